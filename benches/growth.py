@@ -63,7 +63,7 @@ def line(what, file, figures, events):
 
 def main():
     os.chdir(work)
-    record = [tapewright, "record", "-o", "long.json", "--capture", "long.capture.json", "--", "./echo_server", "64"]
+    record = [tapewright, "record", "-o", "long.json", "--save-capture", "long.capture.json", "--", "./echo_server", "64"]
     for window in ("1", "64"):
         for name in ("long.json", "long.tape.jsonl", "long.capture.json"):
             if os.path.exists(name):

@@ -17,6 +17,8 @@ import time
 work, binary = pathlib.Path(sys.argv[1]), os.path.abspath(sys.argv[2])
 rounds, small = int(sys.argv[3]), sys.argv[4] == "1"
 here = pathlib.Path(__file__).resolve().parent
+# The yardstick, where it is built.
+floor = os.environ.get("FLOOR")
 seconds = 1 if small else 5
 idle_streams, busy_sessions = (50, 20) if small else (1_000, 200)
 # Debian keeps servers where not every path looks.
@@ -93,11 +95,6 @@ class Gateway:
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return tuple(int(re.search(rf"{name}:\s+(\d+)", status)[1]) / 1024 for name in ("VmHWM", "VmRSS"))
 
-    def processor(self):
-        """The processor time of it so far, in seconds."""
-        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return {"cpu_s": (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")}
-
     def lost(self):
         """How many events the recording has not, once it has ended."""
         last = next(self.folder.glob("*.tape.jsonl")).read_bytes().rstrip(b"\n").rsplit(b"\n", 1)[-1]
@@ -110,16 +107,32 @@ class Gateway:
         stop(self.process)
 
 
+def processor(process):
+    """The processor time of a process so far, in seconds."""
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def measured(process, port, connections):
+    """What `wrk` says, and how much of a processor one request took of `process`."""
+    before = processor(process)
+    said = wrk(port, connections)
+    return {**said, "cpu_us": (processor(process) - before) / said["count"] * 1e6}
+
+
 def wrk(port, connections, sessions=1):
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "-s", str(here / "tools_call.lua"),
                f"http://127.0.0.1:{port}/mcp", "--", str(sessions)]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    value, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)", said).groups()
+    scale = {"us": 1, "ms": 1e3, "s": 1e6}
+    latency = {percent: float(value) * scale[unit] for percent, value, unit in re.findall(r"(\d+)%\s+([\d.]+)(us|ms|s)", said)}
     if found := re.search(r"Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)", said):
         print(f"   not all was answered: {found[0]}")
     return {
         "rps": float(re.search(r"Requests/sec:\s+([\d.]+)", said)[1]),
-        "p99_us": float(value) * {"us": 1, "ms": 1e3, "s": 1e6}[unit],
+        "count": int(re.search(r"(\d+) requests in", said)[1]),
+        "p50_us": latency["50"],
+        "p99_us": latency["99"],
     }
 
 
@@ -127,25 +140,36 @@ def requests():
     upstream, front = free_port(), free_port()
     (work / "nginx.conf").write_text(NGINX.format(work=work, port=upstream))
     (work / "haproxy.cfg").write_text(HAPROXY.format(port=front, upstream=upstream))
-    started(["nginx", "-c", str(work / "nginx.conf")], upstream)
-    started(["haproxy", "-db", "-f", str(work / "haproxy.cfg")], front)
+    nginx = started(["nginx", "-c", str(work / "nginx.conf")], upstream)
+    haproxy = started(["haproxy", "-db", "-f", str(work / "haproxy.cfg")], front)
+    fixed = {"direct": (nginx, upstream), "haproxy": (haproxy, front)}
+    if floor:
+        process = subprocess.Popen([floor, f"127.0.0.1:{upstream}"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        running.append(process)
+        fixed["floor"] = (process, int(re.search(rb":(\d+)/", process.stdout.readline())[1]))
+    alternated("requests, 32 connections", 32, upstream, fixed, "0.85, p99 at most 1.3, `written` 0.6")
+    alternated("one connection", 1, upstream, fixed, "p50 at most 1.3")
+
+
+def alternated(title, connections, upstream, fixed, wanted):
+    """Measures all by turns; ratios are of runs in the same round, since the machine changes from one to the next."""
     # Waiting loses nothing; the default of a gateway passes traffic on whatever becomes of the recording.
     variants = {"ours": ["--when-full", "wait"], "gap": ["--when-full", "gap"], "written": ["--durability", "written"]}
-    found = {name: [] for name in ("direct", "haproxy", *variants)}
+    found = {name: [] for name in (*fixed, *variants)}
     for _ in range(rounds):
-        found["direct"].append(wrk(upstream, 32))
-        found["haproxy"].append(wrk(front, 32))
+        for name, (process, port) in fixed.items():
+            found[name].append(measured(process, port, connections))
         for name, options in variants.items():
             with Gateway(upstream, *options) as gateway:
-                found[name].append({**wrk(gateway.port, 32), **gateway.processor()})
+                found[name].append(measured(gateway.process, gateway.port, connections))
             found[name][-1]["lost"] = gateway.lost()
-    medians = {name: {key: statistics.median(each[key] for each in runs) for key in runs[0]} for name, runs in found.items()}
-    base = medians["haproxy"]
-    for name, value in medians.items():
-        print(f"{'requests, 32 connections':34} {name:8} {value['rps']:12,.0f} 1/s    p99 {value['p99_us']:10,.0f} us   to haproxy: "
-              f"{value['rps'] / base['rps']:5.2f} (ours at least 0.6), p99 {value['p99_us'] / base['p99_us']:5.2f} (at most 1.5)"
-              + (f"   {value['cpu_s'] / value['rps'] / seconds * 1e6:.0f} us of processor each" if "cpu_s" in value else "")
+    for name, runs in found.items():
+        value = {key: statistics.median(run[key] for run in runs) for key in runs[0]}
+        to = {key: statistics.median(run[key] / base[key] for run, base in zip(runs, found["haproxy"])) for key in ("rps", "p50_us", "p99_us", "cpu_us")}
+        print(f"{title:26} {name:8} {value['rps']:9,.0f} 1/s  p50 {value['p50_us']:7,.0f}  p99 {value['p99_us']:7,.0f} us"
+              + ("" if name == "direct" else f"  processor {value['cpu_us']:5.1f} us each   to haproxy: {to['rps']:5.2f}, p50 {to['p50_us']:5.2f}, p99 {to['p99_us']:5.2f}, processor {to['cpu_us']:5.2f}")
               + (f"   {value['lost']:,.0f} events lost" if value.get("lost") else ""))
+    print(f"{'':26} wanted: {wanted}")
 
 
 def latency(upstream):

@@ -2,73 +2,166 @@
 
 use std::ffi::OsString;
 
-use clap::{Parser, Subcommand};
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::command::run::ServerArguments;
 use crate::command::{
     completions, compliance, demo, diff, eval, explain, export, fault, init, inspect, mcp, migrate,
     model_baseline, record, replay, run, schema, scrub, sessions, show, tail, validate, verify,
-    wrap,
+    view, watch, wrap,
 };
+use crate::report::{self, Colours};
 
-/// The recording proxy and replay gateway for MCP, the Model Context Protocol.
+/// Record, replay and test MCP servers (Model Context Protocol)
 #[derive(Debug, Parser)]
 #[command(
     name = "tapewright",
     version,
     arg_required_else_help = true,
-    max_term_width = 100,
+    max_term_width = 80,
+    styles = STYLES,
+    after_help = AFTER,
+    subcommand_value_name = "COMMAND",
     // They are shown where they belong: in the help of `run`.
-    mut_args(|arg| arg.hide(true))
+    mut_args(|arg| if arg.get_id() == "color" { arg } else { arg.hide(true) })
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) servers: ServerArguments,
+    /// Use colours: auto, always or never
+    ///
+    /// With `auto`, on terminals; `NO_COLOR` turns them off, `CLICOLOR_FORCE` on.
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        hide_short_help = true,
+        hide_possible_values = true
+    )]
+    pub(crate) color: Colours,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-// Deferred: only the options of the command that is run are put together.
+// Deferred: only the options of the command that is run are put together. The lines here are those
+// of the list of commands, each the first line of its command's help.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
+    /// Record the traffic between a client and a server
     Record(Box<record::Arguments>),
+    /// Serve a recording as a fake server
     Replay(Box<replay::Arguments>),
-    Fault(fault::Arguments),
-    Sessions(sessions::Arguments),
-    Tail(tail::Arguments),
-    Verify(Box<verify::Arguments>),
-    Export(export::Arguments),
-    Init(Box<init::Arguments>),
+    /// Show a recorded conversation, one exchange per line
     Show(show::Arguments),
-    Diff(diff::Arguments),
+    /// Show a conversation in the terminal, live or recorded
+    Watch(watch::Arguments),
+    /// Show a recording in the browser
+    View(view::Arguments),
+    /// Summarize a recording
     Inspect(inspect::Arguments),
-    Mcp(Box<mcp::Arguments>),
+    /// Compare two recordings, exchange by exchange
+    Diff(diff::Arguments),
+    /// Send recorded requests to a live server and report drift
+    Verify(Box<verify::Arguments>),
+    /// Convert a recording to another format
+    Export(export::Arguments),
+    /// Remove secrets from recordings
     Scrub(scrub::Arguments),
-    Compliance(compliance::Arguments),
-    Migrate(migrate::Arguments),
-    #[command(visible_alias = "model-compat")]
-    ModelBaseline(model_baseline::Arguments),
-    Validate(validate::Arguments),
-    Schema(schema::Arguments),
+    /// Write a suite for a server or from a recording
+    Init(Box<init::Arguments>),
+    /// Run test suites against servers or recordings
     Run(Box<run::Arguments>),
+    /// Check suites without running them
+    Validate(validate::Arguments),
+    /// Run evaluations: prompts whose answers a model grades
     Eval(Box<eval::Arguments>),
-    Explain(explain::Arguments),
+    /// Record what a model answers, and compare other models with it
+    #[command(alias = "model-compat")]
+    ModelBaseline(model_baseline::Arguments),
+    /// Check servers and recordings against the MCP specification
+    Compliance(compliance::Arguments),
+    /// Rewrite suites and cassettes for a later revision
+    Migrate(migrate::Arguments),
+    /// Put the recorder into a client's configuration
     Wrap(wrap::Arguments),
+    /// Remove the recorder from a client's configuration
     Unwrap(wrap::UnwrapArguments),
-    Demo(demo::Arguments),
+    /// Serve recordings to coding agents over MCP
+    Mcp(Box<mcp::Arguments>),
+    /// List the sessions of a running recorder or replay
+    Sessions(sessions::Arguments),
+    /// Follow the traffic of a running recorder or replay
+    Tail(tail::Arguments),
+    /// Change the faults of a running recorder or replay
+    Fault(fault::Arguments),
+    /// Explain a code that tapewright prints
+    Explain(explain::Arguments),
+    /// Print the JSON Schema of a file format
+    Schema(schema::Arguments),
+    /// Print a shell completion script
     Completions(completions::Arguments),
+    /// Record, replay and check a built-in server, offline
+    Demo(demo::Arguments),
+}
+
+const AFTER: &str = "\
+Start with `tapewright demo`, or record your own server:
+  tapewright record -o session.json -- COMMAND [ARGS...]
+
+`tapewright COMMAND --help` shows all options of a command, with examples.";
+
+/// The colours of help and of errors on a terminal, as cargo and uv have them.
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// Reads the command line, and takes from it whether there are colours.
+pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<Arguments, clap::Error> {
+    let words = typed(words);
+    // Before anything can be wrong: what is wrong is coloured as well.
+    let colours = colours(&words);
+    report::choose_colours(colours);
+    let choice = match colours {
+        Colours::Auto => ColorChoice::Auto,
+        Colours::Always => ColorChoice::Always,
+        Colours::Never => ColorChoice::Never,
+    };
+    let mut command = Arguments::command().color(choice);
+    let matches = command.try_get_matches_from_mut(words)?;
+    Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// The last `--color` in front of `--`. One that belongs to a command behind is found as well, and
+/// colours what we say of its server: no harm.
+fn colours(words: &[OsString]) -> Colours {
+    let words = words.iter().map(|word| word.to_string_lossy());
+    let ours: Vec<_> = words.take_while(|word| word != "--").collect();
+    let separate = ours.windows(2).filter_map(|pair| match pair {
+        [option, value] if option == "--color" => Some(&**value),
+        _ => None,
+    });
+    let joined = ours.iter().filter_map(|word| word.strip_prefix("--color="));
+    let value = separate.chain(joined).next_back().unwrap_or_default();
+    clap::ValueEnum::from_str(value, false).unwrap_or_default()
 }
 
 /// The commands that take filter words.
-const FILTERED: [&str; 1] = ["show"];
+const FILTERED: [&str; 2] = ["show", "watch"];
 
 /// What was typed, with `-WORD` as `!WORD` where filter words may stand: no option of these
 /// commands has one dash and more than one letter, and clap would take it for several.
 pub(crate) fn typed(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut words: Vec<OsString> = words.collect();
     let is_option = |word: &OsString| word.to_string_lossy().starts_with('-');
-    let command = words.iter().skip(1).position(|word| !is_option(word));
+    let is_value = |at: usize| words.get(at).is_some_and(|before| before == "--color");
+    let mut all = words.iter().skip(1).enumerate();
+    let command = all.position(|(at, word)| !is_option(word) && !is_value(at));
     let named = command.and_then(|at| words.get(at + 1)?.to_str());
     let Some(at) = command.filter(|_| named.is_some_and(|name| FILTERED.contains(&name))) else {
         return words;
@@ -88,6 +181,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn colours_are_those_in_front_of_the_command_of_a_server() {
+        let colours = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            colours(&words)
+        };
+        assert_eq!(colours("tapewright run --color always"), Colours::Always);
+        assert_eq!(colours("tapewright --color=never run"), Colours::Never);
+        assert_eq!(colours("tapewright --color"), Colours::Auto);
+        assert_eq!(
+            colours("tapewright record -- x --color never"),
+            Colours::Auto
+        );
+    }
+
+    #[test]
     fn a_filter_may_begin_with_a_dash_where_filters_stand() {
         let typed = |line: &str| {
             let words = typed(line.split(' ').map(OsString::from));
@@ -97,6 +205,10 @@ mod tests {
         assert_eq!(
             typed("tapewright show f -tool:x --full -h -hang"),
             "tapewright show f !tool:x --full -h !hang"
+        );
+        assert_eq!(
+            typed("tapewright --color always show f -tool:x"),
+            "tapewright --color always show f !tool:x"
         );
         assert_eq!(typed("tapewright run -vv show"), "tapewright run -vv show");
         assert_eq!(typed("tapewright"), "tapewright");

@@ -48,3 +48,27 @@ impl From<Exit> for ExitCode {
         Self::from(exit.status())
     }
 }
+
+#[cfg(test)]
+impl Exit {
+    /// Every status of ours, with what it means, for docs/reference/exit-status.md.
+    pub(crate) const MEANINGS: [(Self, &'static str); 5] = [
+        (Self::Pass, "What was asked held."),
+        (
+            Self::Fail,
+            "It ran, and something asked for did not hold: a test failed, a rule was broken, a server differs from its recording, `scrub --check` found a secret.",
+        ),
+        (
+            Self::Unusable,
+            "It could not be judged: wrong arguments, an unreadable file, a mistake in a suite, a server that cannot be started or reached. Nothing was half done.",
+        ),
+        (
+            Self::Inconclusive,
+            "Evidence is missing: the recording has gaps, a test was never put to it, or nothing was selected. It is not a pass.",
+        ),
+        (
+            Self::Drift,
+            "`model-baseline` alone: models differ, and only as they may.",
+        ),
+    ];
+}

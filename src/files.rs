@@ -12,16 +12,18 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 
+use tapewright_schemas::cassette;
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{Event, EventBody, Payload};
 use tapewright_schemas::recording::{self, Document, FileKind};
 use tapewright_schemas::tape::{Ending, Header, ReadError, Reader};
 
+use crate::report::progress::Reading;
 use crate::report::{self, Mistake};
 
 pub(crate) use create::{NewFile, spool};
 pub(crate) use find::same_file;
-pub(crate) use suite::Disk;
+pub(crate) use suite::{Disk, suites};
 
 /// A recording that was opened for reading.
 #[derive(Debug)]
@@ -30,17 +32,23 @@ pub(crate) struct Recording {
     pub(crate) path: PathBuf,
     /// What is in it.
     pub(crate) contents: Contents,
+    reading: Option<Reading>,
 }
 
 /// Reads a tape event by event.
 pub(crate) type TapeReader = Reader<BufReader<File>>;
+
+/// Reads a cassette event by event.
+pub(crate) type CassetteReader = cassette::Reader<File>;
 
 /// What is in a file.
 #[derive(Debug)]
 pub(crate) enum Contents {
     /// A tape, read event by event.
     Tape(Box<TapeReader>),
-    /// A cassette or a capture, read whole, and what it tells as events.
+    /// A cassette, whose text stays in its file.
+    Cassette(Box<CassetteReader>),
+    /// A capture, or a cassette that is not as ours are, read whole, and what it tells as events.
     Document(Document, Box<recording::Recording>),
 }
 
@@ -59,14 +67,38 @@ impl Recording {
     /// said.
     pub(crate) fn open(named: &Path) -> anyhow::Result<Self> {
         let path = existing(named)?;
-        let contents = read(&path)?;
-        Ok(Self { path, contents })
+        let (contents, _) = read(&path)?;
+        Ok(Self::of(path, contents))
+    }
+
+    /// The same, and how much of it was read is shown while that takes long; for whoever prints
+    /// nothing before everything is read.
+    pub(crate) fn open_slowly(named: &Path) -> anyhow::Result<Self> {
+        let path = existing(named)?;
+        let (contents, file) = read(&path)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let reading = Reading::of(&file, &name);
+        Ok(Self {
+            path,
+            contents,
+            reading,
+        })
+    }
+
+    /// A part of what was opened, to be read as a whole.
+    pub(crate) fn of(path: PathBuf, contents: Contents) -> Self {
+        Self {
+            path,
+            contents,
+            reading: None,
+        }
     }
 
     /// What the file is.
     pub(crate) fn kind(&self) -> FileKind {
         match &self.contents {
             Contents::Tape(_) => FileKind::Tape,
+            Contents::Cassette(_) => FileKind::Cassette,
             Contents::Document(document, _) => document.kind(),
         }
     }
@@ -75,6 +107,7 @@ impl Recording {
     pub(crate) fn header(&self) -> Header {
         match &self.contents {
             Contents::Tape(reader) => reader.header().clone(),
+            Contents::Cassette(reader) => reader.header().clone(),
             Contents::Document(_, recording) => recording.header.clone(),
         }
     }
@@ -83,6 +116,7 @@ impl Recording {
     pub(crate) fn timed(&self) -> bool {
         match &self.contents {
             Contents::Tape(_) => true,
+            Contents::Cassette(reader) => reader.timed(),
             Contents::Document(_, recording) => recording.timed,
         }
     }
@@ -91,7 +125,16 @@ impl Recording {
     pub(crate) fn into_tape(self) -> Option<Box<TapeReader>> {
         match self.contents {
             Contents::Tape(reader) => Some(reader),
-            Contents::Document(..) => None,
+            Contents::Cassette(_) | Contents::Document(..) => None,
+        }
+    }
+
+    /// The string members of a cassette's `meta`.
+    pub(crate) fn meta(&self) -> &[(String, String)] {
+        match &self.contents {
+            Contents::Cassette(reader) => reader.meta(),
+            Contents::Document(Document::Cassette(cassette), _) => &cassette.meta,
+            Contents::Tape(_) | Contents::Document(..) => &[],
         }
     }
 
@@ -108,6 +151,14 @@ impl Recording {
         match self.contents {
             Contents::Tape(mut reader) => {
                 let fail = |error: ReadError| tape_error(&self.path, &error);
+                while let Some(event) = reader.next_event().map_err(fail)? {
+                    if enough(&event) {
+                        break;
+                    }
+                }
+            }
+            Contents::Cassette(mut reader) => {
+                let fail = |error| io_error(&self.path, &error);
                 while let Some(event) = reader.next_event().map_err(fail)? {
                     if enough(&event) {
                         break;
@@ -140,9 +191,14 @@ impl Recording {
     }
 
     fn read(
-        self,
+        mut self,
         mut each: impl FnMut(&Event, Option<&TapeReader>) -> anyhow::Result<()>,
     ) -> anyhow::Result<Frame> {
+        let mut reading = self.reading.take();
+        let mut each = |event: &Event, reader: Option<&TapeReader>| {
+            reading.iter_mut().for_each(Reading::step);
+            each(event, reader)
+        };
         match self.contents {
             Contents::Tape(mut reader) => {
                 let fail = |error: ReadError| tape_error(&self.path, &error);
@@ -157,6 +213,16 @@ impl Recording {
                 Ok(Frame {
                     header: reader.header().clone(),
                     ending,
+                })
+            }
+            Contents::Cassette(mut reader) => {
+                let fail = |error| io_error(&self.path, &error);
+                while let Some(event) = reader.next_event().map_err(fail)? {
+                    each(&event, None)?;
+                }
+                Ok(Frame {
+                    header: reader.header().clone(),
+                    ending: reader.ending().clone(),
                 })
             }
             Contents::Document(_, recording) => {
@@ -177,7 +243,7 @@ fn existing(named: &Path) -> anyhow::Result<PathBuf> {
     let path = find::existing(named)?;
     if path != named {
         report::note(&format!(
-            "`{}` was never finished; reading the tape beside it `{}`",
+            "`{}` was never finished; reading the tape next to it instead: `{}`",
             report::safe(&named.display().to_string()),
             report::safe(&path.display().to_string()),
         ));
@@ -214,22 +280,30 @@ pub(crate) fn unreadable(path: &Path, why: &str, hint: &str) -> anyhow::Error {
     Mistake::new(format!("cannot read `{path}`: {}", report::safe(why)), hint).into()
 }
 
-fn read(path: &Path) -> anyhow::Result<Contents> {
+/// What is in a file, and a handle that shares the position of whoever reads it.
+fn read(path: &Path) -> anyhow::Result<(Contents, File)> {
     let io = |error: std::io::Error| io_error(path, &error);
     let file = open(path)?;
+    let handle = file.try_clone().map_err(io)?;
     let mut file = BufReader::with_capacity(READ_BYTES, file);
     let line = first_line(&mut file).map_err(io)?;
     file.rewind().map_err(io)?;
     if FileKind::is_tape_header(&line) {
         let reader = Reader::open(file).map_err(|error| tape_error(path, &error))?;
-        return Ok(Contents::Tape(Box::new(reader)));
+        return Ok((Contents::Tape(Box::new(reader)), handle));
     }
+    let mut file = file.into_inner();
+    let reader = cassette::Reader::open(file.try_clone().map_err(io)?).map_err(io)?;
+    if let Some(reader) = reader {
+        return Ok((Contents::Cassette(Box::new(reader)), handle));
+    }
+    file.rewind().map_err(io)?;
     let mut text = Vec::new();
     file.read_to_end(&mut text).map_err(io)?;
     match Document::read(text) {
         Ok(document) => {
             let recording = Box::new(document.recording());
-            Ok(Contents::Document(document, recording))
+            Ok((Contents::Document(document, recording), handle))
         }
         Err(error) => Err(unreadable(path, &error.to_string(), error.hint())),
     }
@@ -242,7 +316,7 @@ fn open(path: &Path) -> anyhow::Result<File> {
         return Err(unreadable(
             path,
             "it is a folder",
-            "name one of the files in it",
+            "give one of the files in it",
         ));
     }
     Ok(file)
@@ -252,20 +326,20 @@ fn io_error(path: &Path, error: &std::io::Error) -> anyhow::Error {
     unreadable(
         path,
         &error.to_string(),
-        "name a file that this user may read",
+        "check the path and its permissions",
     )
 }
 
 pub(crate) fn tape_error(path: &Path, error: &ReadError) -> anyhow::Error {
     let hint = match error {
         ReadError::TooNew { .. } => {
-            "read it with the tapewright that wrote it, or a later one".to_owned()
+            "read it with the version of tapewright that wrote it, or a later one".to_owned()
         }
         ReadError::BadRecord { line, .. } | ReadError::LineTooLong { line } => format!(
-            "everything before that line is intact; keep it with `head -n {} TAPE > NEW.tape.jsonl`",
+            "the lines before it are intact; save them with `head -n {} TAPE > NEW.tape.jsonl`",
             line.saturating_sub(1)
         ),
-        _ => "see whether the disk is healthy".to_owned(),
+        _ => "check the disk".to_owned(),
     };
     let cause = match std::error::Error::source(error) {
         Some(cause) => format!("{error}: {cause}"),

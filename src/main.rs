@@ -7,14 +7,14 @@ mod exit;
 mod files;
 mod here;
 mod log;
+#[cfg(test)]
+mod reference;
 mod report;
 mod suite;
+mod watch;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
-use crate::cli::Arguments;
 use crate::exit::Exit;
 
 fn main() -> ExitCode {
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     if let Some(exit) = tapewright_proxy::guard::run_if_asked() {
         return exit;
     }
-    let arguments = match Arguments::try_parse_from(cli::typed(std::env::args_os())) {
+    let arguments = match cli::parse(std::env::args_os()) {
         Ok(arguments) => arguments,
         Err(error) => return report::usage(&error).into(),
     };

@@ -38,7 +38,7 @@ pub enum Expectation {
     Expected,
     /// It is listed, and passed.
     Stale,
-    /// It is not listed, or was not put to the test.
+    /// It is not listed, or was not exercised.
     Unlisted,
 }
 
@@ -61,7 +61,7 @@ pub enum BaselineError {
     #[error("line {}, column {}: {}", .0.line(), .0.column(), without_place(.0))]
     Shape(#[source] serde_json::Error),
     /// A code that nothing has.
-    #[error("`/expected_failures/{label}`: there is no invariant `{code}`")]
+    #[error("`/expected_failures/{label}`: unknown invariant `{code}`")]
     Unknown {
         /// The server that it stands for.
         label: String,
@@ -69,7 +69,7 @@ pub enum BaselineError {
         code: Code,
     },
     /// Written by a later version.
-    #[error("it has version {found}, and only version {VERSION} is known")]
+    #[error("unsupported version {found}; expected {VERSION}")]
     Version {
         /// The version found.
         found: u64,
@@ -243,7 +243,7 @@ mod tests {
         assert!(error(r#"{"baseline":2}"#).contains("version 2"));
         assert_eq!(
             error(r#"{"baseline":1,"expected_failures":{"s":["INV-999"]}}"#),
-            "`/expected_failures/s`: there is no invariant `INV-999`"
+            "`/expected_failures/s`: unknown invariant `INV-999`"
         );
         let no_code = error(r#"{"baseline":1,"expected_failures":{"s":["x"]}}"#);
         assert!(

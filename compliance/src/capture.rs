@@ -88,7 +88,7 @@ impl Show<'_> {
         if !session.sessionless {
             self.checker.begin(self.key);
         }
-        self.checker.lane(session.sessionless);
+        self.checker.sessionless(session.sessionless);
         for (exchange, dir, text) in session.messages() {
             let conduit = if session.sessionless {
                 u32::try_from(exchange + 1).unwrap_or(u32::MAX)
@@ -97,7 +97,7 @@ impl Show<'_> {
             };
             self.message(exchange, ConduitId(conduit), dir, text);
         }
-        self.checker.lane(false);
+        self.checker.sessionless(false);
     }
 
     fn message(&mut self, exchange: usize, conduit: ConduitId, dir: Direction, text: &Bytes) {

@@ -1,6 +1,7 @@
 //! The members of a message's parameters or result: found once, for all rules that ask.
 
 use tapewright_schemas::json::{Span, valid_members};
+use tapewright_schemas::slices::Part as _;
 
 use crate::value::Value;
 
@@ -56,7 +57,7 @@ pub(crate) fn is_content_alone(result: Value<'_>) -> bool {
     };
     // With nothing but this behind it a bracket can neither stand in a string nor close an
     // array within the array.
-    let end = memchr::memchr(b']', content).and_then(|at| content.get(at..));
+    let end = memchr::memchr(b']', content).map(|at| content.part(at..));
     matches!(
         end,
         Some(b"]}" | b"],\"isError\":false}" | b"],\"isError\":true}")

@@ -18,7 +18,7 @@ pub enum Status {
     Pass,
     /// What was seen would break it, had its sender known; two pipes have no common clock.
     Race,
-    /// It was never put to the test.
+    /// It was never exercised.
     Vacuous,
 }
 

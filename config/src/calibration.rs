@@ -97,7 +97,7 @@ impl Known<'_> {
             Form::Text(_) | Form::Criteria(_) | Form::Tree(_) => return rubric,
         };
         if !names.contains(&name.as_str()) {
-            let message = format!("there is no {noun} `{}`", name.escape_debug());
+            let message = format!("unknown {noun} `{}`", name.escape_debug());
             let help = suggestion(name, &format!("{noun}s"), names);
             at.error(Code::Reference, message, help);
         }

@@ -188,11 +188,7 @@ fn what_no_schema_can_say_is_told_at_its_place() {
         mistake(&rules(
             "    - {rule_id: PROTO-001, name: n}\n    - {rule_id: PROTO-001, name: n}\n"
         )),
-        told(
-            "duplicate-name",
-            5,
-            "`PROTO-001` stands twice in one version"
-        )
+        told("duplicate-name", 5, "duplicate `PROTO-001` in one version")
     );
     assert_eq!(
         mistake(

@@ -14,12 +14,17 @@ function binary() {
   if (!NAMES[platform]?.includes(arch)) {
     fail(`there is no tapewright for ${platform} on ${arch}`, 'build it with cargo, and name it in TAPEWRIGHT_BINARY')
   }
-  const name = `@tapewright/${platform}-${arch}`
+  const name = `@tapewright/${platform}-${arch}${isMusl() ? '-musl' : ''}`
   try {
     return require.resolve(`${name}/bin/tapewright`)
   } catch {
     fail(`the package ${name} is missing`, 'install without `--omit=optional` and `--no-optional`, or name a program in TAPEWRIGHT_BINARY')
   }
+}
+
+// Alpine and its like: a program for glibc does not start there.
+function isMusl() {
+  return process.platform === 'linux' && !process.report.getReport().header.glibcVersionRuntime
 }
 
 function fail(what, hint) {

@@ -24,6 +24,13 @@ pub fn wall() -> SystemTime {
     SystemTime::now()
 }
 
+/// How much of a processor the calling thread has taken so far.
+pub(crate) fn processor_time() -> Duration {
+    let told = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    // It is never negative.
+    Duration::try_from(told).unwrap_or_default()
+}
+
 /// The clock of one recording: offsets since it began.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {

@@ -11,16 +11,20 @@
 compile_error!("tapewright speaks to processes over pipes and process groups: it needs a Unix");
 
 pub mod agent;
+pub mod behind;
 pub mod bridge;
 pub mod client;
 pub mod clock;
 pub mod control;
 pub mod front;
+pub mod growth;
 pub mod guard;
 pub mod http;
+pub mod page;
 pub mod provider;
 pub mod record;
 pub mod stdio;
 #[cfg(test)]
 mod told;
+pub mod traces;
 pub mod upstream;

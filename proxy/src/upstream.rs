@@ -89,10 +89,10 @@ pub trait Life: Send {
 #[non_exhaustive]
 pub enum OpenError {
     /// A thread or a runtime could not be had.
-    #[error("the bridge to HTTP could not be set up")]
+    #[error("cannot start the HTTP bridge")]
     Bridge(#[source] io::Error),
     /// The command could not be started.
-    #[error("`{command}` could not be started")]
+    #[error("cannot start `{command}`")]
     Spawn {
         /// The program as it was named.
         command: String,

@@ -99,7 +99,7 @@ impl Pace {
 }
 
 /// How far apart messages are sent at once.
-const BREATH: Duration = Duration::from_millis(2);
+pub(crate) const BREATH: Duration = Duration::from_millis(2);
 
 /// No wait is longer, whatever a recording says.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);

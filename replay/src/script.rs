@@ -9,6 +9,7 @@ use tapewright_schemas::envelope::RequestId;
 use tapewright_schemas::event::{Direction, ResponseHead};
 use tapewright_schemas::json::{self, Span};
 use tapewright_schemas::recording::FileKind;
+use tapewright_schemas::tape::Incomplete;
 
 use crate::source::Source;
 use crate::takes::Takes;
@@ -18,6 +19,8 @@ use crate::takes::Takes;
 pub struct Script {
     pub(crate) text: Source,
     pub(crate) kind: FileKind,
+    /// It says when things happened. Without that, moments are an order and nothing else.
+    pub(crate) timed: bool,
     pub(crate) takes: Takes,
     pub(crate) cues: Vec<Cue>,
     pub(crate) asides: Vec<Aside>,
@@ -25,7 +28,7 @@ pub struct Script {
     /// The sessions that are on it, in the order of their first request.
     pub(crate) sessions: Vec<u32>,
     /// Why it does not hold everything that crossed.
-    pub(crate) incomplete: Option<String>,
+    pub(crate) incomplete: Option<Incomplete>,
     /// The members of `meta` that are strings.
     pub(crate) meta: Vec<(String, String)>,
 }
@@ -148,11 +151,22 @@ impl MethodId {
 pub(crate) struct Methods {
     ids: HashMap<Vec<u8>, MethodId>,
     names: Vec<Vec<u8>>,
+    // The one that was admitted last: mostly it comes again.
+    last: Option<MethodId>,
 }
 
 impl Methods {
     /// The id of a method, which is new when it was not known.
     pub(crate) fn admit(&mut self, method: &[u8]) -> MethodId {
+        if let Some(last) = self.last.filter(|last| self.name(*last) == method) {
+            return last;
+        }
+        let id = self.admit_any(method);
+        self.last = Some(id);
+        id
+    }
+
+    fn admit_any(&mut self, method: &[u8]) -> MethodId {
         if let Some(id) = self.ids.get(method) {
             return *id;
         }
@@ -192,15 +206,24 @@ impl Script {
         self.takes.len()
     }
 
-    /// Why the file does not hold everything that crossed, when it does not.
+    /// Whether it says when things happened.
     #[must_use]
-    pub fn incomplete(&self) -> Option<&str> {
-        self.incomplete.as_deref()
+    pub fn tells_times(&self) -> bool {
+        self.timed
     }
 
-    /// When the last thing on it happened, since it began.
+    /// Why the file does not hold everything that crossed, when it does not.
+    #[must_use]
+    pub fn incomplete(&self) -> Option<&Incomplete> {
+        self.incomplete.as_ref()
+    }
+
+    /// When the last thing on it happened, since it began; nothing where it has no times.
     #[must_use]
     pub fn length(&self) -> Duration {
+        if !self.timed {
+            return Duration::ZERO;
+        }
         let takes = self.takes.iter().map(|take| match take.response {
             Some(_) => take.answered.at_us,
             None => take.asked.at_us,

@@ -10,6 +10,7 @@ use std::os::unix::fs::FileExt as _;
 
 use bytes::Bytes;
 use tapewright_schemas::json::Span;
+use tapewright_schemas::slices::PartMut as _;
 
 /// Where the text is.
 #[derive(Debug)]
@@ -106,8 +107,8 @@ impl SourceReader<'_> {
 #[cfg(unix)]
 fn read_at(file: &File, bytes: &mut [u8], at: usize) -> io::Result<usize> {
     let mut read = 0;
-    while let Some(rest) = bytes.get_mut(read..).filter(|rest| !rest.is_empty()) {
-        match file.read_at(rest, (at + read) as u64) {
+    while read < bytes.len() {
+        match file.read_at(bytes.part_mut(read..), (at + read) as u64) {
             Ok(0) => break,
             Ok(more) => read += more,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -28,6 +28,7 @@ pub(crate) struct Numbers {
     pub(crate) session: u32,
     pub(crate) sent_us: Option<u64>,
     pub(crate) took_us: Option<u64>,
+    pub(crate) seen: Option<u64>,
 }
 
 /// A take in numbers; offsets count from the start of the request.
@@ -35,7 +36,7 @@ pub(crate) struct Numbers {
 pub(crate) struct Packed {
     pub(crate) start: u64,
     pub(crate) asked_us: u64,
-    // `NONE` when it is not known.
+    // `NONE` when it is not known; with `COURSE`, how far behind the request the answer stands.
     pub(crate) took_us: u64,
     request: u32,
     params: Near<u32>,
@@ -45,13 +46,17 @@ pub(crate) struct Packed {
     pub(crate) method: MethodId,
     pub(crate) session: u32,
     element: u32,
-    // Its place among the exchanges.
+    // Its place among the exchanges; until that is set, the messages of the client in between.
     place: u32,
     // Its place among the others.
     other: u32,
 }
 
 pub(crate) const NONE: u64 = u64::MAX;
+/// Marks what is no time.
+const COURSE: u64 = 1 << 63;
+/// No number of messages.
+const NOT_SAID: u32 = u32::MAX;
 /// No other.
 const HERE: u32 = u32::MAX;
 
@@ -84,7 +89,10 @@ impl Packed {
             method: of.method,
             session: of.session,
             element: 0,
-            place: 0,
+            place: match of.seen {
+                Some(seen) => u32::try_from(seen).ok().filter(|seen| *seen != NOT_SAID)?,
+                None => NOT_SAID,
+            },
             other: HERE,
         })
     }
@@ -118,6 +126,23 @@ impl Packed {
         self.start += by as u64;
     }
 
+    /// Whether it says when anything of it happened.
+    pub(crate) fn tells_times(&self) -> bool {
+        self.asked_us != NONE || self.took_us != NONE
+    }
+
+    /// How many messages of the client came in between, where that is said and its place is not
+    /// set.
+    pub(crate) fn seen(&self) -> Option<u64> {
+        (self.place != NOT_SAID).then_some(self.place.into())
+    }
+
+    /// Where the request and the answer stand in the order of a recording without times.
+    pub(crate) fn set_course(&mut self, asked: u64, answered: u64) {
+        self.asked_us = asked;
+        self.took_us = COURSE | answered.saturating_sub(asked);
+    }
+
     /// When it was asked, and where it stands.
     pub(crate) fn set(&mut self, asked: Moment, place: usize) {
         self.asked_us = asked.at_us;
@@ -129,7 +154,7 @@ impl Packed {
     pub(crate) fn answered_us(&self) -> u64 {
         match self.took_us {
             NONE => self.asked_us,
-            took => self.asked_us.saturating_add(took),
+            took => self.asked_us.saturating_add(took & !COURSE),
         }
     }
 
@@ -163,7 +188,7 @@ impl Packed {
             cues: 0..0,
             asked: moment(self.asked_us, 0),
             answered: moment(self.answered_us(), u32::MAX),
-            took_us: (self.took_us != NONE).then_some(self.took_us),
+            took_us: Some(self.took_us).filter(|took| took & COURSE == 0),
             head: None,
             session: self.session,
             place: TakePlace::Exchange(self.place as usize),

@@ -1,10 +1,11 @@
-//! What became of a replay: served, missed, never asked for.
+//! What became of a replay: served, missed, never requested.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 use tapewright_schemas::redact::Redactor;
+use tapewright_schemas::slices::Front as _;
 
 use crate::index::Index;
 use crate::json::Difference;
@@ -33,8 +34,11 @@ impl std::fmt::Debug for Tally {
 struct Inner {
     sessions: u64,
     served: Vec<u32>,
+    // How many recorded requests were played at all.
+    played: usize,
     missed: u64,
-    misses: Vec<Miss>,
+    // Each with the id of its request, as it was sent.
+    misses: Vec<(String, Miss)>,
     own_pings: u64,
     replied_otherwise: u64,
     other_replies: Vec<OtherReply>,
@@ -114,6 +118,21 @@ pub struct OtherReply {
     pub differences: Vec<Difference>,
 }
 
+/// What a replay that goes on has missed, and what nobody has asked for so far.
+#[derive(Clone, Debug)]
+pub struct SoFar {
+    /// The last requests that were not answered, each with its id as JSON text, redacted.
+    pub misses: Vec<(String, Miss)>,
+    /// How many there were.
+    pub missed: u64,
+    /// How many recorded requests nobody has made.
+    pub unused: usize,
+    /// Of how many.
+    pub recorded: usize,
+    /// The first of them: where they stand in the file, and their methods.
+    pub first: Vec<(String, String)>,
+}
+
 /// One recorded request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Served {
@@ -127,6 +146,11 @@ pub struct Served {
 
 /// How many misses, other replies and requests with mapped paths are kept whole.
 const KEPT: usize = 1_000;
+/// How much of an id is kept, in bytes.
+const LONGEST_ID: usize = 256;
+/// How many requests are named that nobody has made, and how many are looked at for them.
+const NAMED: usize = 100;
+const LOOKED_AT: usize = 100_000;
 
 impl Tally {
     /// A tally that tells of each miss as it happens.
@@ -150,18 +174,21 @@ impl Tally {
             inner.served.resize(place + 1, 0);
         }
         if let Some(times) = inner.served.get_mut(place) {
+            let is_first = *times == 0;
             *times = times.saturating_add(1);
+            inner.played += usize::from(is_first);
         }
     }
 
-    pub(crate) fn missed(&self, miss: Miss) {
+    pub(crate) fn missed(&self, id: &[u8], miss: Miss) {
         if let Some(tell) = &self.on_miss {
             tell(&miss);
         }
         let mut inner = self.lock();
         inner.missed += 1;
         if inner.misses.len() < KEPT {
-            inner.misses.push(miss);
+            let id = String::from_utf8_lossy(id.front(LONGEST_ID)).into_owned();
+            inner.misses.push((id, miss));
         }
     }
 
@@ -204,6 +231,35 @@ impl Tally {
         self.lock().last.take()
     }
 
+    /// How it stands, with so many of the last misses.
+    #[must_use]
+    pub fn so_far(&self, index: &Index, most: usize) -> SoFar {
+        let script = index.script();
+        let mut redactor = Redactor::new(Arc::clone(&index.options.rules));
+        let mut text = |bytes: &[u8]| String::from_utf8_lossy(&redactor.text(bytes)).into_owned();
+        let inner = self.lock();
+        let recorded = script.takes.len();
+        let times = |place: usize| inner.served.get(place).copied().unwrap_or_default();
+        let all = script.takes.iter().enumerate().take(LOOKED_AT);
+        let unused = all.filter(|(place, _)| times(*place) == 0).take(NAMED);
+        let first = unused.map(|(_, take)| {
+            let method = text(script.method_name(take.method));
+            (take.place.pointer(), method)
+        });
+        let first = first.collect();
+        let before = inner.misses.len().saturating_sub(most);
+        let last = inner.misses.iter().skip(before);
+        SoFar {
+            first,
+            misses: last
+                .map(|(id, miss)| (text(id.as_bytes()), miss.clone()))
+                .collect(),
+            missed: inner.missed,
+            unused: recorded.saturating_sub(inner.played),
+            recorded,
+        }
+    }
+
     /// The report so far.
     #[must_use]
     pub fn report(&self, index: &Index) -> Report {
@@ -236,7 +292,7 @@ impl Tally {
             unused: requests.iter().filter(|one| one.times == 0).count() as u64,
             requests,
             models: None,
-            misses: inner.misses.clone(),
+            misses: inner.misses.iter().map(|(_, miss)| miss.clone()).collect(),
             own_pings: inner.own_pings,
             replied_otherwise: inner.replied_otherwise,
             other_replies: inner.other_replies.clone(),

@@ -15,7 +15,7 @@ use tapewright_schemas::event::{Exit, Peer};
 use tapewright_schemas::slices::Part as _;
 
 use crate::index::Index;
-use crate::player::{Lane, Output, Player};
+use crate::player::{Output, Player, Sessionless};
 use crate::tally::Tally;
 
 /// A recording as a server that speaks over standard input and output. Every link is a
@@ -24,7 +24,7 @@ use crate::tally::Tally;
 pub struct CassetteUpstream {
     index: Arc<Index>,
     tally: Arc<Tally>,
-    lane: Lane,
+    sessionless: Sessionless,
     clock: Clock,
 }
 
@@ -33,7 +33,7 @@ impl CassetteUpstream {
     #[must_use]
     pub fn new(index: Arc<Index>, tally: Arc<Tally>, clock: Clock) -> Self {
         Self {
-            lane: Lane::new(&index),
+            sessionless: Sessionless::new(&index),
             index,
             tally,
             clock,
@@ -47,7 +47,7 @@ impl CassetteUpstream {
         let player = Player::new(
             Arc::clone(&self.index),
             Arc::clone(&self.tally),
-            self.lane.clone(),
+            self.sessionless.clone(),
         );
         ReplaySession {
             stage: Arc::new(Stage {
@@ -308,7 +308,7 @@ impl ChunkSink for Sink {
             self.session.send(&line);
         }
         if self.partial.len() + rest.len() > LINE_LIMIT {
-            let what = "a line of the client is longer than a recording can answer";
+            let what = "a line from the client is too long";
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         self.partial.extend_from_slice(rest);

@@ -1,4 +1,4 @@
-//! How fast a tape becomes a cassette.
+//! How fast a tape becomes a cassette, a capture and the numbers of `inspect`.
 //!
 //! ```text
 //! cargo run --release -p tapewright-schemas --example project_speed [EXCHANGES]
@@ -12,6 +12,8 @@
 use std::io::{self, Cursor};
 use std::time::Instant;
 
+use tapewright_schemas::recording::FileKind;
+use tapewright_schemas::summary::Fold;
 use tapewright_schemas::tape::{Ending, Header, Reader};
 use tapewright_schemas::{capture, cassette};
 
@@ -33,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let spool = || Cursor::new(Vec::new());
     let mut projector = cassette::Projector::new(reader.header(), spool(), spool());
     while let Some(event) = reader.next_event()? {
-        projector.observe(&event)?;
+        projector.observe_message(&event, reader.envelope(&event).as_ref())?;
     }
     let ending = reader.ending().cloned().unwrap_or(Ending::CutShort {
         last_seq: 0,
@@ -47,10 +49,23 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut reader = Reader::open(tape.as_slice())?;
     let mut projector = capture::Projector::new(&Header::default(), spool(), spool());
     while let Some(event) = reader.next_event()? {
-        projector.observe(&event)?;
+        projector.observe_message(&event, reader.envelope(&event).as_ref())?;
     }
     projector.finish(&ending, &mut io::sink())?;
     report("read, project, assemble a capture", lines, start);
+    summarize(&tape, &ending, lines)
+}
+
+fn summarize(tape: &[u8], ending: &Ending, lines: usize) -> Result<(), Box<dyn std::error::Error>> {
+    let start = Instant::now();
+    let mut reader = Reader::open(tape)?;
+    let mut fold = Fold::new(true);
+    while let Some(event) = reader.next_event()? {
+        fold.observe_message(&event, reader.envelope(&event).as_ref());
+    }
+    let told = fold.finish(FileKind::Tape, &Header::default(), ending);
+    report("read, count for `inspect`", lines, start);
+    println!("{} requests unanswered", told.unanswered_count);
     Ok(())
 }
 

@@ -93,6 +93,26 @@ pub enum Malformed {
     NotUtf8,
 }
 
+impl Malformed {
+    /// The token, on cassettes and wherever programs read.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Blank => "blank",
+            Self::NotAnObject => "not_an_object",
+            Self::NotAnEnvelope => "not_an_envelope",
+            Self::NotJson => "not_json",
+            Self::NotUtf8 => "not_utf8",
+        }
+    }
+
+    /// Writes the token.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+    pub(crate) fn write<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(self.name())
+    }
+}
+
 impl<'a> Envelope<'a> {
     /// Looks at one message.
     #[must_use]

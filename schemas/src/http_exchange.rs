@@ -285,7 +285,7 @@ struct SeenIds {
 impl SeenIds {
     /// Notes an id; false when it was there before.
     fn insert(&mut self, session: SessionKey, id: &str, stream: ConduitId) -> bool {
-        // In the lane two servers, or two clients, may use one id.
+        // Without a session two servers, or two clients, may use one id.
         if session == SessionKey(0) {
             return true;
         }

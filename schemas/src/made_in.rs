@@ -6,6 +6,7 @@
 //! twelve bits that tells it from other homes there. One name in four thousand has the
 //! same check, so that nobody learns a name from it.
 
+use crate::slices::Part as _;
 use serde::{Deserialize, Serialize};
 
 /// Where a recording was made.
@@ -82,7 +83,7 @@ impl MadeIn {
     #[must_use]
     pub fn home_parent(&self) -> Option<&str> {
         let (before, _) = self.home.rsplit_once("/~")?;
-        self.home.get(..=before.len())
+        Some(self.home.part(..=before.len()))
     }
 
     /// Whether a path is the home, as far as its check tells.

@@ -70,7 +70,7 @@ pub const ALL: &[Published] = &[
     ),
     schema(
         "report",
-        "what `run --reporter json` prints",
+        "what `run --format json` prints",
         include_str!("../json/report.schema.json"),
     ),
     schema(

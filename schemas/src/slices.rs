@@ -29,6 +29,21 @@ impl<R: SliceIndex<Self, Output = Self>> Part<R> for str {
     }
 }
 
+/// A [`Part`] that is written to.
+pub trait PartMut<R> {
+    /// What stands in this range.
+    #[must_use]
+    fn part_mut(&mut self, range: R) -> &mut Self;
+}
+
+impl<T, R: SliceIndex<[T], Output = [T]>> PartMut<R> for [T] {
+    #[inline]
+    #[track_caller]
+    fn part_mut(&mut self, range: R) -> &mut Self {
+        inside(self.get_mut(range))
+    }
+}
+
 /// The front of a text or a slice that may be shorter than what is wanted of it.
 ///
 /// Unlike a [`Part`] it cannot lie outside: all of it is taken where there is no more. Say so
@@ -66,13 +81,14 @@ fn inside<T: Default>(found: Option<T>) -> T {
 
 #[cfg(test)]
 mod tests {
-    use super::{Front as _, Part as _};
+    use super::{Front as _, Part as _, PartMut as _};
 
     #[test]
     fn what_is_inside_is_found() {
         assert_eq!([1, 2, 3].part(1..), [2, 3]);
         assert_eq!("héllo".part(..3), "hé");
         assert_eq!(b"abc".as_slice().part(3..), b"");
+        assert_eq!([1, 2, 3].part_mut(1..), [2, 3]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use clap_complete::Shell;
 use crate::exit::Exit;
 use crate::report;
 
-/// Print a completion script for a shell
+/// Print a shell completion script
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -16,7 +16,8 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  tapewright completions bash > ~/.local/share/bash-completion/completions/tapewright
+  tapewright completions bash > \\
+      ~/.local/share/bash-completion/completions/tapewright
   tapewright completions zsh > ~/.zfunc/_tapewright";
 
 /// Prints the script.

@@ -16,11 +16,12 @@ use crate::report::{self, Mistake};
 /// Which recorder is asked.
 #[derive(Debug, Args)]
 pub(crate) struct ControlArguments {
-    /// Where its control is, as it was printed: `http://127.0.0.1:PORT` or `unix:PATH`
-    /// [env: `TAPEWRIGHT_CONTROL`]
+    /// Control address of the recorder: `http://127.0.0.1:PORT` or `unix:PATH` [env:
+    /// `TAPEWRIGHT_CONTROL`]
     #[arg(long, global = true, value_name = "ADDR")]
     control: Option<String>,
-    /// The token that was printed beside it [env: `TAPEWRIGHT_CONTROL_TOKEN`]
+    /// Token that the recorder printed next to its control address [env:
+    /// `TAPEWRIGHT_CONTROL_TOKEN`]
     #[arg(long, global = true, value_name = "TOKEN")]
     token: Option<String>,
 }
@@ -39,14 +40,20 @@ const SILENCE: Duration = Duration::from_secs(60);
 const LIMIT_BYTES: u64 = 16 << 20;
 
 impl ControlArguments {
+    /// The address of the control that is meant, where one is.
+    pub(crate) fn named(&self) -> Option<String> {
+        let named = self.control.clone();
+        named.or_else(|| std::env::var("TAPEWRIGHT_CONTROL").ok())
+    }
+
     /// The control that is meant.
     pub(crate) fn remote(&self) -> anyhow::Result<Remote> {
-        let of_env =
-            |given: &Option<String>, name| given.clone().or_else(|| std::env::var(name).ok());
-        let token = of_env(&self.token, "TAPEWRIGHT_CONTROL_TOKEN");
-        let Some(control) = &of_env(&self.control, "TAPEWRIGHT_CONTROL") else {
-            let hint = "start the recorder with `--control unix:PATH`, and name the same here";
-            return Err(Mistake::new("it is not said which recorder", hint).into());
+        let token = self.token.clone();
+        let token = token.or_else(|| std::env::var("TAPEWRIGHT_CONTROL_TOKEN").ok());
+        let Some(control) = &self.named() else {
+            let hint =
+                "start the recorder with `--control unix:PATH`, and use the same address here";
+            return Err(Mistake::new("no recorder given", hint).into());
         };
         Remote::at(control, token)
     }
@@ -172,18 +179,19 @@ fn judged(status: u16, body: &str) -> anyhow::Result<Value> {
     if (200..300).contains(&status) {
         return Ok(value);
     }
-    let why = text(&value, "error").unwrap_or("the answer is not the control's");
+    let why = text(&value, "error")
+        .unwrap_or("unexpected response; is this the address of a control API?");
     let hint = match status {
-        401 => "give the token that was printed beside the address: `--token TOKEN`",
-        404 => "see the faults in force: `tapewright fault list`",
-        _ => "see docs/faults.md for what a fault can be",
+        401 => "use the token printed next to the address: `--token TOKEN`",
+        404 => "list the faults with `tapewright fault list`",
+        _ => "see docs/faults.md",
     };
     Err(Mistake::new(report::safe(why), hint).into())
 }
 
 fn silent() -> Mistake {
     Mistake::new(
-        "the control does not answer",
-        "see whether the recorder still runs, and compare the address with the one it printed",
+        "cannot reach the control API",
+        "check that the recorder is running, and compare the address with the one it printed",
     )
 }

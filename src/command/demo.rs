@@ -9,33 +9,43 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, bail};
 use clap::Args;
 
+use self::server::Scale;
 use crate::exit::Exit;
 use crate::report::{self, Mistake};
 
-/// Record, replay and judge a session with a built-in server: offline, in seconds
+/// Record, replay and check a built-in server, offline
 ///
-/// A built-in client talks with a built-in server through the real recorder. Every
-/// command is shown as you would type it, with what it prints.
+/// A built-in client talks to a built-in server through the real recorder. Each
+/// command is shown as you would type it, with its output.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Where to put the recording; without it a new folder for temporary files
+    /// Write the recording to this folder [default: a new temporary folder]
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// Be the server of the demonstration, on standard input and output
-    #[arg(long, hide = true)]
+    /// Be the weather server of the demonstration, on standard input and output
+    #[arg(long)]
     serve: bool,
+    /// With `--serve`, answer in degrees Fahrenheit: a server that somebody has changed
+    #[arg(long, requires = "serve")]
+    fahrenheit: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   tapewright demo
-  tapewright demo --folder /tmp/my-demo";
+  tapewright demo --folder /tmp/my-demo
+  tapewright demo --serve --fahrenheit";
 
 /// Runs the demonstration, or its server.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if arguments.serve {
-        server::serve()?;
+        let scale = if arguments.fahrenheit {
+            Scale::Fahrenheit
+        } else {
+            Scale::Celsius
+        };
+        server::serve(scale)?;
         return Ok(Exit::Pass);
     }
     let folder = match &arguments.folder {
@@ -43,11 +53,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         None => std::env::temp_dir().join(format!("tapewright-demo-{}", std::process::id())),
     };
     std::fs::create_dir_all(&folder).with_context(|| {
-        let what = format!("the folder `{}` could not be created", folder.display());
-        Mistake::new(
-            what,
-            "name a folder that you may write to with `--folder FOLDER`",
-        )
+        let what = format!("cannot create the folder `{}`", folder.display());
+        Mistake::new(what, "choose a writable folder with `--folder FOLDER`")
     })?;
     let stage = Stage {
         program: std::env::current_exe()?,
@@ -69,11 +76,11 @@ impl Stage {
         self.record()?;
         self.replay()?;
         self.show(
-            "What is on it, with the call that never got an answer:",
+            "What was recorded, including the call without an answer:",
             &["inspect", "demo.tape.jsonl"],
         )?;
         self.show(
-            "The tape keeps more than the cassette; either is projected from it at any time:",
+            "The tape has more than the cassette, and can be converted at any time:",
             &[
                 "export",
                 "demo.tape.jsonl",
@@ -84,11 +91,11 @@ impl Stage {
             ],
         )?;
         self.show(
-            "No secret has reached the disk:",
+            "No secret was written to disk:",
             &["scrub", "--check", "demo.json", "demo.tape.jsonl"],
         )?;
         self.show(
-            "The session is judged by the invariants of the protocol:",
+            "The session is checked against the invariants of the protocol:",
             &["compliance", "invariants", "--capture", "demo.json"],
         )?;
         report::out(&format!(
@@ -107,7 +114,7 @@ impl Stage {
             "--",
         ];
         say(
-            "A client and a server talk, with the recorder between them:",
+            "A client and a server talk through the recorder:",
             &arguments,
             " tapewright demo --serve",
         )?;
@@ -120,7 +127,7 @@ impl Stage {
     fn replay(&self) -> anyhow::Result<()> {
         let arguments = ["replay", "demo.json"];
         say(
-            "The same client again, and no server: the recording answers, though it holds no key:",
+            "The same client without the server; the recording answers, and contains no key:",
             &arguments,
             "",
         )?;
@@ -134,7 +141,7 @@ impl Stage {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .context("the command could not be started")?;
+            .context("cannot start the command")?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             bail!("the command has no standard streams");
         };
@@ -160,7 +167,7 @@ impl Stage {
             .command(arguments)
             .stdin(Stdio::null())
             .output()
-            .context("the command could not be started")?;
+            .context("cannot start the command")?;
         report::out(&String::from_utf8_lossy(&output.stdout))?;
         report::out(&String::from_utf8_lossy(&output.stderr))?;
         if !output.status.success() {

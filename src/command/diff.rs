@@ -15,14 +15,13 @@ use crate::report::diff::Differing;
 use crate::report::formats::{Format, Told as _};
 use crate::report::{self, Mistake};
 
-/// Tell what differs between two recordings, exchange by exchange
+/// Compare two recordings, exchange by exchange
 ///
-/// Both are tapes, cassettes or captures, or both the folders of recordings of agents. Calls of
-/// models are matched by what decides on their answers. The requests of AFTER are matched with those of
-/// BEFORE as a replay matches them; parameters and answers are compared by JSON path, tools,
-/// prompts and resources by their names. By default ids, times and the like that are new in
-/// every session do not count. Latency is told where it moved by more than can be noise, and
-/// is no difference.
+/// Requests are matched as in a replay. Parameters and answers are compared by
+/// JSON path; tools, prompts and resources by name; model calls by what determines
+/// the answer. By default, IDs, times and other values that are new in every
+/// session do not count. Changes of latency are shown if they exceed the noise,
+/// and never count as a difference.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -32,17 +31,18 @@ pub(crate) struct Arguments {
     /// The later recording
     #[arg(value_name = "AFTER")]
     after: PathBuf,
-    /// Count UUIDs, times and the like, and the order of tools, too
+    /// Also compare UUIDs, times and the like, and the order of tools
     #[arg(long)]
     exact: bool,
-    /// Pass over this place, as a JSON pointer such as `/result/serverInfo/version` or
-    /// `/params/arguments/now`; `*` is any name or number
+    /// Ignore this JSON pointer, such as `/result/serverInfo/version`
+    ///
+    /// `*` is any name or index. Repeatable.
     #[arg(long, value_name = "POINTER")]
     ignore: Vec<String>,
-    /// How to report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Pretty)]
     format: Format,
-    /// The same as `--format json`
+    /// Same as `--format json`
     #[arg(long, conflicts_with = "format")]
     json: bool,
     #[command(flatten)]
@@ -52,7 +52,8 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   tapewright diff fs.json session.json
-  tapewright diff fs.tape.jsonl session.tape.jsonl --ignore /result/serverInfo/version --exact
+  tapewright diff fs.tape.jsonl session.tape.jsonl \\
+      --ignore /result/serverInfo/version --exact
   tapewright diff fs.json session.json --format markdown";
 
 /// Compares, and reports.
@@ -63,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     );
     let ignore = ignore.map_err(|error| {
         let hint = "write it like `/result/content/0/text`";
-        anyhow::Error::new(error).context(Mistake::new("`--ignore` cannot be used", hint))
+        anyhow::Error::new(error).context(Mistake::new("invalid `--ignore`", hint))
     })?;
     let options = DiffOptions {
         exact: arguments.exact,

@@ -9,7 +9,9 @@ use crate::command::control::{ControlArguments, text};
 use crate::exit::Exit;
 use crate::report;
 
-/// Change the faults of a recorder or replay that runs with `--control`
+/// Change the faults of a running recorder or replay
+///
+/// The recorder or replay must run with `--control`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -27,23 +29,23 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Put a fault in force; prints its name
+    /// Add a fault, and print its name
     Add {
         /// The fault, such as `hang tool=search nth=3`
         spec: String,
     },
-    /// Put another fault in the place of one; what that one holds is passed on
+    /// Replace a fault; messages that it holds are released
     Change {
-        /// The name of the fault
+        /// Name of the fault
         name: String,
-        /// The new fault
+        /// The fault, such as `hang tool=search nth=3`
         spec: String,
     },
-    /// Print the faults in force, one JSON object per line
+    /// List the faults as JSON, one object per line
     List,
-    /// Take a fault away; what it holds is passed on
+    /// Remove a fault; messages that it holds are released
     Remove {
-        /// The name of the fault
+        /// Name of the fault
         name: String,
     },
 }
@@ -74,7 +76,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(Exit::Pass)
 }
 
-fn path_of(name: &str) -> String {
+/// The path of a fault.
+pub(crate) fn path_of(name: &str) -> String {
     let mut path = "/faults/".to_owned();
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {

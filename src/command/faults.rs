@@ -1,12 +1,12 @@
 //! The options that inject faults, shared by `record` and `replay`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use clap::Args;
-use tapewright_engine::fault::{Book, Fault, FaultPolicy, Reach};
+use tapewright_engine::fault::{Fault, FaultPolicy, FaultSet, Reach};
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::control::{self, ListenAddress, Serving, View};
 use tapewright_proxy::record::{Judging, Recorder};
@@ -16,41 +16,45 @@ use tapewright_schemas::tape::Header;
 
 use super::suite_faults;
 use crate::files::output;
-use crate::log::{self, LogEar};
+use crate::log::{self, LogListener};
 use crate::report::{self, Mistake};
 
 /// Which faults are injected.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Faults")]
 pub(crate) struct FaultArguments {
-    /// Inject a fault, such as `hang tool=search nth=3`. See docs/faults.md for the kinds
+    /// Inject a fault, such as `hang tool=search nth=3`; repeatable
+    ///
+    /// docs/faults.md lists all kinds.
     #[arg(long = "fault", value_name = "SPEC")]
     faults: Vec<String>,
-    /// Inject the faults that a suite, or a file with nothing else, declares in its `faults` block
+    /// Inject the faults in the `faults` block of this file
     #[arg(long = "faults", value_name = "FILE")]
     suite: Option<PathBuf>,
-    /// Where the chance of `probability` and `jitter_ms` begins: the same seed and traffic
-    /// give the same faults
-    #[arg(long, value_name = "N")]
+    /// Seed for `probability` and `jitter_ms`
+    ///
+    /// The same seed and traffic give the same faults.
+    #[arg(hide_short_help = true, long, value_name = "N")]
     seed: Option<u64>,
-    /// Serve a control at `127.0.0.1:PORT` or `unix:PATH`: while messages flow, `tapewright
-    /// fault` adds and removes faults, `sessions` and `tail` show what flows. Where it is, and
-    /// its token, is printed on standard error
+    /// Serve the control API on `127.0.0.1:PORT` or `unix:PATH`
+    ///
+    /// For `tapewright fault`, `sessions` and `tail`. The address and its token are printed
+    /// to stderr.
     #[arg(long, value_name = "ADDR")]
     control: Option<String>,
 }
 
 impl FaultArguments {
     /// The faults, for a server of this label, spoken to in this way.
-    pub(crate) fn book(
+    pub(crate) fn fault_set(
         &self,
         label: &str,
         reach: Reach,
         clock: Clock,
-    ) -> anyhow::Result<Arc<Book>> {
-        let book = Book::new(self.seed.unwrap_or_else(|| chance(clock)), label, reach);
+    ) -> anyhow::Result<Arc<FaultSet>> {
+        let fault_set = FaultSet::new(self.seed.unwrap_or_else(|| chance(clock)), label, reach);
         if let Some(file) = &self.suite {
-            suite_faults::add(file, &book)?;
+            suite_faults::add(file, &fault_set)?;
         }
         for spec in &self.faults {
             let refused = |error: &dyn std::fmt::Display| {
@@ -59,9 +63,9 @@ impl FaultArguments {
                 Mistake::new(what, "write it like `--fault 'hang tool=search nth=3'`")
             };
             let fault = Fault::parse(spec).map_err(|error| refused(&error))?;
-            book.add(fault).map_err(|error| refused(&error))?;
+            fault_set.add(fault).map_err(|error| refused(&error))?;
         }
-        Ok(Arc::new(book))
+        Ok(Arc::new(fault_set))
     }
 }
 
@@ -70,7 +74,7 @@ impl FaultArguments {
     /// that waits for `hang_after` counts as a hang.
     pub(crate) fn control(
         &self,
-        book: &Arc<Book>,
+        fault_set: &Arc<FaultSet>,
         clock: Clock,
         hang_after: Option<Duration>,
     ) -> anyhow::Result<Option<Control>> {
@@ -86,9 +90,9 @@ impl FaultArguments {
         }
         let long = hang_after.and_then(|time| u64::try_from(time.as_micros()).ok());
         let view = View::new(clock, long.map(Offset));
-        book.open();
-        let serving = control::serve(Arc::clone(book), Arc::clone(&view), &place)
-            .with_context(|| mistake("the control could not be served".to_owned()))?;
+        fault_set.open();
+        let serving = control::serve(Arc::clone(fault_set), Arc::clone(&view), &place)
+            .with_context(|| mistake("cannot serve the control API".to_owned()))?;
         let mut line = serde_json::json!({ "control": serving.address });
         if let (Some(token), Some(members)) = (&serving.token, line.as_object_mut()) {
             members.insert("token".to_owned(), token.as_str().into());
@@ -108,6 +112,13 @@ pub(crate) struct Control {
     view: Arc<View>,
 }
 
+/// Tells those who ask a control on which tape it is recorded.
+pub(crate) fn stands_on(control: Option<&Control>, tape: &Path) {
+    if let Some(control) = control {
+        control.view.stands_on(tape);
+    }
+}
+
 /// Who judges a recording, when its control wants to see it as well.
 pub(crate) fn watched(control: Option<&Control>, judging: Option<Judging>) -> Option<Judging> {
     match control {
@@ -123,29 +134,29 @@ pub(crate) fn unrecorded(
     limit_bytes: usize,
     rules: impl FnOnce() -> anyhow::Result<Arc<Rules>>,
     clock: Clock,
-) -> anyhow::Result<(Arc<Recorder>, Option<LogEar>)> {
-    let (judging, ear) = log::heard(watched(control, None), false)?;
+) -> anyhow::Result<(Arc<Recorder>, Option<LogListener>)> {
+    let (judging, log_listener) = log::heard(watched(control, None), false)?;
     let recorder = match judging {
         None => Recorder::off(limit_bytes, clock),
-        Some(judging) => Recorder::shown(limit_bytes, rules()?, judging, clock)
-            .context("the recorder could not be started")?,
+        Some(judging) => Recorder::preview(limit_bytes, rules()?, judging, clock)
+            .context("cannot start the recorder")?,
     };
-    Ok((Arc::new(recorder), ear))
+    Ok((Arc::new(recorder), log_listener))
 }
 
-/// The faults of a book, as a policy.
-pub(crate) fn policy(book: &Arc<Book>) -> FaultPolicy {
-    FaultPolicy::new(Arc::clone(book))
+/// The faults of a fault set, as a policy.
+pub(crate) fn policy(fault_set: &Arc<FaultSet>) -> FaultPolicy {
+    FaultPolicy::new(Arc::clone(fault_set))
 }
 
 /// Says on the tape which faults were asked for, and where chance began. With a control
 /// there may be faults later.
-pub(crate) fn note(book: &Book, control: Option<&Control>, header: &mut Header) {
-    let entries = book.entries();
+pub(crate) fn note(fault_set: &FaultSet, control: Option<&Control>, header: &mut Header) {
+    let entries = fault_set.entries();
     if entries.is_empty() && control.is_none() {
         return;
     }
-    header.seed = Some(book.seed());
+    header.seed = Some(fault_set.seed());
     header.faults = entries
         .iter()
         .map(|entry| {
@@ -162,20 +173,24 @@ pub(crate) fn note(book: &Book, control: Option<&Control>, header: &mut Header) 
 
 /// Says how many faults are in force, and where chance begins: always where chance has a
 /// say, as the run could not be repeated otherwise.
-pub(crate) fn begin(book: &Book, control: Option<&Control>, verbose: bool) {
-    let entries = book.entries();
+pub(crate) fn begin(fault_set: &FaultSet, control: Option<&Control>, verbose: bool) {
+    let entries = fault_set.entries();
     let chance = entries.iter().any(|entry| entry.fault.is_by_chance());
     if chance || verbose && !(entries.is_empty() && control.is_none()) {
-        report::note(&format!("{} faults, --seed {}", entries.len(), book.seed()));
+        report::note(&format!(
+            "{} faults, --seed {}",
+            entries.len(),
+            fault_set.seed()
+        ));
     }
 }
 
 /// Says which faults fired, and which never did.
-pub(crate) fn end(book: &Book) {
-    for entry in book.entries() {
+pub(crate) fn end(fault_set: &FaultSet) {
+    for entry in fault_set.entries() {
         let name = report::safe(&entry.name);
         report::note(&match entry.fired {
-            0 => format!("fault {name} never fired; {} messages fitted it", entry.met),
+            0 => format!("fault {name} never fired; {} messages matched", entry.met),
             fired => format!("fault {name} acted on {fired} of {} messages", entry.met),
         });
         if entry.beyond > 0 {

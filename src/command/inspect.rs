@@ -12,37 +12,37 @@ use tapewright_schemas::event::Offset;
 use tapewright_schemas::summary::{Fold, Report};
 use tapewright_schemas::tape::Ending;
 
+use crate::command::duration;
+use crate::command::format::FormatArguments;
 use crate::command::linking::Linking;
 use crate::command::prices::PriceArguments;
-use crate::command::replay::playing::duration;
 use crate::exit::Exit;
 use crate::files::{Recording, folder};
 use crate::report;
 use crate::report::inspect_models::ModelCalls;
 use crate::report::inspect_tools::Tools;
 
-/// Show what is on a tape, a cassette or a capture
+/// Summarize a recording
 ///
-/// Who spoke, in which sessions, which requests were made and how they were answered, which
-/// hung and because of what; over HTTP how exchanges ended, which failed and what latency we
-/// added; which models were called and what they answered; what was no message at all, and how
-/// the recording ends. Of a folder every recording is told. Where models asked for tools, it tells which
-/// `tools/call` carried that out, what was never done, and what no model asked for.
+/// Shows the peers, sessions, requests and answers, hangs and their causes, HTTP failures
+/// and the latency that the recorder added, model calls and the tool calls they led to,
+/// output that is not MCP, and how the recording ends. For a folder, every recording in it
+/// is summarized.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The recording, or a folder of them
-    #[arg(value_name = "TAPE")]
+    /// The recording, or a folder of recordings
+    #[arg(value_name = "RECORDING")]
     file: PathBuf,
-    /// Call a request a hang that waited for this long, also when it was answered
-    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s")]
+    /// Report requests that took longer than this as hangs
+    ///
+    /// Also if they were answered in the end.
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse, default_value = "30s")]
     hang_after: Duration,
     #[command(flatten)]
     prices: PriceArguments,
-    /// Print one JSON object; of a folder an array of them, or one with the parts of an
-    /// agent's recording
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArguments,
 }
 
 /// Prints the report.
@@ -57,19 +57,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut whole = Whole::default();
     let mut told = Vec::new();
     for (place, path) in all.iter().enumerate() {
-        let recording = Recording::open(path)?;
+        let recording = Recording::open_slowly(path)?;
         let one = match whole.takes(&recording.header().part_of, is_folder) {
             Some(whole) => inspect(recording, arguments.hang_after, &prices, whole)?,
             None => alone(recording, arguments.hang_after, &prices)?,
         };
-        if arguments.json {
+        if arguments.format.is_json() {
             told.push(one);
             continue;
         }
         let gap = if place > 0 { "\n" } else { "" };
         report::out(&format!("{gap}{}", one.text()))?;
     }
-    whole.tell(told, arguments.json, is_folder)?;
+    whole.tell(told, arguments.format.is_json(), is_folder)?;
     let nothing = all.is_empty();
     Ok(if nothing {
         Exit::Inconclusive

@@ -1,15 +1,18 @@
 //! The commands, one file each.
 
+pub(crate) mod behind;
 pub(crate) mod completions;
 pub(crate) mod compliance;
 pub(crate) mod control;
 pub(crate) mod demo;
 pub(crate) mod diff;
+mod duration;
 pub(crate) mod eval;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod fault;
 pub(crate) mod faults;
+pub(crate) mod format;
 pub(crate) mod init;
 pub(crate) mod inspect;
 mod linking;
@@ -17,6 +20,8 @@ pub(crate) mod mcp;
 pub(crate) mod migrate;
 pub(crate) mod model_baseline;
 pub(crate) mod models;
+pub(crate) mod otlp;
+pub(crate) mod page;
 mod prices;
 pub(crate) mod record;
 pub(crate) mod redaction;
@@ -35,6 +40,8 @@ pub(crate) mod upstream;
 pub(crate) mod validate;
 pub(crate) mod variables;
 pub(crate) mod verify;
+pub(crate) mod view;
+pub(crate) mod watch;
 pub(crate) mod wrap;
 
 use crate::cli::{Arguments, Command};
@@ -69,6 +76,8 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Export(arguments) => export::run(arguments),
         Command::Init(arguments) => init::run(arguments),
         Command::Show(arguments) => show::run(arguments),
+        Command::Watch(arguments) => watch::run(arguments),
+        Command::View(arguments) => view::run(arguments),
         Command::Diff(arguments) => diff::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Scrub(arguments) => scrub::run(arguments),

@@ -10,6 +10,7 @@ use tapewright_agents::Caps;
 use tapewright_config::Suite;
 use tapewright_models::prices::Prices;
 
+use crate::command::duration;
 use crate::report::{self, Mistake};
 use crate::suite::judging::JudgeOptions;
 use crate::suite::models::Money;
@@ -18,10 +19,10 @@ use crate::suite::models::Money;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Models")]
 pub(crate) struct MoneyArguments {
-    /// Read what tokens cost from this file, over the table that is built in
-    #[arg(long, value_name = "FILE")]
+    /// Read token prices from this file, on top of the built-in ones
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     prices: Option<PathBuf>,
-    /// Ask no model any more once so many US dollars are spent, over all suites
+    /// Stop asking models after this many US dollars, over all suites
     #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
     max_cost: Option<u64>,
 }
@@ -30,17 +31,18 @@ pub(crate) struct MoneyArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Models")]
 pub(crate) struct JudgeArguments {
-    /// The model that judges where the suite names none; `PROVIDER/MODEL` for one of its
-    /// `providers`
+    /// Judge to use where the suite names none: MODEL or PROVIDER/MODEL
     #[arg(long, value_name = "MODEL")]
     judge_model: Option<String>,
-    /// Have everything judged anew, and show which verdicts are others than were recorded;
-    /// with `--record` they take their place
+    /// Ask judges again, and show verdicts that changed
+    ///
+    /// With `--record`, the new verdicts replace the recorded ones.
     #[arg(long)]
     rejudge: bool,
-    /// Ask anew for recorded verdicts that are older, such as `30d` or `12h`, where their
-    /// judge can be asked; with `--record` they take their place
-    #[arg(long, value_name = "AGE", value_parser = age)]
+    /// Ask judges again for verdicts older than this, such as `30d`
+    ///
+    /// With `--record`, the new verdicts replace the recorded ones.
+    #[arg(hide_short_help = true, long, value_name = "DURATION", value_parser = duration::parse)]
     verdict_cache: Option<Duration>,
 }
 
@@ -65,17 +67,6 @@ impl MoneyArguments {
     ) -> anyhow::Result<Arc<Money>> {
         money(suite, self.prices.as_deref(), self.max_cost, spent)
     }
-}
-
-/// Reads `90m`, `12h` or `30d`.
-fn age(text: &str) -> Result<Duration, String> {
-    let units = [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)];
-    let read = |(unit, seconds): (&str, u64)| {
-        let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
-        Some(Duration::from_secs(number.checked_mul(seconds)?))
-    };
-    let found = units.into_iter().find_map(read);
-    found.ok_or_else(|| "an age is a whole number with `d`, `h`, `m` or `s`: 30d, 12h".to_owned())
 }
 
 /// The money of a suite: its caps and that of the command, and the built-in prices with those
@@ -123,11 +114,11 @@ fn read(path: &Path) -> std::io::Result<Vec<u8>> {
 
 /// The longest file of prices, in bytes.
 const LONGEST: u64 = 16 << 20;
-const HINT: &str = "it is `{\"date\": \"YYYY-MM-DD\", \"source\": \"…\", \"models\": {\"MODEL\": {\"input\": 3, \"output\": 15}}}`, in dollars for a million tokens";
+const HINT: &str = "expected `{\"date\": \"YYYY-MM-DD\", \"source\": \"…\", \"models\": {\"MODEL\": {\"input\": 3, \"output\": 15}}}`, in dollars per million tokens";
 
 /// Dollars as millionths of a cent.
 pub(crate) fn dollars(text: &str) -> Result<u64, String> {
-    let wrong = || "it is an amount in US dollars, such as 0.50".to_owned();
+    let wrong = || "expected an amount in US dollars, such as 0.50".to_owned();
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let fits = part.len() <= 8 && whole.len() <= 6 && !(whole.is_empty() && part.is_empty());
@@ -139,16 +130,7 @@ pub(crate) fn dollars(text: &str) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{age, dollars};
-
-    #[test]
-    fn an_age_has_a_unit() {
-        assert_eq!(age("2d").map(|age| age.as_secs()), Ok(172_800));
-        assert_eq!(age("90m").map(|age| age.as_secs()), Ok(5_400));
-        for text in ["", "2", "d", "-1d", "1.5h", "1w", "99999999999999999999d"] {
-            assert!(age(text).is_err(), "{text}");
-        }
-    }
+    use super::dollars;
 
     #[test]
     fn an_amount_is_exact() {

@@ -10,9 +10,10 @@ use crate::report::{self, Mistake};
 /// Which prices count.
 #[derive(Debug, Default, Args)]
 pub(super) struct PriceArguments {
-    /// Count what models cost by the prices in this file, beside those that are built in: JSON
-    /// with `date`, `source` and `models`, in US dollars for a million tokens
-    #[arg(long, value_name = "FILE")]
+    /// Read model prices from this file, on top of the built-in ones
+    ///
+    /// JSON with `date`, `source` and `models`, in US dollars per million tokens.
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     prices: Option<PathBuf>,
 }
 
@@ -24,7 +25,7 @@ impl PriceArguments {
             return Ok(prices);
         };
         let mistake = |why: String| {
-            let what = format!("`{}` holds no prices: {why}", file.display());
+            let what = format!("no prices in `{}`: {why}", file.display());
             let hint = r#"write it like {"date": "2026-11-25", "source": "…", "models": {"NAME": {"input": 3.0, "output": 15.0}}}"#;
             Mistake::new(report::safe(&what), hint)
         };

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use tapewright_engine::fault::Book;
+use tapewright_engine::fault::FaultSet;
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::record::{Durability, Finished, Recorder, Settings, Target, WhenFull};
 use tapewright_proxy::stdio;
@@ -31,7 +31,10 @@ use tapewright_schemas::event;
 use tapewright_schemas::redact::Rules;
 use tapewright_schemas::tape::{Header, VERSION};
 
+use crate::command::behind::Behind;
 use crate::command::faults::{self, Control, FaultArguments};
+use crate::command::otlp::OtlpArguments;
+use crate::command::page::{Beside, PageArguments};
 use crate::command::redaction::{self, Redaction};
 use crate::command::replay;
 use crate::command::replay::mapping::Mapping;
@@ -39,7 +42,7 @@ use crate::command::wrap::{self, ClientId};
 use crate::exit::Exit;
 use crate::files::output::{self, Over};
 use crate::here;
-use crate::log::{self, LogArguments, LogEar};
+use crate::log::{self, LogArguments, LogListener};
 use crate::report::{self, Mistake};
 
 use self::http::HttpArguments;
@@ -52,88 +55,110 @@ pub(crate) use self::models::{shares_terminal, unproxied};
 use self::scoring::{Scoring, ScoringArguments, Server};
 use self::way::{End, Way};
 
-/// Stand between a client and a server, pass every byte on, and record what passes
+/// Record the traffic between a client and a server
 ///
-/// Put this command into the client's configuration in place of the server's. The server
-/// is started exactly as it would be alone; its exit status is the status of this command
-/// unless the recording itself has holes, which is status 3.
+/// Put this command into the client's configuration in place of the server's
+/// command. The server is started exactly as it would be without the recorder, and
+/// every byte is forwarded unchanged. The exit status is that of the server, or 3
+/// if the recording has gaps.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The cassette to write; the tape stands beside it. A name that ends in
-    /// `.tape.jsonl` keeps just the tape, one that ends in `/` is a folder in which every
-    /// session gets its own files. Without it the tape goes to `TAPEWRIGHT_HOME` or the
-    /// XDG state folder
+    /// Write the cassette to this file, and the tape next to it
+    ///
+    /// A name that ends in `.tape.jsonl` keeps only the tape. A name that ends in `/` is a
+    /// folder in which every session gets its own files. By default, the tape goes to
+    /// `$TAPEWRIGHT_HOME` or the XDG state folder.
     #[arg(short, long, value_name = "FILE|FOLDER/")]
     output: Option<PathBuf>,
     /// Also write a capture, the input of `compliance invariants`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long = "save-capture", alias = "capture", value_name = "FILE")]
     capture: Option<PathBuf>,
-    /// Whether a cassette that is there is played, and whether what is new is recorded
+    /// Also write times and durations into the cassette. Without it they are on the tape alone, and
+    /// a cassette changes only where the conversation does
+    #[arg(long)]
+    cassette_times: bool,
+    /// Replay, extend or overwrite an existing cassette
     #[arg(long, value_enum, value_name = "MODE", default_value_t)]
     mode: Mode,
-    #[command(flatten)]
-    mapping: Mapping,
-    /// What to call the server in captures and reports
+    /// Name of the server in captures and reports
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
-    /// What is promised about the tape when the recorder is killed
-    #[arg(long, value_enum, default_value_t = DurabilityArgument::Queue)]
+    /// Print on stderr what is recorded and where
+    #[arg(short, long)]
+    verbose: bool,
+    /// Print a client configuration entry for this command, and exit
+    #[arg(hide_short_help = true, long)]
+    print_config: bool,
+    /// Client whose format the entry has; see `wrap --help`
+    #[arg(hide_short_help = true, long, value_name = "NAME", requires = "print_config", value_parser = wrap::known)]
+    client: Option<ClientId>,
+    /// Command that starts the server, with its arguments
+    ///
+    /// The `--` before it may be omitted.
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+    /// How much of the tape survives if the recorder is killed
+    #[arg(hide_short_help = true, long, value_enum, default_value_t = DurabilityArgument::Queue)]
     durability: DurabilityArgument,
-    /// What happens when the recorder cannot keep up [default: wait; wait-briefly for a
+    /// What to do when the recorder cannot keep up [default: wait; wait-briefly for a
     /// gateway]
-    #[arg(long, value_enum)]
+    #[arg(hide_short_help = true, long, value_enum)]
     when_full: Option<WhenFullArgument>,
-    /// The longest message that is kept whole; longer ones pass all the same
-    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = size::parse)]
+    /// Keep messages up to this size whole
+    ///
+    /// Longer messages are forwarded all the same.
+    #[arg(hide_short_help = true, long, value_name = "SIZE", default_value = "64MiB", value_parser = size::parse)]
     max_message: usize,
     #[command(flatten)]
-    redaction: Redaction,
+    models: ModelsArguments,
     #[command(flatten)]
     judging: JudgingArguments,
     #[command(flatten)]
     scoring: ScoringArguments,
-    /// Print an entry for a client's configuration that runs this command, and exit
-    #[arg(long)]
-    print_config: bool,
-    /// The client whose format the entry has; `wrap --help` names all of them
-    #[arg(long, value_name = "NAME", requires = "print_config", value_parser = wrap::known)]
-    client: Option<ClientId>,
-    /// Say on standard error what is recorded where
-    #[arg(short, long)]
-    verbose: bool,
-    /// The server's command and its arguments; `--` in front may be left out
-    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
-    command: Vec<OsString>,
-    #[command(flatten)]
-    models: ModelsArguments,
     #[command(flatten)]
     http: HttpArguments,
     #[command(flatten)]
     faults: FaultArguments,
+    #[command(flatten)]
+    page: PageArguments,
+    #[command(flatten)]
+    otlp: OtlpArguments,
+    #[command(flatten)]
+    mapping: Mapping,
+    #[command(flatten)]
+    redaction: Redaction,
     #[command(flatten)]
     pub(crate) log: LogArguments,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  tapewright record -o fs.json -- npx -y @modelcontextprotocol/server-filesystem .
-  tapewright record --capture fs.capture.json --durability written -- python server.py
-  tapewright record -o api.json --listen 4000 --upstream https://mcp.example.com/mcp
-  tapewright record -o fs.json --listen 4000 -- npx -y @modelcontextprotocol/server-filesystem .
+  tapewright record -o fs.json \\
+      -- npx -y @modelcontextprotocol/server-filesystem .
+  tapewright record --save-capture fs.capture.json --durability written \\
+      -- python server.py
+  tapewright record -o api.json --listen 4000 \\
+      --upstream https://mcp.example.com/mcp
+  tapewright record -o fs.json --listen 4000 \\
+      -- npx -y @modelcontextprotocol/server-filesystem .
   tapewright record -o api.json --upstream https://mcp.example.com/mcp
   tapewright record -o recordings/ --forward-proxy 4000
-  tapewright record -o run/ --models -- claude -p 'What is in this folder?' --mcp-config mcp.json
-  tapewright record -o fs.json --check --hang-after 30s --strict -- node server.js
-  tapewright record -o fs.json --suite suite.yaml --reporter junit=report.xml -- node server.js";
+  tapewright record -o run/ --models -- claude -p 'What is in this folder?' \\
+      --mcp-config mcp.json
+  tapewright record -o fs.json --check --hang-after 30s --strict \\
+      -- node server.js
+  tapewright record -o fs.json --otlp http://localhost:4318 -- node server.js
+  tapewright record -o fs.json --suite suite.yaml \\
+      --format junit=report.xml -- node server.js";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum DurabilityArgument {
-    /// Bytes are passed on first, and written at once
+    /// Forward bytes first, then write them at once
     Queue,
-    /// No message is passed on before it has been written
+    /// Forward a message only after it is written
     Written,
-    /// As written, and on the disk
+    /// Like `written`, and flushed to disk
     Synced,
 }
 
@@ -149,12 +174,11 @@ impl From<DurabilityArgument> for Durability {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum WhenFullArgument {
-    /// The traffic waits
+    /// Hold the traffic back
     Wait,
-    /// The traffic waits; when the disk has stood still for 5 s it goes on, and the tape
-    /// has a gap that is counted
+    /// Hold the traffic back; if the disk stalls for 5s, let it pass and count the gap
     WaitBriefly,
-    /// The tape has a gap that is counted
+    /// Let the traffic pass and count the gap
     Gap,
 }
 
@@ -169,15 +193,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Some(exit) = ahead(arguments, &way, &label)? {
         return Ok(exit);
     }
+    let destination = arguments.otlp.destination(!arguments.redaction.is_off())?;
     let clock = Clock::start();
-    let book = arguments.faults.book(&label, way.reach(), clock)?;
+    let fault_set = arguments.faults.fault_set(&label, way.reach(), clock)?;
     let plan = Plan::of(arguments)?;
     let hang_after = arguments.judging.hang_after();
-    let control = arguments.faults.control(&book, clock, hang_after)?;
-    faults::begin(&book, control.as_ref(), arguments.verbose);
+    let control = arguments.faults.control(&fault_set, clock, hang_after)?;
+    faults::begin(&fault_set, control.as_ref(), arguments.verbose);
     let place = Served {
         way: &way,
-        book: &book,
+        fault_set: &fault_set,
         control: control.as_ref(),
     };
     if let Some(exit) = plan.run(arguments, place, clock)? {
@@ -202,19 +227,34 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     settings.header.part_of = part
         .as_ref()
         .map_or_else(String::new, |part| part.id.clone());
-    let ear = watch(&mut settings, &book, control.as_ref())?;
+    let log_listener = watch(&mut settings, &fault_set, control.as_ref())?;
+    let whole = part.as_ref().filter(|_| arguments.models.models);
+    let whole = whole.map(|part| &*part.folder);
+    let beside = Beside::new(&fault_set, control.as_ref(), None);
+    let page = &arguments.page;
+    let _page = page.of_recorder(&settings, whole, &beside, hang_after)?;
+    let traces = arguments.otlp.start(destination)?;
+    let behind = Behind::start(traces, arguments.http.has_metrics(), &settings, whole)?;
     let wanted = settings.target.tape().clone();
     let start = || start(settings, clock, arguments.verbose.then_some(&*wanted));
     let limit_bytes = arguments.max_message;
     let part = part.as_ref();
-    let (end, recorder) = way.run(&arguments.http, limit_bytes, clock, &book, part, start)?;
+    let (end, recorder) = way.run(&arguments.http, limit_bytes, clock, &fault_set, part, start)?;
     let finished = recorder.finish();
-    log::recorded(ear, &finished);
-    if arguments.verbose {
-        tell(&finished);
-        faults::end(&book);
-    }
+    log::recorded(log_listener, &finished);
+    told(arguments, behind, &finished, &fault_set);
     conclude(arguments, scoring, &finished, end)
+}
+
+/// Ends what is made of a recording beside it, and says what `-v` asks for.
+fn told(arguments: &Arguments, behind: Option<Behind>, finished: &Finished, fault_set: &FaultSet) {
+    if let Some(behind) = behind {
+        behind.finish(arguments.verbose);
+    }
+    if arguments.verbose {
+        tell(finished);
+        faults::end(fault_set);
+    }
 }
 
 /// What is done in place of a recording: an entry is printed, or the server is played, where
@@ -262,7 +302,7 @@ fn conclude(
 /// Starts the recorder, and says on standard error where it writes if that is wanted.
 fn start(settings: Settings, clock: Clock, told: Option<&Path>) -> anyhow::Result<Arc<Recorder>> {
     let recorder = Recorder::start(settings, clock);
-    let recorder = recorder.context("the recorder could not be started")?;
+    let recorder = recorder.context("cannot start the recorder")?;
     if let Some(path) = told {
         report::note(&format!("recording to {}", path.display()));
     }
@@ -273,14 +313,15 @@ fn start(settings: Settings, clock: Clock, told: Option<&Path>) -> anyhow::Resul
 /// in force.
 fn watch(
     settings: &mut Settings,
-    book: &Book,
+    fault_set: &FaultSet,
     control: Option<&Control>,
-) -> anyhow::Result<Option<LogEar>> {
-    faults::note(book, control, &mut settings.header);
+) -> anyhow::Result<Option<LogListener>> {
+    faults::note(fault_set, control, &mut settings.header);
+    faults::stands_on(control, settings.target.tape());
     let judging = faults::watched(control, settings.judging.take());
-    let (judging, ear) = log::heard(judging, true)?;
+    let (judging, log_listener) = log::heard(judging, true)?;
     settings.judging = judging;
-    Ok(ear)
+    Ok(log_listener)
 }
 
 /// Our exit, which is the child's. A child that a signal ended takes us with it.
@@ -318,12 +359,15 @@ impl Arguments {
         if let Some(part) = part {
             target = target.within(&part.folder, &target::plain(label));
         }
-        target = target.finish_after(self.http.session_idle()?);
+        target = target.finish_after(self.http.session_idle());
+        if self.cassette_times {
+            target = target.with_times();
+        }
         if let Some(capture) = &self.capture {
             output::check_ahead(capture, Over::Recording)?;
             if self.output.as_deref() == Some(capture.as_path()) {
-                let what = "the cassette and the capture cannot both be one file";
-                return Err(Mistake::new(what, "name another one for `--capture`").into());
+                let what = "the cassette and the capture are the same file";
+                return Err(Mistake::new(what, "choose another file for `--save-capture`").into());
             }
             target = target.with_capture(capture);
         }
@@ -333,24 +377,20 @@ impl Arguments {
     /// Refuses what makes no sense where a cassette is played.
     fn fits_play(&self) -> anyhow::Result<()> {
         if self.scoring.is_asked() {
-            let what = "`--suite` scores what a server answers, and `--mode` plays a recording";
+            let what = "`--suite` cannot be used with `--mode`";
             let hint =
-                "leave out `--mode`, or score the recording: `tapewright run SUITE --capture FILE`";
+                "omit `--mode`, or test the recording with `tapewright run SUITE --capture FILE`";
             return Err(Mistake::new(what, hint).into());
         }
         let given = [
-            (self.capture.is_some(), "--capture"),
+            (self.capture.is_some(), "--save-capture"),
             (self.http.forward_proxy.is_some(), "--forward-proxy"),
+            (self.otlp.is_asked(), "--otlp"),
         ];
         match given.iter().find(|(given, _)| *given) {
             Some((_, option)) => {
-                let what =
-                    format!("`{option}` records everything, and `--mode` plays what is known");
-                Err(Mistake::new(
-                    what,
-                    format!("leave out `{option}`, or record with `--mode all`"),
-                )
-                .into())
+                let what = format!("`{option}` cannot be used with `--mode`");
+                Err(Mistake::new(what, format!("omit `{option}`, or use `--mode all`")).into())
             }
             None => Ok(()),
         }
@@ -433,7 +473,7 @@ fn settings(
         rules: rules(arguments, scoring)?,
         judging: arguments
             .judging
-            .judging(arguments.verbose, scoring.map(Scoring::ear))?,
+            .judging(arguments.verbose, scoring.map(Scoring::feed))?,
     })
 }
 
@@ -445,6 +485,7 @@ fn rules(
 ) -> anyhow::Result<Box<dyn FnOnce() -> Arc<Rules> + Send>> {
     let mut settings = arguments.redaction.settings();
     settings.values.extend(arguments.http.server.secrets()?);
+    settings.values.extend(arguments.otlp.secrets()?);
     settings
         .values
         .extend(scoring.into_iter().flat_map(Scoring::secrets));

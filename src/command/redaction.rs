@@ -7,19 +7,21 @@ use crate::report::Mistake;
 
 /// What is a secret, beside what the built-in rules know.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Redaction")]
 pub(crate) struct Redaction {
-    /// Also treat values under this member or header name as secret
-    #[arg(long, value_name = "NAME")]
+    /// Redact values of this member or header; repeatable
+    #[arg(hide_short_help = true, long, value_name = "NAME")]
     redact_key: Vec<String>,
-    /// Also treat what this regular expression matches as secret; with a group, only the
-    /// group
-    #[arg(long, value_name = "REGEX")]
+    /// Redact matches of this regular expression; repeatable
+    ///
+    /// If it has a group, only the group is redacted.
+    #[arg(hide_short_help = true, long, value_name = "REGEX")]
     redact_pattern: Vec<String>,
-    /// Also treat the value of this environment variable as secret
-    #[arg(long, value_name = "NAME")]
+    /// Redact the value of this environment variable; repeatable
+    #[arg(hide_short_help = true, long, value_name = "NAME")]
     redact_env: Vec<String>,
-    /// Keep secrets; the tape says so
-    #[arg(long, conflicts_with_all = ["redact_key", "redact_pattern", "redact_env"])]
+    /// Do not redact; the tape is marked as not redacted
+    #[arg(hide_short_help = true, long, conflicts_with_all = ["redact_key", "redact_pattern", "redact_env"])]
     no_redact: bool,
 }
 
@@ -67,7 +69,7 @@ impl Redaction {
 pub(crate) fn rules(settings: &Settings) -> anyhow::Result<Rules> {
     Rules::new(settings).map_err(|error| {
         let hint = "the syntax is that of the Rust crate `regex`; quote the pattern for your shell";
-        anyhow::Error::new(error).context(Mistake::new("the redaction rules are not usable", hint))
+        anyhow::Error::new(error).context(Mistake::new("invalid redaction rules", hint))
     })
 }
 

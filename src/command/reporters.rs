@@ -33,13 +33,21 @@ impl FromStr for ReporterFile {
             let known: Vec<String> = known
                 .filter_map(|one| Some(one.to_possible_value()?.get_name().to_owned()))
                 .collect();
-            format!("the reporters are {}", known.join(", "))
+            format!("expected one of {}", known.join(", "))
         })?;
         Ok(Self { format, file })
     }
 }
 
 impl ReporterFile {
+    /// JSON, to a stream.
+    pub(crate) fn json() -> Self {
+        Self {
+            format: Format::Json,
+            file: None,
+        }
+    }
+
     /// How it is told.
     pub(crate) fn format(&self) -> Format {
         self.format
@@ -63,18 +71,15 @@ pub(crate) fn check(reporters: &[ReporterFile], output: Option<&Path>) -> anyhow
     }
     for (number, file) in files.iter().copied().chain(output).enumerate() {
         if files.iter().take(number).any(|other| *other == file) {
-            let what = format!(
-                "two reports cannot both be written into `{}`",
-                file.display()
-            );
-            return Err(Mistake::new(what, "give each a file of its own").into());
+            let what = format!("two reports with the same file `{}`", file.display());
+            return Err(Mistake::new(what, "give each its own file").into());
         }
         output::check_ahead(file, Over::Any)?;
     }
     if printed > 1 {
         return Err(Mistake::new(
-            "two reports cannot both be printed",
-            "write one of them into a file: `--reporter junit=report.xml`",
+            "only one report can be printed",
+            "write the others to files: `--format junit=report.xml`",
         )
         .into());
     }

@@ -7,11 +7,11 @@ use tapewright_schemas::published::{self, Published};
 use crate::exit::Exit;
 use crate::report::{self, Mistake};
 
-/// Print the JSON Schema of a file format, or list them
+/// Print the JSON Schema of a file format
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The format; without it, the formats are listed
+    /// Format to print [default: list all formats]
     #[arg(value_name = "NAME")]
     name: Option<String>,
 }
@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             .collect::<Vec<_>>()
             .join(", ");
         let hint = did_you_mean(name, names()).unwrap_or_else(|| format!("there are {all}"));
-        let what = format!("there is no schema `{}`", report::safe(name));
+        let what = format!("unknown format `{}`", report::safe(name));
         return Err(Mistake::new(what, hint).into());
     };
     report::out(schema.text)?;

@@ -10,25 +10,30 @@ use crate::report::Mistake;
 /// Which invariants judge.
 #[derive(Debug, Args)]
 pub(crate) struct SelectionArguments {
-    /// Judge by every invariant, and not only by the seven documented ones
+    /// Check every invariant, not only the seven documented ones
     #[arg(long)]
     all: bool,
-    /// Judge by this invariant and those named likewise, and by no others; repeatable
+    /// Check only this invariant, or those with this prefix; repeatable
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     select: Vec<Code>,
-    /// Leave this invariant out; repeatable
-    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    /// Skip this invariant; repeatable
+    #[arg(
+        long = "skip",
+        alias = "ignore",
+        value_name = "CODE",
+        value_delimiter = ','
+    )]
     ignore: Vec<Code>,
-    /// Leave out what is less binding than this
+    /// Skip invariants below this level
     #[arg(long, value_enum, value_name = "LEVEL")]
     severity: Option<Level>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Level {
-    /// Only MUST and MUST NOT
+    /// MUST and MUST NOT
     Must,
-    /// SHOULD and SHOULD NOT as well
+    /// Also SHOULD and SHOULD NOT
     Should,
 }
 
@@ -62,7 +67,7 @@ impl SelectionArguments {
 
 fn unknown(error: SelectionError) -> anyhow::Error {
     anyhow::Error::new(error).context(Mistake::new(
-        "the selection cannot be made",
-        "`tapewright explain` lists every invariant",
+        "invalid selection",
+        "list all invariants with `tapewright explain`",
     ))
 }

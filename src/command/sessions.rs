@@ -4,13 +4,14 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::command::control::{ControlArguments, Remote};
+use crate::command::format::FormatArguments;
 use crate::exit::Exit;
 use crate::report;
 
-/// Show the sessions of a recorder or replay that runs with `--control`
+/// List the sessions of a running recorder or replay
 ///
-/// Who speaks, which requests wait for their answers and for how long, which of them hang and
-/// because of which fault, and what was found.
+/// Shows the peers, pending requests and their age, hangs and the faults that cause them,
+/// and findings. The recorder or replay must run with `--control`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -19,15 +20,15 @@ pub(crate) struct Arguments {
     /// Only the session with this number
     #[arg(long, value_name = "N")]
     session: Option<u32>,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArguments,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   tapewright sessions --control unix:/tmp/fs.sock
-  tapewright sessions --json --control unix:/tmp/fs.sock | jq '.pending[] | select(.hangs)'";
+  tapewright sessions --json --control unix:/tmp/fs.sock | jq \\
+      '.pending[] | select(.hangs)'";
 
 /// The lists of a control, by the path under which each is got and its name in the answer.
 const LISTS: [&str; 4] = ["sessions", "pending", "hangs", "findings"];
@@ -35,7 +36,7 @@ const LISTS: [&str; 4] = ["sessions", "pending", "hangs", "findings"];
 /// Asks and prints.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let all = lists(&arguments.control.remote()?, arguments.session)?;
-    if arguments.json {
+    if arguments.format.is_json() {
         report::out(&report::safe_json(&format!("{all}\n")))?;
     } else {
         report::out(&report::live::sessions(&all))?;

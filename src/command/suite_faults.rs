@@ -4,13 +4,13 @@ use std::path::Path;
 
 use tapewright_config::suite::fault::{Fault as Written, FaultKind};
 use tapewright_config::{EnvFiles, Environment};
-use tapewright_engine::fault::{Book, Fault, kinds};
+use tapewright_engine::fault::{Fault, FaultSet, kinds};
 
 use crate::files::Disk;
 use crate::report::{self, Mistake};
 
 /// Puts the faults of a file in force.
-pub(super) fn add(path: &Path, book: &Book) -> anyhow::Result<()> {
+pub(super) fn add(path: &Path, fault_set: &FaultSet) -> anyhow::Result<()> {
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))
     };
@@ -22,23 +22,23 @@ pub(super) fn add(path: &Path, book: &Book) -> anyhow::Result<()> {
     let shown = report::safe(&path.display().to_string());
     let Some(suite) = &loaded.suite else {
         let what = report::issues::pretty(shown.clone(), loaded);
-        let what = format!("`--faults {shown}` cannot be used\n{}", what.trim_end());
+        let what = format!("invalid `--faults {shown}`\n{}", what.trim_end());
         return Err(Mistake::new(
             what,
-            "mend the file; docs/suites.md has every field of `faults`",
+            "fix the file; docs/suites.md has every field of `faults`",
         )
         .into());
     };
     if suite.faults.is_empty() {
-        let what = format!("`--faults {shown}`: the file has no `faults`");
-        return Err(Mistake::new(what, "name the suite, or the file, that declares them").into());
+        let what = format!("`--faults {shown}`: no `faults` in this file");
+        return Err(Mistake::new(what, "give the suite or file that declares them").into());
     }
     for one in &suite.faults {
-        book.add(fault(one)?).map_err(|error| {
+        fault_set.add(fault(one)?).map_err(|error| {
             let place = loaded.sources.excerpt(&one.place);
             let (line, column) = place.map_or((0, 0), |at| (at.line, at.column));
             let what = format!("`--faults {shown}:{line}:{column}`: {error}");
-            Mistake::new(what, "see docs/faults.md for what a fault can be")
+            Mistake::new(what, "see docs/faults.md")
         })?;
     }
     Ok(())
@@ -47,7 +47,7 @@ pub(super) fn add(path: &Path, book: &Book) -> anyhow::Result<()> {
 fn fault(written: &Written) -> anyhow::Result<Fault> {
     let mistake = |what: String| {
         let what = format!("fault `{}`: {what}", report::safe(&written.name));
-        Mistake::new(what, "see docs/faults.md for what a fault can be")
+        Mistake::new(what, "see docs/faults.md")
     };
     let (name, values) = match &written.kind {
         FaultKind::Wire(spec) => {

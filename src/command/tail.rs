@@ -4,13 +4,15 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::command::control::ControlArguments;
+use crate::command::format::FormatArguments;
 use crate::exit::Exit;
 use crate::report;
 
-/// Print what passes a recorder or replay that runs with `--control`, as it passes
+/// Follow the traffic of a running recorder or replay
 ///
-/// One line for each message, fault, hang and finding, until the recorder ends. What the
-/// messages say is not told: that is on the tape.
+/// Prints a line for each message, fault, hang and finding until the recorder ends.
+/// Contents of messages are not shown; they are on the tape. The recorder or replay must
+/// run with `--control`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -19,15 +21,15 @@ pub(crate) struct Arguments {
     /// Only the session with this number
     #[arg(long, value_name = "N")]
     session: Option<u32>,
-    /// Print JSON objects, one per line
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArguments,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   tapewright tail --control unix:/tmp/fs.sock
-  tapewright tail --json --control unix:/tmp/fs.sock | jq 'select(.event == \"hang\")'";
+  tapewright tail --json --control unix:/tmp/fs.sock | jq \\
+      'select(.event == \"hang\")'";
 
 /// Follows until the recorder ends.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -40,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         if arguments.session.is_some_and(elsewhere) {
             return Ok(());
         }
-        if arguments.json {
+        if arguments.format.is_json() {
             report::out(&report::safe_json(&format!("{event}\n")))
         } else {
             report::out(&format!("{}\n", report::live::event(&event)))

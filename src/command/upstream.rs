@@ -12,32 +12,34 @@ use tapewright_proxy::http::origin::{
     Origin, OriginSettings, OriginUrl, TlsSettings, client_config,
 };
 
+use crate::command::duration;
 use crate::report::{self, Mistake};
 
 /// A server on HTTP.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Upstream server")]
 pub(crate) struct UpstreamArguments {
-    /// The server, as a client would name it
+    /// URL of the server
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     upstream: Option<String>,
-    /// Set this header on every request to the server; never recorded
+    /// Add this header to every request, and never record it; repeatable
     #[arg(long, value_name = "NAME: VALUE")]
     header: Vec<String>,
-    /// The same, with the value of an environment variable
+    /// Like `--header`, with the value of a variable; repeatable
     #[arg(long, value_name = "NAME=VARIABLE")]
     header_env: Vec<String>,
-    /// Trust these certificates, in PEM, beside those of the system
-    #[arg(long, value_name = "FILE")]
+    /// Also trust these certificates, in PEM
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     ca_bundle: Option<PathBuf>,
     /// Do not verify the server's certificate
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     insecure_skip_verify: bool,
-    /// Speak HTTP/2 with a server that has no TLS
-    #[arg(long)]
+    /// Use HTTP/2 without TLS
+    #[arg(hide_short_help = true, long)]
     upstream_http2: bool,
-    /// How long a connection to the server may take to come about, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
-    connect_timeout: f64,
+    /// Time limit for connecting to the server
+    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
+    connect_timeout: Duration,
 }
 
 /// A header that is added, and never recorded.
@@ -52,8 +54,8 @@ impl UpstreamArguments {
         let url = OriginUrl::parse(text).map_err(|why| {
             // A bad URL may hold a secret: it is not repeated.
             Mistake::new(
-                format!("the URL of `--upstream` cannot be used: {why}"),
-                "name the server as a client would, such as `http://localhost:3001/mcp`",
+                format!("invalid URL in `--upstream`: {why}"),
+                "write it like `http://localhost:3001/mcp`",
             )
         })?;
         Ok(Some(url))
@@ -66,7 +68,7 @@ impl UpstreamArguments {
             // The text may be a secret: it is not repeated.
             let mistake = || {
                 Mistake::new(
-                    "a `--header` is not of the form `Name: value`",
+                    "invalid `--header`: expected `NAME: VALUE`",
                     "write it like `--header 'Authorization: Bearer …'`",
                 )
             };
@@ -75,15 +77,14 @@ impl UpstreamArguments {
         }
         for text in &self.header_env {
             let mistake = |what: &str| {
-                let what = format!("`--header-env {text}` {what}");
+                let what = format!("invalid `--header-env {text}`: {what}");
                 Mistake::new(what, "write it like `--header-env Authorization=MY_TOKEN`")
             };
             let (name, variable) = text
                 .split_once('=')
-                .ok_or_else(|| mistake("is not of the form `Name=VARIABLE`"))?;
-            let value =
-                std::env::var(variable).map_err(|_| mistake("names a variable that is not set"))?;
-            fields.push(field(name, &value).ok_or_else(|| mistake("gives no valid header"))?);
+                .ok_or_else(|| mistake("expected `NAME=VARIABLE`"))?;
+            let value = std::env::var(variable).map_err(|_| mistake("that variable is not set"))?;
+            fields.push(field(name, &value).ok_or_else(|| mistake("not a valid header"))?);
         }
         Ok(fields)
     }
@@ -112,7 +113,7 @@ impl UpstreamArguments {
     /// How the server is reached.
     pub(crate) fn origin_settings(&self, only_tls_1_3: bool) -> anyhow::Result<OriginSettings> {
         if self.insecure_skip_verify {
-            report::note("--insecure-skip-verify: anybody may stand in for the server");
+            report::note("--insecure-skip-verify: the server is not authenticated");
         }
         let tls = client_config(&TlsSettings {
             ca_bundle: self.ca_bundle.clone(),
@@ -120,12 +121,12 @@ impl UpstreamArguments {
             only_1_3: only_tls_1_3,
         })
         .context(Mistake::new(
-            "the server cannot be verified",
-            "check the file of `--ca-bundle`, or the system's certificates",
+            "cannot load trusted certificates",
+            "check `--ca-bundle`, or the system's certificates",
         ))?;
         Ok(OriginSettings {
             tls,
-            connect_timeout: seconds("--connect-timeout", self.connect_timeout)?,
+            connect_timeout: self.connect_timeout,
             http2_prior_knowledge: self.upstream_http2,
             destinations: None,
         })
@@ -145,12 +146,4 @@ fn field(name: &str, value: &str) -> Option<Field> {
     let mut value = HeaderValue::from_str(value).ok()?;
     value.set_sensitive(true);
     Some((HeaderName::try_from(name.trim()).ok()?, value))
-}
-
-/// A number of seconds that an option gives.
-pub(crate) fn seconds(option: &str, value: f64) -> anyhow::Result<Duration> {
-    Duration::try_from_secs_f64(value).map_err(|_| {
-        let what = format!("`{option} {value}` is no time");
-        Mistake::new(what, "give a number of seconds, such as 5 or 0.5").into()
-    })
 }

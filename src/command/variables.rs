@@ -10,15 +10,18 @@ use crate::files::Disk;
 
 /// Where the variables of a suite get their values.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Variables")]
 pub(crate) struct Variables {
-    /// Give a variable a value, above everything else
+    /// Set a variable; overrides every other source; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     var: Vec<Pair>,
-    /// Read variables from this file instead of `.env` beside the suite; a later file wins
+    /// Read variables from this file instead of `.env` next to the suite
+    ///
+    /// Repeatable; later files override earlier ones.
     #[arg(long, value_name = "FILE", conflicts_with = "no_env_file")]
     env_file: Vec<PathBuf>,
-    /// Read no `.env`
-    #[arg(long)]
+    /// Do not read `.env`
+    #[arg(hide_short_help = true, long)]
     no_env_file: bool,
 }
 
@@ -66,6 +69,6 @@ impl Variables {
 fn pair(text: &str) -> Result<Pair, String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok(Pair(name.to_owned(), value.to_owned())),
-        _ => Err("it is written NAME=VALUE".to_owned()),
+        _ => Err("expected NAME=VALUE".to_owned()),
     }
 }

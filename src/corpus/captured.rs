@@ -43,8 +43,8 @@ pub(crate) fn recordings(named: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
         }
     }
     if found.is_empty() {
-        let what = "there is no recording in what is named";
-        return Err(Mistake::new(what, "name a tape, a cassette or a capture").into());
+        let what = "no recording in the given paths";
+        return Err(Mistake::new(what, "give a tape, cassette or capture").into());
     }
     found.sort();
     Ok(found.into_iter().map(|(_, path)| path).collect())
@@ -61,8 +61,8 @@ pub(crate) fn revision(paths: &[PathBuf]) -> anyhow::Result<String> {
     }
     let shown = paths.first().map(|path| path.display().to_string());
     let shown = report::safe(&shown.unwrap_or_default());
-    let what = format!("`{shown}` does not say which revision it speaks");
-    Err(Mistake::new(what, "name one with `--spec-version`").into())
+    let what = format!("cannot tell the revision of `{shown}`");
+    Err(Mistake::new(what, "set it with `--spec-version`").into())
 }
 
 /// The name of the server of a recording.
@@ -86,7 +86,7 @@ pub(crate) fn run(paths: &[PathBuf], question: Question) -> anyhow::Result<Run> 
     let mut recorded: Option<Recorded<'_>> = None;
     let mut cut = false;
     for path in paths {
-        let recording = Recording::open(path)?;
+        let recording = Recording::open_slowly(path)?;
         let source = source(&recording, &revision);
         let judge = match &mut recorded {
             None => recorded.insert(Recorded::new(&plan, source)),
@@ -102,7 +102,7 @@ pub(crate) fn run(paths: &[PathBuf], question: Question) -> anyhow::Result<Run> 
         cut = matches!(frame.ending, Ending::CutShort { .. });
     }
     let Some(judged) = recorded.map(|judge| judge.finish(cut)) else {
-        return Err(Mistake::new("there is no recording", "name one").into());
+        return Err(Mistake::new("no recording given", "name one").into());
     };
     let mut facts = judged.facts;
     facts.named = named;
@@ -116,10 +116,10 @@ pub(crate) fn run(paths: &[PathBuf], question: Question) -> anyhow::Result<Run> 
 fn notes(paths: &[PathBuf], gaps: bool, exchanges: u64) -> anyhow::Result<Vec<String>> {
     let mut notes = Vec::new();
     if gaps {
-        notes.push("the recording has gaps: what they hide is not judged".to_owned());
+        notes.push("the recording has gaps, which are not checked".to_owned());
     }
     if exchanges == 0 {
-        notes.push("no request of the client has an answer on the recording".to_owned());
+        notes.push("no answered client request in the recording".to_owned());
     }
     let mut servers = Vec::new();
     for path in paths {
@@ -131,7 +131,7 @@ fn notes(paths: &[PathBuf], gaps: bool, exchanges: u64) -> anyhow::Result<Vec<St
     if servers.len() > 1 {
         let all = servers.join(", ");
         notes.push(format!(
-            "the recordings are of several servers, and judged as of one: {all}"
+            "recordings of several servers are checked as one: {all}"
         ));
     }
     Ok(notes)

@@ -51,7 +51,7 @@ impl Versions {
 
     fn unknown(&self, version: &str) -> anyhow::Error {
         let names = self.corpora.versions().join(", ");
-        let what = format!("there is no corpus for `{}`", report::safe(version));
+        let what = format!("no corpus for `{}`", report::safe(version));
         Mistake::new(what, format!("there are {names}")).into()
     }
 }

@@ -39,11 +39,8 @@ impl AgentTapes {
         }
         let tapes = folder::recordings(named)?;
         if tapes.is_empty() {
-            let what = format!(
-                "`{}` holds no recording",
-                safe(&named.display().to_string())
-            );
-            let hint = "name a recording, or a folder that `record --models` has written";
+            let what = format!("no recording in `{}`", safe(&named.display().to_string()));
+            let hint = "give a recording, or a folder written by `record --models`";
             return Err(Mistake::new(what, hint).into());
         }
         let servers = tapes.iter().filter(|path| !folder::is_of_models(path));

@@ -126,7 +126,7 @@ fn unwritable(path: &Path, error: &io::Error) -> anyhow::Error {
     let what = format!("cannot write `{path}`: {error}");
     Mistake::new(
         what,
-        "name a file in a folder that exists and that this user may write",
+        "choose a file in an existing folder that you can write to",
     )
     .into()
 }

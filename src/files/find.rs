@@ -5,7 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use tapewright_schemas::near::did_you_mean;
+
 use super::unreadable;
+use crate::report;
 
 /// The file itself, or the tape that stands beside a cassette that was never finished.
 pub(super) fn existing(named: &Path) -> anyhow::Result<PathBuf> {
@@ -13,19 +16,39 @@ pub(super) fn existing(named: &Path) -> anyhow::Result<PathBuf> {
         Ok(_) => Ok(named.to_owned()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => tape_beside(named)
             .or_else(|| tape_beside(&final_target(named)))
-            .ok_or_else(|| {
-                unreadable(
-                    named,
-                    "there is no such file, and no tape beside it",
-                    MISSING,
-                )
-            }),
+            .ok_or_else(|| missing(named)),
         Err(error) => Err(unreadable(
             named,
             &error.to_string(),
-            "name a file that this user may read",
+            "check the path and its permissions",
         )),
     }
+}
+
+/// What is said of a file that does not exist: which one does.
+fn missing(named: &Path) -> anyhow::Error {
+    let name = named.file_name().unwrap_or_default().to_string_lossy();
+    let folder = match named.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let there: Vec<String> = super::folder::named(folder)
+        .unwrap_or_default()
+        .iter()
+        .map(|path| {
+            path.file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    let hint = did_you_mean(&name, there.iter().map(String::as_str));
+    let hint = hint.unwrap_or_else(|| MISSING.to_owned());
+    unreadable(
+        named,
+        "no such file, and no tape next to it",
+        &report::safe(&hint),
+    )
 }
 
 /// The file that writing to this path would write to: where its links lead, even when

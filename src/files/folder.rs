@@ -18,11 +18,29 @@ pub(crate) fn recordings(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
         let is_recording = is_recording(path);
         if !is_recording {
             let shown = report::safe(&path.display().to_string());
-            report::note(&format!("`{shown}` is no recording and was passed over"));
+            report::note(&format!("skipped `{shown}`: not a recording"));
         }
         is_recording
     });
     Ok(chosen)
+}
+
+/// Every file of a folder that is a recording by its name, whatever stands beside it.
+pub(crate) fn all(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let fail = |error: std::io::Error| {
+        let hint = "check the path and its permissions";
+        unreadable(folder, &error.to_string(), hint)
+    };
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(fail)? {
+        let path = entry.map_err(fail)?.path();
+        let hidden = name(&path).starts_with('.');
+        if path.is_file() && !hidden && has_name(&path) {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
 }
 
 /// Whether a file is a recording by its name.
@@ -37,22 +55,7 @@ pub(crate) fn is_recording(path: &Path) -> bool {
 
 /// The files of a folder that are recordings by their names, as [`recordings`] chooses them.
 pub(crate) fn named(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let fail = |error: std::io::Error| {
-        unreadable(
-            folder,
-            &error.to_string(),
-            "name a folder that this user may read",
-        )
-    };
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(folder).map_err(fail)? {
-        let path = entry.map_err(fail)?.path();
-        let hidden = name(&path).starts_with('.');
-        if path.is_file() && !hidden && has_name(&path) {
-            paths.push(path);
-        }
-    }
-    paths.sort();
+    let mut paths = all(folder)?;
     let names: HashSet<String> = paths.iter().map(|path| name(path)).collect();
     paths.retain(|path| {
         let beside = |end: &str| names.contains(&format!("{}{end}", stem(path)));

@@ -31,13 +31,13 @@ pub(crate) fn check(path: &Path, over: Over) -> anyhow::Result<()> {
     let mistake = |what: &str| {
         let what = format!("`{}` {what}", shown(path));
         let hint = match over {
-            Over::Log => "name a file, such as `tapewright.log`, or `stderr`",
-            _ => "name a file, such as `recording.json`",
+            Over::Log => "use a file, such as `tapewright.log`, or `stderr`",
+            _ => "use a file, such as `recording.json`",
         };
         Err(Mistake::new(what, hint).into())
     };
     if path.file_name().is_none() || path.to_string_lossy().ends_with('/') {
-        return mistake("is not the name of a file");
+        return mistake("is not a file name");
     }
     links(path)?;
     match fs::metadata(path) {
@@ -45,15 +45,12 @@ pub(crate) fn check(path: &Path, over: Over) -> anyhow::Result<()> {
         Ok(data) if !data.is_file() => return mistake("is not a regular file"),
         Ok(data) if data.len() > 0 && !may_replace(path, over) => {
             let what = match over {
-                Over::Nothing => "is there already",
-                Over::Log => "is there already, and is no log of ours",
-                Over::Any | Over::Recording => "is there already, and is no recording",
+                Over::Nothing => "already exists",
+                Over::Log => "already exists and is not a tapewright log",
+                Over::Any | Over::Recording => "already exists and is not a recording",
             };
             let what = format!("`{}` {what}", shown(path));
-            let hint = match over {
-                Over::Log => "name another file, or move this one away: lines would be added to it",
-                _ => "name another file, or move this one away: it would be lost",
-            };
+            let hint = "choose another file, or move this one away";
             return Err(Mistake::new(what, hint).into());
         }
         _ => {}
@@ -89,8 +86,8 @@ pub(crate) fn folder(folder: &Path, over: Over) -> anyhow::Result<()> {
         }
     };
     try_it().map_err(|error| {
-        let what = format!("nothing can be written in `{}`: {error}", shown(folder));
-        Mistake::new(what, "name a folder that this user may write").into()
+        let what = format!("cannot write to `{}`: {error}", shown(folder));
+        Mistake::new(what, "choose a folder that you can write to").into()
     })
 }
 
@@ -101,11 +98,11 @@ pub(crate) fn links(path: &Path) -> anyhow::Result<()> {
         return Ok(());
     };
     let what = format!(
-        "`{}` leads through the link `{}` of another user",
+        "`{}` goes through the link `{}`, which belongs to another user",
         shown(path),
         shown(&link)
     );
-    Err(Mistake::new(what, "name the file that is meant, without the link").into())
+    Err(Mistake::new(what, "use the path without the link").into())
 }
 
 /// The rule is the one of Linux' `protected_symlinks`: in a folder that everybody may write

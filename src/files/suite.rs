@@ -6,8 +6,57 @@ use std::path::{Path, PathBuf};
 
 use tapewright_config::Files;
 
+use super::unreadable;
+
 /// The name of a suite that is read from standard input.
 const STANDARD_INPUT: &str = "-";
+
+/// The suites that are named, with the YAML files of a folder, by name, in its place.
+///
+/// # Errors
+///
+/// When a folder cannot be read, or has no YAML file.
+pub(crate) fn suites(named: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    for path in named {
+        if path.is_dir() {
+            all.extend(suites_of(path)?);
+        } else {
+            all.push(path.clone());
+        }
+    }
+    Ok(all)
+}
+
+fn suites_of(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let fail = |error: io::Error| {
+        let hint = "check the path and its permissions";
+        unreadable(folder, &error.to_string(), hint)
+    };
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(fail)? {
+        let path = entry.map_err(fail)?.path();
+        let is_yaml = path
+            .extension()
+            .is_some_and(|end| end == "yaml" || end == "yml");
+        let is_hidden = path
+            .file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if is_yaml && !is_hidden && path.is_file() {
+            found.push(path);
+        }
+    }
+    if found.is_empty() {
+        let hint = "give a suite, or a folder that contains some; subfolders are not searched";
+        return Err(unreadable(
+            folder,
+            "no `.yaml` or `.yml` file in this folder",
+            hint,
+        ));
+    }
+    found.sort();
+    Ok(found)
+}
 
 /// The files of the disk.
 pub(crate) struct Disk;

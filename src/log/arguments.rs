@@ -15,16 +15,19 @@ use crate::report::Mistake;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Log")]
 pub(crate) struct LogArguments {
-    /// Log what the recorder does, never what messages hold: append to FILE, or write to
-    /// `stderr`. See docs/log.md [env: `TAPEWRIGHT_LOG`]
+    /// Write a log of what the program does to FILE, or to `stderr`
+    ///
+    /// The log never contains the content of messages. See docs/log.md. [env:
+    /// `TAPEWRIGHT_LOG`]
     #[arg(long, value_name = "FILE|stderr")]
     log: Option<PathBuf>,
-    /// How a line of the log is written [default: text] [env: `TAPEWRIGHT_LOG_FORMAT`]
-    #[arg(long, value_enum, value_name = "FORMAT")]
+    /// Format of the log [default: text] [env: `TAPEWRIGHT_LOG_FORMAT`]
+    #[arg(hide_short_help = true, long, value_enum, value_name = "FORMAT")]
     log_format: Option<Format>,
-    /// What is logged: a level, or levels of targets such as
-    /// `warn,tapewright::exchange=debug` [default: info] [env: `TAPEWRIGHT_LOG_FILTER`]
-    #[arg(long, value_name = "FILTER")]
+    /// Level of the log, or levels by target [default: info]
+    ///
+    /// For example `warn,tapewright::exchange=debug`. [env: `TAPEWRIGHT_LOG_FILTER`]
+    #[arg(hide_short_help = true, long, value_name = "FILTER")]
     log_filter: Option<String>,
 }
 
@@ -50,7 +53,7 @@ impl LogArguments {
         ];
         match given.iter().find(|(given, _)| *given) {
             Some((_, option)) => {
-                let what = format!("`{option}` is about a log, and nothing is logged");
+                let what = format!("`{option}` has no effect without `--log`");
                 Err(Mistake::new(what, "add `--log FILE` or `--log stderr`").into())
             }
             None => Ok(None),
@@ -66,8 +69,8 @@ impl LogArguments {
         };
         let text = text.to_string_lossy();
         Format::from_str(&text, false).map_err(|_| {
-            let what = "`TAPEWRIGHT_LOG_FORMAT` is neither `text` nor `json`";
-            Mistake::new(what, "set it to one of them, or leave it out").into()
+            let what = "invalid `TAPEWRIGHT_LOG_FORMAT`: expected `text` or `json`";
+            Mistake::new(what, "set it to one of them, or unset it").into()
         })
     }
 

@@ -19,6 +19,7 @@ pub(super) const TARGETS: &[&str] = &[
     "tapewright::record",
     "tapewright::replay",
     "tapewright::session",
+    "tapewright::traces",
 ];
 
 /// Which events are logged.
@@ -37,13 +38,13 @@ impl Filter {
         let mistake = |what: String, hint: String| Err(Mistake::new(what, hint).into());
         let shown = safe(text);
         let Ok(targets) = text.parse::<Targets>() else {
-            let what = format!("`{of}` cannot be read: `{shown}`");
+            let what = format!("invalid filter in `{of}`: `{shown}`");
             let hint = "write it like `debug` or `warn,tapewright::exchange=debug`; levels are off, error, warn, info, debug and trace";
             return mistake(what, hint.to_owned());
         };
         let unknown = targets.iter().find(|(target, _)| !is_known(target));
         if let Some((target, _)) = unknown {
-            let what = format!("`{of}` names `{}`, which logs nothing", safe(target));
+            let what = format!("unknown log target `{}` in `{of}`", safe(target));
             let names = TARGETS.iter().copied();
             let hint = did_you_mean(target, names)
                 .unwrap_or_else(|| format!("there are {}", TARGETS.join(", ")));

@@ -26,9 +26,9 @@ const MOST_FIELDS: usize = 16;
 /// How lines are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// A line for people
+    /// A line of text for each event
     Text,
-    /// An object of JSON per line, as `tapewright schema log-line` describes it
+    /// A JSON object for each event; see `tapewright schema log-line`
     Json,
 }
 

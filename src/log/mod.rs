@@ -5,10 +5,10 @@
 //! never waits: it goes into a bounded queue, and a thread writes it.
 
 mod arguments;
-mod ear;
 mod filter;
 mod judged;
 mod line;
+mod listener;
 mod place;
 mod queue;
 mod recorded;
@@ -30,10 +30,10 @@ use crate::exit::Exit;
 use crate::report;
 
 pub(crate) use self::arguments::LogArguments;
-pub(crate) use self::ear::{LogEar, heard};
 pub(crate) use self::judged::{judged, suite_written, tested, verified};
+pub(crate) use self::listener::{LogListener, heard};
 pub(crate) use self::place::place;
-pub(crate) use self::recorded::{recorded, served};
+pub(crate) use self::recorded::{recorded, served, traced};
 pub(crate) use self::replayed::{missed, missed_model, replayed};
 
 /// Everything that we log is below this target; what libraries of others raise is not for
@@ -77,7 +77,7 @@ pub(crate) fn start(arguments: &LogArguments, command: &'static str) -> anyhow::
     queue.keep(settings.destination, writer);
     let log = Log { queue, clock };
     if LOG.set(log).is_err() || tracing::subscriber::set_global_default(subscriber).is_err() {
-        anyhow::bail!("the log was begun twice");
+        anyhow::bail!("the log was started twice");
     }
     info!(
         name: "started",
@@ -132,6 +132,6 @@ fn conclude(status: Option<u8>, signal: Option<i32>) {
     let is_to_be_noted = log.queue.close();
     let lost = lost().load(Ordering::Relaxed);
     if lost > 0 && is_to_be_noted {
-        report::note(&format!("{lost} lines of the log could not be written"));
+        report::note(&format!("{lost} lines of the log were lost"));
     }
 }

@@ -3,14 +3,15 @@
 use std::path::Path;
 
 use tapewright_proxy::record::{Finished, Problem, Recorder};
+use tapewright_proxy::traces::{Figures, Loss};
 use tracing::{info, warn};
 
-use super::LogEar;
+use super::LogListener;
 
 /// Logs what became of a recording, after everything that was heard of it.
-pub(crate) fn recorded(ear: Option<LogEar>, finished: &Finished) {
-    if let Some(ear) = ear {
-        ear.finish();
+pub(crate) fn recorded(listener: Option<LogListener>, finished: &Finished) {
+    if let Some(listener) = listener {
+        listener.finish();
     }
     for problem in &finished.problems {
         tell(problem);
@@ -36,12 +37,25 @@ pub(crate) fn recorded(ear: Option<LogEar>, finished: &Finished) {
     );
 }
 
+/// Logs what became of the spans that were sent.
+pub(crate) fn traced(figures: &Figures) {
+    let (sent, lost) = (figures.sent(), figures.all_lost());
+    // What the queue had no room for is told in one line; the other losses were told as they happened.
+    let spans = figures.lost(Loss::QueueFull);
+    if spans > 0 {
+        let why = Loss::QueueFull.name();
+        warn!(name: "spans_lost", target: "tapewright::traces", spans, why);
+    }
+    let unread_bytes = figures.unread_bytes();
+    info!(name: "spans_sent", target: "tapewright::traces", sent, lost, unread_bytes);
+}
+
 /// Logs what is left of what nobody recorded.
-pub(crate) fn served(ear: Option<LogEar>, recorder: &Recorder) {
-    if let Some(ear) = ear {
+pub(crate) fn served(listener: Option<LogListener>, recorder: &Recorder) {
+    if let Some(listener) = listener {
         // Its writer hands on what it has before it ends.
         recorder.finish();
-        ear.finish();
+        listener.finish();
     }
 }
 

@@ -6,7 +6,7 @@ use tapewright_schemas::conversation::{Conversation, ExchangeRow, Outcome, Step}
 use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::event::{
     ConduitId, Direction, Event, EventBody, Exit, Faulted, Finding, FindingStatus, Gap, GapReason,
-    Head, InPlace, Payload, Peer, ResponseHead, SessionMark, Sink,
+    Head, InPlace, InPlaceCause, Payload, Peer, ResponseHead, SessionMark, Sink,
 };
 use tapewright_schemas::http_exchange::{HttpExchange, HttpExchanges};
 use tracing::{debug, info, trace, warn};
@@ -187,16 +187,17 @@ fn answered(head: &ResponseHead, event: &Event, seq: Option<u64>) {
     let Some(why) = head.ours.map(InPlace::name) else {
         return;
     };
-    let detail = head.ours_detail.as_deref();
+    let cause = head.ours_cause.map(InPlaceCause::name);
+    let about = head.ours_about.as_deref();
     let (session, exchange, status) = (event.session.0, event.conduit.0, head.status);
     match status {
         // By a fault, which is told as one.
         ..400 => {}
         500 | 502 | 504 => {
-            warn!(name: "server_failed", target: "tapewright::http", session, exchange, seq, status, why, detail);
+            warn!(name: "server_failed", target: "tapewright::http", session, exchange, seq, status, why, cause, about);
         }
         _ => {
-            info!(name: "refused", target: "tapewright::http", session, exchange, seq, status, why, detail);
+            info!(name: "refused", target: "tapewright::http", session, exchange, seq, status, why, cause, about);
         }
     }
 }

@@ -38,8 +38,8 @@ impl Destination {
         let file = options.append(true).create(true).mode(0o600).open(path);
         let file = file.map_err(|error| {
             let shown = safe(&path.display().to_string());
-            let what = format!("the log of `{of}`, `{shown}`, cannot be written: {error}");
-            Mistake::new(what, "name a file that this user may write, or `stderr`")
+            let what = format!("cannot write the log `{shown}` of `{of}`: {error}");
+            Mistake::new(what, "choose a writable file, or `stderr`")
         })?;
         Ok(Self::of(file, false))
     }

@@ -20,8 +20,8 @@ pub(crate) fn check(format: Format) -> anyhow::Result<()> {
     match format {
         Format::Pretty | Format::Json | Format::Markdown => Ok(()),
         Format::Junit | Format::Tap | Format::Github => Err(Mistake::new(
-            "a calibration has no such report",
-            "its formats are `pretty`, `json` and `markdown`",
+            "unsupported format for `--calibrate`",
+            "use `pretty`, `json` or `markdown`",
         )
         .into()),
     }

@@ -151,7 +151,7 @@ fn untested(rule: &Rule) -> &'static str {
     if rule.notes.as_ref().is_some_and(names_an_invariant) {
         "  is judged passively: no call puts it to the test, an invariant judges what passes"
     } else {
-        "  is not put to the test"
+        "  is not exercised"
     }
 }
 

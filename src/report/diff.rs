@@ -3,12 +3,14 @@
 use std::path::Path;
 
 use similar::TextDiff;
-use tapewright_replay::Difference;
 use tapewright_replay::diff::{Change, Compared, Found, Listed, Moved};
+use tapewright_replay::{Difference, Script};
+use tapewright_schemas::tape::Incomplete;
 
 use super::body::{self, Look};
 use super::figures::{duration, plural};
 use super::formats::{Told, json};
+use super::in_place;
 use super::model::{Group, Level, Problem, Report, Row, Spot, Status};
 use crate::exit::Exit;
 
@@ -29,7 +31,39 @@ pub(crate) struct Differences {
     pub(crate) of: Of,
     pub(crate) found: Found,
     /// Why either recording does not hold everything that crossed.
-    pub(crate) incomplete: [Option<String>; 2],
+    pub(crate) incomplete: [Option<Lacks>; 2],
+}
+
+/// Why something that was compared does not hold everything.
+#[derive(Clone, Debug)]
+pub(crate) enum Lacks {
+    /// The recording does not.
+    Recording(Incomplete),
+    /// So many exchanges with providers could not be kept whole.
+    PassedOver(u64),
+}
+
+impl Lacks {
+    /// What a script of a recording lacks.
+    pub(crate) fn of(script: &Script) -> Option<Self> {
+        script.incomplete().cloned().map(Self::Recording)
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Recording(lacks) => lacks.why.name(),
+            Self::PassedOver(_) => "passed_over",
+        }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            Self::Recording(lacks) => in_place::lacks(lacks),
+            Self::PassedOver(count) => {
+                format!("{count} exchanges with providers could not be kept whole")
+            }
+        }
+    }
 }
 
 /// What was compared.
@@ -61,7 +95,8 @@ pub(super) fn difference(one: &Difference, before: &str, now: &str) -> String {
 impl Differences {
     /// What is told of it in JSON.
     fn members(&self) -> serde_json::Result<serde_json::Map<String, serde_json::Value>> {
-        let [before, after] = &self.incomplete;
+        let name = |lacks: &Option<Lacks>| lacks.as_ref().map(Lacks::name);
+        let [before, after] = self.incomplete.each_ref().map(name);
         let incomplete = serde_json::json!({ "before": before, "after": after });
         Ok([
             ("incomplete".to_owned(), incomplete),
@@ -127,10 +162,7 @@ impl Differing<'_> {
         let mut notes: Vec<String> = incomplete
             .filter_map(|(file, why)| {
                 let file = file.display();
-                Some(format!(
-                    "`{file}` does not hold everything: {}",
-                    why.as_ref()?
-                ))
+                Some(format!("`{file}` is incomplete: {}", why.as_ref()?.words()))
             })
             .collect();
         notes.extend(part.found.latency.iter().map(moved));
@@ -250,7 +282,7 @@ fn row(one: &Compared, file: &str) -> Row {
             } else {
                 "earlier"
             };
-            let text = format!("it is on the {only} recording only");
+            let text = format!("only in the {only} recording");
             row.problems.push(Problem::new(Some(Level::Error), &text));
         }
         Change::Changed => {
@@ -277,7 +309,7 @@ fn row(one: &Compared, file: &str) -> Row {
 }
 
 /// What became of a definition, line by line.
-fn definition(one: &Listed) -> Vec<String> {
+pub(super) fn definition(one: &Listed) -> Vec<String> {
     let text = |source: &Option<String>| {
         let source = source.as_deref().unwrap_or_default();
         body::text(source.as_bytes(), Look::default())

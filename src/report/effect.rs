@@ -29,7 +29,7 @@ fn done(what: &What) -> String {
         What::Answered { status } => format!("HTTP status {status} in its place"),
         What::Behind { holder } => behind(*holder),
         What::CancellationKept => {
-            "the cancellation is kept from the server, so that it answers".to_owned()
+            "the cancellation was not forwarded, so that the server answers".to_owned()
         }
         What::Changed => "changed on its way".to_owned(),
         What::Cut => "the connection is cut".to_owned(),
@@ -40,13 +40,13 @@ fn done(what: &What) -> String {
         What::EventsGone { count } => format!("{count} events of the stream are gone"),
         What::Followed => "a notification of ours after it".to_owned(),
         What::GivenUp { count } => {
-            format!("{count} earlier messages were given up: nobody came for them")
+            format!("{count} earlier messages were dropped: no one was waiting for them")
         }
         What::Held { until } => held(*until).to_owned(),
         What::HeldAll { cut_after } => held_all(*cut_after),
         What::HeldAmid => "passed on in part, then held with all that follows".to_owned(),
         What::Left { after } => format!("the client left after {}", ms(*after)),
-        What::Logged => "lines of ours on standard error before it".to_owned(),
+        What::Logged => "injected lines on stderr before it".to_owned(),
         What::Lost { count } => format!("never passed on: {count} held when the stream ended"),
         What::NotDone { why } => format!("passed on: {}", unable(*why)),
         What::NotPassed { why } => format!("not passed on: {}", unroutable(*why)),
@@ -61,7 +61,7 @@ fn done(what: &What) -> String {
         What::Sliced { pieces } => format!("passed on in {pieces} pieces"),
         What::Stalled { time } => stalled(*time),
         What::Unread { bytes } => {
-            format!("{bytes} bytes of standard error were not passed on: nobody read them")
+            format!("{bytes} bytes of stderr were not forwarded: no one read them")
         }
     }
 }
@@ -75,7 +75,7 @@ fn behind(holder: Option<MessageNumber>) -> String {
 
 fn dropped(too_many: bool) -> &'static str {
     if too_many {
-        "dropped: faults hold as many messages as they may"
+        "dropped: too many messages are held by faults"
     } else {
         "dropped"
     }
@@ -146,11 +146,11 @@ fn unable(why: Unable) -> &'static str {
         Unable::BrokeOff => "it broke off",
         Unable::ClientAnswers => "over HTTP the answer of a client can only come later, or never",
         Unable::HasBegun => "the response has begun already",
-        Unable::NoAnswer => "there is no answer in it",
-        Unable::NoHttp => "HTTP is not spoken here",
+        Unable::NoAnswer => "no answer in it",
+        Unable::NoHttp => "not an HTTP session",
         Unable::Removed => "the fault was removed",
-        Unable::TooLong => "it is too long to be changed",
-        Unable::TooMany => "faults hold as many messages as they may",
+        Unable::TooLong => "too long to be changed",
+        Unable::TooMany => "too many messages are held by faults",
         Unable::TooManyWedged => {
             "too many sessions are wedged, so that what follows in this one is not held"
         }
@@ -160,12 +160,12 @@ fn unable(why: Unable) -> &'static str {
 fn unroutable(why: Unroutable) -> &'static str {
     match why {
         Unroutable::Ambiguous => {
-            "several requests are under way, and stdio does not tell which it is for"
+            "several requests are pending, and stdio does not tell which one it answers"
         }
-        Unroutable::ClientGone => "the client is gone that waited for it",
-        Unroutable::Noise => "it is no message of MCP",
-        Unroutable::RequestOfServer => "a server sends no requests in this era",
-        Unroutable::TooLong => "it is longer than we carry",
+        Unroutable::ClientGone => "the client that waited for it has gone",
+        Unroutable::Noise => "not an MCP message",
+        Unroutable::RequestOfServer => "servers send no requests in this revision",
+        Unroutable::TooLong => "too long",
         Unroutable::Unasked => "no request awaits it",
     }
 }

@@ -2,6 +2,8 @@
 
 use tapewright_compliance::{Basis, Invariant, page};
 
+use super::figures;
+
 /// What an invariant asks for, why, and how it is kept and broken.
 pub(crate) fn invariant(rule: &Invariant) -> String {
     let mut out = String::new();
@@ -59,20 +61,7 @@ fn basis(basis: Basis) -> &'static str {
 
 /// The text in lines that fit a terminal.
 pub(super) fn wrapped(text: &str) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let last = lines.last().map_or(0, |line| line.chars().count());
-        if last > 0 && last + 1 + word.chars().count() > WIDTH {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
+    figures::wrapped(text, WIDTH)
 }
 
 const WIDTH: usize = 88;

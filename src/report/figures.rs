@@ -1,4 +1,4 @@
-//! Figures, for people.
+//! Figures and lines of text, for people.
 
 use std::fmt::Write as _;
 
@@ -36,6 +36,24 @@ pub(crate) fn size(bytes: u64) -> String {
         1_000_000..1_000_000_000 => format!("{} MB", tenths(1_000_000)),
         _ => format!("{} GB", tenths(1_000_000_000)),
     }
+}
+
+/// A text in lines of so many characters.
+pub(crate) fn wrapped(text: &str, most: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.last().map_or(0, |line| line.chars().count());
+        if last > 0 && last + 1 + word.chars().count() > most {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
 }
 
 #[cfg(test)]

@@ -1,38 +1,131 @@
-//! Why a recorder answered in a server's place, and why a tape is not whole, in words.
+//! Why a recorder answered in a server's place, and why a recording is not whole, in words.
 
-use tapewright_schemas::event::InPlace;
-use tapewright_schemas::tape::TapeFailure;
+use tapewright_schemas::event::{InPlace, InPlaceCause};
+use tapewright_schemas::tape::{GapTotal, Incomplete, TapeFailure};
 
+use super::figures::plural;
 use super::safe;
 
-/// Why we answered. What else is known says the same and more, where there is something.
-pub(crate) fn answered(why: InPlace, detail: Option<&str>) -> String {
-    detail.map_or_else(|| words(why).to_owned(), safe)
+/// Why we answered: the cause where it is known, and what it is about.
+pub(crate) fn answered(why: InPlace, cause: Option<InPlaceCause>, about: Option<&str>) -> String {
+    let said = cause.map_or_else(|| words(why), precisely);
+    match about {
+        // Of an older tape: a sentence of its own.
+        Some(about) if cause.is_none() => safe(about),
+        Some(about) => format!("{said}: {}", safe(about)),
+        None => said.to_owned(),
+    }
 }
 
 fn words(why: InPlace) -> &'static str {
     match why {
         InPlace::BadRequest => "the request is malformed",
-        InPlace::Broken => "the exchange with the server broke",
-        InPlace::Busy => "too much is under way",
+        InPlace::Broken => "the connection to the server broke",
+        InPlace::Busy => "too many requests in progress",
         InPlace::Fault => "a fault did it",
         InPlace::NotAllowed => "who asks may not",
-        InPlace::NotFound => "nothing of that name is there",
+        InPlace::NotFound => "not found",
         InPlace::NotRecorded => "the recording has no answer",
         InPlace::Slow => "the client did not send its request in time",
         InPlace::TimedOut => "the server did not answer in time",
         InPlace::TooLong => "the request is too long",
         InPlace::Unknown => "it is not known why",
-        InPlace::Unreachable => "there is no connection to the server",
-        InPlace::Unsupported => "the recorder does not do that",
+        InPlace::Unreachable => "cannot connect to the server",
+        InPlace::Unsupported => "not supported by the recorder",
     }
+}
+
+fn precisely(cause: InPlaceCause) -> &'static str {
+    match cause {
+        InPlaceCause::AcceptField => "`Accept` lists nothing that is served",
+        InPlaceCause::Batch => "the body is a batch",
+        InPlaceCause::Blocked => "that address is not connected to",
+        InPlaceCause::BodyBrokeOff => "the request broke off, or its body is malformed",
+        InPlaceCause::BodyEncoding => "the body is not encoded as its head says",
+        InPlaceCause::BodySlow => "the body did not come in time",
+        InPlaceCause::BodyTooLong => "the body is longer than may be, in bytes",
+        InPlaceCause::ClientToken => "the token of `--client-token` is missing or wrong",
+        InPlaceCause::ConnectTarget => "no host and port in the CONNECT request",
+        InPlaceCause::ConnectTimeout => "no connection in time",
+        InPlaceCause::ConnectionBroke => "the connection broke before the server answered",
+        InPlaceCause::ConnectionFailed => "no connection",
+        InPlaceCause::ContentType => "Content-Type is not application/json",
+        InPlaceCause::EventUnknown => "no stream of the session has that event",
+        InPlaceCause::FieldMismatch => "a field does not say what the body says",
+        InPlaceCause::FieldUnreadable => "a field cannot be read",
+        InPlaceCause::Host => "the Host header does not name the recorder",
+        InPlaceCause::IdRepeated => "a request with that id is under way",
+        InPlaceCause::InterimFlood => "the server sent too many interim responses (1xx)",
+        InPlaceCause::Internal => "the recorder failed",
+        InPlaceCause::Method => "the method is not served",
+        InPlaceCause::NoForwardProxy => "the recorder is no forward proxy",
+        InPlaceCause::NoHttp => "no HTTP",
+        InPlaceCause::NoPath => "nothing is at that path",
+        InPlaceCause::NoProvider => "nothing says which provider is meant",
+        InPlaceCause::NoRoom => "too much is under way",
+        InPlaceCause::NoSession => "there is no such session",
+        InPlaceCause::NoSessionId => "no session in the request",
+        InPlaceCause::NotJsonRpc => "the body is not a JSON-RPC message",
+        InPlaceCause::NotProxied => "the request is not one to a forward proxy",
+        InPlaceCause::Origin => "pages of that Origin may not talk to the recorder",
+        InPlaceCause::RequestCoding => "the body has a transfer coding other than `chunked`",
+        InPlaceCause::ResponseCoding => "the server used a transfer coding other than `chunked`",
+        InPlaceCause::RevisionUnknown => "the revision of MCP is not known",
+        InPlaceCause::ServerEnded => "the server has ended",
+        InPlaceCause::ServerNotStarted => "cannot start the server",
+        InPlaceCause::SessionEnded => "the session has ended",
+        InPlaceCause::ShuttingDown => "the recorder was about to end",
+        InPlaceCause::Site => "a page of another site asked",
+        InPlaceCause::StreamTaken => "the session has its stream already",
+        InPlaceCause::SwitchedProtocols => "the server switched protocols",
+        InPlaceCause::TlsEnded => "the connection ended in the handshake of TLS",
+        InPlaceCause::TlsNotAccepted => "no TLS, since what the server showed is not accepted",
+        InPlaceCause::TlsRefused => "no TLS, since the server refused us with an alert",
+        InPlaceCause::TooManyExchanges => "too many requests are under way",
+        InPlaceCause::TooManySessions => "too many sessions are open",
+        InPlaceCause::TunnelShared => "a tunnel needs a connection of its own",
+        InPlaceCause::Uncodable => "the body has an encoding that cannot be undone",
+    }
+}
+
+/// Why a recording does not hold everything.
+pub(crate) fn lacks(lacks: &Incomplete) -> String {
+    let Incomplete {
+        why,
+        detail,
+        last_seq,
+        gaps,
+    } = lacks;
+    match (why, last_seq) {
+        (TapeFailure::CutShort, Some(last)) => {
+            format!("{}; the last event is {last}", lost(*why, None))
+        }
+        (TapeFailure::Gaps, _) if !gaps.is_empty() => missing(*gaps),
+        _ => lost(*why, detail.as_deref()),
+    }
+}
+
+fn missing(gaps: GapTotal) -> String {
+    let GapTotal {
+        count,
+        events,
+        bytes,
+    } = gaps;
+    format!(
+        "{count} {}, with {events} {} and {bytes} {}",
+        plural(count, "gap"),
+        plural(events, "event"),
+        plural(bytes, "byte")
+    )
 }
 
 /// Why a tape does not hold everything.
 pub(crate) fn lost(why: TapeFailure, detail: Option<&str>) -> String {
     let what = match why {
-        TapeFailure::NotCreated => "the tape could not be created",
-        TapeFailure::NotWritten => "the tape could not be written",
+        TapeFailure::CutShort => "the recorder was stopped before it could write the footer",
+        TapeFailure::Gaps => "messages are missing",
+        TapeFailure::NotCreated => "cannot create the tape",
+        TapeFailure::NotWritten => "cannot write the tape",
         TapeFailure::Unknown => {
             return detail.map_or_else(|| "it is not known why".to_owned(), safe);
         }

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
-use tapewright_schemas::summary::{Hang, Method, Peer, Report, Tool, Totals};
+use tapewright_schemas::summary::{Hang, Method, Peer, Report, Totals};
+use tapewright_schemas::tape::{GapTotal, Incomplete};
 
 use super::figures::{duration, plural, size};
 use super::inspect_models::{self, ModelCalls};
 use super::inspect_tools::{self, Tools};
-use super::{effect, inspect_http, safe};
+use super::{effect, in_place, inspect_http, safe};
 
 /// The report as text, aligned and without colour.
 pub(crate) fn text(file: &str, report: &Report, models: &ModelCalls, links: &Tools) -> String {
@@ -165,13 +166,25 @@ fn ends(report: &Report, out: &mut Page) {
     }
     match (report.ended.written_by, &report.ended.why) {
         (Some(process), _) => {
-            let so_far = "this is what is there so far";
+            let so_far = "showing what was recorded so far";
             out.fact(
                 "recording",
-                &format!("process {process} still writes this tape: {so_far}"),
+                &format!("process {process} is still writing this tape: {so_far}"),
             );
         }
-        (None, Some(why)) => out.fact("incomplete", &safe(why)),
+        (None, Some(why)) => {
+            let lacks = Incomplete {
+                why: *why,
+                detail: report.ended.detail.clone(),
+                last_seq: report.ended.last_seq,
+                gaps: GapTotal {
+                    count: gaps.count,
+                    events: gaps.events,
+                    bytes: gaps.bytes,
+                },
+            };
+            out.fact("incomplete", &in_place::lacks(&lacks));
+        }
         (None, None) => {}
     }
     match (report.ended.exit_code, report.ended.exit_signal) {
@@ -206,17 +219,18 @@ fn methods(report: &Report, out: &mut Page) {
         "requests", "count", "answered", "errors", "p50", "p99", "sent", "received"
     ));
     for method in &report.methods {
+        let counters = &method.counters;
         let delay = |ms: Option<f64>| ms.map_or_else(|| "-".to_owned(), duration);
         out.line(&format!(
             "  {:<width$}  {:>6}  {:>8}  {:>6}  {:>9}  {:>9}  {:>9}  {:>9}",
             name(method),
-            method.count,
-            method.answered,
-            method.errors + method.tool_errors,
-            delay(method.delays.map(|delays| delays.p50_ms)),
-            delay(method.delays.map(|delays| delays.p99_ms)),
-            size(method.request_bytes),
-            size(method.response_bytes),
+            counters.count,
+            counters.answered,
+            counters.errors + counters.tool_errors,
+            delay(counters.delays.map(|delays| delays.p50_ms)),
+            delay(counters.delays.map(|delays| delays.p99_ms)),
+            size(counters.request_bytes),
+            size(counters.response_bytes),
         ));
     }
 }
@@ -233,14 +247,15 @@ fn tools(report: &Report, out: &mut Page) {
         "tools", "calls", "errors", "p50", "p99", "bytes"
     ));
     for (tool, name) in report.tools.iter().zip(names) {
-        let Tool { count, delays, .. } = tool;
+        let counters = &tool.counters;
+        let (count, delays) = (counters.count, counters.delays);
         let delay = |ms: Option<f64>| ms.map_or_else(|| "-".to_owned(), duration);
         out.line(&format!(
             "  {name:<width$}  {count:>6}  {:>6}  {:>9}  {:>9}  {:>9}",
-            tool.errors + tool.tool_errors,
+            counters.errors + counters.tool_errors,
             delay(delays.map(|delays| delays.p50_ms)),
             delay(delays.map(|delays| delays.p99_ms)),
-            size(tool.request_bytes + tool.response_bytes),
+            size(counters.request_bytes + counters.response_bytes),
         ));
     }
 }
@@ -325,7 +340,7 @@ pub(super) fn hang(one: &Hang) -> String {
     if let Some(since) = one.since_ms {
         let _never_fails = write!(line, ", pending since {}", duration(since));
     }
-    let _never_fails = write!(line, ", {}", one.closed);
+    let _never_fails = write!(line, ", {}", one.closed.word());
     if let Some(waited) = one.waited_ms {
         let _never_fails = write!(line, " after {}", duration(waited));
     }

@@ -141,11 +141,13 @@ fn error(one: &HttpError) -> String {
         said.push(format!("session {}", one.session));
     }
     said.extend(one.at_ms.map(|at| format!("at {}", duration(at))));
-    let detail = one.ours_detail.as_deref();
-    said.extend(
-        one.ours
-            .map(|why| format!("answered by us: {}", in_place::answered(why, detail))),
-    );
+    let about = one.ours_about.as_deref();
+    said.extend(one.ours.map(|why| {
+        format!(
+            "answered by us: {}",
+            in_place::answered(why, one.ours_cause, about)
+        )
+    }));
     said.join(", ")
 }
 

@@ -110,7 +110,7 @@ fn sum(rows: &[Row]) -> String {
     match (known.is_empty(), unknown) {
         (true, _) => "cost unknown".to_owned(),
         (false, 0) => costs,
-        _ => format!("{costs}, without {unknown} {calls} whose cost is unknown"),
+        _ => format!("{costs}, excluding {unknown} {calls} of unknown cost"),
     }
 }
 

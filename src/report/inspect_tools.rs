@@ -109,7 +109,7 @@ fn place(tool: &str, server: &str, seq: u64, file: &str) -> String {
 pub(super) fn fate(by: Option<(&str, &str, u64, &str)>, word: &str) -> String {
     match (by, word) {
         (Some((tool, server, seq, file)), _) => place(tool, server, seq, file),
-        (None, "elsewhere") => "done by the agent, or by a server that is not recorded".into(),
+        (None, "elsewhere") => "done by the agent, or by a server that was not recorded".into(),
         _ => "never done".to_owned(),
     }
 }

@@ -33,13 +33,13 @@ fn decided(opinion: &Opinion) -> String {
     let score = opinion.score.unwrap_or_default();
     if let (Some(fraction), Some(quorum)) = (opinion.pass_fraction, opinion.quorum) {
         return format!(
-            "{} of the jurors who judged let it pass, and {} is the quorum",
+            "{} of the jurors voted to pass; the quorum is {}",
             points(fraction),
             points(quorum)
         );
     }
     if opinion.strict {
-        return format!("score {}, and only 1 passes", points(score));
+        return format!("score {}; must be 1", points(score));
     }
     let threshold = points(opinion.threshold);
     match opinion.outcome {
@@ -50,7 +50,7 @@ fn decided(opinion: &Opinion) -> String {
         Outcome::Pass if score < opinion.threshold => {
             format!("score {}, and the judge passes it", points(score))
         }
-        _ => format!("score {}, and {threshold} is needed", points(score)),
+        _ => format!("score {}; must be at least {threshold}", points(score)),
     }
 }
 

@@ -40,7 +40,9 @@ pub(crate) fn event(event: &Value) -> String {
         "finding" => finding(event),
         "missed" => {
             let count = number(event, "count").unwrap_or_default();
-            return format!("… {count} events were missed: they came faster than they were read");
+            return format!(
+                "… {count} events were missed: they arrived faster than they were read"
+            );
         }
         _ => beside(what.as_str(), event),
     };
@@ -186,8 +188,8 @@ fn beside(what: &str, event: &Value) -> String {
 /// Why something is missing on a tape.
 fn gap(why: GapReason) -> &'static str {
     match why {
-        GapReason::Disk => "the tape could not be written",
-        GapReason::Encoding => "the content encoding could not be undone",
+        GapReason::Disk => "cannot write the tape",
+        GapReason::Encoding => "cannot decode the content encoding",
         GapReason::QueueFull => "the queue was full",
         GapReason::Unknown => "nobody knows why",
     }

@@ -24,7 +24,7 @@ pub(crate) fn listed(lines: &[String]) -> String {
 pub(crate) fn recordings(folder: &str, count: usize, lines: &[String]) -> String {
     if count == 0 {
         return format!(
-            "There is no recording in {folder} yet: `tapewright record -- COMMAND` makes one.\n"
+            "No recordings in {folder} yet; make one with `tapewright record -- COMMAND`.\n"
         );
     }
     let word = plural(count as u64, "recording");

@@ -19,6 +19,7 @@ pub(crate) mod explain;
 pub(crate) mod figures;
 pub(crate) mod finding;
 pub(crate) mod formats;
+pub(crate) mod har;
 pub(crate) mod in_place;
 pub(crate) mod inspect;
 mod inspect_http;
@@ -30,15 +31,18 @@ pub(crate) mod live;
 pub(crate) mod mcp;
 pub(crate) mod migrate;
 mod model;
+pub(crate) mod otlp;
 pub(crate) mod page;
+pub(crate) mod progress;
 pub(crate) mod replay;
 pub(crate) mod show;
 pub(crate) mod suite;
 mod terminal;
 pub(crate) mod verify;
+pub(crate) mod watch;
 pub(crate) mod wrap;
 
-pub(crate) use terminal::{safe, safe_json};
+pub(crate) use terminal::{Colours, choose_colours, safe, safe_json};
 
 /// A mistake that a person can mend: what is wrong, and what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -60,9 +64,15 @@ impl Mistake {
 
 /// Prints an error with its causes on one line, and the remedy below.
 pub(crate) fn error(error: &anyhow::Error) {
-    err(&format!("error: {error:#}\n"));
+    let colours = terminal::has_colours_on(&io::stderr());
+    let (red, blue, off) = if colours {
+        ("\u{1b}[1;31m", "\u{1b}[1;36m", "\u{1b}[0m")
+    } else {
+        ("", "", "")
+    };
+    err(&format!("{red}error:{off} {error:#}\n"));
     if let Some(hint) = hint(error) {
-        err(&format!("\nhint: {hint}\n"));
+        err(&format!("\n{blue}hint:{off} {hint}\n"));
     }
 }
 

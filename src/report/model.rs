@@ -58,7 +58,7 @@ pub(crate) enum Status {
     Fail,
     /// It passed after it had failed.
     Flaky,
-    /// It cannot be known, or was not put to the test where it should have been. Formats
+    /// It cannot be known, or was not exercised where it should have been. Formats
     /// that have no word for it call it skipped.
     Inconclusive,
     Pass,

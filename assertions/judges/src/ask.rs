@@ -3,6 +3,7 @@
 use crate::call::{Asker, Call, Reply};
 use crate::prompt::LONGEST;
 use crate::verdict::Verdict;
+use tapewright_models::slices::Part as _;
 
 /// What came of one question.
 pub(crate) enum Asked {
@@ -47,7 +48,7 @@ fn shown(text: &str) -> String {
     const CHARS: usize = 120;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(CHARS) {
-        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
+        Some((at, _)) => format!("{}…", line.part(..at)),
         None if line.is_empty() => "(an empty answer)".to_owned(),
         None => line,
     }

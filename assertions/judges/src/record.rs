@@ -6,6 +6,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 use tapewright_models::conversation::Usage;
+use tapewright_models::slices::Part as _;
 
 pub use self::read::RecordError;
 use crate::call::{Call, Model, Subject};
@@ -219,7 +220,7 @@ impl fmt::Display for Miss {
         let cut = |text: &str| {
             let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
             match line.char_indices().nth(80) {
-                Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
+                Some((at, _)) => format!("{}…", line.part(..at)),
                 None => line,
             }
         };

@@ -32,22 +32,22 @@ pub struct Graded {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoGrade {
     /// It is not one JSON document.
-    #[error("it wrote no JSON document ({0})")]
+    #[error("its output is not JSON ({0})")]
     NotJson(String),
     /// It is not an object.
-    #[error("it wrote no JSON object")]
+    #[error("its output is not a JSON object")]
     NoObject,
     /// `verdict` is something else.
-    #[error("`verdict` is neither \"pass\" nor \"fail\"")]
+    #[error("`verdict` must be \"pass\" or \"fail\"")]
     Verdict,
     /// `score` is something else.
-    #[error("`score` is no number from 0 to 1")]
+    #[error("`score` must be a number from 0 to 1")]
     Score,
     /// `reasoning` is something else.
-    #[error("`reasoning` is no string")]
+    #[error("`reasoning` must be a string")]
     Reasoning,
     /// `cost_usd` is something else.
-    #[error("`cost_usd` is no number from 0 on")]
+    #[error("`cost_usd` must not be negative")]
     Cost,
 }
 

@@ -9,7 +9,7 @@ pub enum NoSimilarity {
     #[error("the vectors have {0} and {1} dimensions and cannot be compared")]
     Dimensions(usize, usize),
     /// A vector of zeros, or of none, points nowhere.
-    #[error("a vector is zero and points nowhere")]
+    #[error("a vector is zero")]
     Zero,
     /// The numbers are so large or so small that nothing can be said.
     #[error("the numbers of a vector are out of range")]

@@ -1,6 +1,7 @@
 //! What the answer of a judge says.
 
 use serde_json::{Map, Value};
+use tapewright_models::slices::{Front as _, Part as _};
 
 /// What a judge says of one question.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,16 +18,16 @@ pub struct Verdict {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoVerdict {
     /// No balanced JSON object stands in it.
-    #[error("it holds no JSON object")]
+    #[error("no JSON object found")]
     NoObject,
     /// The object has neither member.
-    #[error("it has neither `pass` nor `score`")]
+    #[error("`pass` or `score` is required")]
     Neither,
-    /// `pass` is neither true nor false.
-    #[error("`pass` is neither true nor false")]
+    /// `pass` must be true or false.
+    #[error("`pass` must be true or false")]
     Pass,
-    /// `score` is no number from 0 to 1.
-    #[error("`score` is no number from 0 to 1")]
+    /// `score` must be a number from 0 to 1.
+    #[error("`score` must be a number from 0 to 1")]
     Score,
 }
 
@@ -80,15 +81,14 @@ impl Verdict {
 
 /// The first object in a text whose braces are balanced and that is JSON.
 fn first_object(text: &str) -> Option<Map<String, Value>> {
-    let text = text.get(..LONGEST).unwrap_or(text);
+    let text = text.front(LONGEST);
     let starts = text.match_indices('{').map(|(at, _)| at).take(TRIES);
     for start in starts {
-        let rest = text.get(start..)?;
+        let rest = text.part(start..);
         let Some(length) = balanced(rest) else {
             continue;
         };
-        let object = rest.get(..length).map(serde_json::from_str);
-        if let Some(Ok(object)) = object {
+        if let Ok(object) = serde_json::from_str(rest.part(..length)) {
             return Some(object);
         }
     }

@@ -35,7 +35,7 @@ impl HeaderRule {
     /// `contains`.
     pub fn compile(name: &str, value: &Value) -> Result<Self, LoadError> {
         if http_name(name).is_none() {
-            return Err(LoadError::here(format!("`{name}` is no name of a header")));
+            return Err(LoadError::here(format!("invalid header name `{name}`")));
         }
         let rule = match value {
             Value::String(text) => Rule::Literal(text.clone()),
@@ -71,10 +71,7 @@ impl HeaderRule {
             ..Failure::note("response_headers", note)
         };
         if values.is_empty() {
-            return Some(failure(
-                self.shown(),
-                format!("there is no header `{}`", self.name),
-            ));
+            return Some(failure(self.shown(), format!("no header `{}`", self.name)));
         }
         let holds = values.iter().any(|value| self.holds(value));
         (!holds).then(|| failure(self.shown(), format!("the header `{}` differs", self.name)))
@@ -124,7 +121,7 @@ fn rule_of(rule: &str, argument: &Value) -> Result<Rule, LoadError> {
         "regex" => build_regex(&text()?).map(Rule::Regex),
         "schema" => Schema::compile(argument).map(|schema| Rule::Schema(Box::new(schema))),
         _ => Err(
-            LoadError::here(format!("there is no rule `{rule}` for headers")).help(
+            LoadError::here(format!("unknown rule `{rule}` for headers")).help(
                 did_you_mean(rule, RULES)
                     .unwrap_or_else(|| format!("the rules are `{}`", RULES.join("`, `"))),
             ),

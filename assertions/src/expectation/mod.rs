@@ -147,7 +147,7 @@ impl Expectation {
         self.duration(answer, &mut outcome);
         if let Some(budget) = &self.max_response_tokens {
             if answer.redacted && answer.envelope.hides() {
-                let doubt = "the recording hides a secret, and how many tokens it has";
+                let doubt = "the recording hides a secret, so its tokens cannot be counted";
                 outcome.doubts.push(doubt.to_owned());
             } else {
                 budget.judge(answer.envelope, &mut outcome);
@@ -160,7 +160,8 @@ impl Expectation {
     /// Notes that a recording has no times, where the time counts.
     pub fn note_untimed(&self, outcome: &mut Outcome) {
         if self.max_duration_ms.is_some() {
-            let doubt = "the recording has no times to judge `max_duration_ms` by";
+            let doubt = "the recording has no times to judge `max_duration_ms` by; its tape has, \
+                         and a cassette that is recorded with `--cassette-times`";
             outcome.doubts.push(doubt.to_owned());
         }
     }

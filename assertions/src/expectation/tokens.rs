@@ -113,9 +113,9 @@ fn tokenizer(value: &Value) -> Result<Tokenizer, LoadError> {
     let name = value.as_str().unwrap_or_default();
     Tokenizer::named(name).ok_or_else(|| {
         let known = Tokenizer::NAMES;
-        LoadError::here(format!("there is no tokenizer {value}")).help(
+        LoadError::here(format!("unknown tokenizer {value}")).help(
             did_you_mean(name, known)
-                .unwrap_or_else(|| format!("the tokenizers are `{}`", known.join("`, `"))),
+                .unwrap_or_else(|| format!("expected one of `{}`", known.join("`, `"))),
         )
     })
 }

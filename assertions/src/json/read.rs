@@ -16,7 +16,7 @@ pub enum ReadError {
     #[error("the text is not UTF-8")]
     NotUtf8,
     /// Nested beyond what is judged.
-    #[error("nested deeper than {DEPTH_LIMIT} levels, which is more than is judged")]
+    #[error("nested deeper than {DEPTH_LIMIT} levels")]
     TooDeep,
 }
 

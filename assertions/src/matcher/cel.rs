@@ -46,7 +46,7 @@ pub(super) fn compile(value: &Value, _: usize) -> Result<Box<dyn Matcher>, LoadE
     let program = parsed.map_err(|errors| {
         let text = errors.to_string();
         let first = text.lines().next().unwrap_or_default();
-        LoadError::here(format!("`{source}` is no CEL: {first}"))
+        LoadError::here(format!("invalid CEL `{source}`: {first}"))
     })?;
     let loops = loops(program.expression());
     Ok(Box::new(Cel {

@@ -77,14 +77,14 @@ impl Matcher for Each {
             if !found && self.all {
                 return Judged::fails(Failure {
                     expected: expected(),
-                    note: Some(format!("{needle} is not there")),
+                    note: Some(format!("{needle} not found")),
                     ..Failure::default()
                 });
             }
         }
         Judged::when(self.all, || Failure {
             expected: expected(),
-            note: Some("none of them is there".to_owned()),
+            note: Some("none of them found".to_owned()),
             ..Failure::default()
         })
     }

@@ -43,7 +43,7 @@ impl Matcher for IsJson {
             }
             (Err(error), _) => Judged::fails(Failure::note(
                 "is-json",
-                format!("the text is no JSON: {error}"),
+                format!("the text is not JSON: {error}"),
             )),
             (Ok(_), None) => Judged::Holds,
             (Ok(value), Some(schema)) => schema.judge(Some(&value)),

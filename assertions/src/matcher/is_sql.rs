@@ -40,7 +40,7 @@ impl Matcher for IsSql {
             .and_then(|mut parser| parser.parse_statements());
         match parsed {
             Ok(statements) if statements.is_empty() => {
-                Judged::fails(Failure::note("is-sql", "there is no statement in it"))
+                Judged::fails(Failure::note("is-sql", "no SQL statement found"))
             }
             Ok(_) => Judged::Holds,
             // SQL it may well be: nobody knows.

@@ -17,6 +17,7 @@ use crate::error::LoadError;
 use crate::failure::Failure;
 use crate::json::Json;
 use crate::world::World;
+use tapewright_schemas::slices::Part as _;
 
 #[derive(Debug)]
 struct IsXml {
@@ -33,7 +34,7 @@ pub(super) fn compile(value: &Value, _: usize) -> Result<Box<dyn Matcher>, LoadE
     let root = string_argument(required(members, "root", name)?, "root")
         .map_err(|error| error.under("root"))?;
     if !is_name(&root) {
-        return Err(LoadError::here(format!("`{root}` is no name of an element")).under("root"));
+        return Err(LoadError::here(format!("invalid element name `{root}`")).under("root"));
     }
     Ok(Box::new(IsXml { root: Some(root) }))
 }
@@ -130,7 +131,7 @@ impl Document {
                 let target = instruction.split([' ', '\t', '\r', '\n']).next();
                 let target = target.unwrap_or_default();
                 if !is_name(target) || target.eq_ignore_ascii_case("xml") {
-                    return Err(format!("`{target}` is no name of an instruction"));
+                    return Err(format!("invalid instruction name `{target}`"));
                 }
             }
             Event::DocType(_) if self.doctype || self.root.is_some() => {
@@ -144,7 +145,7 @@ impl Document {
 
     fn element(&mut self, name: &str, attributes: &str) -> Result<(), String> {
         if !is_name(name) {
-            return Err(format!("`{name}` is no name of an element"));
+            return Err(format!("invalid element name `{name}`"));
         }
         if self.depth == 0 {
             if self.root.is_some() {
@@ -171,10 +172,10 @@ impl Document {
             let (name, behind) = trimmed.split_once('=').ok_or("an attribute has no value")?;
             let name = name.trim_end_matches(is_blank);
             if !is_name(name) {
-                return Err(format!("`{name}` is no name of an attribute"));
+                return Err(format!("invalid attribute name `{name}`"));
             }
             if !seen.insert(name) {
-                return Err(format!("the attribute `{name}` stands twice"));
+                return Err(format!("duplicate attribute `{name}`"));
             }
             let behind = behind.trim_start_matches(is_blank);
             let quote = behind
@@ -183,8 +184,8 @@ impl Document {
                 .filter(|char| matches!(char, '"' | '\''));
             let quote = quote.ok_or_else(|| format!("the value of `{name}` is not quoted"))?;
             let (value, behind) = behind
-                .get(1..)
-                .and_then(|inner| inner.split_once(quote))
+                .part(1..)
+                .split_once(quote)
                 .ok_or_else(|| format!("the value of `{name}` does not end"))?;
             if value.contains('<') {
                 return Err(format!("the value of `{name}` holds `<`"));

@@ -57,7 +57,7 @@ impl Matcher for Levenshtein {
         }
         if one.saturating_mul(other) > CELLS {
             return Judged::unknown(format!(
-                "`levenshtein` would compare {one} with {other} characters, which takes too long"
+                "too long for `levenshtein`: {one} and {other} characters"
             ));
         }
         let distance = strsim::levenshtein(&self.value, &actual) as u64;

@@ -185,7 +185,7 @@ fn count(members: &Map<String, Value>) -> LoadError {
 }
 
 fn unknown(name: &str) -> LoadError {
-    let error = LoadError::here(format!("there is no matcher `{name}`")).under(name);
+    let error = LoadError::here(format!("unknown matcher `{name}`")).under(name);
     let former = FORMER
         .iter()
         .find(|(one, _)| *one == name)
@@ -194,7 +194,7 @@ fn unknown(name: &str) -> LoadError {
         .or_else(|| did_you_mean(name, names()))
         .unwrap_or_else(|| {
             let names: Vec<String> = names().map(|one| format!("`{one}`")).collect();
-            format!("the matchers are {}", names.join(", "))
+            format!("expected one of {}", names.join(", "))
         });
     error.help(help)
 }
@@ -261,7 +261,7 @@ fn no_string(name: &str, value: &Json) -> Judged {
 fn nothing_there(expected: Option<Json>) -> Judged {
     Judged::fails(Failure {
         expected,
-        note: Some("there is nothing at the target".to_owned()),
+        note: Some("no value at the target".to_owned()),
         ..Failure::default()
     })
 }

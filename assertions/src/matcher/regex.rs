@@ -28,7 +28,7 @@ pub(crate) fn build(pattern: &str) -> Result<Regex, LoadError> {
             // The last line says what is wrong; those above draw the pattern.
             let cause = text.lines().last().unwrap_or_default();
             let cause = cause.strip_prefix("error: ").unwrap_or(cause);
-            LoadError::here(format!("`{pattern}` is no regular expression: {cause}"))
+            LoadError::here(format!("invalid regular expression `{pattern}`: {cause}"))
                 .help("the syntax is that of the crate `regex`: no look-around, no back-references")
         })
 }

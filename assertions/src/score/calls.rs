@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use bytes::Bytes;
-use tapewright_schemas::conversation::{Answer, Handle, Pairing, is_about_noise};
-use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message, is_error_of_ours};
+use tapewright_schemas::conversation::{Conversation, Does, Handle, OldestFirst, Step};
+use tapewright_schemas::envelope::{Kind, is_error_of_ours};
 use tapewright_schemas::event::{
     ConduitId, Direction, Event, EventBody, Fields, Head, Offset, Payload, Peer, SessionKey,
 };
@@ -12,7 +12,15 @@ use tapewright_schemas::event::{
 /// Follows the requests of clients. Ask it for what is over with [`poll`](Self::poll).
 #[derive(Debug)]
 pub(super) struct Calls {
-    open: Pairing<ScoredExchange>,
+    conversation: Conversation<()>,
+    followed: Followed,
+}
+
+/// What is known of requests, as the fold over the conversation tells it.
+#[derive(Debug, Default)]
+struct Followed {
+    // Those that await their answer.
+    open: OldestFirst<ScoredExchange>,
     // The bytes of their parameters.
     open_bytes: usize,
     // The last exchange of a conduit that is over: a fault behind it is about it.
@@ -23,8 +31,7 @@ pub(super) struct Calls {
     over: VecDeque<ScoredExchange>,
     // The last request of a conduit, for a fault behind it.
     last: HashMap<ConduitId, Handle>,
-    /// How many messages were not kept whole.
-    pub(super) clipped: u64,
+    clipped: u64,
 }
 
 /// A request and its answer.
@@ -60,20 +67,14 @@ pub(super) enum Reply {
 const OPEN: usize = 4_096;
 const OPEN_BYTES: usize = 64 << 20;
 const TAMPERED: &str = "a fault was injected into it";
-const OURS: &str = "the server gave no answer to it: over HTTP it failed or could not be reached";
-const CROWDED: &str = "more requests were open at once than are followed";
+const OURS: &str = "no answer: the HTTP request failed";
+const CROWDED: &str = "too many open requests";
 
 impl Default for Calls {
     fn default() -> Self {
         Self {
-            open: Pairing::without_memory().with_limit(OPEN),
-            open_bytes: 0,
-            held: HashMap::new(),
-            heads: HashMap::new(),
-            processes: HashSet::new(),
-            over: VecDeque::new(),
-            last: HashMap::new(),
-            clipped: 0,
+            conversation: Conversation::of_handles(),
+            followed: Followed::default(),
         }
     }
 }
@@ -98,17 +99,46 @@ impl Reply {
 impl Calls {
     /// Takes the next event.
     pub(super) fn observe(&mut self, event: &Event) {
+        let followed = &mut self.followed;
+        followed.beside(event);
+        self.conversation
+            .observe(event, None, |step| followed.step(event, &step));
+    }
+
+    /// The next exchange that is over.
+    pub(super) fn poll(&mut self) -> Option<ScoredExchange> {
+        self.followed.over.pop_front()
+    }
+
+    /// How many messages were not kept whole, since this was asked.
+    pub(super) fn take_clipped(&mut self) -> u64 {
+        std::mem::take(&mut self.followed.clipped)
+    }
+
+    /// Nothing more will come.
+    pub(super) fn finish(&mut self) {
+        let followed = &mut self.followed;
+        followed.release_all();
+        let open = std::mem::take(&mut followed.open);
+        followed.over.extend(open.into_values());
+        let (over, clipped) = (std::mem::take(&mut followed.over), followed.clipped);
+        *self = Self::default();
+        (self.followed.over, self.followed.clipped) = (over, clipped);
+    }
+}
+
+impl Followed {
+    /// Takes what an event tells beside its messages.
+    fn beside(&mut self, event: &Event) {
         if let EventBody::Faulted(_) = event.body {
             return self.fault(event);
         }
         self.release(event.conduit);
         match &event.body {
-            EventBody::Message { payload, .. } => match payload {
-                Payload::Clipped { .. } => self.clipped += 1,
-                Payload::Whole(bytes) => {
-                    for_each_message(bytes, |message| self.message(event, bytes, message));
-                }
-            },
+            EventBody::Message {
+                payload: Payload::Clipped { .. },
+                ..
+            } => self.clipped += 1,
             EventBody::Head(head) => {
                 if let Head::Response(head) = head.as_ref() {
                     // Those of exchanges whose end was never told.
@@ -126,23 +156,6 @@ impl Calls {
             }
             _ => {}
         }
-    }
-
-    /// The next exchange that is over.
-    pub(super) fn poll(&mut self) -> Option<ScoredExchange> {
-        self.over.pop_front()
-    }
-
-    /// Nothing more will come.
-    pub(super) fn finish(&mut self) {
-        self.release_all();
-        while let Some(exchange) = self.open.pop_oldest() {
-            self.over.push_back(exchange);
-        }
-        self.open_bytes = 0;
-        self.heads.clear();
-        self.last.clear();
-        self.processes.clear();
     }
 
     /// What was tampered with is the message before.
@@ -170,15 +183,21 @@ impl Calls {
         self.over.extend(held);
     }
 
-    fn message(&mut self, event: &Event, payload: &Bytes, message: &[u8]) {
+    fn step(&mut self, event: &Event, step: &Step<'_, ()>) {
+        let EventBody::Message {
+            payload: Payload::Whole(payload),
+            ..
+        } = &event.body
+        else {
+            return;
+        };
         let slice = |part: &[u8]| payload.slice_ref(part);
-        match (event.dir, Envelope::parse(message).kind) {
-            (Direction::ToServer, Kind::Request { id, method, params }) => {
-                // A copy: a slice would keep all that was read at once.
-                let params = params.map(Bytes::copy_from_slice);
+        match (&step.envelope.kind, event.dir, step.handle) {
+            (Kind::Request { method, params, .. }, Direction::ToServer, Some(handle)) => {
                 let exchange = ScoredExchange {
-                    method: method.into_owned(),
-                    params,
+                    method: method.as_ref().to_owned(),
+                    // A copy: a slice would keep all that was read at once.
+                    params: params.map(Bytes::copy_from_slice),
                     session: event.session,
                     reply: Reply::None,
                     request: event.seq,
@@ -189,33 +208,32 @@ impl Calls {
                     doubt: None,
                     at: event.at,
                 };
-                self.ask(event, &id, exchange);
+                self.ask(event, handle, exchange);
             }
-            (Direction::ToClient, Kind::Response { id, result, error })
-                if !is_about_noise(&id, error) =>
+            (Kind::Response { result, error, .. }, Direction::ToClient, Some(handle))
+                if matches!(step.what, Does::Answers | Does::Late) =>
             {
                 if event.is_made_by_us() || error.is_some_and(is_error_of_ours) {
-                    return self.answer_of_ours(event, &id);
+                    return self.answer_of_ours(event, handle);
                 }
                 let reply = match (result, error) {
                     (_, Some(error)) => Reply::Error(slice(error)),
                     (Some(result), None) => Reply::Result(slice(result)),
                     (None, None) => return,
                 };
-                self.answer(event, &id, reply);
+                self.answer(event, handle, reply);
             }
             _ => {}
         }
     }
 
-    fn ask(&mut self, event: &Event, id: &RequestId<'_>, exchange: ScoredExchange) {
+    fn ask(&mut self, event: &Event, handle: Handle, exchange: ScoredExchange) {
         self.open_bytes += exchange.len();
-        let asked = self.open.ask(event.scope(), event.dir, id, exchange);
+        let mut forgotten = self.open.insert(handle, exchange);
         if self.last.len() >= OPEN {
             self.last.clear();
         }
-        self.last.insert(event.conduit, asked.handle);
-        let mut forgotten = asked.forgotten;
+        self.last.insert(event.conduit, handle);
         while let Some(mut exchange) = forgotten.take().or_else(|| self.crowded()) {
             self.open_bytes -= exchange.len();
             exchange.doubt = Some(CROWDED);
@@ -223,15 +241,16 @@ impl Calls {
         }
     }
 
-    /// The oldest request, when the parameters of all have too many bytes.
+    /// The oldest request, when there are too many, or their parameters have too many bytes.
     fn crowded(&mut self) -> Option<ScoredExchange> {
-        let crowded = self.open_bytes > OPEN_BYTES && self.open.len() > 1;
-        crowded.then(|| self.open.forget_oldest()).flatten()
+        let count = self.open.len();
+        let crowded = count > OPEN || self.open_bytes > OPEN_BYTES && count > 1;
+        crowded.then(|| self.open.pop_oldest()).flatten()
     }
 
     /// An answer that we made, since the server gave none.
-    fn answer_of_ours(&mut self, event: &Event, id: &RequestId<'_>) {
-        if let Answer::Pairs(_, mut exchange) = self.open.answer(event.scope(), event.dir, id) {
+    fn answer_of_ours(&mut self, event: &Event, handle: Handle) {
+        if let Some(mut exchange) = self.open.remove(handle) {
             self.open_bytes -= exchange.len();
             exchange.doubt = Some(OURS);
             exchange.response = Some(event.seq);
@@ -239,8 +258,8 @@ impl Calls {
         }
     }
 
-    fn answer(&mut self, event: &Event, id: &RequestId<'_>, reply: Reply) {
-        let Answer::Pairs(_, mut exchange) = self.open.answer(event.scope(), event.dir, id) else {
+    fn answer(&mut self, event: &Event, handle: Handle, reply: Reply) {
+        let Some(mut exchange) = self.open.remove(handle) else {
             return;
         };
         self.open_bytes -= exchange.len();

@@ -64,8 +64,9 @@ pub struct Question<W> {
 
 /// What a replay and a scored recording say of a failure, where the recording has the question
 /// only with other values that are new in every session.
-pub const ASKED_OTHERWISE: &str = "the recording asks it with other UUIDs or times, and with what it answered to them it does not hold";
-const SHARED: &str = "other tests ask the same, and not every answer holds: a recording does not say which answer is whose";
+pub const ASKED_OTHERWISE: &str =
+    "recorded only with other UUIDs or times, and those answers do not match";
+const SHARED: &str = "several tests send this request, and not every answer matches";
 
 impl<W> Question<W> {
     /// The question; that of the test, unless a transform rewrites it.
@@ -111,7 +112,7 @@ impl<W: World> Scorer<W> {
     pub fn leave(&mut self) {
         self.calls.finish();
         self.judge_all();
-        self.gaps += std::mem::take(&mut self.calls.clipped);
+        self.gaps += self.calls.take_clipped();
     }
 
     /// Everything that was found out, in the order of the tests.
@@ -210,7 +211,7 @@ impl<W: World> Scorer<W> {
                 continue;
             };
             let outcome = if ambiguous {
-                doubt("what the recording hides is all that tells this test from others")
+                doubt("only redacted values distinguish this test from others")
             } else {
                 judge(&question.test, exchange, self.timed, &question.world)
             };
@@ -300,11 +301,11 @@ fn judge(test: &Test, exchange: &ScoredExchange, timed: bool, world: &dyn World)
     };
     let mut envelope = match envelope {
         Ok(envelope) => envelope,
-        Err(error) => return doubt(format!("the answer cannot be read: {error}")),
+        Err(error) => return doubt(format!("cannot parse the answer: {error}")),
     };
     if let Some(command) = &test.response_transform {
         if envelope.hides() {
-            return doubt("the recording hides a secret, and what the transform makes of it");
+            return doubt("the recording hides a secret that the transform needs");
         }
         match world.transform(Phase::Response, command, &envelope) {
             Ok(other) => envelope = other,

@@ -2,6 +2,7 @@
 
 use super::{Step, Target};
 use crate::error::LoadError;
+use tapewright_schemas::slices::Part as _;
 
 impl Target {
     /// Reads a target. Every bracket must hold what a bracket can hold: a typing mistake
@@ -11,7 +12,7 @@ impl Target {
         let mut rest = text;
         while let Some(first) = rest.chars().next() {
             match first {
-                '.' => rest = rest.get(1..).unwrap_or_default(),
+                '.' => rest = rest.part(1..),
                 '[' => {
                     let (step, behind) = bracket(rest, text)?;
                     steps.push(step);
@@ -44,7 +45,7 @@ impl Target {
 
 /// Reads the bracket at the start of `rest`.
 fn bracket<'t>(rest: &'t str, whole: &str) -> Result<(Step, &'t str), LoadError> {
-    let inner = rest.get(1..).unwrap_or_default();
+    let inner = rest.part(1..);
     if let Some(quoted) = inner.strip_prefix('"') {
         let (name, behind) = quoted.split_once('"').ok_or_else(|| {
             LoadError::here(format!(

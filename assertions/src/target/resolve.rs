@@ -5,6 +5,7 @@ use std::fmt::{self, Write as _};
 
 use super::{Step, Target};
 use crate::json::Json;
+use tapewright_schemas::slices::Part as _;
 
 /// What is at a target.
 #[derive(Clone, Debug)]
@@ -125,7 +126,7 @@ fn described(value: &Json) -> String {
 
 fn shortened(name: &str) -> Cow<'_, str> {
     match name.char_indices().nth(NAME_CHARS) {
-        Some((at, _)) => format!("{}…", name.get(..at).unwrap_or_default()).into(),
+        Some((at, _)) => format!("{}…", name.part(..at)).into(),
         None => name.into(),
     }
 }

@@ -9,6 +9,7 @@ use regex_automata::meta::Regex;
 use regex_automata::{Anchored, Input};
 
 use super::vocabulary::Vocabulary;
+use tapewright_schemas::slices::Part as _;
 
 /// Tokens, and the expressions that cut text before it is read as tokens.
 pub(super) struct Encoding {
@@ -77,9 +78,7 @@ impl Encoding {
             .pieces
             .search(&Input::new(text).anchored(Anchored::Yes));
         let end = found.map_or(text.len(), |found| {
-            let last = text
-                .get(..found.end())
-                .and_then(|piece| piece.chars().next_back());
+            let last = text.part(..found.end()).chars().next_back();
             let spared = last
                 .filter(|_| found.pattern().as_usize() == 1)
                 .map_or(0, char::len_utf8);

@@ -1,6 +1,7 @@
 //! The tokens of a model, and how many of them stand for a piece of text.
 
 use std::collections::{BinaryHeap, HashMap};
+use tapewright_schemas::slices::Part as _;
 
 /// The longest piece that is merged as one, in bytes. What is longer is cut, which is off by a token for each cut at most,
 /// so that a text without a space takes no memory beyond a small multiple of this.
@@ -86,8 +87,8 @@ impl<'a> Merge<'a> {
 
     /// Remembers the pair that spans these bytes, if it is a token.
     fn push(&mut self, start: u32, end: u32) {
-        let bytes = self.piece.get(start as usize..end as usize);
-        if let Some(rank) = bytes.and_then(|bytes| self.vocabulary.ranks.get(bytes)) {
+        let bytes = self.piece.part(start as usize..end as usize);
+        if let Some(rank) = self.vocabulary.ranks.get(bytes) {
             self.pairs.push(std::cmp::Reverse((*rank, start, end)));
         }
     }

@@ -87,37 +87,37 @@ fn each_points_at_itself() {
         (
             json!({"matcher": {"equals": 1}}),
             "/matcher/equals",
-            "no matcher `equals`",
+            "unknown matcher `equals`",
             "write `exact`",
         ),
         (
             json!({"matcher": {"length": 1}}),
             "/matcher/length",
-            "no matcher `length`",
+            "unknown matcher `length`",
             "minItems",
         ),
         (
             json!({"matcher": {"jsonpath": "$.a"}}),
             "/matcher/jsonpath",
-            "no matcher `jsonpath`",
+            "unknown matcher `jsonpath`",
             "target",
         ),
         (
             json!({"matcher": {"contain": 1}}),
             "/matcher/contain",
-            "no matcher `contain`",
+            "unknown matcher `contain`",
             "did you mean `contains`?",
         ),
         (
             json!({"matcher": {"zzzzzz": 1}}),
             "/matcher/zzzzzz",
-            "no matcher",
-            "the matchers are `exact`",
+            "unknown matcher",
+            "expected one of `exact`",
         ),
         (
             json!({"matcher": {"regex": "a("}}),
             "/matcher/regex",
-            "no regular expression",
+            "invalid regular expression",
             "regex",
         ),
         (
@@ -165,7 +165,7 @@ fn each_points_at_itself() {
         (
             json!({"matcher": {"is-xml": {"root": "a b"}}}),
             "/matcher/is-xml/root",
-            "no name of an element",
+            "invalid element name",
             "",
         ),
         (
@@ -225,13 +225,13 @@ fn each_points_at_itself() {
         (
             json!({"matcher": {"not": {"exct": 1}}}),
             "/matcher/not/exct",
-            "no matcher `exct`",
+            "unknown matcher `exct`",
             "exact",
         ),
         (
             json!({"matcher": {"anyOf": [{"exact": 1}, {"regex": "["}]}}),
             "/matcher/anyOf/1/regex",
-            "no regular expression",
+            "invalid regular expression",
             "",
         ),
         (
@@ -249,7 +249,7 @@ fn each_points_at_itself() {
         (
             json!({"matcher": {"cel": "a b"}}),
             "/matcher/cel",
-            "no CEL",
+            "invalid CEL",
             "",
         ),
         (

@@ -268,7 +268,7 @@ fn tests_that_only_what_is_hidden_tells_apart_are_not_decided() {
         assert_eq!((one.exercised, one.doubtful), (1, 1));
         let outcome = &one.others[0].outcome;
         assert!(outcome.failures.is_empty());
-        let why = "what the recording hides is all that tells this test from others";
+        let why = "only redacted values distinguish this test from others";
         assert_eq!(outcome.doubts, [why]);
     }
     // Two tests that ask the very same share its answer.
@@ -456,10 +456,7 @@ fn requests_beyond_what_is_followed_decide_nothing() {
         (2, 1, 1)
     );
     let doubts = &scored.others[0].outcome.doubts;
-    assert_eq!(
-        doubts,
-        &["more requests were open at once than are followed"]
-    );
+    assert_eq!(doubts, &["too many open requests"]);
 }
 
 #[test]

@@ -37,16 +37,16 @@ pub enum GateError {
         against: String,
     },
     /// The corpus of the pinned version is not there, though another is.
-    #[error("there is no corpus of `{pin}`, to which the suite is pinned")]
+    #[error("the suite is pinned to `{pin}`, which has no corpus")]
     NoCorpus {
         /// The pinned version.
         pin: String,
     },
     /// An assertion of the block means nothing.
-    #[error("`expect` of `spec_version_check` cannot be used")]
+    #[error("invalid `expect` of `spec_version_check`")]
     Assertion(#[source] LoadError),
     /// An assertion could not be judged.
-    #[error("`expect` of `spec_version_check` cannot be judged: {0}")]
+    #[error("cannot evaluate `expect` of `spec_version_check`: {0}")]
     Unjudged(String),
 }
 
@@ -73,7 +73,7 @@ pub fn spec_version_check(
     let Some(check) = check else { return Ok(None) };
     let assertions = compiled(check).map_err(GateError::Assertion)?;
     let Some(against) = check.against else {
-        let why = "nothing to compare with: `against` names no version";
+        let why = "nothing to compare with: `against` is not a version";
         return Ok(Some(Gate::bootstrap(pin, None, why)));
     };
     let Some(pin) = pin else {
@@ -81,7 +81,7 @@ pub fn spec_version_check(
         return Err(GateError::NoPin { against });
     };
     let Some(to) = corpora(against) else {
-        let why = format!("nothing to compare with: there is no corpus of `{against}`");
+        let why = format!("nothing to compare with: no corpus for `{against}`");
         return Ok(Some(Gate::bootstrap(Some(pin), Some(against), &why)));
     };
     let Some(from) = corpora(pin) else {

@@ -20,12 +20,12 @@ pub struct Known {
     /// Cursors that it gave.
     pub cursors: BTreeSet<String>,
     /// What nobody declares, and HTTP shows.
-    pub shown: Shown,
+    pub shown: HttpFacts,
 }
 
 /// What a server on HTTP shows.
 #[derive(Clone, Debug, Default)]
-pub struct Shown {
+pub struct HttpFacts {
     /// It refuses whoever proves nothing, with status 401.
     pub authorization: bool,
     /// It issues session ids.

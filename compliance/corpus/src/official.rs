@@ -27,7 +27,7 @@ pub enum OfficialError {
     #[error("row {0} of the table of official checks lacks its `rule` or its `checks`")]
     BadRow(usize),
     /// What the suite left cannot be read.
-    #[error("it is no array of checks with `id` and `status`")]
+    #[error("expected an array of checks with `id` and `status`")]
     NoChecks,
 }
 
@@ -62,7 +62,7 @@ pub struct Check {
 pub struct Ours {
     /// Its id.
     pub rule: String,
-    /// Whether it holds; `None` where it was not put to the test.
+    /// Whether it holds; `None` where not exercised.
     pub holds: Option<bool>,
     /// Why it does not hold.
     pub detail: String,

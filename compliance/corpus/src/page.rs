@@ -65,7 +65,7 @@ fn count(registry: &Registry, corpus: &VersionCorpus, out: &mut String) {
         .count();
     line(
         out,
-        format_args!("{all} rules, of which {tested} are put to the test by calls.\n"),
+        format_args!("{all} rules, of which {tested} are tested by calls.\n"),
     );
 }
 

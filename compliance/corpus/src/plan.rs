@@ -75,7 +75,7 @@ pub enum State {
     },
     /// It does not: what failed, as text, with the place on the recording.
     Fail(Vec<Broken>),
-    /// It was not put to the test.
+    /// It was not exercised.
     Untested(Untested),
     /// It does not count here.
     Inapplicable(Inapplicable),
@@ -128,10 +128,10 @@ pub struct Broken {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Inapplicable {
     /// The revision does not have it.
-    #[error("this version does not have it")]
+    #[error("not part of this version")]
     Version,
     /// It is about another transport.
-    #[error("it is about another transport")]
+    #[error("applies to another transport")]
     Transport,
     /// The server does not declare what it is about.
     #[error("the server does not declare `{0}`")]
@@ -228,7 +228,7 @@ impl Plan {
         (0..self.rules.len()).map(outcome).collect()
     }
 
-    /// What of its client a rule is about that the server never asked for, as far as was seen.
+    /// What of its client a rule is about that the server never requested, as far as was seen.
     fn unused(&self, rule: usize, tally: &Tally) -> Option<Inapplicable> {
         let about = |planned: &Planned| {
             let name = planned.registered.applicability.as_deref();

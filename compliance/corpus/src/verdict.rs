@@ -90,10 +90,10 @@ pub enum Why {
         found: Short,
     },
     /// A member is not there.
-    #[error("it is missing")]
+    #[error("missing")]
     Missing,
     /// A member is there that should not be.
-    #[error("it should not be there")]
+    #[error("unexpected")]
     Extra,
     /// The code of an error.
     #[error("the error has code {found}, not {expected}")]
@@ -128,10 +128,10 @@ pub enum Why {
     #[error("the header `{0}` is missing")]
     NoHeader(String),
     /// A header field is there.
-    #[error("the header `{0}` should not be there")]
+    #[error("the header `{0}` is unexpected")]
     HeaderThere(String),
     /// Messages are framed in another way.
-    #[error("{count} lines on standard output are no message, the first is {first}")]
+    #[error("{count} lines on stdout are not messages; the first is {first}")]
     Noise {
         /// How many.
         count: u64,
@@ -139,7 +139,7 @@ pub enum Why {
         first: Short,
     },
     /// No length stands in front of the messages.
-    #[error("messages stand on lines, without `Content-Length`")]
+    #[error("messages must be separated by newlines, without `Content-Length`")]
     NoLength,
     /// A cancellation was taken badly.
     #[error("the server answers no other request after a cancellation")]
@@ -198,7 +198,7 @@ pub enum Untested {
     #[error("the corpus has no test for it")]
     NoTest,
     /// Nothing like it was asked.
-    #[error("it was not put to the test")]
+    #[error("not exercised")]
     NotAsked,
     /// The server does not have it.
     #[error("the server does not declare `{0}`")]
@@ -233,19 +233,19 @@ pub enum Untested {
     #[error("the evidence has a gap")]
     Gap,
     /// The answer could not be looked into: it nests too deep, or its schema would take too long.
-    #[error("the answer cannot be judged in good time")]
+    #[error("checking the answer took too long")]
     TooMuch,
     /// The server had ended.
     #[error("the server had ended: {0}")]
     Ended(String),
     /// The time for the run was over.
-    #[error("the time for the run was over")]
+    #[error("the time limit of the run was reached")]
     OutOfTime,
     /// There is no answer in the evidence, and nobody can tell whether there would have been one.
-    #[error("it was asked, and nobody waited for the answer")]
+    #[error("the request was sent, but nobody waited for the answer")]
     NotAwaited,
     /// The answer is not the server's.
-    #[error("tapewright, which stands between, answered in the server's place")]
+    #[error("tapewright answered instead of the server")]
     InPlace,
     /// The client answered in a way that decides nothing.
     #[error("the client did not accept the request of the server")]

@@ -90,7 +90,7 @@ fn without_against_there_is_a_note_and_a_pass() {
             .unwrap()
             .unwrap();
         assert!(gate.passed);
-        assert!(gate.reason.unwrap().contains("`against` names no version"));
+        assert!(gate.reason.unwrap().contains("`against` is not a version"));
     }
 }
 
@@ -104,7 +104,7 @@ fn without_a_corpus_to_move_to_there_is_a_note_and_a_pass() {
     assert!(gate.passed);
     assert_eq!(
         gate.line(),
-        "spec_version_check: PASS v2024-11-05 -> v2025-06-18: nothing to compare with: there is no corpus of `v2025-06-18`"
+        "spec_version_check: PASS v2024-11-05 -> v2025-06-18: nothing to compare with: no corpus for `v2025-06-18`"
     );
 }
 

@@ -38,8 +38,8 @@ impl Checker {
     }
 
     /// Whether what comes now belongs to no session.
-    pub(crate) fn lane(&mut self, lane: bool) {
-        self.lane = lane;
+    pub(crate) fn sessionless(&mut self, sessionless: bool) {
+        self.sessionless = sessionless;
     }
 
     /// What a capture says that the server of a session advertised.

@@ -203,7 +203,7 @@ impl Checker {
     /// The session of an event.
     pub(super) fn session(&mut self, event: &Event) -> &mut Session {
         // Nearly always it is the one before.
-        let plain = self.facts.transport == Transport::Stdio && !self.lane;
+        let plain = self.facts.transport == Transport::Stdio && !self.sessionless;
         if plain && self.conduits.is_empty() && self.sessions.is_last(event.session) {
             let last = self.sessions.last_mut();
             return last.expect("it was asked for");
@@ -212,7 +212,7 @@ impl Checker {
             self.make_room();
         }
         let http = self.facts.transport == Transport::Http
-            || self.lane
+            || self.sessionless
             || !self.conduits.is_empty() && self.conduits.contains_key(&event.conduit);
         let sort = match (http, event.session) {
             (true, SessionKey(0)) => Sort::Exchange,

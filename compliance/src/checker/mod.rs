@@ -62,7 +62,7 @@ pub struct Checker {
     // Nobody asks for verdicts at the end.
     forgetting: bool,
     // What comes belongs to no session, although the file does not tell of exchanges.
-    lane: bool,
+    sessionless: bool,
 }
 
 /// How many names of tools are remembered of one session.
@@ -88,7 +88,7 @@ impl Checker {
             last_seq: 0,
             missing: 0,
             forgetting: false,
-            lane: false,
+            sessionless: false,
         }
     }
 

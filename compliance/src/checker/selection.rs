@@ -18,7 +18,7 @@ pub struct Selection {
 #[non_exhaustive]
 pub enum SelectionError {
     /// There is no such invariant.
-    #[error("there is no invariant `{code}`")]
+    #[error("unknown invariant `{code}`")]
     Unknown {
         /// The code.
         code: Code,

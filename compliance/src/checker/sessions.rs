@@ -6,7 +6,7 @@ use tapewright_schemas::event::{ConduitId, SessionKey};
 
 use crate::session::Session;
 
-/// Names a session; in the lane of what belongs to none, each exchange is one.
+/// Names a session; of what belongs to none, each exchange is one.
 pub(super) type Name = (SessionKey, ConduitId);
 
 /// The sessions that are under way, the one that was used last at hand.
@@ -16,7 +16,7 @@ pub(super) struct Sessions {
     all: HashMap<Name, (u64, Box<Session>)>,
     last: Option<(Name, Box<Session>)>,
     turn: u64,
-    /// The latest exchange of the lane that had to be forgotten.
+    /// The latest exchange without a session that had to be forgotten.
     pub(super) forgotten: Option<ConduitId>,
 }
 
@@ -79,8 +79,8 @@ impl Sessions {
         let silent = self.all.extract_if(|_, (turn, _)| *turn < first_kept);
         let mut silent: Vec<_> = silent.collect();
         silent.sort_by_key(|(name, _)| *name);
-        let lane = silent.iter().filter(|((key, _), _)| *key == SessionKey(0));
-        let latest = lane.map(|((_, conduit), _)| *conduit).max();
+        let sessionless = silent.iter().filter(|((key, _), _)| *key == SessionKey(0));
+        let latest = sessionless.map(|((_, conduit), _)| *conduit).max();
         self.forgotten = self.forgotten.max(latest);
         silent.into_iter().map(|(_, (_, session))| session)
     }

@@ -1,28 +1,25 @@
 //! Requests that have had no answer for too long.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
-use tapewright_schemas::conversation::{Handle, Pairing};
-use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
+use tapewright_schemas::conversation::{Conversation, Does, Exchange, Handle, PerExchange, Step};
+use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::event::{
-    ConduitId, Direction, Event, EventBody, Finding, FindingStatus, Offset, Payload, Place,
-    SessionKey, SessionMark,
+    Direction, Event, EventBody, Finding, FindingStatus, Offset, Place, SessionKey,
 };
 
 use crate::finding::Side;
-use crate::id::Key;
-use crate::method::Method;
-use crate::value::{Value, quoted};
+use crate::value::quoted;
 
 /// Follows requests until they are answered, given up, or cannot be answered any more.
 #[derive(Debug)]
 pub(super) struct Hangs {
     after: Offset,
-    waiting: Pairing<Waiting>,
+    conversation: Conversation<()>,
+    // Those that wait for an answer.
+    waiting: PerExchange<Waiting>,
     // By age; those that were answered meanwhile linger until their time has come.
     order: VecDeque<Handle>,
-    // Over HTTP: the requests of the client whose exchange is under way.
-    exchanges: HashMap<ConduitId, Vec<Handle>>,
     // Of the recording so far: a recorder's clock may tick behind it.
     now: Offset,
 }
@@ -44,9 +41,9 @@ impl Hangs {
     pub(super) fn new(after: Offset) -> Self {
         Self {
             after,
-            waiting: Pairing::without_memory(),
+            conversation: Conversation::of_handles(),
+            waiting: PerExchange::default(),
             order: VecDeque::new(),
-            exchanges: HashMap::new(),
             now: Offset::default(),
         }
     }
@@ -59,37 +56,37 @@ impl Hangs {
         told: &mut VecDeque<Event>,
     ) {
         self.tick(event.at, told);
-        match &event.body {
-            EventBody::Message {
-                payload: Payload::Whole(bytes),
-                ..
-            } => match message {
-                Some(batch) if matches!(batch.kind, Kind::Batch { .. }) => {
-                    for_each_message(bytes, |one| {
-                        self.message(event, &Envelope::of_json(one), told);
-                    });
-                }
-                Some(message) => self.message(event, message, told),
-                None => {}
-            },
-            EventBody::Closed(_) if event.dir == Direction::ToClient => {
-                // The exchange is over: whatever HTTP answered, nothing hangs any more.
-                for one in self.exchanges.remove(&event.conduit).unwrap_or_default() {
-                    self.waiting.remove(one);
-                }
-            }
-            EventBody::Exited(_) | EventBody::Session(SessionMark::Ended(_)) => {
-                self.waiting.forget(event.scope());
-            }
-            _ => {}
+        if self.order.len() > LINGER {
+            let conversation = &self.conversation;
+            self.order.retain(|one| conversation.get(*one).is_some());
         }
+        let (waiting, order) = (&mut self.waiting, &mut self.order);
+        self.conversation
+            .observe(event, message, |step| match (step.what, step.handle) {
+                (Does::Asks, Some(handle)) => {
+                    if let Some(one) = Waiting::of(event, &step) {
+                        waiting.insert(handle, one);
+                        order.push_back(handle);
+                    }
+                }
+                (Does::Answers, Some(handle)) => {
+                    told.extend(over(event, waiting.remove(handle), "was answered"));
+                }
+                (Does::Cancels, Some(handle)) => {
+                    told.extend(over(event, waiting.remove(handle), "was given up"));
+                }
+                // Its exchange was over before: nothing hung any more.
+                (Does::Late, Some(handle)) => drop(waiting.remove(handle)),
+                _ => {}
+            });
     }
 
     /// It is `now`: names what has waited too long.
     pub(super) fn tick(&mut self, now: Offset, told: &mut VecDeque<Event>) {
         self.now = self.now.max(now);
-        while let Some(first) = self.order.front() {
-            if let Some(one) = self.waiting.get_mut(*first) {
+        while let Some(first) = self.order.front().copied() {
+            let waits = self.conversation.get(first).is_some();
+            if let Some(one) = self.waiting.get_mut(first).filter(|_| waits) {
                 if self.now.since(one.at) < self.after {
                     return;
                 }
@@ -106,74 +103,36 @@ impl Hangs {
             self.order.pop_front();
         }
     }
+}
 
-    fn message(&mut self, event: &Event, message: &Envelope<'_>, told: &mut VecDeque<Event>) {
-        match &message.kind {
-            Kind::Request { id, method, .. }
-                if id.pairs() && Method::named(method) != Method::SubscriptionsListen =>
-            {
-                self.ask(event, id, method);
-            }
-            Kind::Response { id, .. } if id.pairs() => {
-                let dir = event.dir.opposite();
-                let asked = self.waiting.find(event.scope(), dir, Key::by_value(id));
-                self.settle(event, asked, "was answered", told);
-            }
-            Kind::Notification { method, params } if Method::named(method) == Method::Cancelled => {
-                let id = params.and_then(|params| Value(params).get("requestId"));
-                if let Some(id) = id {
-                    let key = Key::by_value_of(id.0);
-                    let asked = self.waiting.cancel(event.scope(), event.dir, key);
-                    self.settle(event, asked, "was given up", told);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn ask(&mut self, event: &Event, id: &RequestId<'_>, method: &str) {
-        let one = Waiting {
+impl Waiting {
+    /// A request to which an answer is owed.
+    fn of(event: &Event, step: &Step<'_, ()>) -> Option<Self> {
+        let Kind::Request { id, method, .. } = &step.envelope.kind else {
+            return None;
+        };
+        step.exchange.filter(|one| Exchange::is_owed(one))?;
+        Some(Self {
             seq: event.seq,
             at: event.at,
             session: event.session,
             dir: event.dir,
             what: format!("{}, id {},", quoted(method), quoted(id.text())),
             told: false,
-        };
-        let key = Key::by_value(id);
-        let asked = self.waiting.ask(event.scope(), event.dir, key, one);
-        if self.order.len() > LINGER {
-            let waiting = &self.waiting;
-            self.order.retain(|one| waiting.get(*one).is_some());
-        }
-        self.order.push_back(asked.handle);
-        if event.conduit.0 != 0 && event.dir == Direction::ToServer {
-            let exchange = self.exchanges.entry(event.conduit).or_default();
-            exchange.push(asked.handle);
-        }
+        })
     }
+}
 
-    /// A request waits no longer.
-    fn settle(
-        &mut self,
-        event: &Event,
-        asked: Option<Handle>,
-        how: &str,
-        told: &mut VecDeque<Event>,
-    ) {
-        let Some(one) = asked.and_then(|asked| self.waiting.remove(asked)) else {
-            return;
-        };
-        if one.told {
-            let what = format!(
-                "{} {how} after {}",
-                one.what,
-                seconds(event.at.since(one.at))
-            );
-            let finding = finding(one.dir, FindingStatus::Closed, what, &[event.seq, one.seq]);
-            told.push_back(tell(one.session, event.at, finding));
-        }
-    }
+/// What is told when a request waits no longer: something where it was said that it hangs.
+fn over(event: &Event, one: Option<Waiting>, how: &str) -> Option<Event> {
+    let one = one.filter(|one| one.told)?;
+    let what = format!(
+        "{} {how} after {}",
+        one.what,
+        seconds(event.at.since(one.at))
+    );
+    let finding = finding(one.dir, FindingStatus::Closed, what, &[event.seq, one.seq]);
+    Some(tell(one.session, event.at, finding))
 }
 
 fn finding(dir: Direction, status: FindingStatus, detail: String, evidence: &[u64]) -> Finding {

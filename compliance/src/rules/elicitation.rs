@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::revision::R3;
-use crate::session::elicitations::Given;
+use crate::session::elicitations::IdState;
 use crate::shapes;
 
 pub(crate) static FORM: Invariant = Invariant {
@@ -116,10 +116,10 @@ fn elicited(case: &Case<'_>, out: &mut Out<'_>) {
     let id = case.message.param("elicitationId").and_then(Value::string);
     let Some(id) = id else { return };
     match case.session.elicitations.find(&id) {
-        Given::Yes => out.pass(),
-        Given::Perhaps => out.doubt(Doubt::Evicted),
-        Given::No => {
-            let what = "the elicitation that is complete was never asked for";
+        IdState::Yes => out.pass(),
+        IdState::Perhaps => out.doubt(Doubt::Evicted),
+        IdState::No => {
+            let what = "the elicitation that is complete was never requested";
             let pointer = "/params/elicitationId";
             out.fail(Fault::new(Side::Server, what).at(case.message, pointer));
         }

@@ -113,7 +113,7 @@ fn result_or_error(case: &Case<'_>, out: &mut Out<'_>) {
             ));
         }
         (Some(result), None) if !result.is_object() => {
-            let what = format!("the `result` is {} and no object", result.kind());
+            let what = format!("the `result` is {}, not an object", result.kind());
             out.fail(fail(what, "/result"));
         }
         _ => out.pass(),
@@ -190,14 +190,14 @@ fn params(case: &Case<'_>, out: &mut Out<'_>) {
     let fail =
         |what: String, pointer: &str| Fault::new(case.sender(), what).at(case.message, pointer);
     if !params.is_object() {
-        let what = format!("`params` is {} and no object", params.kind());
+        let what = format!("`params` is {}, not an object", params.kind());
         return out.fail(fail(what, "/params"));
     }
     let Some(meta) = case.message.param("_meta") else {
         return out.pass();
     };
     if !meta.is_object() {
-        let what = format!("`_meta` is {} and no object", meta.kind());
+        let what = format!("`_meta` is {}, not an object", meta.kind());
         return out.fail(fail(what, "/params/_meta"));
     }
     let mut bad = None;

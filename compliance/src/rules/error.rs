@@ -47,7 +47,7 @@ fn envelope(case: &Case<'_>, out: &mut Out<'_>) {
     };
     if !error.is_object() {
         return out.fail(wrong(
-            format!("is {} and no object", error.kind()),
+            format!("is {}, not an object", error.kind()),
             "/error",
         ));
     }
@@ -66,7 +66,7 @@ fn envelope(case: &Case<'_>, out: &mut Out<'_>) {
     match error.get("message") {
         None => out.fail(wrong("has no `message`".to_owned(), "/error")),
         Some(text) if !text.is_string() => {
-            let what = format!("has a `message` that is {} and no string", text.kind());
+            let what = format!("has a `message` that is {}, not a string", text.kind());
             out.fail(wrong(what, "/error/message"));
         }
         Some(_) => out.pass(),

@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::http::HttpCase;
 use crate::http::session::VERSION;
+use tapewright_schemas::slices::Part as _;
 
 pub(crate) static VERSION_SENT: Invariant = Invariant {
     code: Code(58),
@@ -326,9 +327,7 @@ fn origin(case: &HttpCase<'_>, out: &mut Out<'_>) {
     let authority = origin.split_once("://").map_or("", |(_, rest)| rest);
     let name = |authority: &str| {
         let end = authority.rfind(':').filter(|_| !authority.ends_with(']'));
-        let name = end
-            .and_then(|end| authority.get(..end))
-            .unwrap_or(authority);
+        let name = end.map_or(authority, |end| authority.part(..end));
         name.to_ascii_lowercase()
     };
     let local = |name: &str| matches!(name, "localhost" | "127.0.0.1" | "[::1]");

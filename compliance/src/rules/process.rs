@@ -149,7 +149,7 @@ fn framing(case: &Case<'_>, out: &mut Out<'_>) {
             return out.doubt(Doubt::Unread);
         }
         Kind::Malformed(_) if cut => "the last line was cut off".to_owned(),
-        Kind::Malformed(why) => format!("a line is no message but {why}"),
+        Kind::Malformed(why) => format!("a line is not a message: {why}"),
         _ if cut => "the last line has no line end".to_owned(),
         _ => return out.pass(),
     };

@@ -15,7 +15,7 @@ pub(crate) static KNOWN: Invariant = Invariant {
     who: Who::Both,
     basis: Basis::Conduit,
     source: "basic/utilities/progress §Behavior Requirements 1 (2024-11-05)",
-    why: "Progress that nobody asked for is shown to nobody, or is taken for another request's. Progress for a request \
+    why: "Unrequested progress is either lost or shown for the wrong request. Progress for a request \
           that was answered already is INV-036.",
     holds: r#"
         handshake 2025-06-18 {"tools":{}}

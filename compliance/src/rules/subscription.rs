@@ -41,7 +41,7 @@ pub(crate) static LISTEN: Invariant = Invariant {
 fn listen(case: &Case<'_>, out: &mut Out<'_>) {
     let fail = |what: &str, pointer: &str| Fault::new(Side::Server, what).at(case.message, pointer);
     let Some(id) = case.message.params().and_then(subscription) else {
-        return out.fail(fail("the notification names no subscription", ""));
+        return out.fail(fail("no subscription in the notification", ""));
     };
     let Some(listen) = case.session.modern.listens.get(&id) else {
         if case.session.modern.forgotten {

@@ -52,7 +52,10 @@ fn names(case: &Case<'_>, out: &mut Out<'_>) {
             if earlier || !seen.insert(crate::id::hash(name.as_bytes())) {
                 found = Some((number, format!("two tools have the name {}", quoted(&name))));
             } else if strict && !is_name(&name) {
-                found = Some((number, format!("{} is no name for a tool", quoted(&name))));
+                found = Some((
+                    number,
+                    format!("{} is not a valid tool name", quoted(&name)),
+                ));
             }
         }
         number += 1;

@@ -14,7 +14,7 @@ pub(crate) struct Elicitations {
 
 /// Whether a server has given an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Given {
+pub(crate) enum IdState {
     Yes,
     /// It may have been forgotten.
     Perhaps,
@@ -24,13 +24,13 @@ pub(crate) enum Given {
 const ELICITATIONS: usize = 16_384;
 
 impl Elicitations {
-    pub(crate) fn find(&self, id: &str) -> Given {
+    pub(crate) fn find(&self, id: &str) -> IdState {
         if self.all.contains(&hash(id.as_bytes())) {
-            Given::Yes
+            IdState::Yes
         } else if self.forgotten {
-            Given::Perhaps
+            IdState::Perhaps
         } else {
-            Given::No
+            IdState::No
         }
     }
 

@@ -204,12 +204,11 @@ impl Session {
                 let id = message.param("requestId").map(|id| Key::by_value_of(id.0));
                 let moment = message.moment();
                 let requests = self.requests_mut(dir);
-                let Some(asked) = id.and_then(|id| requests.find_mut(id)) else {
+                let Some(asked) = id.and_then(|id| requests.cancel(id)) else {
                     return;
                 };
                 asked.cancelled.get_or_insert(moment);
                 let token = asked.token;
-                requests.any_cancelled = true;
                 if let Some(token) = token {
                     self.tokens_mut(dir).cancel(token, moment);
                 }

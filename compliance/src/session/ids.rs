@@ -31,6 +31,13 @@ impl Requests {
         self.pairing.get_mut(first)
     }
 
+    /// The first request of this id that is not cancelled yet is cancelled.
+    pub(crate) fn cancel(&mut self, key: Key) -> Option<&mut Asked> {
+        let cancelled = self.pairing.cancel(Scope::default(), DIR, key)?;
+        self.any_cancelled = true;
+        self.pairing.get_mut(cancelled)
+    }
+
     /// Takes the first request of this id out of flight.
     pub(crate) fn take(&mut self, key: Key) -> Option<Asked> {
         self.pairing.take(Scope::default(), DIR, key)

@@ -6,6 +6,7 @@ use super::Moment;
 use crate::id::hash;
 use crate::method::Method;
 use crate::value::Value;
+use tapewright_schemas::slices::Part as _;
 
 /// The cursors that a server has issued.
 #[derive(Debug, Default)]
@@ -178,7 +179,7 @@ fn above(uri: &str) -> Option<&str> {
             } else {
                 slash
             };
-            uri.get(..keep).filter(|one| !one.is_empty())
+            Some(uri.part(..keep)).filter(|one| !one.is_empty())
         }
     }
 }

@@ -65,7 +65,7 @@ const MEDIA: &[Member] = &[
 /// What is wrong with a block.
 pub(crate) fn block(value: Value<'_>, possible: Revisions) -> Result<(), Wrong> {
     if !value.is_object() {
-        let what = format!("is {} and no object", value.kind());
+        let what = format!("is {}, not an object", value.kind());
         return Err(Wrong::here(what));
     }
     let Some(kind) = value.get("type") else {
@@ -127,10 +127,10 @@ pub(super) fn resource(value: Value<'_>, possible: Revisions) -> Result<(), Wron
     match (text, blob) {
         (Some(one), _) | (None, Some(one)) if one.is_string() => Ok(()),
         (Some(one), _) => {
-            Err(Wrong::here(format!("is {} and no string", one.kind())).under("text"))
+            Err(Wrong::here(format!("is {}, not a string", one.kind())).under("text"))
         }
         (None, Some(one)) => {
-            Err(Wrong::here(format!("is {} and no string", one.kind())).under("blob"))
+            Err(Wrong::here(format!("is {}, not a string", one.kind())).under("blob"))
         }
         (None, None) => Err(Wrong::here("has neither `text` nor `blob`".to_owned())),
     }

@@ -33,7 +33,7 @@ pub(crate) enum Kind {
     /// on strings.
     Filled,
     /// What a client gives to a server that asked for input.
-    Given,
+    InputResponse,
     /// A string or an integer.
     Id,
     /// Of an object these members; that it is one is judged elsewhere.
@@ -114,7 +114,7 @@ pub(crate) fn check(
         return Ok(());
     }
     if !object.is_object() {
-        return Err(Wrong::here(format!("is {} and no object", object.kind())));
+        return Err(Wrong::here(format!("is {}, not an object", object.kind())));
     }
     check_fields(object, &Fields::of(object), members, possible)
 }
@@ -152,7 +152,7 @@ impl Member {
             Kind::Boolean => "boolean ",
             Kind::List(_) => "array ",
             Kind::Block
-            | Kind::Given
+            | Kind::InputResponse
             | Kind::Inside(_)
             | Kind::Map(_)
             | Kind::Object(_)
@@ -180,7 +180,7 @@ impl Kind {
                     || value.boolean().is_some()
                     || value.is_array() && !R3.covers(possible) && are_texts(value)
             }
-            Self::Given => return requests::given(value, possible),
+            Self::InputResponse => return requests::given(value, possible),
             Self::Inside(_) if !value.is_object() => true,
             Self::Nullable(_) if value.0 == b"null" => true,
             Self::Nullable(kind) => return kind.check(value, possible),
@@ -198,14 +198,14 @@ impl Kind {
             return Ok(());
         }
         let wanted = match self {
-            Self::Boolean => "boolean",
-            Self::Id => "string or integer",
-            Self::Filled => "value of a form",
-            Self::Number => "number",
-            Self::Text => "string",
-            _ => "object",
+            Self::Boolean => "a boolean",
+            Self::Id => "a string or an integer",
+            Self::Filled => "a value of a form",
+            Self::Number => "a number",
+            Self::Text => "a string",
+            _ => "an object",
         };
-        let what = format!("is {} and no {wanted}", value.kind());
+        let what = format!("is {}, not {wanted}", value.kind());
         Err(Wrong::here(what))
     }
 }
@@ -221,19 +221,19 @@ fn word(value: Value<'_>, words: &[&str]) -> Result<(), Wrong> {
         return Ok(());
     }
     let Some(text) = value.string() else {
-        let what = format!("is {} and no string", value.kind());
+        let what = format!("is {}, not a string", value.kind());
         return Err(Wrong::here(what));
     };
     if text.starts_with("<REDACTED") {
         return Ok(());
     }
-    let what = format!("is {} and none of `{}`", quoted(&text), words.join("`, `"));
+    let what = format!("is {}, not one of `{}`", quoted(&text), words.join("`, `"));
     Err(Wrong::here(what))
 }
 
 fn list(value: Value<'_>, kind: Kind, possible: Revisions) -> Result<(), Wrong> {
     if !value.is_array() {
-        let what = format!("is {} and no array", value.kind());
+        let what = format!("is {}, not an array", value.kind());
         return Err(Wrong::here(what));
     }
     let (mut number, mut first) = (0_usize, Ok(()));
@@ -250,7 +250,7 @@ fn list(value: Value<'_>, kind: Kind, possible: Revisions) -> Result<(), Wrong> 
 
 fn map(value: Value<'_>, kind: Kind, possible: Revisions) -> Result<(), Wrong> {
     if !value.is_object() {
-        let what = format!("is {} and no object", value.kind());
+        let what = format!("is {}, not an object", value.kind());
         return Err(Wrong::here(what));
     }
     let mut first = Ok(());

@@ -47,14 +47,14 @@ const CALL: &[Member] = &[
     need("name", Kind::Text),
     may("arguments", OBJECT),
     AS_TASK,
-    may("inputResponses", Kind::Map(&Kind::Given)).only(R5),
+    may("inputResponses", Kind::Map(&Kind::InputResponse)).only(R5),
     may("requestState", Kind::Text).only(R5),
 ];
 
 const GET_PROMPT: &[Member] = &[
     need("name", Kind::Text),
     may("arguments", Kind::Map(&Kind::Text)),
-    may("inputResponses", Kind::Map(&Kind::Given)).only(R5),
+    may("inputResponses", Kind::Map(&Kind::InputResponse)).only(R5),
     may("requestState", Kind::Text).only(R5),
 ];
 
@@ -62,7 +62,7 @@ const URI: &[Member] = &[need("uri", Kind::Text)];
 
 const READ: &[Member] = &[
     need("uri", Kind::Text),
-    may("inputResponses", Kind::Map(&Kind::Given)).only(R5),
+    may("inputResponses", Kind::Map(&Kind::InputResponse)).only(R5),
     may("requestState", Kind::Text).only(R5),
 ];
 

@@ -32,18 +32,18 @@ fn parameters_are_told_what_they_lack() {
         (
             Method::ToolsCall,
             r#"{"name":1}"#,
-            "it: `/name` is an integer and no string",
+            "it: `/name` is an integer, not a string",
         ),
         (Method::ToolsCall, r#"{"name":"a","arguments":{}}"#, "fine"),
         (
             Method::LoggingSetLevel,
             r#"{"level":"loud"}"#,
-            "it: `/level` is `loud` and none of `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert`, `emergency`",
+            "it: `/level` is `loud`, not one of `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert`, `emergency`",
         ),
         (
             Method::PromptsGet,
             r#"{"name":"a","arguments":{"b/c":1}}"#,
-            "it: `/arguments/b~1c` is an integer and no string",
+            "it: `/arguments/b~1c` is an integer, not a string",
         ),
         (Method::Ping, "{}", "fine"),
         (
@@ -54,7 +54,7 @@ fn parameters_are_told_what_they_lack() {
         (
             Method::ElicitationCreate,
             r#"{"mode":"song","message":"m","requestedSchema":{}}"#,
-            "it: `/mode` is `song` and none of `form`, `url`",
+            "it: `/mode` is `song`, not one of `form`, `url`",
         ),
     ] {
         assert_eq!(params(method, text, R4), expected);
@@ -90,7 +90,7 @@ fn results_and_their_parts_are_told_apart() {
             Method::CompletionComplete,
             r#"{"completion":{"values":[1]}}"#
         ),
-        "it: `/completion/values/0` is an integer and no string"
+        "it: `/completion/values/0` is an integer, not a string"
     );
     assert_eq!(
         of(
@@ -110,7 +110,7 @@ fn blocks_have_a_type_that_their_revision_knows() {
     );
     assert_eq!(
         of(r#"[{"type":"text","text":7}]"#, R3),
-        "it: `/0/text` is an integer and no string"
+        "it: `/0/text` is an integer, not a string"
     );
     assert_eq!(
         of(r#"{"type":"song"}"#, R3),

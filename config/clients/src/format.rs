@@ -7,6 +7,7 @@ mod yaml;
 use std::ops::Range;
 
 use crate::node::Node;
+use tapewright_schemas::slices::Front as _;
 
 /// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +72,7 @@ pub struct Unreadable {
 impl Unreadable {
     fn at(text: &str, offset: usize, what: impl Into<String>) -> Self {
         // The parsers of YAML and TOML say where; they may count the end of the file.
-        let front = text.get(..offset).unwrap_or(text);
+        let front = text.front(offset);
         Self {
             line: front.matches('\n').count() + 1,
             what: what.into(),

@@ -29,19 +29,19 @@ pub enum Why {
     #[error("the file cannot be read: {0}")]
     Unreadable(Unreadable),
     /// There is no such server.
-    #[error("there is no server `{0}` in it")]
+    #[error("no server named `{0}` in it")]
     NoSuchServer(String),
     /// A name is there twice, and clients disagree on which one counts.
-    #[error("`{0}` is there twice")]
+    #[error("`{0}` is defined twice")]
     Twice(String),
     /// Two members of which the client takes one.
     #[error("it has both `{0}` and `{1}`")]
     Both(String, String),
     /// It names neither a command nor a URL.
-    #[error("it starts no process and names no URL that could be recorded")]
+    #[error("it has neither a command nor a URL to record")]
     NoProcess,
     /// A member has a value of another type.
-    #[error("`{0}` is not what it should be: a text, or a list of texts")]
+    #[error("`{0}` must be a string or a list of strings")]
     BadType(String),
     /// Something stands elsewhere, or elsewhere depends on it.
     #[error("{}", held(*.0))]
@@ -50,10 +50,10 @@ pub enum Why {
     #[error("it is written with dotted keys")]
     Dotted,
     /// A remote server is sent something that a bridge could only copy.
-    #[error("`{0}` is sent to the server, and is copied nowhere")]
+    #[error("`{0}` is a secret for the server and is never copied")]
     Credentials(String),
     /// A gateway stands in front of servers on HTTP.
-    #[error("it starts a process, and a gateway's URL replaces a URL")]
+    #[error("a gateway's URL can only replace a URL, and this entry has a command")]
     NotRemote,
     /// What wrapping wrote was changed since.
     #[error("`{0}` was changed since it was wrapped")]
@@ -65,11 +65,11 @@ pub enum Why {
 
 fn held(held: Held) -> &'static str {
     match held {
-        Held::Anchor => "it has an anchor that other places may refer to",
-        Held::Alias => "it is an alias of another place",
-        Held::Merge => "it takes members from another place with `<<`",
+        Held::Anchor => "it has an anchor",
+        Held::Alias => "it is an alias",
+        Held::Merge => "it uses the merge key `<<`",
         Held::Tag => "it has a tag",
-        Held::Block => "it is a text of several lines",
+        Held::Block => "it is a multi-line string",
     }
 }
 

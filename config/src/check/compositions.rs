@@ -77,10 +77,7 @@ fn references(check: &Check<'_>, node: &CompositionNode, ids: &[&str]) {
                 format!("add it: `needs: [{id}]`"),
             )
         } else {
-            (
-                format!("there is no node `{id}`"),
-                suggestion(id, "nodes", ids),
-            )
+            (format!("unknown node `{id}`"), suggestion(id, "nodes", ids))
         };
         check.error(
             &node.place,
@@ -125,7 +122,7 @@ fn cycle(check: &Check<'_>, composition: &Composition) {
         .map(|id| format!("`{id}`"))
         .collect();
     let place = nodes.get(here).map_or(&first.place, |node| &node.place);
-    let message = "the nodes wait for one another in a circle".to_owned();
+    let message = "the nodes depend on each other in a cycle".to_owned();
     check.error(
         place,
         "/needs",

@@ -51,9 +51,8 @@ fn no_result(check: &Check<'_>, test: &ToolTest) {
         }) else {
             continue;
         };
-        let message = format!(
-            "nothing is at `result.{member}` here: `inject_error` answers with a JSON-RPC error, and not with a result of the tool"
-        );
+        let message =
+            format!("no `result.{member}` here: `inject_error` answers with a JSON-RPC error");
         let help = "look at `result.error.code` or `result.error.message`".to_owned();
         check.warn(&assertion.place, "/target", Code::Unused, message, help);
     }

@@ -65,7 +65,7 @@ impl Check<'_> {
                 at,
                 relative,
                 Code::Reference,
-                format!("there is no {noun} `{name}`"),
+                format!("unknown {noun} `{name}`"),
                 help,
             );
         }
@@ -93,8 +93,8 @@ impl Check<'_> {
         let mut seen = std::collections::HashSet::new();
         for (name, place) in entries {
             if !seen.insert(name) {
-                let help = "give each a name of its own".to_owned();
-                let message = format!("there is a {noun} `{name}` already");
+                let help = "give each a unique name".to_owned();
+                let message = format!("duplicate {noun} `{name}`");
                 self.error(place, relative, Code::DuplicateName, message, help);
             }
         }

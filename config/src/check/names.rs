@@ -40,7 +40,7 @@ pub(super) fn check(check: &Check<'_>) {
     check.unique("scorer", scorers, "/name");
     for scorer in &suite.scorers {
         if scorer.kind != "exec" {
-            let message = format!("there is no scorer of type `{}`", scorer.kind);
+            let message = format!("unknown scorer type `{}`", scorer.kind);
             let help = "this build has `exec`, which runs a program of yours".to_owned();
             check.warn(&scorer.place, "/type", Code::Reference, message, help);
         }

@@ -39,7 +39,7 @@ pub(super) fn baseline(at: &Cursor<'_>) -> Baseline {
     let items = at.fields().optional("server").map(|at| at.items());
     for (one, at) in server.iter().zip(items.unwrap_or_default()) {
         if !one.rule_id.is_empty() && !seen.insert(&one.rule_id) {
-            let message = format!("`{}` stands twice", one.rule_id.escape_debug());
+            let message = format!("duplicate `{}`", one.rule_id.escape_debug());
             at.error(Code::DuplicateName, message, "keep one of them".to_owned());
         }
     }

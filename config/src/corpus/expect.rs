@@ -35,7 +35,7 @@ pub(super) fn expect(at: &Cursor<'_>) -> RuleExpect {
         let help = "an answer has one of them".to_owned();
         result.error_at_key(
             Code::Choice,
-            "`result` and `error` exclude one another",
+            "`result` and `error` cannot be used together",
             help,
         );
     }

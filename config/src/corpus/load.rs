@@ -198,7 +198,7 @@ impl Reader {
                 .excerpt(first)
                 .map_or(0, |excerpt| excerpt.line);
             let path = self.sources.path(first.file).display();
-            let message = format!("`{}` stands twice in one version", rule.id.escape_debug());
+            let message = format!("duplicate `{}` in one version", rule.id.escape_debug());
             let help = format!("the other one is at {path}:{line}");
             self.issues
                 .error(Code::DuplicateName, rule.place.clone(), message, Some(help));

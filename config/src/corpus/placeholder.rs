@@ -77,7 +77,7 @@ pub const PLACEHOLDERS: &[Placeholder] = &[
     },
     Placeholder {
         text: "${auth:server}",
-        meaning: "the path of the metadata of its authorization server (RFC 8414), where that is there and of the same \
+        meaning: "the path of the metadata of its authorization server (RFC 8414), if it exists and has the same \
                   origin",
     },
 ];

@@ -24,8 +24,7 @@ pub(super) fn registry(at: &Cursor<'_>) -> Registry {
             && !rule.id.is_empty()
         {
             let message = format!("`{}` is registered twice", rule.id.escape_debug());
-            let help =
-                format!("entry {first} of `rules` is the other one; an id is never given anew");
+            let help = format!("entry {first} of `rules` is the other one; an id is never reused");
             item.error_at_key(Code::DuplicateName, message, help);
         }
         rules.push(rule);

@@ -75,7 +75,7 @@ fn split(text: &str) -> Result<Vec<Vec<Field>>, String> {
         }
     }
     if inside {
-        return Err("a quote is never closed".to_owned());
+        return Err("unclosed quote".to_owned());
     }
     line.push(field);
     keep(&mut lines, line);

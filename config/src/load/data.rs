@@ -52,7 +52,7 @@ impl Loader<'_> {
         match self.rows_of(&path, place.span) {
             Ok(rows) => data.value.kind = Kind::Array(rows),
             Err(why) => {
-                let message = format!("the rows of `{}` cannot be used: {why}", path.display());
+                let message = format!("cannot read the rows of `{}`: {why}", path.display());
                 let help = "write a CSV file whose first line names the columns, or a JSON list of objects";
                 self.issues
                     .error(Code::File, place, message, Some(help.to_owned()));
@@ -69,7 +69,7 @@ impl Loader<'_> {
         let rows = match extension.map(str::to_ascii_lowercase).as_deref() {
             Some("csv") => csv::rows(&text, span),
             Some("json") => json(&text, span),
-            _ => Err("its name ends neither in `.csv` nor in `.json`".to_owned()),
+            _ => Err("expected a name that ends in `.csv` or `.json`".to_owned()),
         }?;
         if rows.is_empty() {
             return Err("it has no rows".to_owned());
@@ -100,7 +100,7 @@ fn json(text: &str, span: Span) -> Result<Vec<Node>, String> {
     };
     if let Some(row) = rows.iter().find(|row| !matches!(row.kind, Kind::Object(_))) {
         return Err(format!(
-            "it holds {}, and every row is an object",
+            "expected an array of objects, found {}",
             row.what()
         ));
     }

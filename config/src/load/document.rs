@@ -24,7 +24,7 @@ impl Loader<'_> {
                     path,
                     named_at,
                     &why(&error),
-                    "name a file that this user may read",
+                    "check the path and its permissions",
                 );
                 return None;
             }
@@ -57,7 +57,7 @@ impl Loader<'_> {
         let root = root?;
         if !matches!(root.kind, Kind::Object(_)) {
             let message = format!("a suite is an object, not {}", root.what());
-            let help = "it begins with `servers:`".to_owned();
+            let help = "start it with `servers:`".to_owned();
             self.issues
                 .error(Code::Type, place(file, root.span), message, Some(help));
             return None;
@@ -88,7 +88,7 @@ impl Loader<'_> {
 pub(crate) fn why(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "it does not exist".to_owned(),
-        io::ErrorKind::PermissionDenied => "this user may not read it".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
         io::ErrorKind::FileTooLarge => format!("it is larger than {} MiB", MAX_FILE_BYTES >> 20),
         _ => error.to_string(),

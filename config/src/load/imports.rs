@@ -49,7 +49,7 @@ impl Loader<'_> {
     fn import(&mut self, entry: &str, place: &SourceSpot, importer: &Path, way: &mut Way) {
         if entry.contains("${") {
             let help = "imports are read before variables have values; write the path out";
-            self.refuse(place, format!("`{entry}` cannot be followed"), help);
+            self.refuse(place, format!("cannot resolve `{entry}`"), help);
             return;
         }
         let folder = importer.parent().unwrap_or(Path::new(""));
@@ -95,7 +95,7 @@ impl Loader<'_> {
         let inside = way.folder.as_deref();
         if inside.is_none_or(|folder| !real.starts_with(folder)) {
             let help = "a suite may import files in its own folder and in folders below it; move the file there";
-            let message = format!("`{entry}` leads out of the folder of the suite");
+            let message = format!("`{entry}` is outside of the suite's folder");
             return Err((message, help.to_owned()));
         }
         if let Some(from) = way.chain.iter().position(|(known, _)| *known == real) {
@@ -104,7 +104,7 @@ impl Loader<'_> {
             let names: Vec<_> = around
                 .map(|named| format!("`{}`", named.display()))
                 .collect();
-            let message = "the import comes back to where it began".to_owned();
+            let message = "imports form a cycle".to_owned();
             return Err((message, names.join(" imports ")));
         }
         Ok(real)

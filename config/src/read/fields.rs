@@ -110,7 +110,7 @@ impl<'a> Fields<'a> {
         if found.len() > 1 {
             let given: Vec<_> = found.iter().map(|(key, _)| *key).collect();
             let message = format!(
-                "{} has {}, which exclude one another",
+                "{} has {}, which cannot be used together",
                 self.at.label(),
                 listed(&given)
             );

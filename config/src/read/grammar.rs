@@ -47,12 +47,12 @@ impl Cursor<'_> {
         match shell_words::split(&text) {
             Ok(words) if !words.is_empty() => words,
             Ok(_) => {
-                let message = format!("{} holds no command", self.label());
+                let message = format!("{} is empty", self.label());
                 self.error(Code::Command, message, None);
                 Vec::new()
             }
             Err(_) => {
-                let message = format!("{} has a quote that is never closed", self.label());
+                let message = format!("{} has an unclosed quote", self.label());
                 let help = "the command is split into words as a shell would, but no shell runs it"
                     .to_owned();
                 self.error(Code::Command, message, help);

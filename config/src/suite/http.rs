@@ -137,9 +137,7 @@ pub(super) fn headers(at: &Cursor<'_>) -> Vec<Header> {
             .iter()
             .any(|header| header.name.eq_ignore_ascii_case(name))
         {
-            let message = format!(
-                "`{name}` is given a second time; case does not matter in names of headers"
-            );
+            let message = format!("duplicate header `{name}`; header names are case-insensitive");
             value.error_at_key(Code::DuplicateName, message, None);
         }
         found.push(Header {
@@ -162,7 +160,7 @@ fn check_name(name: &str, at: &Cursor<'_>) {
         let help = "use `auth`, whose values are kept out of reports".to_owned();
         at.error_at_key(
             Code::Value,
-            format!("`{name}` may not stand in `headers`"),
+            format!("`{name}` is not allowed in `headers`"),
             help,
         );
     }

@@ -92,7 +92,7 @@ fn circles_are_refused_and_diamonds_are_not() {
     ]);
     assert_eq!(
         shown(&loaded),
-        ["b.yaml:1:11 /imports/0 import: the import comes back to where it began"]
+        ["b.yaml:1:11 /imports/0 import: imports form a cycle"]
     );
     assert_eq!(
         loaded.issues[0].help.as_deref(),

@@ -124,7 +124,7 @@ fn mistakes_are_found_where_they_are() {
         shown(&loaded),
         [
             "suite.yaml:3:5 /servers/s/comand unknown-key: `comand` is not a key of `s`",
-            "suite.yaml:4:21 /servers/t/command choice: `t` has `command`, `url`, which exclude one another",
+            "suite.yaml:4:21 /servers/t/command choice: `t` has `command`, `url`, which cannot be used together",
             "suite.yaml:6:11 /tools/0/name type: `name` must be a string, not a number",
             "suite.yaml:10:19 /tools/0/expect/0/matcher/contain unknown-key: `contain` is not a matcher",
             "suite.yaml:10:31 /tools/0/expect/0/matcher/equals unknown-key: `equals` is not a matcher",

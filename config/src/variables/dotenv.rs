@@ -51,13 +51,13 @@ fn parse_value(text: &str, earlier: &HashMap<String, String>) -> Result<String, 
     if let Some(rest) = text.strip_prefix('\'') {
         let (value, _) = rest
             .split_once('\'')
-            .ok_or(("a quote is never closed", "close it with `'`"))?;
+            .ok_or(("unclosed quote", "close it with `'`"))?;
         return Ok(value.to_owned());
     }
     if let Some(rest) = text.strip_prefix('"') {
         let (value, _) = rest
             .split_once('"')
-            .ok_or(("a quote is never closed", "close it with `\"`"))?;
+            .ok_or(("unclosed quote", "close it with `\"`"))?;
         return substitute(value, earlier);
     }
     let value = text.split_once(" #").map_or(text, |(value, _)| value);

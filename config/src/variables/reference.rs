@@ -77,7 +77,7 @@ fn token(here: &str) -> Option<(Token<'_>, usize)> {
     let Some(inner) = after.strip_prefix('{') else {
         let name = leading_name(after)?;
         let length = 1 + name.len();
-        let written = here.get(..length)?;
+        let written = here.part(..length);
         let fallback = Fallback::None;
         return Some((
             Token::Variable(Variable {
@@ -90,7 +90,7 @@ fn token(here: &str) -> Option<(Token<'_>, usize)> {
     };
     let (inner, _) = inner.split_once('}')?;
     let length = inner.len() + "${}".len();
-    let written = here.get(..length)?;
+    let written = here.part(..length);
     let token = variable(written, inner).or_else(|| output(written, inner))?;
     Some((token, length))
 }
@@ -126,7 +126,7 @@ fn output<'a>(written: &'a str, inner: &'a str) -> Option<Token<'a>> {
 fn leading_name(text: &str) -> Option<&str> {
     let is_word = |char: char| char.is_ascii_alphanumeric() || char == '_';
     let end = text.find(|char| !is_word(char)).unwrap_or(text.len());
-    let name = text.get(..end)?;
+    let name = text.part(..end);
     let starts = name.starts_with(|char: char| char.is_ascii_alphabetic() || char == '_');
     starts.then_some(name)
 }

@@ -98,7 +98,7 @@ impl Builder<'_> {
                     return Err(Problem::new(
                         Code::Yaml,
                         span,
-                        "a second document begins here",
+                        "more than one document",
                         help,
                     ));
                 }
@@ -323,7 +323,7 @@ fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>, span: Span) -> Resu
             return Err(Problem::new(
                 Code::Yaml,
                 span,
-                format!("`{text}` cannot be used: {why}"),
+                format!("invalid value `{text}`: {why}"),
                 help,
             ));
         }
@@ -346,19 +346,14 @@ fn place(text: &str, span: granit_parser::Span) -> Span {
 fn broken(text: &str, error: &granit_parser::ScanError) -> Problem {
     let marker = *error.marker();
     let span = place(text, granit_parser::Span::new(marker, marker));
-    let line_start = text
-        .get(..span.start as usize)
-        .map_or(0, |before| before.rfind('\n').map_or(0, |at| at + 1));
+    let before = text.part(..span.start as usize);
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
     let before = text.part(line_start..span.start as usize);
     let info = error.info();
     if info.contains("recursion limit") {
         return too_deep(span);
     }
-    let help = if before.contains('\t')
-        || text
-            .get(span.start as usize..)
-            .is_some_and(|rest| rest.starts_with('\t'))
-    {
+    let help = if before.contains('\t') || text.part(span.start as usize..).starts_with('\t') {
         "indent with spaces; YAML does not take tabs"
     } else if info.contains("anchor") {
         "define the anchor with `&name` before its alias `*name`, or put the text in quotes"

@@ -127,7 +127,7 @@ def test_unused_entries_fail_and_may_be_allowed(project):
     one = TWO.replace("(1, 2), (3, 4)) == [\"3\", \"7\"]", "(1, 2)) == [\"3\"]")
     result = project(one)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*1 recorded request of *never asked for:*", "*tools/call*"])
+    result.stdout.fnmatch_lines(["*1 recorded request of *never requested:*", "*tools/call*"])
     allowed = one.replace("    def", "    @pytest.mark.tapewright(unused='ignore')\n    def")
     project(allowed).assert_outcomes(passed=1)
 
@@ -208,7 +208,7 @@ def test_a_client_in_a_fixture_is_judged_when_it_has_gone(project):
     project(TWO.replace("test_two", "test_held")).assert_outcomes(passed=1)
     result = project(text, "--tapewright-mode=none")
     result.assert_outcomes(passed=1, errors=1)
-    result.stdout.fnmatch_lines(["*recorded requests of *never asked for:*"])
+    result.stdout.fnmatch_lines(["*recorded requests of *never requested:*"])
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,7 @@ pub enum Aside {
         /// The answer, without the end of its line.
         line: Bytes,
         /// How it is given.
-        given: Given,
+        given: Delivery,
     },
     /// The server's process ends with this status.
     Exit(u8),
@@ -198,7 +198,7 @@ pub enum Aside {
 
 /// How an answer is given to a client that speaks HTTP, where its server speaks lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Given {
+pub enum Delivery {
     /// So many times more than once.
     Again(u8),
     /// Behind a text that is no message.

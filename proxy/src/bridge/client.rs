@@ -4,11 +4,9 @@
 //! speaks stdio: it knows the session, the revision, which requests are under way on which
 //! exchange, and what each message needs in its head. Era is decided per message.
 
-use std::collections::HashMap;
-
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use tapewright_schemas::conversation::IdKey;
+use tapewright_schemas::conversation::{IdKey, Outstanding};
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
 use tapewright_schemas::era::Era;
 use tapewright_schemas::json;
@@ -83,16 +81,29 @@ struct Waiting {
 const CANCELLED: &str = "notifications/cancelled";
 
 /// The memory of a client.
-#[derive(Default)]
 pub(crate) struct Client {
     next: ExchangeId,
     session: Option<HeaderValue>,
     version: Option<HeaderValue>,
     // The revision that the stateless requests name, for messages that cannot.
     stateless: Option<HeaderValue>,
-    waiting: HashMap<IdKey, Waiting>,
+    waiting: Outstanding<Waiting>,
     initialize: Option<IdKey>,
     tools: Tools,
+}
+
+impl Default for Client {
+    fn default() -> Self {
+        Self {
+            next: ExchangeId::default(),
+            session: None,
+            version: None,
+            stateless: None,
+            waiting: Outstanding::new(UNDER_WAY),
+            initialize: None,
+            tools: Tools::default(),
+        }
+    }
 }
 
 impl Client {
@@ -173,7 +184,7 @@ impl Client {
     /// An exchange is over: what its unanswered requests are, as source text of their ids.
     pub(crate) fn ended(&mut self, exchange: ExchangeId) -> Vec<Vec<u8>> {
         let mut lost = Vec::new();
-        self.waiting.retain(|_, waiting| {
+        self.waiting.retain(|waiting| {
             let over = waiting.exchange == exchange;
             if over {
                 lost.push(std::mem::take(&mut waiting.id));
@@ -185,10 +196,7 @@ impl Client {
 
     /// The conversation is over: every request that is still unanswered.
     pub(crate) fn all_ended(&mut self) -> Vec<Vec<u8>> {
-        self.waiting
-            .drain()
-            .map(|(_, waiting)| waiting.id)
-            .collect()
+        self.waiting.take_all().map(|waiting| waiting.id).collect()
     }
 
     /// Whether an exchange owes answers.
@@ -214,9 +222,9 @@ impl Client {
     }
 
     fn refuse(&self, ids: &[Vec<u8>]) -> Option<Step> {
-        let full = self.waiting.len() + ids.len() > UNDER_WAY;
+        let full = !self.waiting.has_room_for(ids.len());
         full.then(|| {
-            let why = "too many requests are under way";
+            let why = "too many pending requests";
             Step::Refuse(ids.iter().map(|id| ours::error(id, why, None)).collect())
         })
     }
@@ -347,12 +355,12 @@ impl Client {
             lists_tools: method == "tools/list",
             era,
         };
-        self.waiting.insert(key, waiting);
+        self.waiting.enter(key, waiting);
     }
 
     fn answered(&mut self, id: &RequestId<'_>, result: Option<&[u8]>) {
         let key = IdKey::exact(id);
-        let Some(waiting) = self.waiting.remove(&key) else {
+        let Some(waiting) = self.waiting.take(key) else {
             return;
         };
         let Some(result) = result else { return };
@@ -370,7 +378,7 @@ impl Client {
     /// any more.
     fn cancelled(&mut self, params: Option<&[u8]>) -> Option<Waiting> {
         let source = json::find(params?, &["requestId"])?;
-        self.waiting.remove(&IdKey::exact_of(source))
+        self.waiting.take(IdKey::exact_of(source))
     }
 }
 

@@ -11,12 +11,12 @@ use tokio::time::timeout;
 
 use super::client::{ExchangeId, Post, PostKind, Step};
 use super::exchange::{Gates, Posted};
-use super::hose::{Hose, Line};
+use super::line_queue::{Line, LineQueue};
 use super::shared::Shared;
 
 /// How hard the session is asked to end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Urge {
+pub(crate) enum StopMode {
     /// Not at all.
     #[default]
     None,
@@ -42,7 +42,11 @@ const GOODBYE: Duration = Duration::from_millis(800);
 const QUICK_GOODBYE: Duration = Duration::from_millis(300);
 
 /// Carries one session from its first line to its end.
-pub(crate) async fn run(shared: Arc<Shared>, lines: Hose, mut urge: watch::Receiver<Urge>) {
+pub(crate) async fn run(
+    shared: Arc<Shared>,
+    lines: LineQueue,
+    mut urge: watch::Receiver<StopMode>,
+) {
     let mut hard = urge.clone();
     let mut driver = Driver {
         shared: Arc::clone(&shared),
@@ -53,7 +57,7 @@ pub(crate) async fn run(shared: Arc<Shared>, lines: Hose, mut urge: watch::Recei
     let session = async {
         let goodbye = tokio::select! {
             // The sender outlives us; should it not, there is nobody to wait for.
-            _ = urge.wait_for(|urge| *urge >= Urge::End) => QUICK_GOODBYE,
+            _ = urge.wait_for(|urge| *urge >= StopMode::End) => QUICK_GOODBYE,
             () = driver.carry(&lines) => GOODBYE,
             () = shared.out.closed() => QUICK_GOODBYE,
         };
@@ -63,7 +67,7 @@ pub(crate) async fn run(shared: Arc<Shared>, lines: Hose, mut urge: watch::Recei
     };
     tokio::select! {
         biased;
-        _ = hard.wait_for(|urge| *urge >= Urge::Kill) => {}
+        _ = hard.wait_for(|urge| *urge >= StopMode::Kill) => {}
         () = session => {}
     }
     lines.close();
@@ -88,7 +92,7 @@ type Opened = oneshot::Receiver<()>;
 
 impl Driver {
     /// Takes lines until there are no more, and waits for what is under way.
-    async fn carry(&mut self, lines: &Hose) {
+    async fn carry(&mut self, lines: &LineQueue) {
         while let Some(line) = lines.take().await {
             self.line(line).await;
         }

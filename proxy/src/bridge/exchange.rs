@@ -6,8 +6,8 @@ use tapewright_schemas::envelope::{Envelope, Kind, RequestId};
 use tapewright_schemas::era::Era;
 
 use super::client::{Post, PostKind};
-use super::hose::Gone;
 use super::line::id_source;
+use super::line_queue::Gone;
 use super::send::{Ask, Gate, content_type, error_body, is_stream, whole};
 use super::shared::Shared;
 use super::stream::{Cursor, Events};
@@ -82,7 +82,7 @@ impl Shared {
                 self.resume(post.exchange, &mut cursor).await?;
             }
             let why = if cursor.clipped {
-                "the server's answer is longer than we carry"
+                "the server's response is too long"
             } else {
                 NO_ANSWER
             };
@@ -93,11 +93,11 @@ impl Shared {
             let why = match whole(answer, self.limit_bytes).await {
                 Ok(body) if is_message(&body) => {
                     self.deliver(&body).await?;
-                    "the server's answer is to another request".to_owned()
+                    "the server answered a different request".to_owned()
                 }
                 Ok(body) if body.trim_ascii().is_empty() => empty(status),
                 Ok(_) => format!(
-                    "the server answered {status} with a body that is no JSON-RPC message{WHERE}"
+                    "the server answered {status} with a body that is not a JSON-RPC message{WHERE}"
                 ),
                 Err(unread) => unread.to_string(),
             };
@@ -108,7 +108,7 @@ impl Shared {
         let why = if error_body(answer).await.is_empty() {
             empty(status)
         } else {
-            format!("the server answered {status} with `{kind}` in place of a message{WHERE}")
+            format!("the server answered {status} with `{kind}` instead of a message{WHERE}")
         };
         self.give_up(post.exchange, &why, code).await
     }
@@ -212,18 +212,18 @@ pub(super) fn is_message(body: &[u8]) -> bool {
 /// What an HTTP error means to a client that knows nothing of HTTP, and what to do.
 pub(super) fn refusal(status: StatusCode) -> String {
     let hint = match status.as_u16() {
-        400 | 405 | 415 => "; it may speak another revision or transport of MCP at this URL",
-        401 => "; it wants a token: give one with --header-env Authorization=VARIABLE",
+        400 | 405 | 415 => "; this URL may be for another revision or transport of MCP",
+        401 => "; it needs a token; set one with --header-env Authorization=VARIABLE",
         403 => {
-            "; what --header and --header-env give it is not enough, or it wants another Host or Origin"
+            "; the headers of --header and --header-env lack permission, or it expects another Host or Origin"
         }
         404 => "; the session may have ended, or the URL is not that of an MCP endpoint",
-        407 => "; a proxy on the way wants a password",
-        408 | 504 => "; it took too long: try again",
-        413 => "; the message is longer than it takes",
-        429 => "; it was asked too often: try again later",
-        300..=399 => "; give the URL that it names in place of this one",
-        500..=599 => "; it failed: look at its log, or try again",
+        407 => "; a proxy in between needs a password",
+        408 | 504 => "; it timed out, try again",
+        413 => "; the message is too long for it",
+        429 => "; too many requests, try again later",
+        300..=399 => "; use the URL that it names instead",
+        500..=599 => "; check its log, or try again",
         _ => "",
     };
     format!("the server answered {status}{hint}")

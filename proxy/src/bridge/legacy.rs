@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::client::Post;
 use super::exchange::{Gates, chain, refusal};
-use super::hose::{Gone, Line};
+use super::line_queue::{Gone, Line};
 use super::ours;
 use super::send::{Ask, is_stream};
 use super::shared::Shared;
@@ -45,7 +45,7 @@ pub(crate) async fn carry(shared: &Shared, post: &Post, gates: Gates) -> Result<
         return Ok(false);
     };
     let Some(endpoint) = same_origin(&shared.url(), &reference) else {
-        let why = "the server wants its messages on another origin than its event stream's";
+        let why = "the server's endpoint for messages has a different origin than its event stream";
         shared.give_up(post.exchange, why, None).await?;
         return Ok(true);
     };

@@ -1,4 +1,4 @@
-//! Lines in a hose, as chunks that a lane carries.
+//! Lines in a queue, as chunks that a lane carries.
 
 use std::io;
 use std::time::Duration;
@@ -6,12 +6,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use tapewright_schemas::event::Maker;
 
-use super::hose::{Hose, Taken};
+use super::line_queue::{LineQueue, Taken};
 use crate::upstream::{ChunkSink, ChunkSource, ReadResult};
 
 /// Cuts chunks into lines.
 pub struct LineSink {
-    hose: Hose,
+    line_queue: LineQueue,
     partial: Vec<u8>,
     limit_bytes: usize,
 }
@@ -20,7 +20,7 @@ impl ChunkSink for LineSink {
     fn write(&mut self, chunk: &[u8]) -> io::Result<()> {
         for piece in chunk.split_inclusive(|byte| *byte == b'\n') {
             if self.partial.len() + piece.len() > self.limit_bytes.saturating_add(2) {
-                return Err(io::Error::other("a message is longer than we carry"));
+                return Err(io::Error::other("a message is too long"));
             }
             self.partial.extend_from_slice(piece);
             if self.partial.last() == Some(&b'\n') {
@@ -34,9 +34,9 @@ impl ChunkSink for LineSink {
 impl LineSink {
     /// A sink that takes lines of at most `limit_bytes`.
     #[must_use]
-    pub fn new(hose: Hose, limit_bytes: usize) -> Self {
+    pub fn new(line_queue: LineQueue, limit_bytes: usize) -> Self {
         Self {
-            hose,
+            line_queue,
             partial: Vec::new(),
             limit_bytes,
         }
@@ -50,7 +50,7 @@ impl LineSink {
         if line.last() == Some(&b'\r') {
             line.pop();
         }
-        let pushed = self.hose.push_blocking(Bytes::from(line));
+        let pushed = self.line_queue.push_blocking(Bytes::from(line));
         pushed.map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 }
@@ -61,13 +61,13 @@ impl Drop for LineSink {
             // Nobody is left to be told.
             drop(self.push());
         }
-        self.hose.finish();
+        self.line_queue.finish();
     }
 }
 
 /// Yields lines as chunks.
 pub struct LineSource {
-    hose: Hose,
+    line_queue: LineQueue,
     rest: Bytes,
     // Who made the line that the rest is of.
     maker: Maker,
@@ -76,11 +76,11 @@ pub struct LineSource {
 }
 
 impl LineSource {
-    /// A source of the lines of a hose.
+    /// A source of the lines of a queue.
     #[must_use]
-    pub fn new(hose: Hose) -> Self {
+    pub fn new(line_queue: LineQueue) -> Self {
         Self {
-            hose,
+            line_queue,
             rest: Bytes::new(),
             maker: Maker::Peer,
             ends_line: false,
@@ -91,7 +91,7 @@ impl LineSource {
 impl ChunkSource for LineSource {
     fn read(&mut self, space: &mut Vec<u8>, timeout: Option<Duration>) -> io::Result<ReadResult> {
         if self.rest.is_empty() && !self.ends_line {
-            match self.hose.take_blocking(timeout) {
+            match self.line_queue.take_blocking(timeout) {
                 Taken::Line(line) => {
                     self.rest = line.bytes;
                     self.maker = line.maker;
@@ -119,6 +119,6 @@ impl ChunkSource for LineSource {
 
 impl Drop for LineSource {
     fn drop(&mut self) {
-        self.hose.close();
+        self.line_queue.close();
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::hose::Gone;
+use super::line_queue::Gone;
 use super::send::{Gate, is_stream};
 use super::shared::Shared;
 use super::stream::{Cursor, Events};

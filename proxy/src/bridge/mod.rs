@@ -11,9 +11,9 @@
 pub(crate) mod client;
 mod driver;
 mod exchange;
-pub mod hose;
 mod legacy;
 pub(crate) mod line;
+pub mod line_queue;
 pub mod lines;
 mod listen;
 pub(crate) mod mirror;

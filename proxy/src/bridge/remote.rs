@@ -10,8 +10,8 @@ use rustix::process::Signal;
 use tapewright_schemas::event::{Exit, Peer};
 use tokio::sync::watch;
 
-use super::driver::{self, Urge};
-use super::hose::Hose;
+use super::driver::{self, StopMode};
+use super::line_queue::LineQueue;
 use super::lines::{LineSink, LineSource};
 use super::notes::Notes;
 use super::shared::Shared;
@@ -50,19 +50,19 @@ pub struct Remote {
     settings: RemoteSettings,
     heads: Option<HeadTap>,
     notes: Option<Arc<Notes>>,
-    manners: Manners,
+    manners: ClientBehaviour,
 }
 
 /// What a client on HTTP does unless it is told otherwise.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Manners {
+pub(crate) struct ClientBehaviour {
     /// How many redirects are followed.
     pub(crate) redirects: u8,
     /// Whether `User-Agent` says who we are; otherwise there is none.
     pub(crate) names_itself: bool,
 }
 
-impl Default for Manners {
+impl Default for ClientBehaviour {
     fn default() -> Self {
         Self {
             redirects: 5,
@@ -85,7 +85,7 @@ impl Remote {
             settings,
             heads: None,
             notes: None,
-            manners: Manners::default(),
+            manners: ClientBehaviour::default(),
         }
     }
 
@@ -121,7 +121,7 @@ impl Remote {
 
 impl Upstream for Remote {
     fn open(&self) -> Result<Link, OpenError> {
-        let (lines, out) = (Hose::default(), Hose::default());
+        let (lines, out) = (LineQueue::default(), LineQueue::default());
         let RemoteSettings {
             origin,
             fields,
@@ -135,7 +135,7 @@ impl Upstream for Remote {
         shared.notes.clone_from(&self.notes);
         shared.manners = self.manners;
         let shared = Arc::new(shared);
-        let (urge, urged) = watch::channel(Urge::None);
+        let (urge, urged) = watch::channel(StopMode::None);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -166,11 +166,11 @@ impl Upstream for Remote {
     }
 }
 
-impl Life for watch::Sender<Urge> {
+impl Life for watch::Sender<StopMode> {
     fn signal(&self, signal: Signal) {
         let urge = match signal {
-            Signal::KILL => Urge::Kill,
-            Signal::TERM | Signal::INT | Signal::HUP | Signal::QUIT => Urge::End,
+            Signal::KILL => StopMode::Kill,
+            Signal::TERM | Signal::INT | Signal::HUP | Signal::QUIT => StopMode::End,
             _ => return,
         };
         self.send_if_modified(|now| {
@@ -181,6 +181,6 @@ impl Life for watch::Sender<Urge> {
     }
 
     fn finish(self: Box<Self>) {
-        self.send_replace(Urge::Kill);
+        self.send_replace(StopMode::Kill);
     }
 }

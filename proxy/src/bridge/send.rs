@@ -30,7 +30,7 @@ const ERROR_TIME: std::time::Duration = std::time::Duration::from_secs(5);
 pub(crate) enum RequestError {
     #[error(transparent)]
     Send(#[from] SendError),
-    #[error("the server redirects to another origin, {0}: give that URL in its place")]
+    #[error("the server redirects to another origin; use that URL instead: {0}")]
     OtherOrigin(String),
     #[error("the server redirects more than {0} times")]
     Redirects(u8),
@@ -188,9 +188,9 @@ pub(crate) fn is_stream(answer: &Answer) -> bool {
 /// Why a body could not be read whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unread {
-    #[error("the connection broke in the middle of the answer")]
+    #[error("the connection broke in the middle of the response")]
     Broken,
-    #[error("the answer is longer than we carry")]
+    #[error("the response is too long")]
     TooLong,
 }
 

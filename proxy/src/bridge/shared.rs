@@ -9,11 +9,11 @@ use http::{HeaderName, HeaderValue};
 use tokio::sync::Notify;
 
 use super::client::{Client, ExchangeId};
-use super::hose::{Gone, Hose, Line};
 use super::line::one_line;
+use super::line_queue::{Gone, Line, LineQueue};
 use super::notes::Notes;
 use super::ours;
-use super::remote::{HeadTap, Manners};
+use super::remote::{ClientBehaviour, HeadTap};
 use crate::http::origin::{Origin, OriginUrl};
 
 /// What the tasks of one bridge share.
@@ -25,11 +25,11 @@ pub(crate) struct Shared {
     pub(crate) heads: Option<HeadTap>,
     /// Where exchanges are noted.
     pub(crate) notes: Option<Arc<Notes>>,
-    pub(crate) manners: Manners,
+    pub(crate) manners: ClientBehaviour,
     /// The longest message that is carried, in bytes.
     pub(crate) limit_bytes: usize,
     /// Lines for the client, without their line feed.
-    pub(crate) out: Hose,
+    pub(crate) out: LineQueue,
     client: Mutex<Client>,
     places: Mutex<Places>,
     // How much is under way that must not be cut off at an orderly end.
@@ -49,7 +49,7 @@ impl Shared {
         origin: Arc<Origin>,
         fields: Vec<(HeaderName, HeaderValue)>,
         limit_bytes: usize,
-        out: Hose,
+        out: LineQueue,
     ) -> Self {
         let url = origin.url().clone();
         Self {
@@ -57,7 +57,7 @@ impl Shared {
             fields,
             heads: None,
             notes: None,
-            manners: Manners::default(),
+            manners: ClientBehaviour::default(),
             limit_bytes,
             out,
             client: Mutex::default(),

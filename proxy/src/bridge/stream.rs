@@ -10,7 +10,7 @@ use tapewright_schemas::event::{CloseReason, Payload};
 use tokio::time::sleep;
 
 use super::client::ExchangeId;
-use super::hose::Gone;
+use super::line_queue::Gone;
 use super::notes::Noted;
 use super::send::{Ask, is_stream};
 use super::shared::{RETRY, RETRY_MOST, Shared};

@@ -72,7 +72,7 @@ pub(super) fn line(asked: &Asked<'_>, answers: &mut dyn Answers) -> Option<Bytes
         Answer::Error { code, message } => error(code, &message, &mut body),
         Answer::Default if asked.method == "ping" => body.extend_from_slice(b"\"result\":{}"),
         Answer::Default => {
-            let message = format!("this client does not answer {}", asked.method);
+            let message = format!("this client does not support {}", asked.method);
             error(-32_601, &message, &mut body);
         }
     }

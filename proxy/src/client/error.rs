@@ -44,7 +44,7 @@ pub enum ClientError {
         log: String,
     },
     /// More came before an answer than is kept.
-    #[error("the server sends without end: more than is kept came before the answer")]
+    #[error("the server sent too many messages before the answer")]
     Flooded,
     /// What is to be sent as a request is none.
     #[error("this is not a JSON-RPC request with an id")]
@@ -56,7 +56,7 @@ pub enum ClientError {
         method: String,
     },
     /// The server takes no more input.
-    #[error("the server did not take {what}{}", Last { exit: *exit, log })]
+    #[error("the server did not accept {what}{}", Last { exit: *exit, log })]
     NotTaken {
         /// A method, or what was sent.
         what: String,
@@ -79,7 +79,7 @@ pub enum ClientError {
         error: String,
     },
     /// A thread could not be had.
-    #[error("the link to the server could not be set up")]
+    #[error("cannot connect to the server")]
     Thread(#[source] io::Error),
     /// No answer came in time. The request was cancelled.
     #[error("no answer to `{what}` within {after:?}{}", Last { exit: None, log })]
@@ -111,13 +111,13 @@ impl fmt::Display for Last<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.exit {
             Some(Exit::Code(code)) => write!(out, ": it exited with status {code}")?,
-            Some(Exit::Signal(signal)) => write!(out, ": signal {signal} ended it")?,
+            Some(Exit::Signal(signal)) => write!(out, ": it was killed by signal {signal}")?,
             None => {}
         }
         if self.log.is_empty() {
             return Ok(());
         }
-        out.write_str("; on standard error it said last:")?;
+        out.write_str("; its last output on stderr:")?;
         for line in self.log.lines() {
             write!(out, "\n    {line}")?;
         }

@@ -129,7 +129,7 @@ impl Client {
             _ => {
                 return Err(ClientError::BadOpening {
                     method: METHOD,
-                    why: "it names no `protocolVersion`",
+                    why: "no `protocolVersion`",
                 });
             }
         };

@@ -8,7 +8,7 @@ use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
 use serde_json::{Value, json};
-use tapewright_engine::fault::{Book, Entry, Fault, Rejected};
+use tapewright_engine::fault::{Entry, Fault, FaultSet, Rejected};
 use tokio::time::timeout;
 
 use super::view::{Events, View};
@@ -18,7 +18,7 @@ use crate::http::listen::{Client, Handler, comes_from_elsewhere, is_same};
 /// Answers the clients of a control.
 #[derive(Clone)]
 pub(crate) struct Control {
-    pub(crate) book: Arc<Book>,
+    pub(crate) fault_set: Arc<FaultSet>,
     pub(crate) view: Arc<View>,
     pub(crate) token: Option<Arc<str>>,
 }
@@ -66,23 +66,25 @@ impl Control {
         let name = path.strip_prefix("/faults/").map(decoded);
         match (path, name, method) {
             ("/faults", _, &Method::GET) => {
-                let faults: Vec<Value> = self.book.entries().iter().map(shown).collect();
-                let answer = json!({ "faults": faults, "seed": self.book.seed() });
+                let faults: Vec<Value> = self.fault_set.entries().iter().map(shown).collect();
+                let answer = json!({ "faults": faults, "seed": self.fault_set.seed() });
                 whole(StatusCode::OK, &answer)
             }
-            ("/faults", _, &Method::POST) => match fault(body).map(|fault| self.book.add(fault)) {
-                Ok(Ok(name)) => whole(StatusCode::CREATED, &json!({ "name": name })),
-                Ok(Err(error)) => rejected(&error),
-                Err(why) => problem(StatusCode::BAD_REQUEST, &why),
-            },
+            ("/faults", _, &Method::POST) => {
+                match fault(body).map(|fault| self.fault_set.add(fault)) {
+                    Ok(Ok(name)) => whole(StatusCode::CREATED, &json!({ "name": name })),
+                    Ok(Err(error)) => rejected(&error),
+                    Err(why) => problem(StatusCode::BAD_REQUEST, &why),
+                }
+            }
             (_, Some(name), &Method::PUT) => {
-                match fault(body).map(|fault| self.book.change(&name, fault)) {
+                match fault(body).map(|fault| self.fault_set.change(&name, fault)) {
                     Ok(Ok(())) => whole(StatusCode::OK, &json!({ "name": name })),
                     Ok(Err(error)) => rejected(&error),
                     Err(why) => problem(StatusCode::BAD_REQUEST, &why),
                 }
             }
-            (_, Some(name), &Method::DELETE) => match self.book.remove(&name) {
+            (_, Some(name), &Method::DELETE) => match self.fault_set.remove(&name) {
                 Ok(()) => whole(StatusCode::OK, &json!({ "name": name })),
                 Err(error) => rejected(&error),
             },
@@ -99,10 +101,11 @@ impl Control {
             "/findings" => View::findings,
             "/hangs" => View::hangs,
             "/pending" => View::pending,
+            "/recording" => View::recording,
             "/sessions" => View::sessions,
             "/events" => return not_so(),
             _ => {
-                let why = "there are /events, /faults, /faults/NAME, /findings, /hangs, /pending and /sessions";
+                let why = "there are /events, /faults, /faults/NAME, /findings, /hangs, /pending, /recording and /sessions";
                 return problem(StatusCode::NOT_FOUND, why);
             }
         };
@@ -123,7 +126,8 @@ fn fault(body: &[u8]) -> Result<Fault, String> {
     Fault::parse(spec).map_err(|error| error.to_string())
 }
 
-fn shown(entry: &Entry) -> Value {
+/// A fault that is in force, as it is told everywhere.
+pub(crate) fn shown(entry: &Entry) -> Value {
     json!({
         "name": entry.name,
         "kind": entry.fault.kind.name,
@@ -149,9 +153,7 @@ fn not_so() -> Response<Outbound> {
 }
 
 fn events(view: &View) -> Response<Outbound> {
-    let mut response = Response::new(Outbound::streaming(Events::new(view.listen())));
-    let kind = HeaderValue::from_static("text/event-stream");
-    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    let mut response = Events::new(view.listen()).answer();
     let fresh = HeaderValue::from_static("no-store");
     response.headers_mut().insert(header::CACHE_CONTROL, fresh);
     response
@@ -170,7 +172,7 @@ fn whole(status: StatusCode, value: &Value) -> Response<Outbound> {
 }
 
 /// A part of a path, percent-decoded.
-fn decoded(text: &str) -> String {
+pub(crate) fn decoded(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let Some((first, behind)) = rest.split_first() {

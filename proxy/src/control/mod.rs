@@ -11,11 +11,12 @@ mod view;
 use std::io;
 use std::sync::Arc;
 
-use tapewright_engine::fault::Book;
+use tapewright_engine::fault::FaultSet;
 use tokio::sync::watch;
 
 pub use self::address::{BadListenAddress, ListenAddress};
 use self::answer::Control;
+pub(crate) use self::answer::{decoded, shown};
 pub use self::view::View;
 use crate::http::listen::{Limits, Listener, Phase, Reached};
 
@@ -30,12 +31,17 @@ pub struct Serving {
     pub token: Option<String>,
 }
 
-/// Serves the control of a book, and shows what a view sees.
-pub fn serve(book: Arc<Book>, view: Arc<View>, place: &ListenAddress) -> io::Result<Serving> {
+/// Serves the control of a fault set, and shows what a view sees.
+pub fn serve(
+    fault_set: Arc<FaultSet>,
+    view: Arc<View>,
+    place: &ListenAddress,
+) -> io::Result<Serving> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     let listener = runtime.block_on(Listener::bind(place.clone(), None, LIMITS))?;
+    let listener = listener.ours();
     let address = match listener.reached()? {
         Reached::Origin(origin) => origin,
         Reached::Socket(_) => place.to_string(),
@@ -48,7 +54,7 @@ pub fn serve(book: Arc<Book>, view: Arc<View>, place: &ListenAddress) -> io::Res
         ListenAddress::Unix(_) => None,
     };
     let control = Control {
-        book,
+        fault_set,
         view,
         token: token.clone().map(Into::into),
     };

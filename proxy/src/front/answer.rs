@@ -82,7 +82,12 @@ pub(crate) fn refused(
         response.headers_mut().insert(name, value);
     }
     let why = InPlace::of_status(code);
-    given(exchange, response, Some((why, Some(refusal.why.clone()))))
+    let reason = Reason {
+        why,
+        cause: Some(refusal.cause),
+        about: refusal.about.clone(),
+    };
+    given(exchange, response, Some(reason))
 }
 
 /// Notes an answer whose body is there already.

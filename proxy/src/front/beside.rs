@@ -15,14 +15,14 @@ use http_body::{Body, Frame};
 use hyper::body::Incoming;
 use tapewright_engine::{SseFramer, SseItem};
 use tapewright_schemas::event::{
-    CloseReason, Direction, EventBody, Fields, InPlace, Payload, SseNote,
+    CloseReason, Direction, EventBody, Fields, InPlace, InPlaceCause, Payload, SseNote,
 };
 use tokio::time::Sleep;
 
 use super::body::Held;
 use super::check::Refusal;
 use super::endpoint::{Asked, Refused, plain};
-use super::exchange::{Ended, FrontExchange};
+use super::exchange::{Ended, FrontExchange, Reason};
 use super::shared::{Front, unavailable};
 use crate::http::body::{BodyError, Outbound};
 use crate::http::fields::to_vocabulary;
@@ -34,7 +34,7 @@ pub trait Answers: Send + Sync {
 
     /// What is answered to a request whose body was not taken, with this status and for this
     /// reason; `None` where any answer will do. The request has no body.
-    fn refuse(&self, _request: &Request, _status: u16, _why: &str) -> Option<Given> {
+    fn refuse(&self, _request: &Request, _status: u16, _why: &str) -> Option<OtherResponse> {
         None
     }
 }
@@ -68,12 +68,12 @@ pub enum Reply {
     /// Nothing, until the client leaves.
     Silence,
     /// A response.
-    Response(Given),
+    Response(OtherResponse),
 }
 
 /// A response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Given {
+pub struct OtherResponse {
     /// How long to wait before it begins.
     pub wait: Duration,
     /// Its status.
@@ -127,7 +127,10 @@ impl Front {
             Ok(Reply::Response(given)) => Ok(given.into_response(&exchange).await),
             // The client leaves, or we end.
             Ok(Reply::Silence) => std::future::pending().await,
-            Err(_) => Err(plain(unavailable("the request could not be answered"))),
+            Err(_) => Err(plain(unavailable(
+                InPlaceCause::Internal,
+                "cannot answer the request",
+            ))),
         }
     }
 
@@ -148,7 +151,8 @@ impl Front {
         }
         let head = head.clone();
         let decoding = tokio::task::spawn_blocking(move || taken.decoded(&head, MOST)).await;
-        decoding.unwrap_or_else(|_| Err(unavailable("the request could not be read")))
+        let why = "cannot read the request";
+        decoding.unwrap_or_else(|_| Err(unavailable(InPlaceCause::Internal, why)))
     }
 }
 
@@ -179,7 +183,7 @@ fn asked_for(head: &Parts) -> Request {
     }
 }
 
-impl Given {
+impl OtherResponse {
     async fn into_response(self, exchange: &FrontExchange) -> Response<Outbound> {
         if !self.wait.is_zero() {
             tokio::time::sleep(self.wait).await;
@@ -195,7 +199,7 @@ impl Given {
         }
         let kind = self.fields.get("content-type").unwrap_or_default();
         let is_events = kind.starts_with("text/event-stream");
-        exchange.answers(&response, self.ours.map(|why| (why, None)));
+        exchange.answers(&response, self.ours.map(Reason::plain));
         let mut parts = self.parts;
         let at_once = parts.iter().all(|(wait, _)| wait.is_zero());
         let framer = is_events.then(|| SseFramer::new(MOST));

@@ -12,6 +12,7 @@ use tokio::time::timeout;
 use super::check::Refusal;
 use super::shared::{Front, unavailable};
 use crate::http::tap::{Share, Undecodable, decoded};
+use tapewright_schemas::event::InPlaceCause;
 
 /// A body in memory, whose share of it is given back when it is dropped.
 pub(crate) struct Held {
@@ -25,7 +26,6 @@ impl Held {
     pub(crate) fn decoded(mut self, head: &HeaderMap, most: usize) -> Result<Self, Refusal> {
         let (encoded, share) = (self.bytes.len(), &mut self.share);
         let has_room = |bytes: usize| share.resize(encoded + bytes);
-        let refuse = |status, why: String| Err(Refusal::new(status, -32_000, why));
         match decoded(head, &self.bytes, most, has_room) {
             Ok(None) => Ok(self),
             Ok(Some(bytes)) => {
@@ -33,19 +33,32 @@ impl Held {
                 Ok(self)
             }
             Err(Undecodable::Broken) => Err(Refusal::bad(
-                "the body is not encoded as its head says, or comes to too much",
+                InPlaceCause::BodyEncoding,
+                "the body does not match its content encoding, or is too large",
             )),
-            Err(Undecodable::NoRoom) => Err(unavailable("too much is under way")),
+            Err(Undecodable::NoRoom) => Err(unavailable(
+                InPlaceCause::NoRoom,
+                "too many requests in progress",
+            )),
             Err(Undecodable::TooLong) => {
-                let why = format!("the body is longer than {most} bytes once it is decoded");
-                refuse(StatusCode::PAYLOAD_TOO_LARGE, why)
+                let why = format!("the decoded body is longer than {most} bytes");
+                Err(too_long(why, most))
             }
             Err(Undecodable::Unknown) => {
                 let why = "the body has a content encoding other than gzip, deflate, br and zstd";
-                refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, why.to_owned())
+                Err(Refusal::new(
+                    StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                    InPlaceCause::Uncodable,
+                    why,
+                ))
             }
         }
     }
+}
+
+fn too_long(why: String, most: usize) -> Refusal {
+    let (status, cause) = (StatusCode::PAYLOAD_TOO_LARGE, InPlaceCause::BodyTooLong);
+    Refusal::new(status, cause, why).about(&most)
 }
 
 impl Front {
@@ -62,7 +75,7 @@ impl Front {
     ) -> Result<Held, Refusal> {
         let too_large = || {
             let why = format!("the body is longer than {most} bytes");
-            Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, -32_000, why)
+            too_long(why, most)
         };
         if body.size_hint().lower() > most as u64 {
             return Err(too_large());
@@ -72,12 +85,21 @@ impl Front {
         loop {
             let frame = timeout(self.settings.body_time, body.frame()).await;
             let Ok(frame) = frame else {
-                let why = "the body did not come in time";
-                return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, -32_000, why));
+                let why = "reading the body timed out";
+                return Err(Refusal::new(
+                    StatusCode::REQUEST_TIMEOUT,
+                    InPlaceCause::BodySlow,
+                    why,
+                ));
             };
             let data = match frame {
                 None => break,
-                Some(Err(_)) => return Err(Refusal::bad("the body broke off")),
+                Some(Err(_)) => {
+                    return Err(Refusal::bad(
+                        InPlaceCause::BodyBrokeOff,
+                        "the body broke off",
+                    ));
+                }
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => data,
                     Err(_) => continue,
@@ -87,7 +109,10 @@ impl Front {
                 return Err(too_large());
             }
             if !share.resize(all.len() + data.len()) {
-                return Err(unavailable("too much is under way"));
+                return Err(unavailable(
+                    InPlaceCause::NoRoom,
+                    "too many requests in progress",
+                ));
             }
             all.extend_from_slice(&data);
         }

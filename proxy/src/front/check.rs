@@ -1,6 +1,7 @@
 //! What the head of a request must say, by revision.
 
 use http::{HeaderMap, HeaderName, StatusCode, header};
+use tapewright_schemas::event::InPlaceCause;
 
 use crate::bridge::mirror;
 
@@ -11,21 +12,38 @@ pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
     /// The code of JSON-RPC.
     pub(crate) code: i32,
-    /// Why, in words that hold no secret.
+    /// Why, as a token.
+    pub(crate) cause: InPlaceCause,
+    /// What the cause is about.
+    pub(crate) about: Option<String>,
+    /// What the client is told, in words that hold no secret.
     pub(crate) why: String,
 }
 
 impl Refusal {
-    pub(crate) fn new(status: StatusCode, code: i32, why: impl Into<String>) -> Self {
+    pub(crate) fn new(status: StatusCode, cause: InPlaceCause, why: impl Into<String>) -> Self {
         Self {
             status,
-            code,
+            code: -32_000,
+            cause,
+            about: None,
             why: why.into(),
         }
     }
 
-    pub(crate) fn bad(why: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, -32_000, why)
+    pub(crate) fn bad(cause: InPlaceCause, why: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, cause, why)
+    }
+
+    /// With another code of JSON-RPC than that of a server's own.
+    pub(crate) fn coded(self, code: i32) -> Self {
+        Self { code, ..self }
+    }
+
+    /// With what the cause is about.
+    pub(crate) fn about(self, what: &dyn ToString) -> Self {
+        let about = Some(what.to_string());
+        Self { about, ..self }
     }
 }
 
@@ -64,7 +82,11 @@ pub(crate) fn accepts(head: &HeaderMap) -> Result<Accepts, Refusal> {
         return Ok(accepts);
     }
     let why = "Accept must list application/json and text/event-stream";
-    Err(Refusal::new(StatusCode::NOT_ACCEPTABLE, -32_000, why))
+    Err(Refusal::new(
+        StatusCode::NOT_ACCEPTABLE,
+        InPlaceCause::AcceptField,
+        why,
+    ))
 }
 
 fn is_zero_weight(parameter: &str) -> bool {
@@ -80,7 +102,11 @@ pub(crate) fn takes_events(head: &HeaderMap) -> Result<(), Refusal> {
         return Ok(());
     }
     let why = "Accept must list text/event-stream";
-    Err(Refusal::new(StatusCode::NOT_ACCEPTABLE, -32_000, why))
+    Err(Refusal::new(
+        StatusCode::NOT_ACCEPTABLE,
+        InPlaceCause::AcceptField,
+        why,
+    ))
 }
 
 /// A POST must say that it brings JSON.
@@ -94,7 +120,7 @@ pub(crate) fn brings_json(head: &HeaderMap) -> Result<(), Refusal> {
     let why = "Content-Type must be application/json";
     Err(Refusal::new(
         StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        -32_000,
+        InPlaceCause::ContentType,
         why,
     ))
 }
@@ -107,10 +133,11 @@ pub(crate) fn single<'a>(
     let mut values = head.get_all(name).iter();
     let value = values.next();
     let text = value.map(|value| value.to_str().map(str::trim)).transpose();
-    match (text, values.next()) {
-        (Ok(text), None) => Ok(text),
-        _ => Err(Refusal::bad(format!("the field {name} cannot be read"))),
+    if let (Ok(text), None) = (text, values.next()) {
+        return Ok(text);
     }
+    let why = format!("cannot read the header {name}");
+    Err(Refusal::bad(InPlaceCause::FieldUnreadable, why).about(name))
 }
 
 /// The revisions that open with a handshake.
@@ -152,9 +179,8 @@ pub(crate) fn version(head: &HeaderMap, negotiated: Option<&str>) -> Result<(), 
         return Ok(());
     }
     let known = HANDSHAKE.join(", ");
-    Err(Refusal::bad(format!(
-        "the revision in MCP-Protocol-Version is not known; known are {known}"
-    )))
+    let why = format!("unknown revision in MCP-Protocol-Version; expected one of {known}");
+    Err(Refusal::bad(InPlaceCause::RevisionUnknown, why).about(&version))
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! One server behind the front: a link, carried as a session on stdio is carried, between
-//! a hose of lines and a board of streams.
+//! a queue of lines and a board of streams.
 
 use std::io;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -8,7 +8,7 @@ use std::task::Waker;
 use std::thread;
 
 use bytes::Bytes;
-use tapewright_engine::policy::Given;
+use tapewright_engine::policy::Delivery;
 use tapewright_schemas::event::{
     Direction, Effect, EventBody, LineEnd, Maker, Origin, Payload, SessionEnd, SessionMark,
     SessionStart, What,
@@ -20,8 +20,8 @@ use super::output::Output;
 use super::route::Loss;
 use super::stream::Next;
 use super::switchboard::{Manner, Opened, Switchboard};
-use crate::bridge::hose::{Gone, Hose};
 use crate::bridge::line::one_line;
+use crate::bridge::line_queue::{Gone, LineQueue};
 use crate::bridge::lines::LineSource;
 use crate::clock::Clock;
 use crate::record::Recorder;
@@ -48,7 +48,7 @@ pub(crate) struct Child {
     board: Mutex<Switchboard>,
     // A reader has taken something, or left.
     taken: Condvar,
-    input: Hose,
+    input: LineQueue,
     // Why it was ended, when we ended it.
     ended: Mutex<Option<SessionEnd>>,
     // What the session's thread is told.
@@ -68,7 +68,7 @@ impl Starter {
             },
             board: Mutex::new(Switchboard::new(manner)),
             taken: Condvar::new(),
-            input: Hose::default(),
+            input: LineQueue::default(),
             ended: Mutex::default(),
             notify: notify.clone(),
         });
@@ -107,7 +107,7 @@ impl Starter {
 pub(crate) enum StartError {
     #[error(transparent)]
     Open(#[from] OpenError),
-    #[error("no thread or descriptor could be had")]
+    #[error("out of threads or file descriptors")]
     Thread(#[source] io::Error),
 }
 
@@ -182,7 +182,7 @@ impl Child {
 
     /// An answer is longer than we carry: who waits for it is told, where it is known who.
     pub(super) fn fail_sole(&self) {
-        let why = "the server's answer is longer than we carry";
+        let why = "the server's response is too long";
         self.board().fail_sole(why, |line| self.made(line));
     }
 
@@ -204,7 +204,7 @@ impl Child {
     }
 
     /// Gives an answer in another way than as a message on its stream.
-    fn give(&self, line: &Bytes, given: &Given) {
+    fn give(&self, line: &Bytes, given: &Delivery) {
         let (loss, told) = self.board().give(line, given);
         if let Some(told) = told {
             self.faulted(told);

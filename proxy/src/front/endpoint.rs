@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
-use tapewright_schemas::event::CloseReason;
+use tapewright_schemas::event::{CloseReason, InPlaceCause};
 
 use super::answer::refused;
 use super::check::Refusal;
@@ -68,10 +68,13 @@ impl Front {
         let head = &asked.head;
         if let Err(refused) = self.guard.check(&head.method, &head.uri, &head.headers) {
             let why = refused.to_string();
-            return Err(plain(Refusal::new(refused.status(), -32_000, why)));
+            return Err(plain(Refusal::new(refused.status(), refused.cause(), why)));
         }
         let Ok(_place) = self.places.clone().try_acquire_owned() else {
-            return Err(plain(unavailable("too many requests are under way")));
+            return Err(plain(unavailable(
+                InPlaceCause::TooManyExchanges,
+                "too many pending requests",
+            )));
         };
         let path = head.uri.path();
         let is_endpoint = path == self.settings.path;
@@ -90,8 +93,9 @@ impl Front {
                 if let Some(beside) = self.settings.beside.clone() {
                     return self.answer_beside(beside, asked).await;
                 }
-                let why = format!("nothing is here; the endpoint is {}", self.settings.path);
-                Err(plain(Refusal::new(StatusCode::NOT_FOUND, -32_000, why)))
+                let why = format!("not found; the endpoint is {}", self.settings.path);
+                let refusal = Refusal::new(StatusCode::NOT_FOUND, InPlaceCause::NoPath, why);
+                Err(plain(refusal.about(&self.settings.path)))
             }
         }
     }
@@ -99,6 +103,6 @@ impl Front {
 
 /// The method is not served here.
 pub(crate) fn not_allowed() -> Refusal {
-    let why = "this method is not served here";
-    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, -32_000, why)
+    let why = "method not allowed";
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, InPlaceCause::Method, why)
 }

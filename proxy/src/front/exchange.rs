@@ -8,8 +8,8 @@ use std::sync::Arc;
 use http::Response;
 use http::request::Parts;
 use tapewright_schemas::event::{
-    CloseReason, Direction, Effect, EventBody, Head, InPlace, RequestHead, ResponseHead,
-    SessionKey, What,
+    CloseReason, Direction, Effect, EventBody, Head, InPlace, InPlaceCause, RequestHead,
+    ResponseHead, SessionKey, What,
 };
 
 use crate::http::fields::{method_of, to_vocabulary, version_of};
@@ -17,8 +17,24 @@ use crate::http::gateway::peer;
 use crate::http::listen::Client;
 use crate::http::tap::Log;
 
-/// Why we speak in the server's place, and what else is known of it.
-pub(crate) type Reason = (InPlace, Option<String>);
+/// Why we speak in the server's place.
+pub(crate) struct Reason {
+    pub(crate) why: InPlace,
+    pub(crate) cause: Option<InPlaceCause>,
+    /// What the cause is about.
+    pub(crate) about: Option<String>,
+}
+
+impl Reason {
+    /// Nothing more is known of it.
+    pub(crate) fn plain(why: InPlace) -> Self {
+        Self {
+            why,
+            cause: None,
+            about: None,
+        }
+    }
+}
 
 /// One HTTP exchange, on the tape.
 #[derive(Clone)]
@@ -62,13 +78,17 @@ impl FrontExchange {
     pub(crate) fn answers<B>(&self, response: &Response<B>, ours: Option<Reason>) {
         // Whatever was not decided belongs to no session.
         self.0.decide(SessionKey::default());
-        let (ours, ours_detail) = ours.unzip();
+        let (ours_cause, ours_about) = match &ours {
+            Some(reason) => (reason.cause, reason.about.clone()),
+            None => (None, None),
+        };
         let head = ResponseHead {
             status: response.status().as_u16(),
             version: version_of(response.version()),
             fields: to_vocabulary(response.headers()),
-            ours,
-            ours_detail: ours_detail.flatten(),
+            ours: ours.map(|reason| reason.why),
+            ours_cause,
+            ours_about,
         };
         self.0.note(
             Direction::ToClient,

@@ -1,7 +1,7 @@
 //! Answers that a fault gives in another way than as a message on their stream.
 
 use bytes::Bytes;
-use tapewright_engine::policy::Given;
+use tapewright_engine::policy::Delivery;
 use tapewright_schemas::event::{Unable, What};
 
 use super::route::Loss;
@@ -21,7 +21,7 @@ pub(crate) enum Fate {
 impl Switchboard {
     /// Takes an answer of the server that is given in another way; what was lost, and what
     /// else there is to tell.
-    pub(crate) fn give(&mut self, line: &Bytes, given: &Given) -> (Loss, Option<What>) {
+    pub(crate) fn give(&mut self, line: &Bytes, given: &Delivery) -> (Loss, Option<What>) {
         let Some(line) = one_line(line) else {
             return (Loss::default(), None);
         };
@@ -30,33 +30,33 @@ impl Switchboard {
             Err(why) => message = Some(why),
             Ok(stream) => {
                 let times = match given {
-                    Given::Again(times) => usize::from(*times) + 1,
-                    Given::Behind(noise) => {
+                    Delivery::Again(times) => usize::from(*times) + 1,
+                    Delivery::Behind(noise) => {
                         for noise in noise.split(|byte| matches!(byte, b'\n' | b'\r')) {
                             self.push(stream, Bytes::copy_from_slice(noise));
                         }
                         1
                     }
-                    Given::Status { .. } if stream == GENERAL || self.has_begun(stream) => {
+                    Delivery::Status { .. } if stream == GENERAL || self.has_begun(stream) => {
                         let why = Unable::HasBegun;
                         told = Some(What::NotDone { why });
                         1
                     }
-                    Given::Cut(_) | Given::Status { .. } => 0,
+                    Delivery::Cut(_) | Delivery::Status { .. } => 0,
                 };
                 for _ in 0..times {
                     message = message.or(self.push(stream, line.clone()));
                 }
                 let fate = match given {
-                    Given::Cut(length) => {
+                    Delivery::Cut(length) => {
                         let part = length.map(|length| line.slice(..line.len().min(length)));
                         Some(Fate::Cut(part))
                     }
-                    Given::Status {
+                    Delivery::Status {
                         status,
                         retry_after,
                     } => Some(Fate::Status(*status, *retry_after)),
-                    Given::Again(_) | Given::Behind(_) => None,
+                    Delivery::Again(_) | Delivery::Behind(_) => None,
                 };
                 if let Some(fate) = fate.filter(|_| times == 0) {
                     self.doom(stream, fate);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{Response, StatusCode};
 use tapewright_schemas::envelope::{Envelope, Kind};
-use tapewright_schemas::event::{CloseReason, SessionEnd};
+use tapewright_schemas::event::{CloseReason, InPlaceCause, SessionEnd};
 
 use super::answer::{events, given, typed};
 use super::check::{self, Refusal};
@@ -31,7 +31,8 @@ impl Front {
             name: name.clone(),
         };
         let opened = child.board().open_general();
-        let opened = opened.ok_or_else(|| Refusal::bad("the stream is taken"))?;
+        let opened = opened
+            .ok_or_else(|| Refusal::bad(InPlaceCause::StreamTaken, "the stream is already open"))?;
         let prelude = format!("event: endpoint\ndata: /messages?sessionId={name}\n\n");
         let show = Show {
             prelude: Some(Bytes::from(prelude)),
@@ -61,11 +62,14 @@ impl Front {
         let mut members = query.split('&').filter_map(|member| member.split_once('='));
         let name = members.find(|(name, _)| *name == "sessionId");
         let Some((_, name)) = name else {
-            return Err(plain(Refusal::bad("sessionId is missing")));
+            return Err(plain(Refusal::bad(
+                InPlaceCause::NoSessionId,
+                "sessionId is missing",
+            )));
         };
         let child = self.session(name, Manner::Legacy).ok_or_else(|| {
-            let why = "there is no such session: open /sse";
-            plain(Refusal::new(StatusCode::NOT_FOUND, -32_001, why))
+            let why = "unknown session; open /sse";
+            plain(Refusal::new(StatusCode::NOT_FOUND, InPlaceCause::NoSession, why).coded(-32_001))
         })?;
         exchange.belongs_to(child.notes.keys.session);
         check::brings_json(&head.headers).map_err(plain)?;
@@ -75,12 +79,17 @@ impl Front {
         })?;
         exchange.read(CloseReason::EndOfInput);
         if let Kind::Malformed(why) = Envelope::parse(&held.bytes).kind {
-            let why = format!("the body is no message of JSON-RPC: {why}");
-            let refusal = Refusal::new(StatusCode::BAD_REQUEST, -32_700, why);
-            return Err(plain(refusal));
+            let words = format!("the body is not a JSON-RPC message: {why}");
+            let refusal = Refusal::bad(InPlaceCause::NotJsonRpc, words);
+            return Err(plain(refusal.coded(-32_700).about(&why.name())));
         }
         let sent = child.send(&held.bytes).await;
-        sent.map_err(|_| plain(Refusal::bad("the session has ended")))?;
+        sent.map_err(|_| {
+            plain(Refusal::bad(
+                InPlaceCause::SessionEnded,
+                "the session has ended",
+            ))
+        })?;
         let body = Bytes::from_static(b"Accepted");
         let response = typed(StatusCode::ACCEPTED, "text/plain; charset=utf-8", body);
         Ok(given(&exchange, response, None))

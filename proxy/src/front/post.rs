@@ -5,14 +5,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode};
 use tapewright_schemas::envelope::{Envelope, Kind, Malformed};
-use tapewright_schemas::event::{CloseReason, InPlace};
+use tapewright_schemas::event::{CloseReason, InPlace, InPlaceCause};
 use tokio::time::timeout;
 
 use super::answer::{events, given, message};
 use super::check::{self, Accepts, Refusal, single};
 use super::endpoint::{Asked, Refused, plain};
 use super::events::{Events, Learn, Show, priming};
-use super::exchange::FrontExchange;
+use super::exchange::{FrontExchange, Reason};
 use super::given::Fate;
 use super::reading::Reading;
 use super::shared::Front;
@@ -174,7 +174,7 @@ fn doomed(exchange: &FrontExchange, fate: Fate) -> Response<Outbound> {
     let response = match fate {
         Fate::Status(status, retry_after) => {
             let response = fault::status_of(status, retry_after);
-            return given(exchange, response, Some((InPlace::Fault, None)));
+            return given(exchange, response, Some(Reason::plain(InPlace::Fault)));
         }
         Fate::Cut(None) => fault::cut_off(),
         Fate::Cut(Some(part)) => {
@@ -220,19 +220,20 @@ fn malformed(why: Malformed) -> Refusal {
         Malformed::NotAnEnvelope | Malformed::NotAnObject => -32_600,
         _ => -32_700,
     };
-    Refusal::new(
-        StatusCode::BAD_REQUEST,
-        code,
-        format!("the body is no message of JSON-RPC: {why}"),
-    )
+    let words = format!("the body is not a JSON-RPC message: {why}");
+    let refusal = Refusal::bad(InPlaceCause::NotJsonRpc, words);
+    refusal.coded(code).about(&why.name())
 }
 
 /// A message that the board does not take.
 pub(crate) fn untaken(why: Untaken) -> Refusal {
-    let (status, code) = match why {
-        Untaken::Repeated => (StatusCode::BAD_REQUEST, -32_600),
-        Untaken::TooMany => (StatusCode::SERVICE_UNAVAILABLE, -32_000),
-        Untaken::Over => (StatusCode::NOT_FOUND, -32_001),
-    };
-    Refusal::new(status, code, why.to_string())
+    let new = |status, cause| Refusal::new(status, cause, why.to_string());
+    match why {
+        Untaken::Repeated => new(StatusCode::BAD_REQUEST, InPlaceCause::IdRepeated).coded(-32_600),
+        Untaken::TooMany => new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            InPlaceCause::TooManyExchanges,
+        ),
+        Untaken::Over => new(StatusCode::NOT_FOUND, InPlaceCause::ServerEnded).coded(-32_001),
+    }
 }

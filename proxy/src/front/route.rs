@@ -18,7 +18,7 @@ use tapewright_schemas::event::Unroutable;
 use tapewright_schemas::json;
 
 use super::stream::Stream;
-use super::switchboard::{GENERAL, MOST, Manner, StreamId, Switchboard};
+use super::switchboard::{GENERAL, Manner, StreamId, Switchboard};
 use crate::bridge::line::{one_line, text_of};
 
 /// What could not be brought to the client.
@@ -89,9 +89,7 @@ impl Switchboard {
                     return Err(Unroutable::RequestOfServer);
                 }
                 let stream = self.related();
-                if self.asked.len() < MOST {
-                    self.asked.insert(IdKey::exact(id), stream);
-                }
+                self.asked.enter(id, stream);
                 Ok(stream)
             }
             Kind::Notification { method, params } => self.place_notification(method, *params),
@@ -100,7 +98,7 @@ impl Switchboard {
     }
 
     fn place_of(&self, id: &RequestId<'_>) -> Option<StreamId> {
-        self.requests.get(&IdKey::exact(id)).copied()
+        self.requests.get(id).copied()
     }
 
     fn place_batch(&self, line: &[u8]) -> Option<StreamId> {
@@ -124,25 +122,25 @@ impl Switchboard {
         };
         if method == "notifications/progress"
             && let Some(token) = member(&["progressToken"])
-            && let Some(stream) = self.tokens.get(&token)
+            && let Some(stream) = self.tokens.get(token)
         {
             return Ok(*stream);
         }
         if let Some(listener) = member(&["_meta", "io.modelcontextprotocol/subscriptionId"]) {
             return self
                 .requests
-                .get(&listener)
+                .get(listener)
                 .copied()
                 .ok_or(Unroutable::Unasked);
         }
         if method == "notifications/cancelled"
             && let Some(request) = member(&["requestId"])
         {
-            if let Some(stream) = self.asked.remove(&request) {
+            if let Some(stream) = self.asked.take(request) {
                 return Ok(stream);
             }
             // A server of the stateless era ends a subscription so.
-            if let Some(stream) = self.requests.get(&request) {
+            if let Some(stream) = self.requests.get(request) {
                 return Ok(*stream);
             }
         }
@@ -193,7 +191,7 @@ impl Switchboard {
         if self.heard {
             return GENERAL;
         }
-        // A client that has never asked for the general stream may never do so.
+        // A client that has never requested the general stream may never do so.
         let mut read = self.open_streams().filter(|(_, stream)| stream.is_read());
         read.next_back().map_or(GENERAL, |(id, _)| id)
     }

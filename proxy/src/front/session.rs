@@ -1,7 +1,7 @@
 //! Sessions of streamable HTTP, 2025-03-26 to 2025-11-25.
 
 use std::sync::Arc;
-use tapewright_schemas::event::{SessionEnd, What};
+use tapewright_schemas::event::{InPlaceCause, SessionEnd, What};
 
 use http::{HeaderMap, Response, StatusCode};
 use tapewright_schemas::envelope::{Envelope, Kind, for_each_message};
@@ -118,13 +118,14 @@ impl Front {
             None => {
                 let opened = child.board().open_general();
                 let opened = opened.ok_or_else(|| {
-                    let why = "this session has its stream already";
-                    Refusal::new(StatusCode::CONFLICT, -32_000, why)
+                    let why = "this session already has a stream";
+                    Refusal::new(StatusCode::CONFLICT, InPlaceCause::StreamTaken, why)
                 })?;
                 (opened, 0)
             }
             Some(last) => {
-                let unknown = || Refusal::bad("no stream of this session has that event");
+                let why = "no such event in the streams of this session";
+                let unknown = || Refusal::bad(InPlaceCause::EventUnknown, why);
                 let (stream, after) = event_id(last).ok_or_else(unknown)?;
                 let resumed = child.board().resume(stream, after);
                 let (opened, missed) = resumed.ok_or_else(unknown)?;
@@ -167,8 +168,8 @@ impl Front {
     /// The session that a head names.
     fn of_session(&self, head: &HeaderMap) -> Result<Arc<Child>, Refusal> {
         let Some(name) = single(head, &SESSION)? else {
-            let why = "Mcp-Session-Id is missing: a session begins with initialize";
-            return Err(Refusal::bad(why));
+            let why = "Mcp-Session-Id is missing; start a session with initialize";
+            return Err(Refusal::bad(InPlaceCause::NoSessionId, why));
         };
         let child = self.session(name, Manner::Session).ok_or_else(gone)?;
         let negotiated = child.board().version().map(str::to_owned);
@@ -192,8 +193,8 @@ impl Drop for Unnamed<'_> {
 }
 
 fn gone() -> Refusal {
-    let why = "there is no such session: begin a new one with initialize";
-    Refusal::new(StatusCode::NOT_FOUND, -32_001, why)
+    let why = "unknown session; start a new one with initialize";
+    Refusal::new(StatusCode::NOT_FOUND, InPlaceCause::NoSession, why).coded(-32_001)
 }
 
 /// The stateless era has POST only.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use http::request::Parts;
 use http::{StatusCode, header};
 use tapewright_engine::policy::Policy;
-use tapewright_schemas::event::{ConduitId, SessionEnd, SessionKey};
+use tapewright_schemas::event::{ConduitId, InPlaceCause, SessionEnd, SessionKey};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::task::TaskTracker;
 
@@ -67,7 +67,10 @@ impl<'t> Taken<'t> {
             // Made only now: dropped, it gives a place back.
             return Ok(Self(table));
         }
-        Err(unavailable("too many sessions are open"))
+        Err(unavailable(
+            InPlaceCause::TooManySessions,
+            "too many sessions are open",
+        ))
     }
 }
 
@@ -159,7 +162,10 @@ impl Front {
         }
         let _place = Taken::new(&self.sessions)?;
         let Some(name) = token::mint() else {
-            return Err(unavailable("the system gives no randomness"));
+            return Err(unavailable(
+                InPlaceCause::Internal,
+                "no random numbers from the system",
+            ));
         };
         let session = self.session_keys.fetch_add(1, Ordering::Relaxed);
         let session = SessionKey(session.saturating_add(1));
@@ -185,9 +191,13 @@ impl Front {
             Ok(Ok(child)) => Ok(child),
             Ok(Err(error)) => {
                 let why = crate::bridge::chain(&error);
-                Err(Refusal::new(StatusCode::BAD_GATEWAY, -32_000, why))
+                let cause = InPlaceCause::ServerNotStarted;
+                Err(Refusal::new(StatusCode::BAD_GATEWAY, cause, &why).about(&why))
             }
-            Err(_) => Err(unavailable("the server could not be started")),
+            Err(_) => Err(unavailable(
+                InPlaceCause::ServerNotStarted,
+                "cannot start the server",
+            )),
         }
     }
 
@@ -238,7 +248,7 @@ impl Front {
         if *self.phase.borrow() == Phase::Serving {
             return Ok(());
         }
-        Err(unavailable("we are shutting down"))
+        Err(unavailable(InPlaceCause::ShuttingDown, "shutting down"))
     }
 
     /// Ends what nobody has used for a while.
@@ -289,8 +299,8 @@ impl Front {
 }
 
 /// We cannot serve this now.
-pub(crate) fn unavailable(why: &str) -> Refusal {
-    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, -32_000, why)
+pub(crate) fn unavailable(cause: InPlaceCause, why: &str) -> Refusal {
+    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, cause, why)
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

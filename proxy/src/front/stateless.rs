@@ -8,6 +8,7 @@ use tapewright_schemas::json;
 use super::check::{Refusal, single};
 use crate::bridge::mirror;
 use crate::bridge::tools::Tools;
+use tapewright_schemas::event::InPlaceCause;
 
 /// The head does not say what the body says.
 const MISMATCH: i32 = -32_020;
@@ -74,8 +75,9 @@ fn is_same_number(one: &str, two: &str) -> bool {
 }
 
 fn mismatch(name: &HeaderName) -> Refusal {
-    let why = format!("the field {name} does not say what the body says");
-    Refusal::new(StatusCode::BAD_REQUEST, MISMATCH, why)
+    let why = format!("the header {name} does not match the body");
+    let refusal = Refusal::bad(InPlaceCause::FieldMismatch, why);
+    refusal.coded(MISMATCH).about(name)
 }
 
 /// The status of an answer that is one message.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use http::{HeaderMap, Response, StatusCode};
+use http::{HeaderMap, Response};
 use tapewright_schemas::envelope::{Envelope, Kind};
-use tapewright_schemas::event::{SessionEnd, SessionKey};
+use tapewright_schemas::event::{InPlaceCause, SessionEnd, SessionKey};
 
 use super::answer::{accepted, given};
 use super::check::Refusal;
@@ -33,11 +33,13 @@ impl Front {
             return match &message.kind {
                 // There is nothing that it could be about: over HTTP, cancelling is leaving.
                 Kind::Notification { .. } => Ok(given(exchange, accepted(), None)),
-                _ => Err(message.refuse(Refusal::new(
-                    StatusCode::BAD_REQUEST,
-                    -32_600,
-                    "from 2026-07-28 on a body is one request or one notification",
-                ))),
+                _ => Err(message.refuse(
+                    Refusal::bad(
+                        InPlaceCause::Batch,
+                        "from 2026-07-28 on a body is one request or one notification",
+                    )
+                    .coded(-32_600),
+                )),
             };
         };
         let params = *params;
@@ -46,7 +48,12 @@ impl Front {
         checked.map_err(|refusal| message.refuse(refusal))?;
         let reading = self.lease(who, message).await?;
         let sent = reading.child.send(message.line).await;
-        sent.map_err(|_| message.refuse(unavailable("the server has ended")))?;
+        sent.map_err(|_| {
+            message.refuse(unavailable(
+                InPlaceCause::ServerEnded,
+                "the server has ended",
+            ))
+        })?;
         let learn = (method == "tools/list").then(|| {
             let learn: Learn = Arc::new(move |line| {
                 if let Kind::Response {
@@ -105,8 +112,8 @@ impl Front {
                 Choice::Use(child) => return open(child),
                 Choice::Start => {}
                 Choice::Nobody => {
-                    let why = "every server process is busy with requests of the same id";
-                    return Err(message.refuse(unavailable(why)));
+                    let why = "every server process has a pending request with this id";
+                    return Err(message.refuse(unavailable(InPlaceCause::IdRepeated, why)));
                 }
             }
         }

@@ -5,11 +5,11 @@
 //! "Multiple Connections"). Answers and progress name theirs. For the rest stdio does not
 //! tell what a message belongs to, and [`route`](super::route) says where it goes.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::task::Waker;
 
 use bytes::Bytes;
-use tapewright_schemas::conversation::IdKey;
+use tapewright_schemas::conversation::{IdKey, Outstanding};
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
 use tapewright_schemas::json;
 
@@ -49,10 +49,10 @@ pub(crate) struct Switchboard {
     pub(super) manner: Manner,
     pub(super) streams: BTreeMap<StreamId, Stream>,
     // The client's requests that await their answer.
-    pub(super) requests: HashMap<IdKey, StreamId>,
-    pub(super) tokens: HashMap<IdKey, StreamId>,
+    pub(super) requests: Outstanding<StreamId>,
+    pub(super) tokens: Outstanding<StreamId>,
     // Where the server's own requests went.
-    pub(super) asked: HashMap<IdKey, StreamId>,
+    pub(super) asked: Outstanding<StreamId>,
     // Requests that nobody waits for any more: an answer may still come, and goes nowhere.
     cancelled: HashSet<IdKey>,
     cancelled_order: VecDeque<IdKey>,
@@ -68,9 +68,9 @@ pub(crate) struct Switchboard {
 /// Why a message cannot be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Untaken {
-    #[error("a request with this id is under way already")]
+    #[error("a request with this id is already pending")]
     Repeated,
-    #[error("too many requests are under way")]
+    #[error("too many pending requests")]
     TooMany,
     #[error("the server has ended")]
     Over,
@@ -105,9 +105,9 @@ impl Switchboard {
         Self {
             manner,
             streams,
-            requests: HashMap::new(),
-            tokens: HashMap::new(),
-            asked: HashMap::new(),
+            requests: Outstanding::new(MOST),
+            tokens: Outstanding::new(MOST),
+            asked: Outstanding::new(MOST),
             cancelled: HashSet::new(),
             cancelled_order: VecDeque::new(),
             initialize: None,
@@ -149,9 +149,9 @@ impl Switchboard {
         let mut collides = false;
         each_request(body, |id, params| {
             let key = IdKey::exact(id);
-            collides |= self.requests.contains_key(&key) || self.cancelled.contains(&key);
+            collides |= self.requests.contains(key) || self.cancelled.contains(&key);
             let token = params.and_then(token_of);
-            collides |= token.is_some_and(|token| self.tokens.contains_key(&token));
+            collides |= token.is_some_and(|token| self.tokens.contains(token));
         });
         collides
     }
@@ -170,23 +170,21 @@ impl Switchboard {
             tokens.extend(params.and_then(token_of));
             stream.logs |= params.is_some_and(wants_logs);
         });
-        if self.requests.len() + stream.owed.len() > MOST {
+        if !self.requests.has_room_for(stream.owed.len()) {
             return Err(Untaken::TooMany);
         }
         let mut owed = stream.owed.iter();
-        if owed.any(|(key, _)| self.requests.contains_key(key)) {
+        if owed.any(|(key, _)| self.requests.contains(*key)) {
             return Err(Untaken::Repeated);
         }
         let id = self.next_stream;
         self.next_stream += 1;
         for (key, _) in &stream.owed {
             self.cancelled.remove(key);
-            self.requests.insert(*key, id);
+            self.requests.enter(*key, id);
         }
         for token in tokens {
-            if self.tokens.len() < MOST {
-                self.tokens.insert(token, id);
-            }
+            self.tokens.enter(token, id);
         }
         if let Kind::Request { id, method, .. } = Envelope::parse(body).kind
             && method == "initialize"
@@ -204,7 +202,7 @@ impl Switchboard {
     pub(crate) fn observe(&mut self, body: &[u8]) {
         for_each_message(body, |message| match Envelope::parse(message).kind {
             Kind::Response { id, .. } => {
-                self.asked.remove(&IdKey::exact(&id));
+                self.asked.take(&id);
             }
             Kind::Notification { method, params } if method == "notifications/cancelled" => {
                 let id = params.and_then(|params| json::find(params, &["requestId"]));
@@ -327,7 +325,7 @@ impl Switchboard {
     /// it, and every stream ends.
     pub(crate) fn finish(&mut self, why: &str, mut note: impl FnMut(&Bytes)) {
         self.over = true;
-        self.requests.clear();
+        self.requests = Outstanding::new(MOST);
         for stream in self.streams.values_mut() {
             stream.answer_owed(why, &mut note);
             stream.end();
@@ -336,11 +334,12 @@ impl Switchboard {
 
     /// The only request under way, if there is just one, fails with an error of ours.
     pub(crate) fn fail_sole(&mut self, why: &str, note: impl FnMut(&Bytes)) {
-        let mut under_way = self.requests.values().copied();
-        let (Some(stream), None) = (under_way.next(), under_way.next()) else {
-            return;
+        let sole = {
+            let mut under_way = self.requests.values().copied();
+            under_way.next().filter(|_| under_way.next().is_none())
         };
-        self.requests.clear();
+        let Some(stream) = sole else { return };
+        self.requests = Outstanding::new(MOST);
         if let Some(found) = self.streams.get_mut(&stream) {
             found.answer_owed(why, note);
         }
@@ -356,7 +355,7 @@ impl Switchboard {
 
     /// A request has its answer, or nobody waits for it.
     pub(super) fn settle(&mut self, key: IdKey) {
-        let Some(stream) = self.requests.remove(&key) else {
+        let Some(stream) = self.requests.take(key) else {
             return;
         };
         if let Some(found) = self.streams.get_mut(&stream) {
@@ -414,7 +413,7 @@ impl Switchboard {
 
     /// Nothing more comes on a stream.
     fn close(&mut self, stream: StreamId) {
-        self.tokens.retain(|_, of| *of != stream);
+        self.tokens.retain(|of| *of != stream);
         if let Some(stream) = self.streams.get_mut(&stream) {
             stream.end();
         }
@@ -422,14 +421,14 @@ impl Switchboard {
 
     fn cancel(&mut self, key: IdKey) {
         // `initialize` cannot be cancelled (2025-11-25, basic/utilities/cancellation).
-        if self.initialize != Some(key) && self.requests.contains_key(&key) {
+        if self.initialize != Some(key) && self.requests.contains(key) {
             self.settle(key);
             self.remember_cancelled(key);
         }
     }
 
     fn remember_cancelled(&mut self, key: IdKey) {
-        self.requests.remove(&key);
+        self.requests.take(key);
         if self.cancelled.insert(key) {
             self.cancelled_order.push_back(key);
         }

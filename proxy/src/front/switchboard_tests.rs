@@ -1,7 +1,7 @@
 use std::task::Waker;
 use tapewright_schemas::event::{Unable, Unroutable, What};
 
-use tapewright_engine::policy::Given;
+use tapewright_engine::policy::Delivery;
 
 use super::super::route::Loss;
 use super::*;
@@ -342,7 +342,7 @@ fn the_older_transport_has_one_stream() {
 
 #[test]
 fn a_status_takes_the_place_of_a_response_that_has_not_begun() {
-    let status = Given::Status {
+    let status = Delivery::Status {
         status: 503,
         retry_after: None,
     };
@@ -370,7 +370,7 @@ fn a_cut_comes_behind_what_came_before() {
     let one = board.open(&asked, false).unwrap();
     let step = note("notifications/progress", r#""progressToken":"a""#);
     passed(board.route(&step));
-    board.give(&answer("1"), &Given::Cut(Some(5)));
+    board.give(&answer("1"), &Delivery::Cut(Some(5)));
     assert_eq!(board.form(one, Waker::noop()), Some(Form::Events));
     assert_eq!(board.take(one, Waker::noop()), Next::Event(1, step));
     let part = answer("1").slice(..5);

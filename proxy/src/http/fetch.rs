@@ -37,10 +37,10 @@ pub struct Fetched {
 #[non_exhaustive]
 pub enum FetchError {
     /// The body broke off, or is longer than is read.
-    #[error("the answer cannot be read")]
+    #[error("cannot read the response")]
     Body,
     /// No runtime could be had.
-    #[error("no runtime could be had")]
+    #[error("cannot start the async runtime")]
     Runtime(#[source] std::io::Error),
     /// The request had no answer.
     #[error(transparent)]

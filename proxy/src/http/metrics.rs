@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tapewright_schemas::event::{Added, Direction};
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::operations::Operations;
 use crate::record::{Amount, Figures};
+use crate::traces;
 
 /// How many buckets the latency is counted in: two per power of two, from 1 µs on.
 const BUCKETS: usize = 48;
@@ -66,11 +68,15 @@ impl Drop for InFlight {
 
 /// What the recorder and the sessions say at the moment of a reading.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Reading {
+pub(crate) struct Reading<'r> {
     pub(crate) sessions: usize,
     pub(crate) recorder: Figures,
     /// Lines of the operator's log that could not be written.
     pub(crate) log_lost: u64,
+    /// Spans that are sent, where they are.
+    pub(crate) traces: Option<&'r traces::Figures>,
+    /// How long operations and sessions took, where that is counted.
+    pub(crate) operations: Option<&'r Operations>,
 }
 
 /// Why a body is not kept as it passed.
@@ -145,7 +151,7 @@ impl Metrics {
     }
 
     /// The figures as text (Prometheus exposition format 0.0.4).
-    pub(crate) fn render(&self, reading: Reading) -> String {
+    pub(crate) fn render(&self, reading: Reading<'_>) -> String {
         let mut out = Text(String::with_capacity(2_048));
         self.traffic(reading.sessions, &mut out);
         self.queue(reading.recorder, &mut out);
@@ -155,7 +161,13 @@ impl Metrics {
             "Lines of the operator's log that could not be written.",
             &[("", number(reading.log_lost))],
         );
+        if let Some(traces) = reading.traces {
+            spans(traces, &mut out);
+        }
         self.latency(&mut out);
+        if let Some(operations) = reading.operations {
+            operations.render(&mut out.0);
+        }
         out.0
     }
 
@@ -255,6 +267,32 @@ impl Metrics {
             ],
         );
     }
+}
+
+/// What became of the spans that are sent.
+fn spans(traces: &traces::Figures, out: &mut Text) {
+    out.figure(
+        "traces_sent_spans_total",
+        "counter",
+        "Spans that the collector of traces took.",
+        &[("", number(traces.sent()))],
+    );
+    let lost = traces::Loss::ALL.map(|loss| (format!("{{cause=\"{}\"}}", loss.name()), loss));
+    let lost = lost
+        .each_ref()
+        .map(|(labels, loss)| (labels.as_str(), number(traces.lost(*loss))));
+    out.figure(
+        "traces_lost_spans_total",
+        "counter",
+        "Spans that did not arrive at the collector of traces.",
+        &lost,
+    );
+    out.figure(
+        "traces_waiting_spans",
+        "gauge",
+        "Spans that wait to be sent.",
+        &[("", number(traces.waiting()))],
+    );
 }
 
 /// The text exposition format.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use http::Request;
 use tapewright_models::{Wire, recognise};
-use tapewright_schemas::event::InPlace;
+use tapewright_schemas::event::{InPlace, InPlaceCause};
 
 use super::gateway::Ours;
 use super::origin::Origin;
@@ -69,7 +69,12 @@ impl Providers {
             "nothing says which provider is meant; let the path begin with {}",
             mounts.join(" or ")
         );
-        Ours::new(http::StatusCode::NOT_FOUND, InPlace::NotFound, why)
+        Ours::new(
+            http::StatusCode::NOT_FOUND,
+            InPlace::NotFound,
+            InPlaceCause::NoProvider,
+            why,
+        )
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A session is what the wire says it is: a `Mcp-Session-Id` (2025-03-26 to 2025-11-25,
 //! basic/transports, Session Management), or the event stream of 2024-11-05 with the
-//! address that it announced. What belongs to none is in the lane, session 0; revision
+//! address that it announced. What belongs to none is of session 0; revision
 //! 2026-07-28 knows nothing else.
 //!
 //! Only a server opens a session: by the response that names it, or, where its beginning was not
@@ -21,8 +21,8 @@ use super::tap::is_event_stream_wanted;
 /// The field that names a session.
 pub(crate) const SESSION_ID: &str = "mcp-session-id";
 
-/// The lane of what belongs to no session.
-pub(crate) const LANE: SessionKey = SessionKey(0);
+/// The session of what belongs to none.
+pub(crate) const SESSIONLESS: SessionKey = SessionKey(0);
 
 /// The sessions of one gateway.
 #[derive(Debug, Default)]
@@ -54,7 +54,7 @@ pub(crate) enum SessionHint {
     Known(SessionKey),
     /// It is this one, in which no exchange stands so far.
     New(SessionKey),
-    /// Its first message will tell: it is an `initialize`, or belongs to the lane.
+    /// Its first message will tell: it is an `initialize`, or belongs to none.
     AskMessage,
     /// The response will tell.
     AskResponse,
@@ -85,7 +85,7 @@ impl Sessions {
         } else if *method == Method::GET && is_event_stream_wanted(head) {
             SessionHint::AskResponse
         } else {
-            SessionHint::Known(LANE)
+            SessionHint::Known(SESSIONLESS)
         }
     }
 
@@ -101,7 +101,7 @@ impl Sessions {
     }
 
     /// The response to an `initialize` named its session; whether it is new. Where the
-    /// exchange is in the lane already, the session begins with what follows.
+    /// exchange belongs to none already, the session begins with what follows.
     pub(crate) fn named(&self, origin: &str, id: &[u8], key: SessionKey, now: Offset) -> bool {
         let mut table = self.lock();
         table.without.remove(origin);
@@ -110,7 +110,7 @@ impl Sessions {
             return false;
         }
         table.over.remove(&name);
-        let begun = key != LANE;
+        let begun = key != SESSIONLESS;
         let key = if begun { key } else { table.next() };
         table.add(name, key, now, begun);
         true
@@ -291,7 +291,7 @@ mod tests {
             let delete = place(&sessions, &Method::DELETE, "/mcp", Some(id));
             assert_eq!(post, SessionHint::AskMessage);
             assert_eq!(get, SessionHint::AskResponse);
-            assert_eq!(delete, SessionHint::Known(LANE));
+            assert_eq!(delete, SessionHint::Known(SESSIONLESS));
         };
         unknown("abd");
         sessions.ended(key);
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn a_session_whose_beginning_was_not_seen_is_opened_by_the_servers_consent() {
         let sessions = Sessions::default();
-        // Its first exchange is in the lane, and it begins with the second.
+        // Its first exchange belongs to none, and it begins with the second.
         let joined = |id: &str, is_open| sessions.joined("o", id.as_bytes(), is_open, Offset(1));
         let Some(SessionHint::New(key)) = joined("abc", false) else {
             panic!("it is new");
@@ -359,7 +359,7 @@ mod tests {
         sessions.unnamed("o");
         assert_eq!(sessions.initialize("o"), None);
         assert!(sessions.initialize("p").is_some());
-        assert!(sessions.named("o", b"x", LANE, Offset(1)));
+        assert!(sessions.named("o", b"x", SESSIONLESS, Offset(1)));
         assert!(sessions.initialize("o").is_some());
     }
 
@@ -367,10 +367,10 @@ mod tests {
     fn old_sessions_are_forgotten_before_memory_is_exhausted() {
         let sessions = Sessions::default();
         for at in 0..MOST as u64 + 10 {
-            sessions.named("o", &at.to_be_bytes(), LANE, Offset(at));
+            sessions.named("o", &at.to_be_bytes(), SESSIONLESS, Offset(at));
         }
         assert!(sessions.count() <= MOST);
         let last = (MOST as u64 + 9).to_be_bytes();
-        assert!(!sessions.named("o", &last, LANE, Offset(1)));
+        assert!(!sessions.named("o", &last, SESSIONLESS, Offset(1)));
     }
 }

@@ -29,19 +29,19 @@ pub enum Cause {
     #[error("{}", told(.0))]
     Api(Box<ApiError>),
     /// What it answered cannot be read.
-    #[error("its answer cannot be read")]
+    #[error("cannot read its response")]
     Read(#[source] ReadError),
     /// The answer broke off, or is longer than is read.
-    #[error("its answer broke off, or is longer than {0} bytes")]
+    #[error("its response was cut off, or is longer than {0} bytes")]
     Body(usize),
     /// The request could not be sent, or had no answer.
-    #[error("it cannot be reached")]
+    #[error("cannot connect to it")]
     Send(#[source] SendError),
     /// It took longer than any answer may.
     #[error("no answer within {0:?}")]
     TimedOut(Duration),
     /// The caller's time was over.
-    #[error("no answer before the time was over")]
+    #[error("no answer before the time limit")]
     OutOfTime,
     /// Somebody wants us to end.
     #[error("interrupted")]
@@ -50,16 +50,16 @@ pub enum Cause {
     #[error("it has no embeddings")]
     NoEmbeddings,
     /// Its address cannot be used.
-    #[error("its address cannot be used")]
+    #[error("invalid address")]
     Url(#[source] BadUrl),
     /// Its address and the path of the request are no path together.
-    #[error("its address has a path that cannot be used")]
+    #[error("invalid path in its address")]
     Path,
     /// A field cannot be sent: its value is not repeated.
-    #[error("the header `{0}` cannot be sent: its value holds what no header may hold")]
+    #[error("the header `{0}` has an invalid value")]
     Field(&'static str),
     /// No runtime could be had.
-    #[error("no runtime could be had")]
+    #[error("cannot start the async runtime")]
     Runtime(#[source] std::io::Error),
 }
 

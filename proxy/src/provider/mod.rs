@@ -275,7 +275,7 @@ fn uri(base: &str, path: &str) -> Result<Uri, Cause> {
 
 /// How long it is until the date of `Retry-After`, by the provider's own clock where it tells
 /// it (RFC 9110 §10.2.3); nothing when it is past.
-fn date_ms<'h>(head: impl Fn(&str) -> Option<&'h str>) -> Option<u64> {
+pub(crate) fn date_ms<'h>(head: impl Fn(&str) -> Option<&'h str>) -> Option<u64> {
     let date = |name: &str| httpdate::parse_http_date(head(name)?.trim()).ok();
     let later = date("retry-after")?;
     let now = date("date").unwrap_or_else(clock::wall);

@@ -145,8 +145,9 @@ struct Before {
     ours: bool,
 }
 
-/// Writes a projection of tapes, with its spools near to where it is to stand.
-type Project = fn(&[PathBuf], &Path, &mut dyn Write) -> io::Result<Content>;
+/// Writes a projection of tapes, with its spools near to where it is to stand, and with times or
+/// without.
+type Project = fn(&[PathBuf], &Path, bool, &mut dyn Write) -> io::Result<Content>;
 
 /// What a projection turned out to hold.
 #[derive(Clone, Copy, Debug)]
@@ -186,7 +187,8 @@ impl Projection<'_> {
             sync(&file)?;
             return Ok(content);
         }
-        write_new(&fresh, |out| write(self.tapes, path, out))
+        let times = self.target.times;
+        write_new(&fresh, |out| write(self.tapes, path, times, out))
     }
 
     fn one(
@@ -231,7 +233,7 @@ impl Projection<'_> {
         let whole = finished.lost.is_none() && finished.gaps.is_empty();
         match now {
             None if content.anything => {
-                fs::rename(fresh, path)?;
+                self.rename(fresh, path)?;
                 self.join(path, None, finished);
                 Ok(Some(path.to_path_buf()))
             }
@@ -246,14 +248,14 @@ impl Projection<'_> {
             }
             Some(_) if (whole || ours) && (now == before || is_probe(path)) => {
                 take_along(path, fresh)?;
-                fs::rename(fresh, path)?;
+                self.rename(fresh, path)?;
                 self.join(path, None, finished);
                 Ok(Some(path.to_path_buf()))
             }
             Some(_) => {
                 let number = self.free_number(path)?;
                 let other = numbered(path, number);
-                fs::rename(fresh, &other)?;
+                self.rename(fresh, &other)?;
                 self.join(path, Some(number), finished);
                 let why = if now == before {
                     "the new recording has holes and stands beside it"
@@ -267,6 +269,14 @@ impl Projection<'_> {
                 Ok(Some(other))
             }
         }
+    }
+
+    /// Gives a finished file its name.
+    fn rename(&self, fresh: &Path, path: &Path) -> io::Result<()> {
+        if let [tape] = self.tapes {
+            together::mark(fresh, tape);
+        }
+        fs::rename(fresh, path)
     }
 
     fn free_number(&self, path: &Path) -> io::Result<u32> {
@@ -296,11 +306,15 @@ impl Projection<'_> {
 pub(super) fn write_cassette(
     tapes: &[PathBuf],
     near: &Path,
+    times: bool,
     out: &mut dyn Write,
 ) -> io::Result<Content> {
     let mut chain = Chain::open(tapes)?;
     let spools = (spool(near, "spool")?, spool(near, "messages")?);
     let mut projector = cassette::Projector::new(chain.header(), spools.0, spools.1);
+    if !times {
+        projector = projector.without_times();
+    }
     let ending = chain.feed(|event, message| projector.observe_message(event, message))?;
     let summary = projector.finish(&ending, out)?;
     Ok(Content::of(summary))
@@ -309,6 +323,7 @@ pub(super) fn write_cassette(
 pub(super) fn write_capture(
     tapes: &[PathBuf],
     near: &Path,
+    _: bool,
     out: &mut dyn Write,
 ) -> io::Result<Content> {
     let mut chain = Chain::open(tapes)?;

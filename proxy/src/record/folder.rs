@@ -28,6 +28,8 @@ use super::{Durability, Judging, Settings};
 pub(crate) struct Folder {
     path: PathBuf,
     stem: String,
+    // Whether cassettes tell times.
+    times: bool,
     header: Header,
     rules: Arc<Rules>,
     most_open: usize,
@@ -109,6 +111,7 @@ impl Folder {
             rules,
             durability,
             judging,
+            target: Target { times, .. },
             ..
         } = settings;
         let rules = rules();
@@ -120,6 +123,7 @@ impl Folder {
         Self {
             stem: stem(&header),
             path: target.path,
+            times,
             header,
             rules,
             most_open: target.most_open,
@@ -361,6 +365,7 @@ impl Folder {
             target: Target {
                 cassette: Some(place(".json")),
                 capture: Some(place(".capture.json")),
+                times: self.times,
                 ..target
             },
             number,

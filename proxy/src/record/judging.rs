@@ -14,7 +14,7 @@ use tapewright_schemas::tape::Header;
 
 use super::Durability;
 use super::aside::Aside;
-use super::listener::Ear;
+use super::listener::Feed;
 use super::processes;
 
 /// Makes the judge of a tape with this header.
@@ -29,7 +29,7 @@ pub struct Judging {
     /// Makes the judge of each tape, if there is to be one.
     pub judge: Option<Arc<MakeJudge>>,
     /// Hear all tapes, and take their time: nothing that they find is for them.
-    pub ears: Vec<Ear>,
+    pub feeds: Vec<Feed>,
     /// Hears of every finding once it is on the tape.
     pub tell: Arc<Tell>,
     /// How often a judge is told the time, also when nothing happens, if it has to know.
@@ -75,16 +75,16 @@ impl Judging {
     pub fn by_nobody() -> Self {
         Self {
             judge: None,
-            ears: Vec::new(),
+            feeds: Vec::new(),
             tell: Arc::new(|_, _| ()),
             beat: None,
         }
     }
 
-    /// The same, and `ear` listens as well.
+    /// The same, and `feed` listens as well.
     #[must_use]
-    pub fn and_heard_by(mut self, ear: Ear) -> Self {
-        self.ears.push(ear);
+    pub fn and_heard_by(mut self, feed: Feed) -> Self {
+        self.feeds.push(feed);
         self
     }
 
@@ -96,12 +96,12 @@ impl Judging {
             Durability::Queue => judge,
             Durability::Synced | Durability::Written => Aside::start(judge),
         });
-        match (judge, self.ears.as_slice()) {
+        match (judge, self.feeds.as_slice()) {
             (judge, []) => judge,
-            (None, [ear]) => Some(Box::new(ear.clone())),
-            (judge, ears) => Some(Box::new(Heard {
+            (None, [feed]) => Some(Box::new(feed.clone())),
+            (judge, feeds) => Some(Box::new(Heard {
                 judge,
-                ears: ears.to_vec(),
+                feeds: feeds.to_vec(),
             })),
         }
     }
@@ -111,19 +111,19 @@ impl Judging {
 #[derive(Debug)]
 struct Heard {
     judge: Option<Box<dyn Judge>>,
-    ears: Vec<Ear>,
+    feeds: Vec<Feed>,
 }
 
 impl Judge for Heard {
     fn wants(&self, event: &Event) -> bool {
         let judge = self.judge.as_ref();
         judge.is_some_and(|judge| judge.wants(event))
-            || self.ears.iter().any(|ear| ear.hears(event))
+            || self.feeds.iter().any(|feed| feed.hears(event))
     }
 
     fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
-        for ear in &mut self.ears {
-            ear.observe(event, message);
+        for feed in &mut self.feeds {
+            feed.observe(event, message);
         }
         if let Some(judge) = &mut self.judge {
             judge.observe(event, message);
@@ -132,10 +132,10 @@ impl Judge for Heard {
 
     fn message(&mut self, seen: &Seen<'_>) {
         let mut event = None;
-        let ears = self.ears.iter_mut();
-        for ear in ears.filter(|ear| ear.hears(seen.event)) {
+        let feeds = self.feeds.iter_mut();
+        for feed in feeds.filter(|feed| feed.hears(seen.event)) {
             let event = event.get_or_insert_with(|| seen.to_event());
-            ear.observe(event, Some(seen.message));
+            feed.observe(event, Some(seen.message));
         }
         if let Some(judge) = &mut self.judge {
             judge.message(seen);

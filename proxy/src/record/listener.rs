@@ -23,7 +23,7 @@ pub struct Listener<S> {
 
 /// Passes on what a listener is to hear.
 #[derive(Clone, Debug)]
-pub struct Ear {
+pub struct Feed {
     queue: Arc<Queue>,
     messages: bool,
 }
@@ -52,10 +52,10 @@ impl<S: Sink + Send + 'static> Listener<S> {
         })
     }
 
-    /// The ear of this listener, for a recording.
+    /// The feed of this listener, for a recording.
     #[must_use]
-    pub fn ear(&self) -> Ear {
-        Ear {
+    pub fn feed(&self) -> Feed {
+        Feed {
             queue: Arc::clone(&self.queue),
             messages: true,
         }
@@ -76,7 +76,7 @@ impl<S> Drop for Listener<S> {
     }
 }
 
-impl Ear {
+impl Feed {
     /// The same, for somebody who hears only what happens beside the traffic: sessions,
     /// processes, what was done by faults, what we said in a peer's place, and what
     /// is missing or not whole.
@@ -110,7 +110,7 @@ fn is_beside_the_traffic(event: &Event) -> bool {
     }
 }
 
-impl Judge for Ear {
+impl Judge for Feed {
     fn wants(&self, event: &Event) -> bool {
         self.hears(event)
     }
@@ -182,7 +182,7 @@ mod tests {
             heard,
         };
         let listener = Listener::start(late).unwrap();
-        listener.ear().observe(&message(1, 10), None);
+        listener.feed().observe(&message(1, 10), None);
         has_begun.recv().unwrap();
         (listener, word)
     }
@@ -190,15 +190,15 @@ mod tests {
     #[test]
     fn several_tapes_are_heard_and_none_of_them_is_waited_for() {
         let (listener, word) = late();
-        let mut ears = [listener.ear(), listener.ear()];
+        let mut feeds = [listener.feed(), listener.feed()];
         for seq in 2..=100 {
-            for ear in &mut ears {
-                ear.observe(&message(seq, 10), None);
-                assert!(ear.poll().is_none());
+            for feed in &mut feeds {
+                feed.observe(&message(seq, 10), None);
+                assert!(feed.poll().is_none());
             }
         }
-        for ear in &mut ears {
-            ear.end(Offset(7));
+        for feed in &mut feeds {
+            feed.end(Offset(7));
         }
         word.send(()).unwrap();
         let heard = listener.finish().expect("a sink").heard;
@@ -210,10 +210,10 @@ mod tests {
     #[test]
     fn messages_are_left_out_for_who_does_not_want_them() {
         let (listener, word) = late();
-        let mut ear = listener.ear().without_messages();
-        ear.observe(&message(2, 10), None);
+        let mut feed = listener.feed().without_messages();
+        feed.observe(&message(2, 10), None);
         let body = EventBody::Signal("TERM".to_owned());
-        ear.observe(&Event::new(Offset(3), Direction::ToServer, body), None);
+        feed.observe(&Event::new(Offset(3), Direction::ToServer, body), None);
         word.send(()).unwrap();
         let heard = listener.finish().expect("a sink").heard;
         assert_eq!(
@@ -225,9 +225,9 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_told_as_a_gap() {
         let (listener, word) = late();
-        let mut ear = listener.ear();
+        let mut feed = listener.feed();
         for seq in 2..=71 {
-            ear.observe(&message(seq, 1 << 20), None);
+            feed.observe(&message(seq, 1 << 20), None);
         }
         word.send(()).unwrap();
         let heard = listener.finish().expect("a sink").heard;

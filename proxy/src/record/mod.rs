@@ -18,10 +18,10 @@ mod judging;
 mod listener;
 mod names;
 mod order;
+mod preview;
 mod probe;
 mod processes;
 mod queue;
-mod shown;
 mod stats;
 mod sync;
 mod tape_file;
@@ -45,8 +45,8 @@ use tapewright_schemas::event::{Event, Offset};
 use tapewright_schemas::redact::Rules;
 use tapewright_schemas::tape::Header;
 
+use self::preview::Preview;
 use self::queue::{Disk, Queue};
-use self::shown::Shown;
 use self::stats::Stats;
 use self::sync::SyncGate;
 use self::tapes::{Tapes, Unsynced};
@@ -54,7 +54,7 @@ use crate::clock::Clock;
 
 pub use self::finish::{Failure, Finished, Problem, SessionFiles};
 pub use self::judging::{Findings, Judging, MakeJudge, Tell};
-pub use self::listener::{Ear, Listener};
+pub use self::listener::{Feed, Listener};
 pub use self::names::Target;
 pub use self::stats::{Amount, Figures};
 pub use self::tapped::Tapped;
@@ -234,7 +234,7 @@ impl Recorder {
 
     /// A recorder that keeps nothing and lets somebody watch. It never delays the traffic:
     /// what is too much to be shown is a gap.
-    pub fn shown(
+    pub fn preview(
         limit_bytes: usize,
         rules: Arc<Rules>,
         judging: Judging,
@@ -242,7 +242,7 @@ impl Recorder {
     ) -> io::Result<Self> {
         let beat = judging.beat;
         let (queue, stats) = (Arc::new(Queue::new(WhenFull::Gap)), Arc::default());
-        let make = || Tapes::Shown(Box::new(Shown::new(rules, judging)));
+        let make = || Tapes::Preview(Box::new(Preview::new(rules, judging)));
         let writer = writer::spawn(make, Arc::clone(&queue), Arc::clone(&stats))?;
         Ok(Self {
             durability: Durability::Queue,
@@ -309,7 +309,7 @@ impl Recorder {
                 let tape = match &mut *tapes {
                     Tapes::One(tape) => tape,
                     // Never across the path.
-                    Tapes::Shown(_) => return Ok(()),
+                    Tapes::Preview(_) => return Ok(()),
                     Tapes::Folder(folder) => {
                         folder.flush();
                         let unsynced = folder.unsynced();

@@ -29,6 +29,8 @@ pub struct Target {
     pub(crate) capture: Option<PathBuf>,
     /// The folder, where every session gets files of its own.
     pub(crate) folder: Option<FolderTarget>,
+    /// Cassettes tell times and durations.
+    pub(crate) times: bool,
 }
 
 /// A folder in which every session gets a tape, a cassette and a capture of its own.
@@ -55,6 +57,7 @@ impl Target {
             cassette: None,
             capture: None,
             folder: None,
+            times: false,
         }
     }
 
@@ -72,6 +75,7 @@ impl Target {
                 most_open: MOST_OPEN,
                 idle: IDLE,
             }),
+            times: false,
         }
     }
 
@@ -111,6 +115,7 @@ impl Target {
             cassette: Some(cassette),
             capture: None,
             folder: None,
+            times: false,
         }
     }
 
@@ -123,6 +128,27 @@ impl Target {
             Some(sessions) => folder.clone_into(&mut sessions.path),
             None => self.tape = folder.join(format!("{name}{TAPE_ENDING}")),
         }
+        self
+    }
+
+    /// The folder in which its tapes come to be, and whether there may be several.
+    #[must_use]
+    pub fn place(&self) -> (PathBuf, bool) {
+        if let Some(folder) = &self.folder {
+            return (folder.path.clone(), true);
+        }
+        let folder = self
+            .tape
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        (folder.unwrap_or(Path::new(".")).to_owned(), false)
+    }
+
+    /// Cassettes tell when things happened and how long they took, which differs with every
+    /// recording. Without that, times are on the tape alone.
+    #[must_use]
+    pub fn with_times(mut self) -> Self {
+        self.times = true;
         self
     }
 

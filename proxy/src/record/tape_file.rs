@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tapewright_schemas::event::{Direction, Event, EventBody, Gap, GapReason, Offset, SessionKey};
 use tapewright_schemas::redact::Redactor;
-use tapewright_schemas::slices::Front as _;
+use tapewright_schemas::slices::{Front as _, Part as _};
 use tapewright_schemas::tape::{Encoder, Header, TapeFailure};
 use tracing::{info, warn};
 
@@ -438,8 +438,8 @@ const MOST_AT_ONCE: usize = 1 << 20;
 /// Writes all of `bytes`; with an error, how many of them were written before it.
 fn write_all(mut file: &File, disk: &Disk, bytes: &[u8]) -> Result<(), (usize, io::Error)> {
     let mut written = 0;
-    while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
-        let next = rest.front(MOST_AT_ONCE);
+    while written < bytes.len() {
+        let next = bytes.part(written..).front(MOST_AT_ONCE);
         match disk.call(|| file.write(next)) {
             Ok(0) => return Err((written, io::ErrorKind::WriteZero.into())),
             Ok(count) => written += count,

@@ -8,8 +8,8 @@ use tapewright_schemas::event::{Event, Offset};
 use super::Settings;
 use super::finish::Finished;
 use super::folder::Folder;
+use super::preview::Preview;
 use super::queue::Disk;
-use super::shown::Shown;
 use super::stats::Amount;
 use super::sync::SyncGate;
 use super::tape_file::TapeWriter;
@@ -22,7 +22,7 @@ pub(crate) enum Tapes {
     /// One tape of the whole run.
     One(Box<TapeWriter>),
     /// Nothing is kept; somebody watches.
-    Shown(Box<Shown>),
+    Preview(Box<Preview>),
 }
 
 /// Something that was written and is not known to be on the disk.
@@ -54,7 +54,7 @@ impl Tapes {
         match self {
             Self::One(tape) => tape.encode(event),
             Self::Folder(folder) => folder.encode(event),
-            Self::Shown(shown) => shown.encode(event),
+            Self::Preview(preview) => preview.encode(event),
         }
     }
 
@@ -63,7 +63,7 @@ impl Tapes {
         match self {
             Self::One(tape) => drop(tape.flush()),
             Self::Folder(folder) => folder.flush(),
-            Self::Shown(_) => {}
+            Self::Preview(_) => {}
         }
     }
 
@@ -72,14 +72,14 @@ impl Tapes {
         match self {
             Self::One(tape) => tape.tick(now),
             Self::Folder(folder) => folder.tick(now),
-            Self::Shown(shown) => shown.tick(now),
+            Self::Preview(preview) => preview.tick(now),
         }
     }
 
     pub(crate) fn owed(&self) -> usize {
         match self {
             Self::One(tape) => tape.owed(),
-            Self::Shown(shown) => shown.owed(),
+            Self::Preview(preview) => preview.owed(),
             // Over HTTP it is known to those who hold the connections.
             Self::Folder(_) => 0,
         }
@@ -90,7 +90,7 @@ impl Tapes {
         match self {
             Self::One(tape) => tape.lost(),
             Self::Folder(folder) => folder.lost(),
-            Self::Shown(_) => Amount::default(),
+            Self::Preview(_) => Amount::default(),
         }
     }
 
@@ -98,7 +98,7 @@ impl Tapes {
         match self {
             Self::One(tape) => tape.is_finished(),
             Self::Folder(folder) => folder.is_finished(),
-            Self::Shown(shown) => shown.is_finished(),
+            Self::Preview(preview) => preview.is_finished(),
         }
     }
 
@@ -106,7 +106,7 @@ impl Tapes {
         match self {
             Self::One(tape) => tape.finish(now),
             Self::Folder(folder) => folder.finish(now),
-            Self::Shown(shown) => shown.finish(now),
+            Self::Preview(preview) => preview.finish(now),
         }
     }
 
@@ -114,7 +114,7 @@ impl Tapes {
         match self {
             Self::One(tape) => tape.remove(),
             Self::Folder(folder) => folder.remove(),
-            Self::Shown(_) => {}
+            Self::Preview(_) => {}
         }
     }
 }

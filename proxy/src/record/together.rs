@@ -2,6 +2,8 @@
 //!
 //! While it runs, a recording has a tape under the first number that is free. Once its cassette
 //! has a name, the tape takes the same one; what stood there goes to the number that the tape had.
+//! That a cassette was made of a tape is told by one time of modification for both: nothing in a
+//! cassette names its recording, so that the same recorded again is the same file.
 //! All of it happens under the lock that the recorders of a folder share.
 
 use std::fs::{File, TryLockError};
@@ -55,8 +57,28 @@ pub(super) fn join(tape: &Path, wanted: &Path) -> PathBuf {
     if is_done { wanted } else { tape }.to_path_buf()
 }
 
+/// Gives what was made of a tape the tape's time of modification.
+pub(super) fn mark(projection: &Path, tape: &Path) {
+    let time = || tape.metadata()?.modified();
+    let mark = |time| {
+        File::options()
+            .write(true)
+            .open(projection)?
+            .set_modified(time)
+    };
+    // Where it cannot be done, a recorder that comes later takes another number.
+    drop(time().and_then(mark));
+}
+
 /// Whether a cassette was made of a tape that nobody writes any more.
 fn made(tape: &Path, cassette: &Path) -> bool {
+    let time = |path: &Path| path.metadata()?.modified();
+    let same = time(tape).is_ok_and(|made| time(cassette).is_ok_and(|time| time == made));
+    same && !is_written(tape) || is_told(tape, cassette)
+}
+
+/// Whether a cassette says that it was made of a tape that nobody writes any more.
+fn is_told(tape: &Path, cassette: &Path) -> bool {
     let created = || {
         let reader = Reader::open(io::BufReader::new(File::open(tape).ok()?)).ok()?;
         Some(reader.header().created.clone())
@@ -118,6 +140,10 @@ mod tests {
         assert_eq!(number(&folder.path().join("fs.3.tape.jsonl")), Some(3));
         // The tape of the cassette that has the name gives its number up.
         made("fs.json", "{\"meta\": {\"recorded_at\": \"now\"}}");
+        assert_eq!(number(&target.tape), Some(3));
+        made("fs.json", "{}");
+        assert_eq!(number(&target.tape), Some(4));
+        mark(&cassette, &folder.path().join("fs.3.tape.jsonl"));
         assert_eq!(number(&target.tape), Some(3));
     }
 }

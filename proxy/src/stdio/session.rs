@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use rustix::process::Signal;
-use tapewright_engine::policy::{Aside, Given, Policy};
+use tapewright_engine::policy::{Aside, Delivery, Policy};
 use tapewright_engine::{Conduit, Lane, Settings};
 use tapewright_schemas::event::{CloseReason, Direction, EventBody, Exit, Exited, Offset};
 
@@ -35,7 +35,7 @@ pub struct Outcome {
 #[non_exhaustive]
 pub enum SessionError {
     /// A thread, a pipe or a signal handler could not be had.
-    #[error("the session could not be set up")]
+    #[error("cannot start the session")]
     Setup(#[from] io::Error),
     /// The server could not be reached.
     #[error(transparent)]
@@ -71,7 +71,7 @@ pub(crate) struct Ends {
 }
 
 /// Gives an answer, here without the end of its line, in another way than as a line.
-pub(crate) type Give = Arc<dyn Fn(&Bytes, &Given) + Send + Sync>;
+pub(crate) type Give = Arc<dyn Fn(&Bytes, &Delivery) + Send + Sync>;
 
 /// What a session is told by its threads, and how they tell it.
 pub(crate) struct Mailbox<'a> {

@@ -96,7 +96,7 @@ fn messages_are_never_sent_to_another_origin() {
     let mut talk = Talk::with(&server.url("/sse"));
     talk.say(INITIALIZE);
     let error = talk.hear();
-    assert!(error.contains("another origin"), "{error}");
+    assert!(error.contains("a different origin"), "{error}");
 }
 
 #[test]

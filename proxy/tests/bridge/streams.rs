@@ -184,13 +184,13 @@ fn a_message_longer_than_we_carry_is_an_error_of_ours() {
     talk.say(CALL);
     let first = talk.hear();
     assert!(
-        first.contains("longer than we carry") && first.contains("\"id\":1"),
+        first.contains("response is too long") && first.contains("\"id\":1"),
         "{first}"
     );
     talk.say(r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#);
     let second = talk.hear();
     assert!(
-        second.contains("longer than we carry") && second.contains("\"id\":2"),
+        second.contains("response is too long") && second.contains("\"id\":2"),
         "{second}"
     );
 }

@@ -78,7 +78,7 @@ fn a_server_that_ends_is_quoted() {
         ),
         "{text}"
     );
-    assert!(text.starts_with("the server ended before it answered `tools/list`: it exited with status 7; on standard error it said last:\n    Traceback:"), "{text}");
+    assert!(text.starts_with("the server ended before it answered `tools/list`: it exited with status 7; its last output on stderr:\n    Traceback:"), "{text}");
     assert!(!text.contains("abcdefghij"), "{text}");
 }
 

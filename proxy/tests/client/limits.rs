@@ -55,7 +55,7 @@ fn a_server_that_never_reads_does_not_hold_us() {
     assert!(
         error
             .to_string()
-            .starts_with("the server did not take `third`")
+            .starts_with("the server did not accept `third`")
             || matches!(error, ClientError::NotTaken { .. }),
         "{error}"
     );

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use flate2::Compression;
 use tapewright_proxy::front::FrontSettings;
-use tapewright_proxy::front::beside::{Answers, Beside, Given, Reply, Request};
+use tapewright_proxy::front::beside::{Answers, Beside, OtherResponse, Reply, Request};
 
 use crate::fake::plain;
-use crate::house::House;
+use crate::front_server::FrontServer;
 
 /// Says what it got, and of a refusal why.
 struct Echo;
@@ -20,14 +20,14 @@ impl Answers for Echo {
         Reply::Response(given(200, text))
     }
 
-    fn refuse(&self, request: &Request, status: u16, why: &str) -> Option<Given> {
+    fn refuse(&self, request: &Request, status: u16, why: &str) -> Option<OtherResponse> {
         assert!(request.body.is_empty());
         (request.target != "/mine").then(|| given(status, format!("no: {why}")))
     }
 }
 
-fn given(status: u16, text: String) -> Given {
-    Given {
+fn given(status: u16, text: String) -> OtherResponse {
+    OtherResponse {
         wait: Duration::ZERO,
         status,
         fields: [("content-type", "text/plain")].into_iter().collect(),
@@ -37,12 +37,12 @@ fn given(status: u16, text: String) -> Given {
     }
 }
 
-fn house(settings: FrontSettings) -> House {
+fn front_server(settings: FrontSettings) -> FrontServer {
     let settings = FrontSettings {
         beside: Some(Beside(Arc::new(Echo))),
         ..settings
     };
-    House::with(plain("2025-11-25", |_, _| false), settings)
+    FrontServer::with(plain("2025-11-25", |_, _| false), settings)
 }
 
 fn gzip(text: &[u8]) -> Vec<u8> {
@@ -53,13 +53,13 @@ fn gzip(text: &[u8]) -> Vec<u8> {
 
 #[test]
 fn a_body_that_pauses_is_refused_by_whoever_answers() {
-    let house = house(FrontSettings {
+    let front_server = front_server(FrontSettings {
         body_time: Duration::from_millis(50),
         ..FrontSettings::default()
     });
     let half = |target: &str| {
-        let mut http = house.http();
-        let host = house.address;
+        let mut http = front_server.http();
+        let host = front_server.address;
         http.raw(&format!(
             "POST {target} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 10\r\n\r\n{{"
         ));
@@ -68,7 +68,7 @@ fn a_body_that_pauses_is_refused_by_whoever_answers() {
     };
     assert_eq!(
         half("/v1/messages"),
-        (408, "no: the body did not come in time".to_owned())
+        (408, "no: reading the body timed out".to_owned())
     );
     // Where nobody speaks for it, the front does.
     let (status, text) = half("/mine");
@@ -78,12 +78,12 @@ fn a_body_that_pauses_is_refused_by_whoever_answers() {
 
 #[test]
 fn what_is_decoded_takes_its_share_of_the_room() {
-    let house = house(FrontSettings {
+    let front_server = front_server(FrontSettings {
         bodies_bytes: 100_000,
         ..FrontSettings::default()
     });
     let ask = |body: &[u8]| {
-        let mut http = house.http();
+        let mut http = front_server.http();
         let fields = "Content-Encoding: gzip\r\nContent-Type: application/json\r\n";
         let length = format!("Content-Length: {}\r\n", body.len());
         http.send("POST /v1/messages", &format!("{fields}{length}"), "");
@@ -95,7 +95,10 @@ fn what_is_decoded_takes_its_share_of_the_room() {
     assert_eq!(ask(&gzip(small.as_bytes())), (200, small));
     let large = gzip("x".repeat(200_000).as_bytes());
     assert!(large.len() < 1_000);
-    assert_eq!(ask(&large), (503, "no: too much is under way".to_owned()));
+    assert_eq!(
+        ask(&large),
+        (503, "no: too many requests in progress".to_owned())
+    );
     // Its share was given back.
     assert_eq!(ask(&gzip(b"again")), (200, "again".to_owned()));
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tapewright_proxy::front::FrontSettings;
 
 use crate::fake::LIMIT;
-use crate::house::House;
+use crate::front_server::FrontServer;
 
 /// A connection to the front.
 pub(crate) struct Http {
@@ -209,7 +209,7 @@ impl Http {
     }
 }
 
-impl House {
+impl FrontServer {
     /// A connection to the front.
     pub(crate) fn http(&self) -> Http {
         Http::connect(self.address)

@@ -8,22 +8,22 @@ use tapewright_proxy::http::listen::Phase;
 
 use crate::client::INITIALIZE;
 use crate::fake::{Seen, plain};
-use crate::house::House;
+use crate::front_server::FrontServer;
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
 #[test]
 fn a_server_that_ends_leaves_no_request_unanswered() {
     let fake = plain("2025-11-25", |_, line| line.contains("slow"));
-    let house = House::of(fake.clone());
-    let session = house.http().open();
-    let mut slow = house.http();
+    let front_server = FrontServer::of(fake.clone());
+    let session = front_server.http().open();
+    let mut slow = front_server.http();
     slow.begin_post(&session, r#"{"jsonrpc":"2.0","id":"s","method":"slow"}"#);
     while !fake.next().1.contains("slow") {}
-    let mut general = house.http();
+    let mut general = front_server.http();
     general.listen(&session);
     general.event();
-    house
+    front_server
         .http()
         .post(&session, r#"{"jsonrpc":"2.0","method":"exit"}"#);
     let (head, body) = slow.answer();
@@ -35,7 +35,7 @@ fn a_server_that_ends_leaves_no_request_unanswered() {
         "{body}"
     );
     assert_eq!(general.event(), None);
-    assert_eq!(house.http().post(&session, PING).0.status, 404);
+    assert_eq!(front_server.http().post(&session, PING).0.status, 404);
 }
 
 #[test]
@@ -45,20 +45,20 @@ fn sessions_that_nobody_uses_are_ended_and_those_in_use_are_not() {
         ..FrontSettings::default()
     };
     let fake = plain("2025-11-25", |_, _| false);
-    let house = House::with(fake.clone(), settings);
-    house.http().open();
-    let used = house.http().open();
-    let mut general = house.http();
+    let front_server = FrontServer::with(fake.clone(), settings);
+    front_server.http().open();
+    let used = front_server.http().open();
+    let mut general = front_server.http();
     general.listen(&used);
     assert_eq!(fake.ended.next(), 1);
     assert_eq!(
-        house.http().post(&used, PING).0.status,
+        front_server.http().post(&used, PING).0.status,
         200,
         "its stream is read"
     );
     drop(general);
     assert_eq!(fake.ended.next(), 2);
-    assert_eq!(house.http().post(&used, PING).0.status, 404);
+    assert_eq!(front_server.http().post(&used, PING).0.status, 404);
 }
 
 #[test]
@@ -68,10 +68,10 @@ fn processes_of_the_stateless_era_rest_too() {
         ..FrontSettings::default()
     };
     let fake = plain("", |_, _| false);
-    let house = House::with(fake.clone(), settings);
+    let front_server = FrontServer::with(fake.clone(), settings);
     let fields = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: server/discover\r\n";
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
-    assert_eq!(house.http().post(fields, body).0.status, 200);
+    assert_eq!(front_server.http().post(fields, body).0.status, 200);
     assert_eq!(fake.ended.next(), 1);
 }
 
@@ -90,42 +90,42 @@ fn a_shutdown_lets_what_is_under_way_finish() {
         }
         false
     });
-    let mut house = House::of(fake.clone());
-    let session = house.http().open();
-    let mut slow = house.http();
+    let mut front_server = FrontServer::of(fake.clone());
+    let session = front_server.http().open();
+    let mut slow = front_server.http();
     slow.begin_post(&session, r#"{"jsonrpc":"2.0","id":1,"method":"slow"}"#);
     while !fake.next().1.contains("slow") {}
-    let mut general = house.http();
+    let mut general = front_server.http();
     general.listen(&session);
     general.event();
-    house.shut(Phase::Draining);
+    front_server.shut(Phase::Draining);
     assert_eq!(general.event(), None, "nothing is worth waiting for there");
     go.push(());
     assert!(slow.answer().1.contains("result"));
     assert!(slow.is_closed());
-    house.ends();
+    front_server.ends();
     assert_eq!(fake.ended.next(), 1);
 }
 
 #[test]
 fn a_shutdown_that_cannot_wait_cuts_off() {
     let fake = plain("2025-11-25", |_, line| line.contains("slow"));
-    let mut house = House::of(fake.clone());
-    let session = house.http().open();
-    let mut slow = house.http();
+    let mut front_server = FrontServer::of(fake.clone());
+    let session = front_server.http().open();
+    let mut slow = front_server.http();
     slow.begin_post(&session, r#"{"jsonrpc":"2.0","id":1,"method":"slow"}"#);
     while !fake.next().1.contains("slow") {}
-    house.shut(Phase::Stopping);
+    front_server.shut(Phase::Stopping);
     assert!(slow.is_closed());
-    house.ends();
+    front_server.ends();
     assert_eq!(fake.ended.next(), 1);
 }
 
 #[test]
 fn a_client_that_leaves_before_its_session_has_a_name_leaves_nothing_behind() {
     let fake = plain("2025-11-25", |_, line| line.contains("initialize"));
-    let house = House::of(fake.clone());
-    let mut http = house.http();
+    let front_server = FrontServer::of(fake.clone());
+    let mut http = front_server.http();
     http.begin_post("", INITIALIZE);
     fake.next();
     drop(http);

@@ -2,7 +2,7 @@
 
 use crate::client::INITIALIZE;
 use crate::fake::plain;
-use crate::house::House;
+use crate::front_server::FrontServer;
 
 const JSON: &str = "Content-Type: application/json\r\n";
 
@@ -14,8 +14,8 @@ fn a_session_is_a_stream_and_a_place_for_messages() {
         }
         false
     });
-    let house = House::of(fake.clone());
-    let mut stream = house.http();
+    let front_server = FrontServer::of(fake.clone());
+    let mut stream = front_server.http();
     stream.send("GET /sse", "Accept: text/event-stream\r\n", "");
     assert_eq!(stream.head().get("content-type"), Some("text/event-stream"));
     let endpoint = stream.event().unwrap();
@@ -23,7 +23,7 @@ fn a_session_is_a_stream_and_a_place_for_messages() {
         .strip_prefix("event: endpoint\ndata: /messages?sessionId=")
         .unwrap();
     let place = format!("POST /messages?sessionId={place}");
-    let mut http = house.http();
+    let mut http = front_server.http();
     let (head, body) = http.ask(&place, JSON, INITIALIZE);
     assert_eq!((head.status, body.as_str()), (202, "Accepted"));
     assert!(
@@ -48,8 +48,8 @@ fn a_session_is_a_stream_and_a_place_for_messages() {
 
 #[test]
 fn a_session_of_the_newer_transport_is_not_one_of_the_older() {
-    let house = House::of(plain("2025-11-25", |_, _| false));
-    let mut http = house.http();
+    let front_server = FrontServer::of(plain("2025-11-25", |_, _| false));
+    let mut http = front_server.http();
     let session = http.open();
     let name = session.trim_end().rsplit(' ').next().unwrap();
     let place = format!("POST /messages?sessionId={name}");

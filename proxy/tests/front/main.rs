@@ -6,8 +6,8 @@ mod beside;
 mod client;
 mod endings;
 mod fake;
-#[path = "../support/house.rs"]
-mod house;
+#[path = "../support/front_server.rs"]
+mod front_server;
 mod legacy;
 mod recorded;
 mod sessions;

@@ -1,7 +1,7 @@
 //! What is on the tape.
 
 use crate::fake::plain;
-use crate::house::House;
+use crate::front_server::FrontServer;
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
@@ -13,8 +13,8 @@ fn the_servers_lines_and_the_heads_of_the_exchanges_are_kept_and_no_credential()
         }
         false
     });
-    let house = House::of(fake);
-    let mut http = house.http();
+    let front_server = FrontServer::of(fake);
+    let mut http = front_server.http();
     let session = http.open();
     http.post(
         &format!("{session}Authorization: Bearer not-to-be-kept-1234567890\r\n"),
@@ -23,7 +23,7 @@ fn the_servers_lines_and_the_heads_of_the_exchanges_are_kept_and_no_credential()
     http.post("Mcp-Session-Id: 99999999999999999999999999999999\r\n", PING);
     http.ask("DELETE /mcp", &session, "");
     let secret = session.trim_end().rsplit(' ').next().unwrap().to_owned();
-    let tape = house.tape();
+    let tape = front_server.tape();
     assert!(
         !tape.contains(&secret),
         "the name of a session is a credential"

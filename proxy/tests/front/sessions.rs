@@ -2,16 +2,16 @@
 
 use crate::client::INITIALIZE;
 use crate::fake::{Fake, plain};
-use crate::house::House;
+use crate::front_server::FrontServer;
 
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}"#;
 
 #[test]
 fn a_session_has_a_server_of_its_own_from_initialize_to_delete() {
     let fake = plain("2025-11-25", |_, _| false);
-    let house = House::of(fake.clone());
-    let mut one = house.http();
-    let mut two = house.http();
+    let front_server = FrontServer::of(fake.clone());
+    let mut one = front_server.http();
+    let mut two = front_server.http();
     let first = one.open();
     let second = two.open();
     assert_ne!(first, second);
@@ -36,8 +36,8 @@ fn a_session_has_a_server_of_its_own_from_initialize_to_delete() {
 #[test]
 fn a_body_reaches_the_server_as_one_line_with_nothing_else_changed() {
     let fake = plain("2025-11-25", |_, _| false);
-    let house = House::of(fake.clone());
-    let mut http = house.http();
+    let front_server = FrontServer::of(fake.clone());
+    let mut http = front_server.http();
     let session = http.open();
     fake.next();
     fake.next();
@@ -65,8 +65,8 @@ fn messages_before_the_answer_make_a_stream_with_ids() {
         }
         false
     });
-    let house = House::of(fake);
-    let mut http = house.http();
+    let front_server = FrontServer::of(fake);
+    let mut http = front_server.http();
     let session = http.open();
     let call =
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":9}}}"#;
@@ -80,7 +80,7 @@ fn messages_before_the_answer_make_a_stream_with_ids() {
     ));
     assert!(http.event().unwrap().contains("elicitation/create"));
     let answer = r#"{"jsonrpc":"2.0","id":5,"result":{"action":"accept"}}"#;
-    let (head, body) = house.http().post(&session, answer);
+    let (head, body) = front_server.http().post(&session, answer);
     assert_eq!((head.status, body.as_str()), (202, ""));
     assert_eq!(
         http.data().unwrap(),
@@ -97,8 +97,8 @@ fn clients_of_older_revisions_are_not_primed() {
         }
         false
     });
-    let house = House::of(fake);
-    let mut http = house.http();
+    let front_server = FrontServer::of(fake);
+    let mut http = front_server.http();
     let session = http.open();
     http.begin_post(&session, CALL);
     http.head();
@@ -112,11 +112,11 @@ fn clients_of_older_revisions_are_not_primed() {
 #[test]
 fn many_requests_at_once_each_get_their_own_answer() {
     let fake = plain("2025-11-25", |_, _| false);
-    let house = House::of(fake);
-    let session = house.http().open();
+    let front_server = FrontServer::of(fake);
+    let session = front_server.http().open();
     let clients: Vec<_> = (0..8)
         .map(|client| {
-            let (mut http, session) = (house.http(), session.clone());
+            let (mut http, session) = (front_server.http(), session.clone());
             std::thread::spawn(move || {
                 for number in 0..20 {
                     let id = format!("\"{client}-{number}\"");
@@ -141,8 +141,8 @@ fn a_session_that_the_server_refuses_never_begins() {
     let fake = Fake::new(|out, _| {
         out.say(r#"{"jsonrpc":"2.0","id":0,"error":{"code":-32602,"message":"Unsupported protocol version"}}"#);
     });
-    let house = House::of(fake.clone());
-    let (head, body) = house.http().post("", INITIALIZE);
+    let front_server = FrontServer::of(fake.clone());
+    let (head, body) = front_server.http().post("", INITIALIZE);
     assert_eq!(head.status, 400);
     assert_eq!(head.get("mcp-session-id"), None);
     assert!(body.contains("-32602"));
@@ -160,8 +160,8 @@ fn a_batch_is_answered_as_a_stream_or_as_an_array() {
         }
         false
     });
-    let house = House::of(fake);
-    let mut http = house.http();
+    let front_server = FrontServer::of(fake);
+    let mut http = front_server.http();
     let session = http.open();
     let batch =
         r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#;
@@ -186,8 +186,8 @@ fn a_client_that_takes_only_one_form_gets_that_form() {
         }
         false
     });
-    let house = House::of(fake);
-    let mut http = house.http();
+    let front_server = FrontServer::of(fake);
+    let mut http = front_server.http();
     let session = http.open();
     let json = "Content-Type: application/json\r\n";
     let (head, body) = http.ask(

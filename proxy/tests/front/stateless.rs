@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tapewright_proxy::front::FrontSettings;
 
 use crate::fake::{Seen, id_of, plain};
-use crate::house::House;
+use crate::front_server::FrontServer;
 
 fn request(id: &str, method: &str, more: &str) -> String {
     format!(
@@ -27,8 +27,8 @@ const CALL: &str = r#""name":"t","#;
 #[test]
 fn a_request_stands_alone_and_a_free_process_is_used_again() {
     let fake = plain("", |_, _| false);
-    let house = House::of(fake.clone());
-    let mut http = house.http();
+    let front_server = FrontServer::of(fake.clone());
+    let mut http = front_server.http();
     for id in ["1", "1", "\"a\""] {
         let (answer, body) = http.post(&head("tools/list", ""), &request(id, "tools/list", ""));
         assert_eq!(answer.status, 200);
@@ -43,8 +43,8 @@ fn a_request_stands_alone_and_a_free_process_is_used_again() {
 
 #[test]
 fn head_and_body_must_agree() {
-    let house = House::of(plain("", |_, _| false));
-    let mut http = house.http();
+    let front_server = FrontServer::of(plain("", |_, _| false));
+    let mut http = front_server.http();
     let body = request("1", "tools/call", CALL);
     for wrong in [
         head("tools/list", "t"),
@@ -78,8 +78,8 @@ fn mirrored_arguments_are_checked_once_the_tools_are_known() {
         }
         false
     });
-    let house = House::of(fake);
-    let mut http = house.http();
+    let front_server = FrontServer::of(fake);
+    let mut http = front_server.http();
     let call = request("1", "tools/call", r#""name":"t","arguments":{"r":"eu"},"#);
     let fields = head("tools/call", "t");
     assert_eq!(
@@ -118,8 +118,8 @@ fn an_error_has_the_status_of_its_code() {
         }
         code.is_some()
     });
-    let house = House::of(fake);
-    let mut http = house.http();
+    let front_server = FrontServer::of(fake);
+    let mut http = front_server.http();
     for (code, status) in [
         ("32601", 404),
         ("32022", 400),
@@ -140,8 +140,8 @@ fn an_error_has_the_status_of_its_code() {
 #[test]
 fn leaving_is_cancelling() {
     let fake = plain("", |_, line| line.contains("\"slow\""));
-    let house = House::of(fake.clone());
-    let mut http = house.http();
+    let front_server = FrontServer::of(fake.clone());
+    let mut http = front_server.http();
     http.begin_post(
         &head("tools/call", "slow"),
         &request("7", "tools/call", r#""name":"slow","#),
@@ -156,7 +156,7 @@ fn leaving_is_cancelling() {
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"the client closed the stream"}}"#
     );
     // The id is not used again there: a late answer must not reach another request.
-    let mut http = house.http();
+    let mut http = front_server.http();
     assert_eq!(
         http.post(&head("tools/call", "t"), &request("7", "tools/call", CALL))
             .0
@@ -188,17 +188,17 @@ fn requests_at_once_get_processes_of_their_own_up_to_the_limit() {
         pool: 2,
         ..FrontSettings::default()
     };
-    let house = House::with(fake.clone(), settings);
+    let front_server = FrontServer::with(fake.clone(), settings);
     let slow = |id| request(id, "tools/call", r#""name":"slow","#);
     let mut clients = Vec::new();
     for id in ["1", "1"] {
-        let mut http = house.http();
+        let mut http = front_server.http();
         http.begin_post(&head("tools/call", "slow"), &slow(id));
         held.next();
         clients.push(http);
     }
     assert_eq!(fake.started(), 2);
-    let mut third = house.http();
+    let mut third = front_server.http();
     let (answer, body) = third.post(&head("tools/call", "t"), &request("1", "tools/call", CALL));
     assert_eq!(answer.status, 503, "{body}");
     assert_eq!(answer.get("retry-after"), Some("5"));
@@ -210,8 +210,8 @@ fn requests_at_once_get_processes_of_their_own_up_to_the_limit() {
 #[test]
 fn clients_with_other_credentials_have_other_processes() {
     let fake = plain("", |_, _| false);
-    let house = House::of(fake.clone());
-    let mut http = house.http();
+    let front_server = FrontServer::of(fake.clone());
+    let mut http = front_server.http();
     for (token, number) in [("a", 1), ("b", 2), ("a", 1)] {
         let fields = format!(
             "{}Authorization: Bearer {token}\r\n",
@@ -233,8 +233,8 @@ fn a_subscription_is_a_stream_of_its_own() {
         }
         false
     });
-    let house = House::of(fake);
-    let mut http = house.http();
+    let front_server = FrontServer::of(fake);
+    let mut http = front_server.http();
     http.begin_post(
         &head("subscriptions/listen", ""),
         &request("\"l\"", "subscriptions/listen", ""),
@@ -250,8 +250,8 @@ fn a_subscription_is_a_stream_of_its_own() {
 
 #[test]
 fn get_and_delete_are_not_of_this_era() {
-    let house = House::of(plain("", |_, _| false));
-    let mut http = house.http();
+    let front_server = FrontServer::of(plain("", |_, _| false));
+    let mut http = front_server.http();
     for method in ["GET", "DELETE"] {
         let fields = "Accept: text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n";
         let (answer, _) = http.ask(&format!("{method} /mcp"), fields, "");

@@ -7,14 +7,14 @@ use tapewright_proxy::front::FrontSettings;
 
 use crate::client::INITIALIZE;
 use crate::fake::{LIMIT, plain};
-use crate::house::House;
+use crate::front_server::FrontServer;
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
 #[test]
 fn every_refusal_has_its_status_and_says_that_it_is_ours() {
-    let house = House::of(plain("2025-11-25", |_, _| false));
-    let mut http = house.http();
+    let front_server = FrontServer::of(plain("2025-11-25", |_, _| false));
+    let mut http = front_server.http();
     let session = http.open();
     let json = "Content-Type: application/json\r\n";
     let accept = "Accept: application/json, text/event-stream\r\n";
@@ -76,7 +76,7 @@ fn every_refusal_has_its_status_and_says_that_it_is_ours() {
         ),
     ];
     for (line, fields, body, status) in table {
-        let mut http = house.http();
+        let mut http = front_server.http();
         let (head, text) = http.ask(line, &fields, body);
         assert_eq!(head.status, status, "{line} {fields:?} {body:?}: {text}");
         assert!(head.get("x-tapewright").is_some(), "{line} {fields:?}");
@@ -87,15 +87,15 @@ fn every_refusal_has_its_status_and_says_that_it_is_ours() {
         }
     }
     // A name of a session is never told back.
-    let (_, text) = house.http().post(unknown, PING);
+    let (_, text) = front_server.http().post(unknown, PING);
     assert!(!text.contains("0123456789abcdef"));
     assert!(text.contains("\"id\":1,"), "the id of the request: {text}");
 }
 
 #[test]
 fn another_host_is_refused() {
-    let house = House::of(plain("2025-11-25", |_, _| false));
-    let mut http = house.http();
+    let front_server = FrontServer::of(plain("2025-11-25", |_, _| false));
+    let mut http = front_server.http();
     http.raw("POST /mcp HTTP/1.1\r\nHost: evil.example.com\r\nContent-Length: 2\r\n\r\n{}");
     assert_eq!(http.answer().0.status, 403);
 }
@@ -107,24 +107,24 @@ fn bodies_are_bounded() {
         body_time: Duration::from_millis(50),
         ..FrontSettings::default()
     };
-    let house = House::with(plain("2025-11-25", |_, _| false), settings);
-    let mut http = house.http();
+    let front_server = FrontServer::with(plain("2025-11-25", |_, _| false), settings);
+    let mut http = front_server.http();
     let session = http.open();
     let long = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"{}"}}"#,
         "x".repeat(1_000)
     );
-    assert_eq!(house.http().post(&session, &long).0.status, 413);
+    assert_eq!(front_server.http().post(&session, &long).0.status, 413);
     // Also when its length is not announced.
-    let mut http = house.http();
+    let mut http = front_server.http();
     let fields =
         format!("Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n{session}");
     http.send("POST /mcp", &fields, "");
     http.raw(&format!("{:x}\r\n{long}\r\n0\r\n\r\n", long.len()));
     assert_eq!(http.answer().0.status, 413);
     // One that does not come is not waited for.
-    let mut http = house.http();
-    http.raw(&format!("POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n{session}\r\n{{", house.address));
+    let mut http = front_server.http();
+    http.raw(&format!("POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n{session}\r\n{{", front_server.address));
     assert_eq!(http.answer().0.status, 408);
 }
 
@@ -134,14 +134,17 @@ fn sessions_are_bounded() {
         sessions: 2,
         ..FrontSettings::default()
     };
-    let house = House::with(plain("2025-11-25", |_, _| false), settings);
-    let first = house.http().open();
-    house.http().open();
-    let (head, _) = house.http().post("", INITIALIZE);
+    let front_server = FrontServer::with(plain("2025-11-25", |_, _| false), settings);
+    let first = front_server.http().open();
+    front_server.http().open();
+    let (head, _) = front_server.http().post("", INITIALIZE);
     assert_eq!(head.status, 503);
     assert_eq!(head.get("retry-after"), Some("5"));
-    assert_eq!(house.http().ask("DELETE /mcp", &first, "").0.status, 204);
-    house.http().open();
+    assert_eq!(
+        front_server.http().ask("DELETE /mcp", &first, "").0.status,
+        204
+    );
+    front_server.http().open();
 }
 
 #[test]
@@ -166,11 +169,11 @@ fn a_burst_starts_no_more_servers_than_there_are_places() {
         patience: LIMIT,
         ..FrontSettings::default()
     };
-    let house = House::with(fake.clone(), settings);
+    let front_server = FrontServer::with(fake.clone(), settings);
     let (told, statuses) = std::sync::mpsc::sync_channel(CLIENTS);
     let clients: Vec<_> = (0..CLIENTS)
         .map(|_| {
-            let (mut http, told) = (house.http(), told.clone());
+            let (mut http, told) = (front_server.http(), told.clone());
             std::thread::spawn(move || {
                 http.begin_post("", INITIALIZE);
                 told.send(http.head().status).unwrap();
@@ -194,22 +197,22 @@ fn a_burst_starts_no_more_servers_than_there_are_places() {
 #[test]
 fn an_id_that_is_under_way_is_not_taken_twice() {
     let fake = plain("2025-11-25", |_, line| line.contains("slow"));
-    let house = House::of(fake.clone());
-    let session = house.http().open();
-    let mut http = house.http();
+    let front_server = FrontServer::of(fake.clone());
+    let session = front_server.http().open();
+    let mut http = front_server.http();
     http.begin_post(&session, r#"{"jsonrpc":"2.0","id":1,"method":"slow"}"#);
     while !fake.next().1.contains("slow") {}
-    let (head, text) = house.http().post(&session, PING);
+    let (head, text) = front_server.http().post(&session, PING);
     assert_eq!(head.status, 400);
     assert!(
-        text.contains("-32600") && text.contains("under way"),
+        text.contains("-32600") && text.contains("already pending"),
         "{text}"
     );
 }
 
 #[test]
 fn health_is_told() {
-    let house = House::of(plain("2025-11-25", |_, _| false));
-    let (head, text) = house.http().ask("GET /healthz", "", "");
+    let front_server = FrontServer::of(plain("2025-11-25", |_, _| false));
+    let (head, text) = front_server.http().ask("GET /healthz", "", "");
     assert_eq!((head.status, text.as_str()), (200, "ok\n"));
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::client::hasty;
 use crate::fake::{Seen, plain};
-use crate::house::House;
+use crate::front_server::FrontServer;
 
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}"#;
 
@@ -24,10 +24,10 @@ fn the_general_stream_carries_what_the_server_says_unasked() {
         }
         false
     });
-    let house = House::of(fake);
-    let mut http = house.http();
+    let front_server = FrontServer::of(fake);
+    let mut http = front_server.http();
     let session = http.open();
-    let mut general = house.http();
+    let mut general = front_server.http();
     assert_eq!(general.listen(&session).status, 200);
     assert_eq!(general.event().unwrap(), "id: 0-0\nretry: 1000\ndata:");
     assert_eq!(general.data().unwrap(), changed(1), "it was kept");
@@ -35,11 +35,18 @@ fn the_general_stream_carries_what_the_server_says_unasked() {
     assert_eq!(head.get("content-type"), Some("application/json"));
     assert_eq!(general.data().unwrap(), changed(2));
     assert_eq!(
-        house.http().listen(&session).status,
+        front_server.http().listen(&session).status,
         409,
         "there is one only"
     );
-    assert_eq!(house.http().ask("DELETE /mcp", &session, "").0.status, 204);
+    assert_eq!(
+        front_server
+            .http()
+            .ask("DELETE /mcp", &session, "")
+            .0
+            .status,
+        204
+    );
     assert_eq!(general.event(), None);
 }
 
@@ -61,9 +68,9 @@ fn a_cut_stream_goes_on_after_the_last_event_that_was_heard() {
         }
         false
     });
-    let house = House::of(fake);
-    let session = house.http().open();
-    let mut http = house.http();
+    let front_server = FrontServer::of(fake);
+    let session = front_server.http().open();
+    let mut http = front_server.http();
     http.begin_post(&session, CALL);
     http.head();
     for _ in 0..4 {
@@ -71,7 +78,7 @@ fn a_cut_stream_goes_on_after_the_last_event_that_was_heard() {
     }
     drop(http);
     go.push(());
-    let mut again = house.http();
+    let mut again = front_server.http();
     let head = again.listen(&format!("{session}Last-Event-ID: 2-1\r\n"));
     assert_eq!(head.status, 200);
     assert_eq!(again.event().unwrap(), "id: 2-1\nretry: 1000\ndata:");
@@ -94,12 +101,12 @@ fn a_cut_stream_goes_on_after_the_last_event_that_was_heard() {
     );
     assert_eq!(again.event(), None);
     // An answer that was given once can be heard again, after the same event.
-    let mut third = house.http();
+    let mut third = front_server.http();
     third.listen(&format!("{session}Last-Event-ID: 2-3\r\n"));
     third.event();
     assert_eq!(third.event().unwrap(), answer);
     for unknown in ["9-0", "x", ""] {
-        let head = house
+        let head = front_server
             .http()
             .listen(&format!("{session}Last-Event-ID: {unknown}\r\n"));
         assert_eq!(head.status, 400, "{unknown:?}");
@@ -114,13 +121,13 @@ fn the_general_stream_can_be_taken_over_by_its_own_client() {
         }
         false
     });
-    let house = House::of(fake);
-    let mut http = house.http();
+    let front_server = FrontServer::of(fake);
+    let mut http = front_server.http();
     let session = http.open();
-    let mut old = house.http();
+    let mut old = front_server.http();
     old.listen(&session);
     old.event();
-    let mut new = house.http();
+    let mut new = front_server.http();
     assert_eq!(
         new.listen(&format!("{session}Last-Event-ID: 0-0\r\n"))
             .status,
@@ -147,8 +154,8 @@ fn a_slow_answer_becomes_a_stream_that_is_kept_alive() {
         }
         false
     });
-    let house = House::with(fake, hasty());
-    let mut http = house.http();
+    let front_server = FrontServer::with(fake, hasty());
+    let mut http = front_server.http();
     let session = http.open();
     http.begin_post(&session, CALL);
     assert_eq!(http.head().get("content-type"), Some("text/event-stream"));
@@ -178,14 +185,14 @@ fn a_client_that_reads_slowly_holds_its_own_server_and_loses_nothing() {
         }
         false
     });
-    let house = House::of(fake);
-    let mut http = house.http();
+    let front_server = FrontServer::of(fake);
+    let mut http = front_server.http();
     let session = http.open();
     http.begin_post(&session, CALL);
     http.head();
     http.event();
     // Meanwhile other sessions are served.
-    let mut other = house.http();
+    let mut other = front_server.http();
     let session = other.open();
     assert_eq!(
         other

@@ -3,15 +3,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
-#[path = "../support/house.rs"]
-mod house;
+#[path = "../support/front_server.rs"]
+mod front_server;
 mod peer;
 mod roads;
 mod transcript;
 
 use rmcp::transport::StreamableHttpClientTransport;
 
-use crate::house::House;
+use crate::front_server::FrontServer;
 use crate::roads::{Child, HttpServer, Server, over_http, stdio};
 use crate::transcript::{Era, transcript};
 
@@ -47,8 +47,8 @@ async fn alone(era: Era) -> Vec<String> {
 }
 
 async fn a_client_on_http_before_the_front(era: Era) -> Vec<String> {
-    let house = house(Child::new(Server::default()));
-    let url = format!("http://{}/mcp", house.address);
+    let front_server = front_server(Child::new(Server::default()));
+    let url = format!("http://{}/mcp", front_server.address);
     transcript(era, StreamableHttpClientTransport::from_uri(url)).await
 }
 
@@ -58,37 +58,37 @@ async fn a_server_on_http_behind_the_bridge(era: Era) -> Vec<String> {
 }
 
 async fn both_bridges_in_a_row(era: Era) -> Vec<String> {
-    let house = house(Child::new(Server::default()));
-    let url = format!("http://{}/mcp", house.address);
+    let front_server = front_server(Child::new(Server::default()));
+    let url = format!("http://{}/mcp", front_server.address);
     transcript(era, stdio(&over_http(&url))).await
 }
 
 async fn http_on_both_ends(era: Era) -> Vec<String> {
     let server = HttpServer::start(Server::default()).await;
-    let house = house(over_http(&server.url));
-    let url = format!("http://{}/mcp", house.address);
+    let front_server = front_server(over_http(&server.url));
+    let url = format!("http://{}/mcp", front_server.address);
     transcript(era, StreamableHttpClientTransport::from_uri(url)).await
 }
 
 /// A front, made and later dropped outside of the runtime of the test.
-fn house(upstream: impl tapewright_proxy::upstream::Upstream) -> Outside {
-    tokio::task::block_in_place(|| Outside(Some(House::of(upstream))))
+fn front_server(upstream: impl tapewright_proxy::upstream::Upstream) -> Outside {
+    tokio::task::block_in_place(|| Outside(Some(FrontServer::of(upstream))))
 }
 
 /// A front that is dropped where a runtime may be dropped.
-struct Outside(Option<House>);
+struct Outside(Option<FrontServer>);
 
 impl std::ops::Deref for Outside {
-    type Target = House;
+    type Target = FrontServer;
 
-    fn deref(&self) -> &House {
+    fn deref(&self) -> &FrontServer {
         self.0.as_ref().expect("it is dropped once")
     }
 }
 
 impl Drop for Outside {
     fn drop(&mut self) {
-        tokio::task::block_in_place(|| drop(self.0.take().map(House::tape)));
+        tokio::task::block_in_place(|| drop(self.0.take().map(FrontServer::tape)));
     }
 }
 

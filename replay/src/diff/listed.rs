@@ -28,7 +28,7 @@ pub struct Listed {
 const MOST: usize = 100;
 
 /// The definitions in two answers that are not written the same.
-pub(super) fn of(before: &[u8], after: &[u8], redactor: &mut Redactor) -> Vec<Listed> {
+pub(crate) fn of(before: &[u8], after: &[u8], redactor: &mut Redactor) -> Vec<Listed> {
     let before = judge::redacted(before, redactor);
     let after = judge::redacted(after, redactor);
     let (Ok(before), Ok(after)) = (Tree::read(&before), Tree::read(&after)) else {

@@ -1,20 +1,19 @@
 //! The live server of a session.
 
-use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use bytes::Bytes;
-use tapewright_proxy::bridge::hose::{Hose, Line};
+use tapewright_proxy::bridge::line_queue::{Line, LineQueue};
 use tapewright_proxy::bridge::ours;
 use tapewright_proxy::upstream::{ChunkSink, ChunkSource, Life, Link, ReadResult};
-use tapewright_schemas::conversation::IdKey;
+use tapewright_schemas::conversation::{IdKey, Outstanding};
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
 use tapewright_schemas::event::Exit;
 
-use super::Hoses;
+use super::LineQueues;
 
 /// A live server that was asked something.
 pub(super) struct Live {
@@ -24,18 +23,20 @@ pub(super) struct Live {
     ended: Box<dyn FnOnce() -> io::Result<Exit> + Send>,
 }
 
+/// How many requests may be under way; beyond that they are not taken.
+const UNDER_WAY: usize = 65_536;
+
 /// What a live server owes.
 pub(super) struct Owed {
     // What the client says.
-    input: Hose,
+    input: LineQueue,
     state: Mutex<State>,
     changed: Condvar,
 }
 
-#[derive(Default)]
 struct State {
     // Requests under way, by the key of their id: the source text of the id.
-    requests: HashMap<IdKey, Vec<u8>>,
+    requests: Outstanding<Vec<u8>>,
     // The answer to this request is not for the client.
     kept: Option<IdKey>,
     ended: bool,
@@ -50,11 +51,16 @@ impl Live {
 
     /// Listens to a link: lines go to `output`, the log to `log`. Its life is for the
     /// caller to hold.
-    pub(super) fn of(link: Link, hoses: Hoses) -> io::Result<(Self, Box<dyn Life>)> {
-        let Hoses { input, output, log } = hoses;
+    pub(super) fn of(link: Link, line_queues: LineQueues) -> io::Result<(Self, Box<dyn Life>)> {
+        let LineQueues { input, output, log } = line_queues;
         let owed = Arc::new(Owed {
             input,
-            state: Mutex::default(),
+            state: Mutex::new(State {
+                requests: Outstanding::new(UNDER_WAY),
+                kept: None,
+                ended: false,
+                signalled: false,
+            }),
             changed: Condvar::new(),
         });
         let (hearing, source) = (Arc::clone(&owed), link.to_client);
@@ -108,12 +114,14 @@ impl Live {
             if state.ended {
                 return false;
             }
-            state.requests.insert(id_key, id.to_vec());
+            if !state.requests.enter(id_key, id.to_vec()) {
+                return false;
+            }
         }
         let taken = self.write(line);
         if !taken {
             // Answered already, when its end was noticed first.
-            return self.owed.lock().requests.remove(&id_key).is_none();
+            return self.owed.lock().requests.take(id_key).is_none();
         }
         taken
     }
@@ -125,7 +133,7 @@ impl Live {
 
     /// Whether a request with this id is under way.
     pub(super) fn owes(&self, id: &RequestId<'_>) -> bool {
-        self.owed.lock().requests.contains_key(&IdKey::exact(id))
+        self.owed.lock().requests.contains(id)
     }
 
     /// Ends its input, and waits for its end.
@@ -159,7 +167,7 @@ impl Owed {
     }
 
     /// The server says something; false when nobody listens any more.
-    fn hear(&self, line: Bytes, output: &Hose) -> bool {
+    fn hear(&self, line: Bytes, output: &LineQueue) -> bool {
         let mut keep = false;
         for_each_message(&line, |message| {
             if let Kind::Response { id, .. } = Envelope::parse(message).kind {
@@ -169,7 +177,7 @@ impl Owed {
                     state.kept = None;
                     keep = true;
                 }
-                state.requests.remove(&key);
+                state.requests.take(key);
             }
         });
         if keep {
@@ -180,14 +188,14 @@ impl Owed {
     }
 
     /// The server says no more: what it owes is answered in its place.
-    fn over(&self, output: &Hose) {
+    fn over(&self, output: &LineQueue) {
         let left: Vec<Vec<u8>> = {
             let mut state = self.lock();
             state.ended = true;
             if state.signalled {
                 self.input.finish();
             }
-            state.requests.drain().map(|(_, id)| id).collect()
+            state.requests.take_all().collect()
         };
         self.changed.notify_all();
         for id in left {
@@ -200,7 +208,7 @@ impl Owed {
 }
 
 /// Why a request that was never recorded got no answer of the live server's.
-pub(super) const ENDED: &str = "it is not recorded, and the live server has ended";
+pub(super) const ENDED: &str = "not recorded, and the live server has ended";
 
 /// How long an answer to `initialize` may take.
 const INTRODUCTION_TIME: Duration = Duration::from_secs(60);

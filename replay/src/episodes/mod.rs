@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use rustix::process::Signal;
-use tapewright_proxy::bridge::hose::Hose;
+use tapewright_proxy::bridge::line_queue::LineQueue;
 use tapewright_proxy::bridge::lines::{LineSink, LineSource};
 use tapewright_proxy::upstream::{Life, Link, OpenError, Upstream};
 use tapewright_schemas::event::Peer;
@@ -56,22 +56,26 @@ impl Episodes {
 
 /// The lines of one session: what its client sends, what it gets, and what servers say beside.
 #[derive(Clone)]
-struct Hoses {
-    input: Hose,
-    output: Hose,
-    log: Hose,
+struct LineQueues {
+    input: LineQueue,
+    output: LineQueue,
+    log: LineQueue,
 }
 
 impl Upstream for Episodes {
     fn open(&self) -> Result<Link, OpenError> {
-        let (input, output, log) = (Hose::default(), Hose::default(), Hose::default());
+        let (input, output, log) = (
+            LineQueue::default(),
+            LineQueue::default(),
+            LineQueue::default(),
+        );
         let session = self.cassette.falling_session();
         let life = Hold {
             session: session.clone(),
             input: input.clone(),
             live: Arc::default(),
         };
-        let hoses = Hoses {
+        let line_queues = LineQueues {
             input: input.clone(),
             output: output.clone(),
             log: log.clone(),
@@ -79,7 +83,7 @@ impl Upstream for Episodes {
         let worker = Worker::new(
             session,
             Arc::clone(&self.live),
-            hoses,
+            line_queues,
             Arc::clone(&life.live),
             Arc::clone(&self.asked),
         );
@@ -114,7 +118,7 @@ struct Held {
 struct Hold {
     session: ReplaySession,
     // What the client says. Its end is the end of all.
-    input: Hose,
+    input: LineQueue,
     live: LiveHold,
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 
 use bytes::Bytes;
-use tapewright_proxy::bridge::hose::{Line, Taken};
+use tapewright_proxy::bridge::line_queue::{Line, Taken};
 use tapewright_proxy::bridge::ours;
 use tapewright_proxy::upstream::Upstream;
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
@@ -13,14 +13,14 @@ use tapewright_schemas::event::Exit;
 use tapewright_schemas::json;
 
 use super::live::{ENDED, Live};
-use super::{Held, Hoses, LiveHold};
+use super::{Held, LineQueues, LiveHold};
 use crate::upstream::{Received, ReplaySession};
 
 /// One session: who answers what.
 pub(super) struct Worker {
     session: ReplaySession,
     upstream: Arc<dyn Upstream>,
-    hoses: Hoses,
+    line_queues: LineQueues,
     hold: LiveHold,
     asked: Arc<AtomicU64>,
     live: Option<Live>,
@@ -32,14 +32,14 @@ impl Worker {
     pub(super) fn new(
         session: ReplaySession,
         upstream: Arc<dyn Upstream>,
-        hoses: Hoses,
+        line_queues: LineQueues,
         hold: LiveHold,
         asked: Arc<AtomicU64>,
     ) -> Self {
         Self {
             session,
             upstream,
-            hoses,
+            line_queues,
             hold,
             asked,
             live: None,
@@ -50,7 +50,7 @@ impl Worker {
     /// Runs until the client and both servers have ended; how the live one ended, if
     /// there was one.
     pub(super) fn run(mut self) -> Exit {
-        let (session, output) = (self.session.clone(), self.hoses.output.clone());
+        let (session, output) = (self.session.clone(), self.line_queues.output.clone());
         let played = thread::Builder::new()
             .name("played".to_owned())
             .spawn(move || {
@@ -60,11 +60,12 @@ impl Worker {
                     }
                 }
             });
-        while let (Ok(_), Taken::Line(line)) = (&played, self.hoses.input.take_blocking(None)) {
+        while let (Ok(_), Taken::Line(line)) = (&played, self.line_queues.input.take_blocking(None))
+        {
             let line = line.bytes;
             for_each_message(&line, |message| self.message(&line.slice_ref(message)));
         }
-        self.hoses.input.close();
+        self.line_queues.input.close();
         self.session.end_input();
         let exit = match self.live.take() {
             Some(live) => live.end(),
@@ -74,8 +75,8 @@ impl Worker {
             // A player that panicked has nothing more to say.
             played.join().ok();
         }
-        self.hoses.output.finish();
-        self.hoses.log.finish();
+        self.line_queues.output.finish();
+        self.line_queues.log.finish();
         exit
     }
 
@@ -125,20 +126,21 @@ impl Worker {
                 let taken = live.ask(id, message);
                 taken.then_some(()).ok_or_else(|| ENDED.to_owned())
             }
-            Err(why) => Err(format!("it is not recorded, and {why}")),
+            Err(why) => Err(format!("not recorded, and {why}")),
         };
         if let Err(why) = asked {
             // A client that has left needs no answer.
             let line = Line::ours(ours::error(id, &why, None));
-            self.hoses.output.push_now(line).ok();
+            self.line_queues.output.push_now(line).ok();
         }
     }
 
     fn open(&mut self) -> Result<&mut Live, String> {
         if self.live.is_none() {
             let link = self.upstream.open().map_err(|error| error.to_string())?;
-            let hoses = self.hoses.clone();
-            let (mut server, hold) = Live::of(link, hoses).map_err(|error| error.to_string())?;
+            let line_queues = self.line_queues.clone();
+            let (mut server, hold) =
+                Live::of(link, line_queues).map_err(|error| error.to_string())?;
             let owed = server.owed();
             *self.hold.lock().unwrap_or_else(PoisonError::into_inner) =
                 Some(Held { life: hold, owed });

@@ -9,6 +9,7 @@ use super::placeholder::generic;
 use super::tree::{Kind, NodeId, Tree};
 use super::volatile::{self, Volatile};
 use super::{number, placeholder};
+use tapewright_schemas::slices::Part as _;
 
 /// How much of a value counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,7 +64,7 @@ pub(crate) fn write_canon(tree: &Tree<'_>, canon: &Canon<'_>, out: &mut Vec<u8>)
     let start = out.len();
     let walk = Walk { tree, canon };
     walk.value(root, b"", &trail, PARAMS, 0, out);
-    if out.get(start..) == Some(EMPTY_OBJECT) {
+    if out.part(start..) == EMPTY_OBJECT {
         out.truncate(start);
     }
 }
@@ -212,7 +213,7 @@ impl Walk<'_, '_> {
             let path = self.path(path, step);
             let value = out.len();
             self.value(child, &name, &below, path, depth + 1, out);
-            if depth == 0 && is_optional(&name) && out.get(value..) == Some(EMPTY_OBJECT) {
+            if depth == 0 && is_optional(&name) && out.part(value..) == EMPTY_OBJECT {
                 out.truncate(start);
             }
         }

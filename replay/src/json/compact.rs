@@ -2,12 +2,18 @@
 
 use std::borrow::Cow;
 
-/// The same JSON without line breaks, and without other white space between its tokens
+use tapewright_schemas::cassette::on_one_line;
+
+/// The same JSON without line breaks: as it was recorded, where a cassette holds it an element on
+/// each line, and without other white space between its tokens
 /// when there were any: a line of the stdio transport holds no line feed, and a
 /// hand-written recording is full of them.
 pub(crate) fn compact(text: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr2(b'\n', b'\r', text).is_none() {
         return Cow::Borrowed(text);
+    }
+    if let Some(line) = on_one_line(text) {
+        return Cow::Owned(line);
     }
     let mut out = Vec::with_capacity(text.len());
     let mut inside = false;

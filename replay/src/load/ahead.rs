@@ -11,7 +11,7 @@ use std::thread;
 use tapewright_schemas::json::Scanner;
 use tapewright_schemas::slices::Part as _;
 
-use super::arrange::Draft;
+use super::parts::Draft;
 use super::scan::{Scan, Stop};
 use crate::script::Methods;
 
@@ -63,7 +63,7 @@ fn likely_start(text: &[u8], from: usize) -> Option<usize> {
     memchr::memmem::find_iter(rest, b"\"request\"")
         .take(TRIES)
         .find_map(|at| {
-            let before = text.get(..from + at)?.trim_ascii_end();
+            let before = text.part(..from + at).trim_ascii_end();
             let before = before.strip_suffix(b"{")?;
             before
                 .trim_ascii_end()

@@ -1,204 +1,30 @@
 //! From the lists of a cassette to one course of events.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 
-use bytes::Bytes;
+use tapewright_schemas::cassette::Course;
 use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::era::Era;
 use tapewright_schemas::event::Direction;
-use tapewright_schemas::json::Span;
 use tapewright_schemas::recording::FileKind;
+use tapewright_schemas::tape::Incomplete;
 
-use crate::script::{
-    Aside, Cue, MethodId, Methods, Moment, Response, Script, Take, TakePlace, Words,
-};
+use super::parts::{Draft, Entry, Exchanges, Parts};
+use crate::script::{Aside, Cue, Methods, Moment, Script, Take, TakePlace, Words};
 use crate::source::Source;
-use crate::takes::{NONE, Numbers, Packed, Takes};
+use crate::takes::{NONE, Packed, Takes};
 
-/// The lists, as they stand in the file.
-#[derive(Default)]
-pub(super) struct Parts {
-    pub(super) exchanges: Exchanges,
-    pub(super) unanswered: Vec<Draft>,
-    pub(super) probes: Vec<Draft>,
-    pub(super) messages: Vec<Entry>,
-    pub(super) meta: Vec<(String, String)>,
-    pub(super) incomplete: Option<String>,
+/// Why the file does not hold everything, by the two members that say so.
+fn lacks(why: Option<String>, detail: Option<String>) -> Option<Incomplete> {
+    Some(Incomplete::read(why?, detail))
 }
 
-/// The exchanges, in order. Most are a request and its answer, and are kept as numbers.
-#[derive(Default)]
-pub(super) struct Exchanges {
-    packed: VecDeque<Packed>,
-    others: Vec<Draft>,
-}
-
-impl Exchanges {
-    pub(super) fn len(&self) -> usize {
-        self.packed.len()
-    }
-
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
-    }
-
-    /// Appends one.
-    pub(super) fn push(&mut self, draft: Draft) {
-        if let Some(packed) = draft.packed() {
-            self.packed.push_back(packed);
-        } else {
-            self.packed.push_back(Packed::other(self.others.len()));
-            self.others.push(draft);
-        }
-    }
-
-    /// The method and the request of each.
-    #[cfg(test)]
-    pub(super) fn requests(&self) -> impl Iterator<Item = (MethodId, Span)> + '_ {
-        self.packed.iter().map(|packed| {
-            let other = packed.is_other().and_then(|at| self.others.get(at));
-            other.map_or_else(
-                || (packed.method, packed.request()),
-                |draft| (draft.method, draft.request),
-            )
-        })
-    }
-
-    /// Appends those of a part of the file, which begins at `base` and has its own `methods`.
-    pub(super) fn append(&mut self, mut part: Self, base: usize, methods: &[MethodId]) {
-        let here = |there: MethodId| methods.get(there.0 as usize).copied().unwrap_or(there);
-        let before = self.others.len();
-        for mut packed in part.packed {
-            if let Some(place) = packed.is_other() {
-                packed = Packed::other(before + place);
-            } else {
-                packed.shift(base);
-                packed.method = here(packed.method);
-            }
-            self.packed.push_back(packed);
-        }
-        for draft in &mut part.others {
-            draft.shift_from(0, base);
-            draft.method = here(draft.method);
-        }
-        self.others.append(&mut part.others);
-    }
-}
-
-/// A request, its response if any, and what crossed in between.
-pub(super) struct Draft {
-    pub(super) request: Span,
-    pub(super) id: Option<Span>,
-    pub(super) method: MethodId,
-    pub(super) params: Option<Span>,
-    pub(super) response: Option<Response>,
-    pub(super) sent_us: Option<u64>,
-    pub(super) took_us: Option<u64>,
-    pub(super) head: Option<Span>,
-    pub(super) stream: Vec<Entry>,
-    pub(super) era: Option<Era>,
-    pub(super) session: u32,
-    pub(super) after: Option<usize>,
-    pub(super) why: String,
-    /// The answer was an HTTP error, and no server of MCP may have spoken.
-    pub(super) http_error: bool,
-}
-
-impl Draft {
-    /// Itself in numbers, when nothing is beside its request and its answer.
-    fn packed(&self) -> Option<Packed> {
-        if self.head.is_some() || !self.stream.is_empty() || self.http_error {
-            return None;
-        }
-        Packed::new(&Numbers {
-            request: self.request,
-            id: self.id,
-            params: self.params,
-            response: self.response?,
-            method: self.method,
-            session: self.session,
-            sent_us: self.sent_us,
-            took_us: self.took_us,
-        })
-    }
-
-    /// Moves it, when it was read from a part of its file: what was at `from` is at `to`.
-    pub(super) fn shift_from(&mut self, from: usize, to: usize) {
-        shift(&mut self.request, from, to);
-        let response = self.response.as_mut();
-        let (response, id) = response.map(|one| (&mut one.span, &mut one.id)).unzip();
-        let spans = [&mut self.id, &mut self.params, &mut self.head];
-        let spans = spans.into_iter().chain(id).filter_map(Option::as_mut);
-        for span in spans.chain(response) {
-            shift(span, from, to);
-        }
-        for entry in &mut self.stream {
-            entry.shift_from(from, to);
-        }
-    }
-}
-
-fn shift(span: &mut Span, from: usize, to: usize) {
-    span.start = (span.start + to).saturating_sub(from);
-    span.end = (span.end + to).saturating_sub(from);
-}
-
-impl Entry {
-    /// Moves it, when it was read from a part of its file: what was at `from` is at `to`.
-    pub(super) fn shift_from(&mut self, from: usize, to: usize) {
-        if let Words::Span(span) = &mut self.words {
-            shift(span, from, to);
-        }
-    }
-}
-
-impl Default for Draft {
-    fn default() -> Self {
-        Self {
-            request: Span { start: 0, end: 0 },
-            id: None,
-            method: MethodId::NONE,
-            params: None,
-            response: None,
-            sent_us: None,
-            took_us: None,
-            head: None,
-            stream: Vec::new(),
-            era: None,
-            session: 0,
-            after: None,
-            why: String::new(),
-            http_error: false,
-        }
-    }
-}
-
-/// One message of a stream, or beside all exchanges.
-pub(super) struct Entry {
-    pub(super) dir: Direction,
-    pub(super) words: Words,
-    pub(super) at_us: Option<u64>,
-    pub(super) session: u32,
-    pub(super) after: Option<usize>,
-}
-
-impl Default for Entry {
-    fn default() -> Self {
-        Self {
-            dir: Direction::ToClient,
-            words: Words::Kept(Bytes::new()),
-            at_us: None,
-            session: 0,
-            after: None,
-        }
-    }
-}
-
-/// Puts everything in the order in which it happened. What has no time stands behind
-/// what comes before it in the file.
+/// Puts everything in the order in which it happened. What has no time stands behind what comes
+/// before it in the file; where nothing has one, the order is the one that [`Course`] tells.
 pub(super) fn arrange(text: Source, parts: Parts, methods: Methods) -> Script {
     let initialize = methods.find("initialize");
     let opens = |draft: &Draft| Some(draft.method) == initialize;
+    let timed = parts.tells_times();
     // A client that looks for the transport posts `initialize` where nobody takes it, and
     // begins again. Here the transport is ours, and nobody looks for it.
     let Exchanges { packed, others } = parts.exchanges;
@@ -212,15 +38,17 @@ pub(super) fn arrange(text: Source, parts: Parts, methods: Methods) -> Script {
         script: Script {
             text,
             kind: FileKind::Cassette,
+            timed,
             takes: Takes::made_of(packed),
             cues: Vec::new(),
             asides: Vec::new(),
             methods,
             sessions: Vec::new(),
-            incomplete: parts.incomplete,
+            incomplete: lacks(parts.incomplete, parts.incomplete_detail),
             meta: parts.meta,
         },
         known: HashSet::new(),
+        course: (!timed).then(Course::default),
         now_us: 0,
         element: 0,
     };
@@ -229,35 +57,14 @@ pub(super) fn arrange(text: Source, parts: Parts, methods: Methods) -> Script {
         (probe.sent_us, probe.took_us) = (None, None);
         stage.take(probe, TakePlace::Probe(at));
     }
-    let mut unanswered = parts.unanswered.into_iter().enumerate().peekable();
-    let mut messages = parts.messages.into_iter().peekable();
-    let mut others = others.into_iter();
-    for place in 0..=last {
-        let is_due = |after: Option<usize>| place == last || after.is_some_and(|at| at <= place);
-        while let Some((at, draft)) = unanswered.next_if(|(_, draft)| is_due(draft.after)) {
-            let why = draft.why.as_str().into();
-            stage.take(draft, TakePlace::Unanswered(at, why));
-        }
-        while let Some(entry) = messages.next_if(|entry| is_due(entry.after)) {
-            stage.aside(entry);
-        }
-        if place == last {
-            break;
-        }
-        let Some(packed) = stage.script.takes.next_draft() else {
-            break;
-        };
-        if packed.is_other().is_none() {
-            stage.packed(packed, place);
-        } else if let Some(draft) = others.next().filter(|draft| !looks(draft)) {
-            stage.take(draft, TakePlace::Exchange(place));
-        }
-    }
+    stage.play(others, last, parts.unanswered, parts.messages, looks);
     stage.finish()
 }
 
 struct Stage {
     script: Script,
+    // Of a recording without times.
+    course: Option<Course>,
     // The sessions that are on it.
     known: HashSet<u32>,
     // The latest time so far.
@@ -266,6 +73,50 @@ struct Stage {
 }
 
 impl Stage {
+    /// Takes the exchanges, and what stands beside them at its place. Some are passed over.
+    fn play(
+        &mut self,
+        others: Vec<Draft>,
+        last: usize,
+        unanswered: Vec<Draft>,
+        messages: Vec<Entry>,
+        is_passed: impl Fn(&Draft) -> bool,
+    ) {
+        let mut unanswered = unanswered.into_iter().enumerate().peekable();
+        let mut messages = messages.into_iter().peekable();
+        let mut others = others.into_iter();
+        for place in 0..=last {
+            let is_due =
+                |after: Option<usize>| place == last || after.is_some_and(|at| at <= place);
+            while let Some((at, draft)) = unanswered.next_if(|(_, draft)| is_due(draft.after)) {
+                // What says that it came before the request did so.
+                let is_first = |entry: &Entry| {
+                    let before = entry.unanswered_before;
+                    is_due(entry.after) && before.is_some_and(|before| before <= at)
+                };
+                while let Some(entry) = messages.next_if(is_first) {
+                    self.aside(entry);
+                }
+                let why = draft.why.as_str().into();
+                self.take(draft, TakePlace::Unanswered(at, why));
+            }
+            while let Some(entry) = messages.next_if(|entry| is_due(entry.after)) {
+                self.aside(entry);
+            }
+            if place == last {
+                break;
+            }
+            let Some(packed) = self.script.takes.next_draft() else {
+                break;
+            };
+            if packed.is_other().is_none() {
+                self.packed(packed, place);
+            } else if let Some(draft) = others.next().filter(|draft| !is_passed(draft)) {
+                self.take(draft, TakePlace::Exchange(place));
+            }
+        }
+    }
+
     fn moment(&mut self, at_us: Option<u64>, step: u32) -> Moment {
         let at_us = at_us.unwrap_or(self.now_us);
         self.now_us = self.now_us.max(at_us);
@@ -279,6 +130,10 @@ impl Stage {
     /// As [`take`](Self::take), of one that is numbers.
     fn packed(&mut self, mut packed: Packed, place: usize) {
         self.element = self.element.saturating_add(1);
+        if let Some(course) = &mut self.course {
+            let (asked, mut step) = course.ask();
+            packed.set_course(asked, step.heard(packed.seen()));
+        }
         let sent = (packed.asked_us != NONE).then_some(packed.asked_us);
         let asked = self.moment(sent, 0);
         packed.set(asked, place);
@@ -289,21 +144,25 @@ impl Stage {
         self.script.takes.push_packed(packed);
     }
 
-    fn take(&mut self, draft: Draft, place: TakePlace) {
+    fn take(&mut self, mut draft: Draft, place: TakePlace) {
         self.element = self.element.saturating_add(1);
+        let answered = self.course.as_mut().map(|course| draft.place(course));
         let asked = self.moment(draft.sent_us, 0);
         let first = self.script.cues.len();
         let mut last_us = asked.at_us;
         let unanswered = draft.response.is_none() && draft.era != Some(Era::Stateless);
         for (step, entry) in (1..).zip(draft.stream) {
+            let Some(words) = entry.words else {
+                continue;
+            };
             // Within one stream the order of the file is the order of events.
             last_us = entry.at_us.unwrap_or(last_us).max(last_us);
             let when = self.moment(Some(last_us), step);
-            let loose = unanswered && is_loose(&self.script, &entry);
+            let loose = unanswered && is_loose(&self.script, entry.dir, &words);
             self.script.cues.push(Cue {
                 when,
                 dir: entry.dir,
-                words: entry.words,
+                words,
                 loose,
                 after: None,
             });
@@ -315,7 +174,8 @@ impl Stage {
                 step: u32::MAX,
             },
             (Some(_), took) => {
-                let end = took.map_or(last_us, |took| asked.at_us.saturating_add(took));
+                let end = took.map(|took| asked.at_us.saturating_add(took));
+                let end = answered.or(end).unwrap_or(last_us);
                 self.moment(Some(end.max(last_us)), u32::MAX)
             }
         };
@@ -339,12 +199,17 @@ impl Stage {
     }
 
     fn aside(&mut self, entry: Entry) {
+        let course = self.course.as_mut();
+        let place = course.map(|course| course.beside(entry.dir, entry.seen));
+        let Some(words) = entry.words else {
+            return;
+        };
         self.element = self.element.saturating_add(1);
-        let when = self.moment(entry.at_us, 0);
+        let when = self.moment(place.or(entry.at_us), 0);
         self.script.asides.push(Aside {
             when,
             dir: entry.dir,
-            words: entry.words,
+            words,
             session: entry.session,
             after: None,
         });
@@ -459,11 +324,11 @@ impl Said {
 /// Whether a message stands in the stream of a request that was never answered and need
 /// not belong to it: over stdio nothing tells, and a recorder puts it with the latest
 /// request that is under way. It follows what the client had said before it.
-fn is_loose(script: &Script, entry: &Entry) -> bool {
-    if entry.dir == Direction::ToServer {
+fn is_loose(script: &Script, dir: Direction, words: &Words) -> bool {
+    if dir == Direction::ToServer {
         return false;
     }
-    let Words::Span(span) = &entry.words else {
+    let Words::Span(span) = words else {
         return true;
     };
     let message = script.source(*span);

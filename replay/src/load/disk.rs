@@ -9,27 +9,28 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use tapewright_schemas::cassette::Projector;
 use tapewright_schemas::event::EventBody;
 use tapewright_schemas::json::Scanner;
 use tapewright_schemas::recording::{FileKind, NoPieces, Part, Pieces};
-use tapewright_schemas::tape::{Ending, Read, ReadError, Reader};
+use tapewright_schemas::tape::{Read, ReadError, Reader};
 
-use super::arrange::{Exchanges, Parts, arrange};
+use super::LoadError;
+use super::arrange::arrange;
+use super::parts::{Exchanges, Parts};
 use super::scan::Scan;
-use super::{LoadError, Spool};
 use crate::script::{Methods, Script};
 use crate::source::Source;
 
 /// The members that are lists.
-const LISTS: &[&str] = &["exchanges", "unanswered", "probes", "messages"];
+const LISTS: &[&str] = &[EXCHANGES, "unanswered", "probes", "messages"];
+pub(super) const EXCHANGES: &str = "exchanges";
 /// How long the header of a tape may be, in bytes.
 const HEADER: u64 = 16 << 20;
 /// How much is read at once, in bytes.
-const BUFFER: usize = 1 << 20;
+pub(super) const BUFFER: usize = 1 << 20;
 /// How many events are handed on at once, and how many times that may wait to be taken.
 const BATCH: usize = 256;
-const AHEAD: usize = 4;
+pub(super) const AHEAD: usize = 4;
 /// More threads than this only wait for memory.
 const MOST: usize = 4;
 
@@ -41,42 +42,11 @@ pub(super) fn is_tape(mut file: &File) -> io::Result<bool> {
     Ok(FileKind::is_tape_header(line.trim_ascii_end()))
 }
 
-/// The cassette of a tape, on a spool.
-pub(super) fn cassette_of(tape: File, spool: &Spool<'_>) -> Result<File, LoadError> {
-    let reader = Reader::open(BufReader::with_capacity(BUFFER, tape))?;
-    let mut projector = Projector::new(reader.header(), spool()?, spool()?);
-    // One thread reads what the other one projects.
-    let reader = thread::scope(|scope| {
-        let (give, given) = sync_channel(AHEAD);
-        let reading = scope.spawn(move || read_events(reader, &give));
-        for events in given {
-            for read in events {
-                projector
-                    .observe_message(&read.event, read.envelope().as_ref())
-                    .map_err(LoadError::Projection)?;
-            }
-        }
-        match reading.join() {
-            Ok(reader) => reader.map_err(LoadError::Tape),
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    })?;
-    let ending = reader.ending().cloned();
-    let ending = ending.unwrap_or(Ending::CutShort {
-        last_seq: 0,
-        torn: false,
-    });
-    let (_, mut file) = projector
-        .finish_in_place(&ending, spool)
-        .map_err(LoadError::Projection)?;
-    file.rewind()?;
-    Ok(file)
-}
-
 /// Reads all events of a tape, some at a time, as long as anybody takes them.
-fn read_events<R: io::BufRead>(
+pub(super) fn read_events<R: io::BufRead>(
     mut reader: Reader<R>,
     give: &SyncSender<Vec<Read>>,
+    emptied: &Receiver<Vec<Read>>,
 ) -> Result<Reader<R>, ReadError> {
     let mut events = Vec::new();
     let mut bytes = 0;
@@ -87,7 +57,9 @@ fn read_events<R: io::BufRead>(
         events.push(read);
         if events.len() >= BATCH || bytes >= BUFFER {
             bytes = 0;
-            if give.send(std::mem::take(&mut events)).is_err() {
+            let mut next = emptied.try_recv().unwrap_or_default();
+            next.clear();
+            if give.send(std::mem::replace(&mut events, next)).is_err() {
                 return Ok(reader);
             }
         }
@@ -99,24 +71,31 @@ fn read_events<R: io::BufRead>(
 
 /// Reads a cassette; `None` for a file that is none, or not as ours are.
 pub(super) fn read(file: File) -> Result<Option<Script>, LoadError> {
-    let mut loading = Loading::default();
-    match loading.read(&file) {
-        Ok(()) if loading.version && loading.lists.contains("exchanges") => {}
+    script(Loading::of(&file), file)
+}
+
+/// What was read of a file as a script; `None` for what is no cassette, or not as ours are.
+pub(super) fn script(
+    loaded: Result<Loading, NoPieces>,
+    file: File,
+) -> Result<Option<Script>, LoadError> {
+    let loading = match loaded {
+        Ok(loading) if loading.version && loading.lists.contains(EXCHANGES) => loading,
         Err(NoPieces::Io(error)) => return Err(error.into()),
-        Ok(()) | Err(_) => return Ok(None),
-    }
+        Ok(_) | Err(_) => return Ok(None),
+    };
     let Loading { parts, methods, .. } = loading;
     Ok(Some(arrange(Source::Disk(file), parts, methods)))
 }
 
 /// What is known of a cassette so far.
 #[derive(Default)]
-struct Loading {
-    parts: Parts,
-    methods: Methods,
+pub(super) struct Loading {
+    pub(super) parts: Parts,
+    pub(super) methods: Methods,
     version: bool,
     // The lists that were met.
-    lists: BTreeSet<&'static str>,
+    pub(super) lists: BTreeSet<&'static str>,
 }
 
 /// A run of exchanges: its number, where it begins, and its text as an array.
@@ -125,7 +104,22 @@ type Run = (usize, usize, Vec<u8>);
 type Scanned = (usize, usize, Option<(Exchanges, Methods)>);
 
 impl Loading {
-    fn read(&mut self, file: &File) -> Result<(), NoPieces> {
+    /// Reads all of a cassette.
+    pub(super) fn of(input: impl io::Read) -> Result<Self, NoPieces> {
+        Self::knowing(Methods::default(), input)
+    }
+
+    /// The same, where methods have their ids already.
+    pub(super) fn knowing(methods: Methods, input: impl io::Read) -> Result<Self, NoPieces> {
+        let mut loading = Self {
+            methods,
+            ..Self::default()
+        };
+        loading.read(input)?;
+        Ok(loading)
+    }
+
+    fn read(&mut self, input: impl io::Read) -> Result<(), NoPieces> {
         let workers = thread::available_parallelism().map_or(1, NonZero::get);
         let most = workers.min(MOST) * 2;
         // Never more is under way, so that nobody waits to give.
@@ -147,13 +141,13 @@ impl Loading {
                 early: BTreeMap::new(),
                 most,
             };
-            self.pieces(file, &mut under_way)?;
+            self.pieces(input, &mut under_way)?;
             under_way.finish(self)
         })
     }
 
-    fn pieces(&mut self, file: &File, under_way: &mut UnderWay) -> Result<(), NoPieces> {
-        let mut pieces = Pieces::new(file, LISTS);
+    fn pieces(&mut self, input: impl io::Read, under_way: &mut UnderWay) -> Result<(), NoPieces> {
+        let mut pieces = Pieces::new(input, LISTS);
         let mut at = 0;
         while let Some(piece) = pieces.next_piece()? {
             let start = at;
@@ -166,7 +160,7 @@ impl Loading {
                         // Of two lists of one name the last one counts.
                         return Err(NoPieces::NoObject);
                     }
-                    if list == "exchanges" {
+                    if list == EXCHANGES {
                         let text = [b"[", piece.text, b"]"].concat();
                         under_way.give(start, text, self)?;
                     } else {
@@ -176,6 +170,23 @@ impl Loading {
             }
         }
         Ok(())
+    }
+
+    /// Moves what stands at or behind a place by so many bytes, which were left out there.
+    pub(super) fn shift_behind(&mut self, place: usize, by: usize) {
+        // What stands before has no places: it tells of the whole recording.
+        let Parts {
+            unanswered,
+            probes,
+            messages,
+            ..
+        } = &mut self.parts;
+        for draft in unanswered.iter_mut().chain(probes) {
+            draft.shift_from(place, place + by);
+        }
+        for entry in messages {
+            entry.shift_from(place, place + by);
+        }
     }
 
     /// What is no exchange, as a document of its own.
@@ -189,7 +200,7 @@ impl Loading {
         let read = scan.root();
         self.version |= scan.version;
         if scan.exchanges {
-            self.lists.insert("exchanges");
+            self.lists.insert(EXCHANGES);
         }
         self.methods = std::mem::take(&mut scan.methods);
         let mut parts = std::mem::take(&mut scan.parts);
@@ -207,6 +218,8 @@ impl Loading {
         self.parts.messages.append(&mut parts.messages);
         self.parts.meta.append(&mut parts.meta);
         self.parts.incomplete = parts.incomplete.or(self.parts.incomplete.take());
+        let detail = parts.incomplete_detail;
+        self.parts.incomplete_detail = detail.or(self.parts.incomplete_detail.take());
         Ok(())
     }
 }
@@ -271,7 +284,7 @@ fn work(runs: &Mutex<Receiver<Run>>, tell: &SyncSender<Scanned>) {
     }
 }
 
-fn exchanges(text: &[u8]) -> Option<(Exchanges, Methods)> {
+pub(super) fn exchanges(text: &[u8]) -> Option<(Exchanges, Methods)> {
     std::str::from_utf8(text).ok()?;
     let mut scan = Scan::amid(text, Scanner::new(text));
     scan.scanner.next_token().ok()?;

@@ -7,7 +7,10 @@
 mod ahead;
 mod arrange;
 mod disk;
+mod parts;
+mod placed;
 mod scan;
+mod spooled;
 mod starts;
 
 use std::fs::File;
@@ -40,7 +43,7 @@ pub enum LoadError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// It could not be projected.
-    #[error("its exchanges could not be put together")]
+    #[error("cannot assemble its exchanges")]
     Projection(#[source] io::Error),
     /// A tape that is none, or is broken amid.
     #[error(transparent)]
@@ -65,7 +68,7 @@ impl Script {
     /// As [`open`](Self::open), of a file that is long.
     fn open_long(mut file: File, spool: &Spool<'_>) -> Result<Self, LoadError> {
         if disk::is_tape(&file)? {
-            let mut script = disk::read(disk::cassette_of(file, spool)?)?;
+            let mut script = placed::read_tape(file, spool)?;
             if let Some(script) = &mut script {
                 script.kind = FileKind::Tape;
             }

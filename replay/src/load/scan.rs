@@ -12,7 +12,8 @@ use tapewright_schemas::recording::DocumentError;
 use tapewright_schemas::slices::Part as _;
 
 use super::ahead::{self, Piece};
-use super::arrange::{Draft, Entry, Parts, arrange};
+use super::arrange::arrange;
+use super::parts::{Draft, Entry, Parts};
 use crate::script::{MethodId, Methods, Response, Script, Words};
 use crate::source::Source;
 
@@ -165,9 +166,8 @@ impl<'t> Scan<'t> {
             b"messages" => {
                 self.parts.messages.clear();
                 self.optional_array(|scan| {
-                    if let Some(entry) = scan.entry()? {
-                        scan.parts.messages.push(entry);
-                    }
+                    let entry = scan.entry()?;
+                    scan.parts.messages.push(entry);
                     Ok(())
                 })?;
             }
@@ -175,6 +175,11 @@ impl<'t> Scan<'t> {
             b"incomplete" => {
                 if let Value::String(text) = self.value_whole()? {
                     self.parts.incomplete = Some(self.string(text));
+                }
+            }
+            b"incomplete_detail" => {
+                if let Value::String(text) = self.value_whole()? {
+                    self.parts.incomplete_detail = Some(self.string(text));
                 }
             }
             _ => {
@@ -213,10 +218,12 @@ impl<'t> Scan<'t> {
                 b"response" if answered => response = self.envelope(false)?,
                 b"timing" => self.timing(&mut draft)?,
                 b"sent_ms" => draft.sent_us = self.millis()?,
+                b"seen" => draft.seen = self.number()?,
                 b"stream" => self.stream(&mut draft)?,
                 b"era" => {
                     if let Value::String(text) = self.value_whole()? {
-                        draft.era = Era::from_name(&self.string(text));
+                        let era = self.name(text);
+                        draft.era = str::from_utf8(&era).ok().and_then(Era::from_name);
                     }
                 }
                 b"head" => draft.head = Some(self.scanner.skip_value()?),
@@ -257,9 +264,7 @@ impl<'t> Scan<'t> {
     fn stream(&mut self, draft: &mut Draft) -> Result<(), Stop> {
         draft.stream.clear();
         self.optional_array(|scan| {
-            if let Some(entry) = scan.entry()? {
-                draft.stream.push(entry);
-            }
+            draft.stream.push(scan.entry()?);
             Ok(())
         })
     }
@@ -291,7 +296,7 @@ impl<'t> Scan<'t> {
                 b"method" if request => {
                     envelope.method = match self.value_whole()? {
                         Value::String(text) => {
-                            let method = self.meaning(text);
+                            let method = self.name(text);
                             Some(self.methods.admit(&method))
                         }
                         _ => None,
@@ -310,13 +315,12 @@ impl<'t> Scan<'t> {
         Ok(envelope)
     }
 
-    /// An entry of `stream` or `messages`; `None` for one that no message belongs to.
-    fn entry(&mut self) -> Result<Option<Entry>, Stop> {
+    /// An entry of `stream` or `messages`.
+    fn entry(&mut self) -> Result<Entry, Stop> {
         let Value::Object(_) = self.value()? else {
             return Err(Stop::Shape("must be an object"));
         };
         let mut dir = None;
-        let mut words = None;
         let mut entry = Entry::default();
         while let Some(name) = self.key()? {
             match self.name(name).as_ref() {
@@ -333,12 +337,18 @@ impl<'t> Scan<'t> {
                     }
                 }
                 b"at_ms" => entry.at_us = self.millis()?,
+                b"seen" => entry.seen = self.number()?,
+                b"unanswered_before" => entry.unanswered_before = self.number()?,
+                b"late" => {
+                    let late = self.scanner.skip_value()?;
+                    entry.late = late.of(self.text) == b"true";
+                }
                 b"session" => entry.session = self.number()?.unwrap_or_default(),
                 b"after" => entry.after = self.number()?,
-                b"message" => words = Some(Words::Span(self.scanner.skip_value()?)),
+                b"message" => entry.words = Some(Words::Span(self.scanner.skip_value()?)),
                 b"text" => {
                     if let Value::String(text) = self.value_whole()? {
-                        words = Some(Words::Kept(self.meaning(text).into()));
+                        entry.words = Some(Words::Kept(self.meaning(text).into()));
                     }
                 }
                 b"base64" => {
@@ -347,7 +357,7 @@ impl<'t> Scan<'t> {
                     };
                     let bytes = STANDARD.decode(self.meaning(text));
                     let bytes = bytes.map_err(|_| Stop::Shape("must be base64"))?;
-                    words = Some(Words::Kept(bytes.into()));
+                    entry.words = Some(Words::Kept(bytes.into()));
                 }
                 _ => {
                     self.scanner.skip_value()?;
@@ -355,7 +365,7 @@ impl<'t> Scan<'t> {
             }
         }
         entry.dir = dir.ok_or(Stop::Shape(FROM))?;
-        Ok(words.map(|words| Entry { words, ..entry }))
+        Ok(entry)
     }
 
     /// The elements of an array; `null` is no array and no mistake.

@@ -47,7 +47,7 @@ pub enum Reason {
         /// Where.
         path: String,
     },
-    /// The tool or the prompt was never asked for, with whatever arguments.
+    /// The tool or the prompt was never requested, with whatever arguments.
     NeverCalled {
         /// The first of those that were, each once, in recorded order.
         called: Vec<String>,
@@ -123,22 +123,20 @@ impl Miss {
             Reason::NeverRecorded if self.recorded == 0 => {
                 "the method was never recorded".to_owned()
             }
-            Reason::NeverRecorded => "it was never recorded with these parameters".to_owned(),
+            Reason::NeverRecorded => "never recorded with these parameters".to_owned(),
             Reason::OutOfOrder {
                 expected,
                 expected_method,
                 expected_target,
             } => {
                 let next = request(expected_method, expected_target.as_deref());
-                format!("it is out of order; next comes {next} ({expected})")
+                format!("out of order; expected {next} next ({expected})")
             }
             Reason::UsedUp { times } => {
-                format!("it was recorded, but its recordings are used up ({times} of {times})")
+                format!("its recordings are used up ({times} of {times})")
             }
-            Reason::Unanswered { why } if why.is_empty() => {
-                "it was recorded without an answer".to_owned()
-            }
-            Reason::Unanswered { why } => format!("it was recorded without an answer ({why})"),
+            Reason::Unanswered { why } if why.is_empty() => "recorded without an answer".to_owned(),
+            Reason::Unanswered { why } => format!("recorded without an answer ({why})"),
         };
         let near = self.nearest_words();
         format!("no recording answers {what}: {why}{near}")
@@ -148,8 +146,8 @@ impl Miss {
         let called: Vec<String> = called.iter().map(|name| format!("`{name}`")).collect();
         let called = called.join(", ");
         match self.method.as_str() {
-            "tools/call" => format!("the tool was never called; called were {called}"),
-            _ => format!("it was never asked for; asked for were {called}"),
+            "tools/call" => format!("the tool was never called; recorded tools: {called}"),
+            _ => format!("never requested; recorded: {called}"),
         }
     }
 
@@ -300,6 +298,7 @@ impl Matcher {
         );
         let mut found: Vec<Near> = Vec::new();
         for ordinal in candidates {
+            self.look();
             let Some(take) = index.script.take(ordinal as usize) else {
                 continue;
             };

@@ -6,6 +6,7 @@ mod named;
 mod search;
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -35,6 +36,9 @@ pub(crate) struct Matcher {
     redactor: Redactor,
     adopted: bool,
     bound: bind::Bindings,
+    // How many takes of a list are looked at for one request, and how many were for all of them.
+    most: usize,
+    looked_at: Cell<usize>,
 }
 
 /// What a live request gets.
@@ -67,14 +71,33 @@ impl Matcher {
             redactor: Redactor::new(rules),
             adopted: false,
             bound: bind::Bindings::default(),
+            most: usize::MAX,
+            looked_at: Cell::new(0),
             index,
         }
     }
 
+    /// Looks at no more than so many takes of a list for one request.
+    pub(crate) fn looking_at(mut self, most: usize) -> Self {
+        self.most = most;
+        self
+    }
+
+    /// One more take is looked at.
+    fn look(&self) {
+        self.looked_at.set(self.looked_at.get() + 1);
+    }
+
+    /// How many takes were looked at so far, for all requests.
+    #[cfg(test)]
+    pub(crate) fn looked_at(&self) -> usize {
+        self.looked_at.get()
+    }
+
     /// Begins again, as a new session would.
     pub(crate) fn reset(&mut self) {
-        let home = self.home;
-        *self = Self::new(Arc::clone(&self.index));
+        let (home, most) = (self.home, self.most);
+        *self = Self::new(Arc::clone(&self.index)).looking_at(most);
         self.home = home;
     }
 
@@ -101,28 +124,40 @@ impl Matcher {
 
     /// The take for a request, which counts as played from now on.
     pub(crate) fn find(&mut self, live: Live<'_>, aliases: &Aliases) -> Result<Found, Box<Miss>> {
-        let index = Arc::clone(&self.index);
-        let Some(method) = index.script.methods.find(live.method) else {
-            return Err(self.miss(live, None, &search::Seen::default(), aliases));
-        };
+        let mut seen = search::Seen::to_be_told();
+        let method = self.index.script.methods.find(live.method);
+        match method.and_then(|method| self.search(live, method, aliases, &mut seen)) {
+            Some(found) => Ok(found),
+            None => Err(self.miss(live, method, &seen, aliases)),
+        }
+    }
+
+    /// As [`find`](Self::find), for who does not ask why there is none: to tell that takes a look
+    /// at many takes.
+    pub(crate) fn find_any(&mut self, live: Live<'_>, aliases: &Aliases) -> Option<Found> {
+        let method = self.index.script.methods.find(live.method)?;
+        self.search(live, method, aliases, &mut search::Seen::default())
+    }
+
+    fn search(
+        &mut self,
+        live: Live<'_>,
+        method: MethodId,
+        aliases: &Aliases,
+        seen: &mut search::Seen,
+    ) -> Option<Found> {
         // A probe is no session: the one that follows it chooses.
         if self.home.is_none() && live.method != "server/discover" {
             let initialize = (live.method == "initialize").then_some(method);
-            self.home = index.claim(initialize, live.params);
+            self.home = self.index.claim(initialize, live.params);
         }
-        let mut seen = search::Seen::default();
         let found = if is_by_method(live.method.as_bytes()) {
-            self.by_method(method, &mut seen)
+            self.by_method(method, seen)?
         } else {
-            self.by_content(live, method, aliases, &mut seen)
+            self.by_content(live, method, aliases, seen)?
         };
-        match found {
-            Some(found) => {
-                self.mark(found.ordinal);
-                Ok(found)
-            }
-            None => Err(self.miss(live, Some(method), &seen, aliases)),
-        }
+        self.mark(found.ordinal);
+        Some(found)
     }
 
     /// Whether a take was played.

@@ -19,6 +19,18 @@ pub(super) struct Seen {
     pub(super) used: usize,
     /// A take that is not its turn yet, and the one that is.
     pub(super) blocked: Option<(u32, u32)>,
+    // Whether those that were played are counted.
+    told: bool,
+}
+
+impl Seen {
+    /// For who tells why nothing was found.
+    pub(super) fn to_be_told() -> Self {
+        Self {
+            told: true,
+            ..Self::default()
+        }
+    }
 }
 
 /// One list, and what makes sure that its takes belong there.
@@ -202,7 +214,10 @@ impl Matcher {
         pairs: impl Fn(u32) -> Option<Vec<Pair>>,
         seen: &mut Seen,
     ) -> Option<Found> {
-        let agrees = |one: &u32| pairs(*one).is_some_and(|pairs| self.bound.agree(&pairs));
+        let agrees = |one: &u32| {
+            self.look();
+            pairs(*one).is_some_and(|pairs| self.bound.agree(&pairs))
+        };
         let first = list.chains.first(list.key);
         let start = self.cursors.get(&list.key).copied().or(first);
         let fresh = list.chains.from(start).filter(|one| !self.is_used(*one));
@@ -232,8 +247,9 @@ impl Matcher {
     ) -> Option<Found> {
         let index = Arc::clone(&self.index);
         // Two forms may have one hash.
-        let belongs = |_: &Self, ordinal: u32| {
-            index.form_of(list.level, ordinal, list.masks) == list.form && accept(ordinal)
+        let belongs = |matcher: &Self, ordinal: u32| {
+            matcher.look();
+            accept(ordinal) && index.form_of(list.level, ordinal, list.masks) == list.form
         };
         self.walk(list.chains, list.key, seen, belongs)
             .or_else(|| self.again(list.chains, list.key, belongs))
@@ -255,8 +271,9 @@ impl Matcher {
             here = next;
         }
         self.cursors.insert(key, here);
-        for ordinal in chains.from(Some(here)) {
-            if self.is_used(ordinal) || !belongs(self, ordinal) {
+        let fresh = chains.from(Some(here)).filter(|one| !self.is_used(*one));
+        for ordinal in fresh.take(self.most) {
+            if !belongs(self, ordinal) {
                 continue;
             }
             if let Some(blocker) = self.blocker(ordinal) {
@@ -268,8 +285,8 @@ impl Matcher {
                 again: false,
             });
         }
-        // Only a miss counts, and a miss may take its time, within bounds.
-        if seen.used == 0 {
+        // Only who tells of a miss counts, and may take the time, within bounds.
+        if seen.told && seen.used == 0 {
             let played = chains.from(Some(first)).take(COUNT_LIMIT);
             seen.used = played
                 .filter(|one| self.is_used(*one) && belongs(self, *one))

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tapewright_models::conversation::{ApiError, ErrorKind};
 use tapewright_models::{Call, ReadError, Wire};
-use tapewright_proxy::front::beside::{Given, Reply, Request};
+use tapewright_proxy::front::beside::{OtherResponse, Reply, Request};
 
 use super::ours;
 use crate::json::Difference;
@@ -71,7 +71,7 @@ impl ModelMiss {
     pub(super) fn said(mut self) -> Self {
         self.message = match self.reason {
             ModelReason::UsedUp => {
-                "replay: every recording of this call of a model was served already; `--exhausted last` serves the last of them again".to_owned()
+                "replay: all recordings of this model call are used up; `--exhausted last` repeats the last one".to_owned()
             }
             _ => self.never_recorded(),
         };
@@ -79,7 +79,7 @@ impl ModelMiss {
     }
 
     fn never_recorded(&self) -> String {
-        let mut text = "replay: no recorded call of a model is this one".to_owned();
+        let mut text = "replay: no recorded model call matches".to_owned();
         let Some(nearest) = self.nearest else {
             text.push_str("; none is on the recording");
             return text;
@@ -112,7 +112,7 @@ pub(super) fn reply(wire: Wire, status: u16, message: &str) -> Reply {
 }
 
 /// The same as a response.
-pub(super) fn given(wire: Wire, status: u16, message: &str) -> Given {
+pub(super) fn given(wire: Wire, status: u16, message: &str) -> OtherResponse {
     let kind = match status {
         404 => ErrorKind::NotFound,
         408 => ErrorKind::Timeout,

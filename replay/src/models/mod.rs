@@ -29,7 +29,7 @@ use bytes::Bytes;
 use tapewright_models::key::Key;
 use tapewright_models::recorded::ProviderExchange;
 use tapewright_models::{Call, Operation, recognise};
-use tapewright_proxy::front::beside::{Answers, Given, Reply, Request};
+use tapewright_proxy::front::beside::{Answers, OtherResponse, Reply, Request};
 use tapewright_schemas::event::InPlace;
 use tapewright_schemas::redact::Redactor;
 
@@ -243,7 +243,7 @@ impl Provider {
                     .unwrap_or((&request.target, ""));
                 let path = String::from_utf8_lossy(&redactor.text(path.as_bytes())).into_owned();
                 let what = format!("{} {path}", request.method);
-                let text = format!("`{what}` is not on the recording");
+                let text = format!("`{what}` is not in the recording");
                 tally.missed_beside(what);
                 let wire = call.map_or_else(|| miss::wire_of(request), |call| call.wire);
                 miss::reply(wire, 404, &text)
@@ -262,7 +262,7 @@ impl Answers for Provider {
         }
     }
 
-    fn refuse(&self, request: &Request, status: u16, why: &str) -> Option<Given> {
+    fn refuse(&self, request: &Request, status: u16, why: &str) -> Option<OtherResponse> {
         let field = |name: &str| request.fields.get(name);
         let call = recognise(&request.method, &request.target, field, None);
         let wire = call.map_or_else(|| miss::wire_of(request), |call| call.wire);
@@ -271,7 +271,7 @@ impl Answers for Provider {
 }
 
 /// A response of our own.
-fn ours(status: u16, body: &serde_json::Value) -> Given {
+fn ours(status: u16, body: &serde_json::Value) -> OtherResponse {
     let fields = [
         ("content-type", "application/json"),
         // The SDKs of two providers ask for this before they ask again.
@@ -281,7 +281,7 @@ fn ours(status: u16, body: &serde_json::Value) -> Given {
         ),
         ("x-tapewright", "answered in the provider's place"),
     ];
-    Given {
+    OtherResponse {
         wait: std::time::Duration::ZERO,
         status,
         fields: fields.into_iter().collect(),

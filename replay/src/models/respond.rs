@@ -7,7 +7,7 @@ use bytes::Bytes;
 use tapewright_models::conversation::{ApiError, Response, StreamEnd};
 use tapewright_models::recorded::{Answer, Piece};
 use tapewright_models::{Call, Ended, Framing, write_array};
-use tapewright_proxy::front::beside::Given;
+use tapewright_proxy::front::beside::OtherResponse;
 use tapewright_schemas::event::Offset;
 
 use super::fields::again;
@@ -34,7 +34,7 @@ pub(super) struct Responder<'r> {
 const PIECE: usize = 40;
 
 /// An answer byte by byte.
-pub(super) fn as_it_came(answer: &Answer, options: &Options) -> Given {
+pub(super) fn as_it_came(answer: &Answer, options: &Options) -> OtherResponse {
     let parts = answer.pieces.iter().map(|piece| {
         let wait = options.pace.wait(piece.waited.0, false);
         (wait, piece.bytes.clone())
@@ -48,13 +48,13 @@ fn given(
     options: &Options,
     kind: Option<&str>,
     mut parts: VecDeque<(Duration, Bytes)>,
-) -> Given {
+) -> OtherResponse {
     for (_, bytes) in &mut parts {
         if let Some(served) = signature::in_base64(bytes) {
             *bytes = served;
         }
     }
-    Given {
+    OtherResponse {
         wait: options.pace.wait(answer.waited.0, false),
         status: answer.status,
         fields: again(&answer.fields, kind),
@@ -67,7 +67,7 @@ fn given(
 impl Responder<'_> {
     /// The response, and in which form it was recorded and is sent, where these are not the
     /// same.
-    pub(super) fn respond(&self, asked: Asked) -> (Given, Option<(Form, Form)>) {
+    pub(super) fn respond(&self, asked: Asked) -> (OtherResponse, Option<(Form, Form)>) {
         let recorded = self.form();
         let wanted = match (asked.stream, asked.framing) {
             (false, _) => Form::Whole,
@@ -94,7 +94,7 @@ impl Responder<'_> {
         }
     }
 
-    fn rewritten(&self, ended: Ended, wanted: Form) -> Given {
+    fn rewritten(&self, ended: Ended, wanted: Form) -> OtherResponse {
         if let StreamEnd::Failed(error) = &ended.end {
             return self.failed(error);
         }
@@ -103,17 +103,17 @@ impl Responder<'_> {
     }
 
     /// An error in the middle of a stream, for whoever asked for the whole.
-    fn failed(&self, error: &ApiError) -> Given {
+    fn failed(&self, error: &ApiError) -> OtherResponse {
         let body = self.call.wire.write_error(error).to_string();
         let parts = [(Duration::ZERO, Bytes::from(body))].into();
         let status = error.status.unwrap_or_else(|| error.kind.status());
-        Given {
+        OtherResponse {
             status,
             ..given(self.answer, self.options, Some(JSON), parts)
         }
     }
 
-    fn written(&self, response: &Response, wanted: Form) -> Given {
+    fn written(&self, response: &Response, wanted: Form) -> OtherResponse {
         let wire = self.call.wire;
         let at_once = |bytes: Vec<u8>| (Duration::ZERO, Bytes::from(bytes));
         let (kind, parts) = match wanted {
@@ -148,7 +148,7 @@ impl Responder<'_> {
     }
 
     /// As it came, but for the recorder's paths.
-    fn mapped(&self, form: Form) -> Given {
+    fn mapped(&self, form: Form) -> OtherResponse {
         let plain = || as_it_came(self.answer, self.options);
         if self.options.paths.is_empty() {
             return plain();

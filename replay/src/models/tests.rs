@@ -111,7 +111,7 @@ fn equal_requests_get_their_answers_in_order_and_then_as_is_asked_for() {
     };
     assert_eq!(told(Exhausted::Last), ["one", "two", "two", "two"]);
     assert_eq!(told(Exhausted::Cycle), ["one", "two", "one", "two"]);
-    assert_eq!(told(Exhausted::Error)[2], "400 replay: every re");
+    assert_eq!(told(Exhausted::Error)[2], "400 replay: all reco");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_miss_says_where_the_nearest_call_differs_and_hides_secrets() {
     let (status, body) = told(ask(&provider, "/v1/messages", &asks(&format!("use {key}"))));
     assert_eq!(status, 400);
     assert!(
-        body.contains(r#"{"type":"error","error":{"type":"invalid_request_error","message":"replay: no recorded call"#),
+        body.contains(r#"{"type":"error","error":{"type":"invalid_request_error","message":"replay: no recorded model call matches"#),
         "{body}"
     );
     assert!(

@@ -3,6 +3,7 @@
 use memchr::memmem;
 use tapewright_schemas::json::Span;
 use tapewright_schemas::made_in::MadeIn;
+use tapewright_schemas::slices::Part as _;
 
 use super::{PathMap, PathMaps, begins};
 use crate::script::Script;
@@ -121,9 +122,9 @@ fn home_in(text: &[u8], parent: &[u8], made: &MadeIn) -> Option<String> {
         |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii() || b"_-.~@+".contains(byte);
     let mut wrong: &[u8] = &[];
     for at in memmem::find_iter(text, parent) {
-        let rest = text.get(at + parent.len()..)?;
+        let rest = text.part(at + parent.len()..);
         let length = rest.iter().position(|byte| !is_name(byte));
-        let name = rest.get(..length.unwrap_or(rest.len()).min(LONGEST_NAME))?;
+        let name = rest.part(..length.unwrap_or(rest.len()).min(LONGEST_NAME));
         // Most paths of a recording are in one home.
         if name.is_empty() || name == wrong {
             continue;

@@ -39,7 +39,7 @@ pub struct PathMaps(Vec<PathMap>);
 #[non_exhaustive]
 pub enum PathMapError {
     /// There is no `=`.
-    #[error("`{text}` has no `=` between the recorded path and the one here")]
+    #[error("invalid mapping `{text}`: expected `FROM=TO`")]
     NoSign {
         /// What was given.
         text: String,
@@ -183,12 +183,9 @@ impl PathMaps {
         let mut out = String::new();
         let mut copied = 0;
         let mut at = 0;
-        while let Some(next) = text.get(at..) {
+        while let Some(char) = text.part(at..).chars().next() {
             let Some(map) = self.at(text, at, goal) else {
-                match next.chars().next() {
-                    Some(char) => at += char.len_utf8(),
-                    None => break,
-                }
+                at += char.len_utf8();
                 continue;
             };
             let (from, to) = map.sides(goal);
@@ -293,10 +290,7 @@ mod tests {
     #[test]
     fn what_cannot_be_turned_back_is_refused() {
         let error = |maps: &[&str]| PathMaps::new(maps).unwrap_err().to_string();
-        assert_eq!(
-            error(&["/a"]),
-            "`/a` has no `=` between the recorded path and the one here"
-        );
+        assert_eq!(error(&["/a"]), "invalid mapping `/a`: expected `FROM=TO`");
         for bad in ["/=/x", "a=/x", "/x=", "/x=//", "/x=C:"] {
             assert!(error(&[bad]).contains("is not an absolute path"), "{bad}");
         }

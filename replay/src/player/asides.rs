@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use tapewright_schemas::conversation::IdKey;
+use tapewright_schemas::conversation::{IdKey, Outstanding};
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::Direction;
 use tapewright_schemas::json;
@@ -14,14 +14,14 @@ use super::{Output, OutputKind, Player};
 use crate::index::AsideKind;
 
 /// How far the asides of a session were played.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Asides {
     next: usize,
     // Notifications of the recorded client that the live one has sent, by method: where
     // to look for the next.
     heard: HashMap<String, usize>,
     // Requests of the server that await their reply, by the key of their live id.
-    awaited: HashMap<IdKey, Awaited>,
+    awaited: Outstanding<Awaited>,
 }
 
 /// A request of the server whose reply is awaited.
@@ -38,6 +38,16 @@ pub(super) struct Awaited {
 /// How many requests of the server may await their reply; beyond, the reply finds nobody.
 const AWAITED_LIMIT: usize = 65_536;
 
+impl Default for Asides {
+    fn default() -> Self {
+        Self {
+            next: 0,
+            heard: HashMap::new(),
+            awaited: Outstanding::new(AWAITED_LIMIT),
+        }
+    }
+}
+
 impl Asides {
     /// Begins again.
     pub(super) fn reset(&mut self) {
@@ -47,9 +57,7 @@ impl Asides {
 
     /// A request of the server was asked.
     pub(super) fn await_reply(&mut self, live: IdKey, awaited: Awaited) {
-        if self.awaited.len() < AWAITED_LIMIT {
-            self.awaited.insert(live, awaited);
-        }
+        self.awaited.enter(live, awaited);
     }
 }
 
@@ -84,6 +92,9 @@ impl Player {
             .is_some_and(|(moment, _)| *moment < aside.when);
         if earlier {
             return None;
+        }
+        if !script.tells_times() {
+            return Some(reached);
         }
         let gap = aside.when.at_us.saturating_sub(after);
         Some(reached.saturating_add(self.index.options.pace.wait(gap, false)))
@@ -152,7 +163,7 @@ impl Player {
 
     /// The client replied to a request of the server.
     pub(super) fn reply(&mut self, now: Duration, live: IdKey, message: &[u8]) {
-        let Some(awaited) = self.asides.awaited.remove(&live) else {
+        let Some(awaited) = self.asides.awaited.take(live) else {
             // A reply to nobody is nobody's business: a response is never answered.
             return;
         };

@@ -33,8 +33,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use tapewright_schemas::conversation::IdKey;
+use tapewright_schemas::conversation::{IdKey, Pairing};
 use tapewright_schemas::envelope::{Envelope, Kind, Malformed, for_each_message};
+use tapewright_schemas::event::{Direction, Scope};
 use tapewright_schemas::json;
 
 use crate::index::Index;
@@ -58,7 +59,7 @@ pub struct Player {
     tally: Arc<Tally>,
     matcher: Matcher,
     // What all sessions share: requests that belong to none.
-    lane: Lane,
+    sessionless: Sessionless,
     names: Names,
     asides: Asides,
     scenes: HashMap<u64, Scene>,
@@ -69,8 +70,8 @@ pub struct Player {
     pending: BTreeSet<(Moment, u64)>,
     // Scenes that wait for the client to have said what stands here.
     held: BTreeSet<(Moment, u64)>,
-    // The scenes of live requests by the key of their id.
-    by_id: HashMap<IdKey, Vec<u64>>,
+    // The scenes of live requests, which their client may give up.
+    asked: Pairing<u64>,
     // What is said at once: misses, and what has no recording.
     ready: VecDeque<Output>,
     // The furthest thing that the client said, and when it said it now.
@@ -88,9 +89,9 @@ pub struct Player {
 /// Which recordings were played to requests of the stateless era. They belong to no
 /// session: over HTTP any link may get them.
 #[derive(Clone, Debug)]
-pub struct Lane(Arc<Mutex<Matcher>>);
+pub struct Sessionless(Arc<Mutex<Matcher>>);
 
-impl Lane {
+impl Sessionless {
     /// Nothing was played yet.
     #[must_use]
     pub fn new(index: &Arc<Index>) -> Self {
@@ -112,10 +113,10 @@ struct Due {
 impl Player {
     /// A session in which nothing was said yet.
     #[must_use]
-    pub fn new(index: Arc<Index>, tally: Arc<Tally>, lane: Lane) -> Self {
+    pub fn new(index: Arc<Index>, tally: Arc<Tally>, sessionless: Sessionless) -> Self {
         Self {
             matcher: Matcher::new(Arc::clone(&index)),
-            lane,
+            sessionless,
             names: Names::default(),
             asides: Asides::default(),
             scenes: HashMap::new(),
@@ -123,7 +124,7 @@ impl Player {
             agenda: BinaryHeap::new(),
             pending: BTreeSet::new(),
             held: BTreeSet::new(),
-            by_id: HashMap::new(),
+            asked: Pairing::without_memory(),
             ready: VecDeque::new(),
             reached: None,
             ended: false,
@@ -297,26 +298,23 @@ impl Player {
     }
 
     fn cancel(&mut self, now: Duration, id: &[u8]) {
-        let scenes = self
-            .by_id
-            .get(&IdKey::exact_of(id))
-            .cloned()
-            .unwrap_or_default();
-        // Of several requests with this id the oldest that was not cancelled yet.
-        for number in scenes {
-            let Some(scene) = self.scenes.get_mut(&number) else {
-                continue;
-            };
-            if scene.cancelled {
-                continue;
-            }
-            scene.cancelled = true;
-            if scene.awaits_cancel() {
-                self.resume(now, number);
-            } else if !self.expects_cancel(number) {
-                self.drop_scene(number);
-            }
+        let id = IdKey::exact_of(id);
+        let asked = self.asked.cancel(Scope::default(), Direction::ToServer, id);
+        let number = asked.and_then(|asked| self.asked.get(asked)).copied();
+        let Some(number) = number else {
             return;
+        };
+        let Some(scene) = self.scenes.get_mut(&number) else {
+            return;
+        };
+        // Nobody of this id waits any more who was not cancelled before.
+        if std::mem::replace(&mut scene.cancelled, true) {
+            return;
+        }
+        if scene.awaits_cancel() {
+            self.resume(now, number);
+        } else if !self.expects_cancel(number) {
+            self.drop_scene(number);
         }
     }
 }

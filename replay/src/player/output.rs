@@ -63,7 +63,7 @@ impl Output {
         }
     }
 
-    /// The answer to what is no JSON (JSON-RPC 2.0 §5.1).
+    /// The answer to what is not JSON (JSON-RPC 2.0 §5.1).
     pub(crate) fn parse_error() -> Self {
         let error = r#"{"code":-32700,"message":"the message is not JSON in UTF-8"}"#;
         Self {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tapewright_schemas::conversation::IdKey;
+use tapewright_schemas::event::{Direction, Scope};
 use tapewright_schemas::json;
 
 use super::scene::Scene;
@@ -83,7 +84,7 @@ impl Player {
     fn find_as(&mut self, asked: Live<'_>) -> Result<Found, Box<Miss>> {
         let aliases = &self.names.aliases;
         if era::is_stateless(asked.method, asked.params) {
-            self.lane.lock().find(asked, aliases)
+            self.sessionless.lock().find(asked, aliases)
         } else {
             self.matcher.find(asked, aliases)
         }
@@ -98,7 +99,7 @@ impl Player {
         if !refusal.is_probe {
             let reason = Reason::Era { why: refusal.why };
             let method = self.matcher.shown(method);
-            self.tally.missed(Miss::plain(method, reason));
+            self.tally.missed(id, Miss::plain(method, reason));
         }
     }
 
@@ -146,18 +147,17 @@ impl Player {
         );
         let number = self.next_scene;
         self.next_scene += 1;
-        self.by_id
-            .entry(IdKey::exact_of(&id))
-            .or_default()
-            .push(number);
+        let key = IdKey::exact_of(&id);
+        let dir = Direction::ToServer;
+        let asked = self.asked.ask(Scope::default(), dir, key, number).handle;
         self.scenes
-            .insert(number, Scene::new(ordinal, &take, id, now));
+            .insert(number, Scene::new(ordinal, &take, id, asked, now));
         self.schedule(number);
     }
 
     fn miss(&mut self, now: Duration, id: &[u8], miss: Miss) {
         self.refuse(now, id, &miss);
-        self.tally.missed(miss);
+        self.tally.missed(id, miss);
     }
 
     /// Answers a request with an error that says why.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tapewright_schemas::conversation::IdKey;
+use tapewright_schemas::conversation::{Handle, IdKey};
 use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::event::Direction;
 use tapewright_schemas::json::{self, Span};
@@ -16,7 +16,7 @@ use super::asides::Awaited;
 use super::names::splice;
 use super::{Due, Output, OutputKind, Player};
 use crate::json::compact;
-use crate::options::Unanswered;
+use crate::options::{BREATH, Unanswered};
 use crate::script::{Cue, Moment, Script, Take, TakePlace};
 
 /// A request that is being answered.
@@ -25,6 +25,8 @@ pub(super) struct Scene {
     pub(super) take: usize,
     /// Source text of the live id.
     pub(super) id: Bytes,
+    /// The live request.
+    asked: Handle,
     pub(super) cancelled: bool,
     // The next cue, counted within the take.
     next: usize,
@@ -32,8 +34,8 @@ pub(super) struct Scene {
     // What the time of the next cue counts from: live, and in the recording.
     from: Duration,
     from_us: u64,
-    // Requests of the server that were asked and replied to, by their recorded ids.
-    asked: HashSet<IdKey>,
+    // Requests of the server that were made and replied to, by their recorded ids.
+    made: HashSet<IdKey>,
     replied: HashSet<IdKey>,
 }
 
@@ -73,16 +75,23 @@ enum Stop {
 }
 
 impl Scene {
-    pub(super) fn new(take: usize, recorded: &Take, id: Bytes, now: Duration) -> Self {
+    pub(super) fn new(
+        take: usize,
+        recorded: &Take,
+        id: Bytes,
+        asked: Handle,
+        now: Duration,
+    ) -> Self {
         Self {
             take,
             id,
+            asked,
             cancelled: false,
             next: 0,
             wait: Wait::Time,
             from: now,
             from_us: recorded.asked.at_us,
-            asked: HashSet::new(),
+            made: HashSet::new(),
             replied: HashSet::new(),
         }
     }
@@ -142,6 +151,17 @@ impl Scene {
     }
 }
 
+/// How long to wait for what has no time, at this place behind the cues or among them. A response
+/// may have come with the notification before it, or apart from it: as with times, it is safe to
+/// send it apart.
+fn breath(cues: &[Cue], next: usize) -> Duration {
+    let last = cues.last().filter(|_| next == cues.len());
+    match last {
+        Some(last) if last.dir == Direction::ToClient => BREATH,
+        _ => Duration::ZERO,
+    }
+}
+
 impl Player {
     /// Puts what a scene says next on the agenda, or notes what it waits for.
     pub(super) fn schedule(&mut self, number: u64) {
@@ -171,10 +191,13 @@ impl Player {
         let (Stop::At(moment), Some(scene)) = (stop, self.scenes.get_mut(&number)) else {
             return;
         };
-        let gap = moment.at_us.saturating_sub(scene.from_us);
-        let at = scene
-            .from
-            .saturating_add(self.index.options.pace.wait(gap, scene.next > 0));
+        let wait = if script.tells_times() {
+            let gap = moment.at_us.saturating_sub(scene.from_us);
+            self.index.options.pace.wait(gap, scene.next > 0)
+        } else {
+            breath(script.cues(&take), scene.next)
+        };
+        let at = scene.from.saturating_add(wait);
         self.pending.insert((moment, number));
         self.agenda.push(Reverse(Due {
             at,
@@ -211,7 +234,7 @@ impl Player {
             Kind::Request { method, .. } => {
                 let recorded = json::find(&message, &["id"])?;
                 let key = IdKey::exact_of(recorded);
-                scene.asked.insert(key);
+                scene.made.insert(key);
                 scene.replied.remove(&key);
                 let live = self.names.ask(recorded);
                 let awaited = Awaited {
@@ -381,13 +404,7 @@ impl Player {
         let Some(scene) = self.scenes.remove(&number) else {
             return;
         };
-        let key = IdKey::exact_of(&scene.id);
-        if let Some(scenes) = self.by_id.get_mut(&key) {
-            scenes.retain(|one| *one != number);
-            if scenes.is_empty() {
-                self.by_id.remove(&key);
-            }
-        }
+        self.asked.remove(scene.asked);
         let script = &self.index.script;
         let Some(take) = script.take(scene.take) else {
             return;
@@ -415,7 +432,7 @@ fn wait(message: &[u8], scene: &Scene) -> Option<Wait> {
     match Envelope::parse(message).kind {
         Kind::Response { id, .. } => {
             let key = IdKey::exact(&id);
-            scene.asked.contains(&key).then_some(Wait::Reply(key))
+            scene.made.contains(&key).then_some(Wait::Reply(key))
         }
         Kind::Notification { method, .. } if method == "notifications/cancelled" => {
             Some(Wait::Cancel)

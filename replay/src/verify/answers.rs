@@ -57,7 +57,7 @@ fn answer(result: Option<&[u8]>, error: Option<&[u8]>) -> Answer {
     if is_hidden(result.or(error).unwrap_or_default()) {
         return Answer::Error {
             code: -32_603,
-            message: "the recorded answer holds a secret that was redacted".to_owned(),
+            message: "the recorded answer contains a redacted secret".to_owned(),
         };
     }
     match (result, error) {

@@ -25,6 +25,7 @@ use tapewright_proxy::clock::Clock;
 use tapewright_proxy::upstream::Upstream;
 use tapewright_schemas::redact::{Redactor, Rules};
 
+use crate::diff::{Listed, listed};
 use crate::json::{Difference, Ignore};
 use crate::options::MatchMode;
 use crate::script::{Script, Take, TakePlace};
@@ -77,6 +78,9 @@ pub enum Verdict {
     Drift {
         /// Where.
         differences: Vec<Difference>,
+        /// Definitions of tools, prompts and resources that are not as they were.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        listed: Vec<Listed>,
     },
     /// The live server does not answer in time.
     NoAnswer {
@@ -117,7 +121,7 @@ pub struct Findings {
 #[non_exhaustive]
 pub enum VerifyError {
     /// It could not be spoken with.
-    #[error("the server could not be verified beyond {place}")]
+    #[error("stopped at {place}")]
     Client {
         /// Where in the recording, as text.
         place: String,
@@ -261,13 +265,24 @@ impl VerifiedSession<'_> {
         }
         check.took_ms = Some(reply.took().as_secs_f64() * 1_000.0);
         self.names.learn(&recorded, &reply.message);
-        let comparison = judge::comparison(self.options.mode, &self.options.ignore);
-        let differences = judge::compared(&recorded, &reply.message, &comparison, self.redactor);
-        if !differences.is_empty() {
+        check.verdict = self.verdict(&recorded, &reply.message);
+        if check.has_drifted() {
             fresh.push((ordinal, judge::redacted(&reply.message, self.redactor)));
-            check.verdict = Verdict::Drift { differences };
         }
         Ok(check)
+    }
+
+    /// What a live answer comes to.
+    fn verdict(&mut self, recorded: &[u8], live: &[u8]) -> Verdict {
+        let comparison = judge::comparison(self.options.mode, &self.options.ignore);
+        let differences = judge::compared(recorded, live, &comparison, self.redactor);
+        if differences.is_empty() {
+            return Verdict::Same;
+        }
+        Verdict::Drift {
+            differences,
+            listed: listed::of(recorded, live, self.redactor),
+        }
     }
 
     fn begin(&self, upstream: &dyn Upstream, greeted: bool) -> Result<Client, ClientError> {
@@ -291,16 +306,14 @@ fn unanswered(take: &Take) -> String {
         TakePlace::Unanswered(_, why) => why,
         TakePlace::Exchange(_) | TakePlace::Probe(_) => "no answer",
     };
-    format!("it was recorded without an answer ({why})")
+    format!("recorded without an answer ({why})")
 }
 
 /// The request, or why it cannot be sent.
 fn sendable(prepared: Prepared) -> Result<Bytes, String> {
     match prepared {
         Prepared::Request(request) => Ok(request),
-        Prepared::Hidden { path } => Err(format!(
-            "the recording holds a placeholder at {path}, and what stood there is not known"
-        )),
-        Prepared::Strange => Err("it is no request that can be sent: it has no id".to_owned()),
+        Prepared::Hidden { path } => Err(format!("the recording has a placeholder at {path}")),
+        Prepared::Strange => Err("the request has no id and cannot be sent".to_owned()),
     }
 }

@@ -1,5 +1,6 @@
 //! A cassette with the live server's answers in place of those that have drifted.
 
+use tapewright_schemas::cassette::{in_lines, is_listing};
 use tapewright_schemas::json::{self, Span};
 use tapewright_schemas::recording::FileKind;
 use tapewright_schemas::slices::Part as _;
@@ -12,7 +13,7 @@ use crate::script::Script;
 #[non_exhaustive]
 pub enum UpdateError {
     /// A tape says what happened, and a capture is made from one.
-    #[error("a {kind} cannot be brought up to date, only a cassette can")]
+    #[error("only a cassette can be updated, not a {kind}")]
     NotACassette {
         /// What it is.
         kind: &'static str,
@@ -39,7 +40,12 @@ impl Findings {
                 continue;
             };
             let id = response.id.or(take.id).map(|span| script.source(span));
-            edits.push((response.span, with_id(live, id.as_deref())));
+            let mut answer = with_id(live, id.as_deref());
+            let method = String::from_utf8_lossy(script.method_name(take.method));
+            if is_listing(&method) {
+                answer = in_lines(&answer).into_owned();
+            }
+            edits.push((response.span, answer));
         }
         edits.sort_by_key(|(span, _)| span.start);
         let text = script.text.whole();

@@ -79,30 +79,65 @@ fn a_long_cassette_on_the_disk_plays_as_in_memory() {
     assert!(lines.any(|line| line.contains("\"n\":1199,")));
 }
 
-#[test]
-fn a_long_tape_plays_from_a_spool() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("long.tape.jsonl");
+/// A tape of several megabytes; the answer to the request `late` is the last line.
+fn tape(late: usize) -> String {
     let pad = "x".repeat(5_000);
     let mut text = String::from(
         "{\"tape\":\"2.0\",\"created\":\"\",\"by\":\"\",\"transport\":\"stdio\",\"label\":\"x\",\"command\":[],\"pid\":1}\n",
     );
+    let (mut seq, mut last) = (0, String::new());
     for number in 1..1_000 {
-        writeln!(text, "{{\"seq\":{},\"at_us\":{number}000,\"dir\":\"to_server\",\"message\":{{\"jsonrpc\":\"2.0\",\"id\":{number},\"method\":\"m{number}\"}}}}", number * 2 - 1).unwrap();
-        writeln!(text, "{{\"seq\":{},\"at_us\":{number}500,\"dir\":\"to_client\",\"message\":{{\"jsonrpc\":\"2.0\",\"id\":{number},\"result\":[{number},\"{pad}\"]}}}}", number * 2).unwrap();
+        seq += 1;
+        writeln!(text, "{{\"seq\":{seq},\"at_us\":{number}000,\"dir\":\"to_server\",\"message\":{{\"jsonrpc\":\"2.0\",\"id\":{number},\"method\":\"m{number}\"}}}}").unwrap();
+        let answer = format!(
+            "\"dir\":\"to_client\",\"message\":{{\"jsonrpc\":\"2.0\",\"id\":{number},\"result\":[{number},\"{pad}\"]}}}}"
+        );
+        if number == late {
+            last = answer;
+            continue;
+        }
+        seq += 1;
+        writeln!(text, "{{\"seq\":{seq},\"at_us\":{number}500,{answer}").unwrap();
     }
+    if !last.is_empty() {
+        writeln!(text, "{{\"seq\":{},\"at_us\":1000000,{last}", seq + 1).unwrap();
+    }
+    text
+}
+
+#[test]
+fn a_long_tape_plays_from_a_spool() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.tape.jsonl");
+    // Also where an exchange has to be put in between when everything else is written.
+    for late in [usize::MAX, 5] {
+        let text = tape(late);
+        fs::write(&path, &text).unwrap();
+        let here = Script::load(text.into_bytes()).unwrap();
+        let there = opened(&path);
+        assert_eq!(there.kind(), here.kind());
+        assert_eq!(there.requests(), 999);
+        assert_eq!(there.length(), here.length());
+        let mut stages = [there, here].map(|script| Stage::playing(script, options()));
+        for number in [5, 700] {
+            let method = format!("m{number}");
+            let [there, here] = stages.each_mut().map(|stage| stage.result(&method, ""));
+            assert_eq!(there, here);
+            assert!(there.starts_with(&format!("[{number},")));
+        }
+    }
+}
+
+#[test]
+fn a_long_tape_that_is_broken_amid_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("broken.tape.jsonl");
+    let text = tape(usize::MAX).replacen("\"id\":900,", "\"id\":,", 1);
     fs::write(&path, &text).unwrap();
-    let here = Script::load(text.into_bytes()).unwrap();
-    let there = opened(&path);
-    assert_eq!(there.kind(), here.kind());
-    assert_eq!(there.requests(), 999);
-    assert_eq!(there.length(), here.length());
-    let (there, here) = (
-        Stage::playing(there, options()).result("m700", ""),
-        Stage::playing(here, options()).result("m700", ""),
-    );
-    assert_eq!(there, here);
-    assert!(there.starts_with("[700,"));
+    let spool = || tempfile::tempfile();
+    let there = Script::open(File::open(&path).unwrap(), &spool).unwrap_err();
+    let here = Script::load(text.into_bytes()).unwrap_err();
+    assert_eq!(there.to_string(), here.to_string());
 }
 
 #[test]

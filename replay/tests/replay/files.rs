@@ -119,8 +119,11 @@ fn a_bad_file_is_refused_with_the_place() {
         ("", "ends too early"),
         ("{\n  \"version\": \"1\",\n  oops\n}", "line 3, column 3"),
         (&SEED[..SEED.len() - 20], "line 10, column 121"),
-        (&SEED.replace("\"1\",", "\"2\","), "`version` is \"2\""),
-        (&SEED.replace("\"1\",", "1,"), "`version` is 1"),
+        (
+            &SEED.replace("\"1\",", "\"2\","),
+            "unsupported `version` \"2\"",
+        ),
+        (&SEED.replace("\"1\",", "1,"), "unsupported `version` 1"),
         (
             &SEED.replace("\"version\": \"1\",", ""),
             "`/version` is missing",
@@ -154,7 +157,7 @@ fn a_bad_file_is_refused_with_the_place() {
             "`/messages/0/base64`",
         ),
         (&deep, "nested deeper"),
-        ("{}", "neither a tape"),
+        ("{}", "not a tape"),
         (r#"{"version":"1","exchanges":[]} x"#, "line 1, column 32"),
     ];
     for (text, expected) in cases {

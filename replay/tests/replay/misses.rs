@@ -20,7 +20,7 @@ fn the_nearest_recordings_are_shown_with_what_differs() {
     let error = stage().missed(CALL, live);
     assert_eq!(
         error["message"],
-        "no recording answers `tools/call` of `weather`: it was never recorded with these parameters; the nearest of `weather`, /exchanges/1, differs at $.params.arguments.city"
+        "no recording answers `tools/call` of `weather`: never recorded with these parameters; the nearest of `weather`, /exchanges/1, differs at $.params.arguments.city"
     );
     let near = &error["data"]["nearest"];
     assert_eq!(near[0]["place"], "/exchanges/1");
@@ -37,7 +37,7 @@ fn a_tool_that_was_never_called_is_told_with_those_that_were() {
     let error = stage().missed(CALL, live);
     assert_eq!(
         error["message"],
-        "no recording answers `tools/call` of `search`: the tool was never called; called were `weather`, `tides`"
+        "no recording answers `tools/call` of `search`: the tool was never called; recorded tools: `weather`, `tides`"
     );
     assert_eq!(error["data"]["reason"], "never_called");
     assert_eq!(error["data"]["called"][1], "tides");

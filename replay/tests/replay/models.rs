@@ -7,7 +7,7 @@ use serde_json::Value;
 use tapewright_engine::{SseFramer, SseItem};
 use tapewright_models::Operation;
 use tapewright_models::recorded::{ProviderExchange, ProviderExchanges};
-use tapewright_proxy::front::beside::{Answers as _, Given, Reply, Request};
+use tapewright_proxy::front::beside::{Answers as _, OtherResponse, Reply, Request};
 use tapewright_replay::Options;
 use tapewright_replay::models::Provider;
 use tapewright_schemas::event::{
@@ -157,7 +157,7 @@ fn provider(exchanges: Vec<ProviderExchange>) -> Provider {
     Provider::new(exchanges, 0, Arc::new(Options::new(rules)), None)
 }
 
-fn given(provider: &Provider, request: &Request) -> (Given, Vec<u8>) {
+fn given(provider: &Provider, request: &Request) -> (OtherResponse, Vec<u8>) {
     let Reply::Response(given) = provider.answer(request) else {
         unreachable!("{} is answered", request.target)
     };

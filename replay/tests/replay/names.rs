@@ -14,6 +14,9 @@ fn subscriptions_go_by_the_id_of_the_live_request() {
     }"#;
     let mut stage = Stage::new(&cassette(&[listen]));
     let said = stage.send(r#"{"jsonrpc":"2.0","id":"L-1","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#);
+    // Without times an answer comes apart from the notification before it.
+    let answer = stage.within(2).into_iter().map(|(_, line)| line);
+    let said: Vec<_> = said.into_iter().chain(answer).collect();
     assert_eq!(
         said,
         [

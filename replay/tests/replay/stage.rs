@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::Value;
-use tapewright_replay::{Index, Lane, Options, Player, Report, Script, Tally};
+use tapewright_replay::{Index, Options, Player, Report, Script, Sessionless, Tally};
 use tapewright_schemas::redact::{Rules, Settings};
 
 /// A session, and the recording that it plays.
@@ -14,7 +14,7 @@ pub(crate) struct Stage {
     pub(crate) now: Duration,
     index: Arc<Index>,
     tally: Arc<Tally>,
-    lane: Lane,
+    sessionless: Sessionless,
 }
 
 /// The default options.
@@ -59,13 +59,13 @@ impl Stage {
     /// A session that plays a script.
     pub(crate) fn playing(script: Script, options: Options) -> Self {
         let index = Arc::new(Index::new(Arc::new(script), Arc::new(options)));
-        let (tally, lane) = (Arc::new(Tally::default()), Lane::new(&index));
+        let (tally, sessionless) = (Arc::new(Tally::default()), Sessionless::new(&index));
         Self {
-            player: Player::new(Arc::clone(&index), Arc::clone(&tally), lane.clone()),
+            player: Player::new(Arc::clone(&index), Arc::clone(&tally), sessionless.clone()),
             now: Duration::ZERO,
             index,
             tally,
-            lane,
+            sessionless,
         }
     }
 
@@ -73,11 +73,15 @@ impl Stage {
     pub(crate) fn another(&self) -> Self {
         let (index, tally) = (Arc::clone(&self.index), Arc::clone(&self.tally));
         Self {
-            player: Player::new(Arc::clone(&index), Arc::clone(&tally), self.lane.clone()),
+            player: Player::new(
+                Arc::clone(&index),
+                Arc::clone(&tally),
+                self.sessionless.clone(),
+            ),
             now: self.now,
             index,
             tally,
-            lane: self.lane.clone(),
+            sessionless: self.sessionless.clone(),
         }
     }
 

@@ -31,7 +31,7 @@ pub struct Spent {
 
 /// A cap on money cannot be kept, since nobody knows what the model costs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("what `{model}` costs is not known ({why}), so that a cap on cost cannot be kept")]
+#[error("cannot enforce a cost limit: the price of `{model}` is unknown ({why})")]
 pub struct NoPrice {
     /// The model.
     pub model: String,

@@ -10,7 +10,7 @@ use tapewright_models::conversation::{Answer, Block, Finish, FinishReason, Respo
 pub struct Stub;
 
 /// What it says, by which its cassettes are known.
-const TEXT: &str = "[stub] no model was asked: its key is not set";
+const TEXT: &str = "[stub] no model was called: its key is not set";
 
 impl Stub {
     /// What it answers.

@@ -157,8 +157,8 @@ fn what_went_wrong_with_a_tool_is_told_to_the_model() {
     assert_eq!(
         told,
         [
-            (true, "the arguments are no JSON object".to_owned()),
-            (true, "there is no tool `nope`".to_owned()),
+            (true, "the arguments are not a JSON object".to_owned()),
+            (true, "unknown tool `nope`".to_owned()),
             (true, "no answer within 5 ms".to_owned()),
         ]
     );

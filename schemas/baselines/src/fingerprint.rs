@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use sha2::{Digest as _, Sha256};
 
 use crate::file::Exchange;
+use tapewright_models::slices::Part as _;
 
 /// How the fingerprints of two captures compare.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,12 +125,11 @@ fn edit_distance(one: &[u32], other: &[u32]) -> usize {
         .zip(other)
         .take_while(|(one, other)| one == other);
     let same = same.count();
-    let (one, other) = (one.get(same..), other.get(same..));
-    let (one, other) = (one.unwrap_or_default(), other.unwrap_or_default());
+    let (one, other) = (one.part(same..), other.part(same..));
     let pairs = one.iter().rev().zip(other.iter().rev());
     let tail = pairs.take_while(|(one, other)| one == other).count();
-    let one = one.get(..one.len() - tail).unwrap_or_default();
-    let other = other.get(..other.len() - tail).unwrap_or_default();
+    let one = one.part(..one.len() - tail);
+    let other = other.part(..other.len() - tail);
     let parts = one.len().max(other.len()).div_ceil(AT_ONCE);
     let part = |list: &[u32], at: usize| {
         let part = list.chunks(AT_ONCE).nth(at);
@@ -159,19 +159,20 @@ fn blocks(pattern: &[u32], text: &[u32]) -> usize {
     let mut score = pattern.len();
     for symbol in text {
         let matches = places.get(symbol).unwrap_or(&nowhere);
-        let mut carry = (1, 0);
-        let (mut more, mut less) = (0, 0);
+        let mut carry = Rows { more: 1, less: 0 };
+        let mut step = Rows { more: 0, less: 0 };
         for (rows, found) in column.iter_mut().zip(matches) {
-            (carry, more, less) = rows.step(*found, carry);
+            (carry, step) = rows.step(*found, carry);
         }
         // Of the last row of the matrix.
-        score += usize::from(more & last != 0);
-        score -= usize::from(less & last != 0);
+        score += usize::from(step.more & last != 0);
+        score -= usize::from(step.less & last != 0);
     }
     score
 }
 
-/// How 64 rows of a column differ from the row above: by one more, or one less.
+/// How 64 rows of a column differ from the rows above, or from the column before: by one more,
+/// or one less.
 #[derive(Clone, Copy)]
 struct Rows {
     more: u64,
@@ -186,16 +187,20 @@ impl Rows {
 
     /// The next column. Gives what is carried into the rows below, and how these rows differ
     /// from the column before.
-    fn step(&mut self, found: u64, carry: (u64, u64)) -> ((u64, u64), u64, u64) {
-        let found = found | carry.1;
+    fn step(&mut self, found: u64, carry: Self) -> (Self, Self) {
+        let found = found | carry.less;
         let along = (found & self.more).wrapping_add(self.more) ^ self.more;
         let same = along | found | self.less;
         let more = self.less | !(same | self.more);
         let less = same & self.more;
-        let (up, down) = ((more << 1) | carry.0, (less << 1) | carry.1);
+        let (up, down) = ((more << 1) | carry.more, (less << 1) | carry.less);
         self.more = down | !(same | up);
         self.less = up & same;
-        ((more >> 63, less >> 63), more, less)
+        let carried = Self {
+            more: more >> 63,
+            less: less >> 63,
+        };
+        (carried, Self { more, less })
     }
 }
 

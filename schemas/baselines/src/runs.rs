@@ -38,7 +38,10 @@ pub fn merge(captures: Vec<Baseline>) -> Option<Baseline> {
         }
     }
     first.runs = runs;
-    first.exchanges = all.into_values().map(|one| settled(one, runs)).collect();
+    first.exchanges = all
+        .into_values()
+        .map(|(exchange, seen)| settled(exchange, seen, runs))
+        .collect();
     Some(first)
 }
 
@@ -63,7 +66,7 @@ fn is_same(one: &Answer, other: &Answer) -> bool {
 }
 
 /// The same runs in any order behind the first make the same file.
-fn settled((mut exchange, seen): (Exchange, u64), runs: u64) -> Exchange {
+fn settled(mut exchange: Exchange, seen: u64, runs: u64) -> Exchange {
     let text = |answer: &Answer| canonical(&answer.to_value());
     exchange.variants.sort_by_cached_key(text);
     exchange.seen = (seen < runs).then_some(seen);

@@ -319,20 +319,20 @@ fn what_is_no_json_is_told_with_its_place_too() {
     for (text, wanted) in [
         (
             "",
-            "no JSON (EOF while parsing a value at line 1 column 0) at `/`",
+            "not JSON (EOF while parsing a value at line 1 column 0) at `/`",
         ),
         ("[]", "expected an object at `/`"),
         (
             "{} {}",
-            "no JSON (trailing characters at line 1 column 4) at `/`",
+            "not JSON (trailing characters at line 1 column 4) at `/`",
         ),
         (
             "{\"assertions\":[{},{\"id\": x}]}",
-            "no JSON (expected value at line 1 column 26) at `/assertions/1/id`",
+            "not JSON (expected value at line 1 column 26) at `/assertions/1/id`",
         ),
         (
             "{\"assertions\":[{\"id\":\"a\",\n\"id\":\"b\"}]}",
-            "no JSON (a member that stands twice at line 2 column 4) at `/assertions/0/id`",
+            "not JSON (duplicate member at line 2 column 4) at `/assertions/0/id`",
         ),
     ] {
         assert_eq!(
@@ -344,7 +344,7 @@ fn what_is_no_json_is_told_with_its_place_too() {
     let deep = format!("{}{}", "[".repeat(5_000), "]".repeat(5_000));
     let error = Baseline::read(format!("{{\"assertions\":{deep}}}").as_bytes()).unwrap_err();
     assert!(
-        error.to_string().starts_with("no JSON (recursion limit"),
+        error.to_string().starts_with("not JSON (recursion limit"),
         "{error}"
     );
     let error = Baseline::read(&vec![b' '; MAX_BYTES + 1]).unwrap_err();

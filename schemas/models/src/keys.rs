@@ -23,7 +23,7 @@ pub fn hide_keys(text: &str) -> String {
         let is_begin = !before.is_some_and(|before| before.is_alphanumeric() || before == '_');
         if let (true, Some((length, placeholder))) = (is_begin, key(rest)) {
             out.push_str(placeholder);
-            before = rest.get(..length).and_then(|key| key.chars().next_back());
+            before = rest.part(..length).chars().next_back();
             rest = rest.part(length..);
             continue;
         }

@@ -43,4 +43,6 @@ pub use mcp::{result_of_mcp, tool_of_mcp};
 pub use read::{MAX_BYTES, Problem, ReadError};
 pub use recognise::{Call, Framing, Operation, recognise};
 pub use stream::{Ended, Fold, Frame, StreamReader, write_array};
+/// Parts of texts whose bounds are our own.
+pub use tapewright_schemas::slices;
 pub use wire::Wire;

@@ -1,9 +1,9 @@
 //! A conversation line by line, with the calls of models among the exchanges of MCP.
 
-use tapewright_schemas::conversation::{ModelRow, Outcome, ToolUseRow, shown};
+use tapewright_schemas::conversation::{ExchangeRow, ModelRow, Outcome, ToolUseRow, shown};
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{Event, Offset};
-use tapewright_schemas::listing::{self, Counts, Entry, Wanted};
+use tapewright_schemas::listing::{self, Change, Counts, Entry, Wanted};
 
 use crate::calls::{CallEnd, CallStep, Calls, ModelCall, Said};
 use crate::links::PartLinks;
@@ -39,6 +39,13 @@ impl Listing {
         }
     }
 
+    /// Tells what happens as it happens, by [`Listing::poll_change`].
+    #[must_use]
+    pub fn followed(mut self) -> Self {
+        self.lines = self.lines.followed();
+        self
+    }
+
     /// Takes the next event; `message` is its message taken apart, where that is known.
     pub fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         if let Some(calls) = &mut self.calls {
@@ -46,6 +53,16 @@ impl Listing {
             self.step(step);
         }
         self.lines.observe(event, message);
+    }
+
+    /// As [`listing::Listing::open`]; calls of models are not among them.
+    pub fn open(&self) -> impl Iterator<Item = ExchangeRow> {
+        self.lines.open()
+    }
+
+    /// It is `now`, and perhaps nothing has come for a while.
+    pub fn tick(&mut self, now: Offset) {
+        self.lines.tick(now);
     }
 
     /// Nothing more will come.
@@ -59,6 +76,11 @@ impl Listing {
     /// The next line.
     pub fn poll(&mut self) -> Option<Entry> {
         self.lines.poll()
+    }
+
+    /// What happened next, where the listing is [followed](Self::followed).
+    pub fn poll_change(&mut self) -> Option<Change> {
+        self.lines.poll_change()
     }
 
     /// How much there was so far.

@@ -120,7 +120,7 @@ fn mistakes_are_told_with_their_place() {
         AgentCassette::read(b"{")
             .unwrap_err()
             .to_string()
-            .starts_with("no JSON")
+            .starts_with("not JSON")
     );
 }
 

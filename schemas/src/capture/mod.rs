@@ -26,7 +26,8 @@
 //! A capture of ours says so: `"recorded": {"by": "tapewright 0.1.0"}` promises that every
 //! request and notification of the client is there, and `incomplete` in it says what is
 //! missing if something is. A response that did not come at once carries beside it
-//! `answered_after`, how many entries of the session had been sent by then.
+//! `answered_after`, how many entries of the session had been sent by then; `late`, that it was
+//! given up, and answered behind a later request of its id.
 
 mod project;
 mod read;

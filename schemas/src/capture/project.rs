@@ -1,18 +1,17 @@
 //! From events to a capture.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Read, Seek, Write};
 
 use crate::cassette::text::push_string;
-use crate::cassette::{Assembly, Ledger, Rest, Summary, failure};
-use crate::conversation::{Answer, Pairing, is_about_noise};
-use crate::envelope::{Envelope, Kind, RequestId, for_each_message};
-use crate::event::{Direction, Event, EventBody, Payload};
+use crate::cassette::{Assembly, ExchangeOrder, Rest, Summary};
+use crate::conversation::{Conversation, Does, Handle, PerExchange, Step};
+use crate::envelope::{Envelope, Kind};
+use crate::event::{Direction, Event, EventBody};
 use crate::http_exchange::HttpExchanges;
 use crate::json;
 use crate::json::push_number;
-use crate::tape::{Ending, Header};
+use crate::tape::{Ending, GapTotal, Header, Incomplete};
 
 /// Folds events into a capture.
 ///
@@ -21,12 +20,20 @@ use crate::tape::{Ending, Header};
 /// use to anyone.
 #[derive(Debug)]
 pub struct Projector<S: Write> {
+    conversation: Conversation<()>,
+    entries: Entries<S>,
+}
+
+/// What stands in the capture, as the fold over the conversation tells it.
+#[derive(Debug)]
+struct Entries<S: Write> {
     label: String,
     // Who recorded, where that is known.
     by: String,
-    gaps: bool,
-    ledger: Ledger<S>,
-    pairing: Pairing<Open>,
+    gaps: GapTotal,
+    exchange_order: ExchangeOrder<S>,
+    // Those that await their response.
+    open: PerExchange<Open>,
     exchanges: HttpExchanges,
     sessions: BTreeMap<u32, SessionHead>,
     beyond_probes: u64,
@@ -40,6 +47,8 @@ struct Open {
     /// Its place among the entries of its session.
     place: u64,
     is_handshake: bool,
+    /// The later one that uses its id again.
+    reused_by: Option<Handle>,
 }
 
 #[derive(Debug, Default)]
@@ -57,16 +66,20 @@ impl<S: Read + Write + Seek> Projector<S> {
     /// A projector at the start of a recording.
     #[must_use]
     pub fn new(header: &Header, spool: S, messages_spool: S) -> Self {
-        Self {
+        let entries = Entries {
             label: label(header),
             by: header.by.clone(),
-            gaps: false,
-            ledger: Ledger::new(spool, messages_spool),
-            pairing: Pairing::default(),
+            gaps: GapTotal::default(),
+            exchange_order: ExchangeOrder::new(spool, messages_spool),
+            open: PerExchange::default(),
             exchanges: HttpExchanges::default(),
             sessions: BTreeMap::new(),
             beyond_probes: 0,
             requests: 0,
+        };
+        Self {
+            conversation: Conversation::of_handles(),
+            entries,
         }
     }
 
@@ -74,7 +87,7 @@ impl<S: Read + Write + Seek> Projector<S> {
     #[must_use]
     pub fn with_session(mut self, session: u32, label: &str, capabilities: Option<&[u8]>) -> Self {
         let capabilities = capabilities.map(<[u8]>::to_vec);
-        self.sessions.insert(
+        self.entries.sessions.insert(
             session,
             SessionHead {
                 label: Some(label.to_owned()),
@@ -96,53 +109,23 @@ impl<S: Read + Write + Seek> Projector<S> {
         event: &Event,
         message: Option<&Envelope<'_>>,
     ) -> io::Result<()> {
-        self.exchanges.observe(event);
-        self.gaps |= matches!(event.body, EventBody::Gap(_));
-        self.event(event, message)?;
-        while let Some((_, exchange)) = self.exchanges.poll_over() {
-            // In a session the answer may still come on another stream.
-            if exchange.session.0 != 0 && exchange.status() < 400 {
-                continue;
-            }
-            for request in exchange.requests {
-                if let Some(open) = self.pairing.remove(request) {
-                    self.ledger.close(open.ordinal, Rest::default())?;
+        let (conversation, entries) = (&mut self.conversation, &mut self.entries);
+        entries.exchanges.observe(event);
+        if entries.sees(event) {
+            let mut outcome = Ok(());
+            conversation.observe(event, message, |step| {
+                if outcome.is_ok() {
+                    outcome = entries.step(event, &step);
                 }
-            }
+            });
+            outcome?;
         }
-        Ok(())
-    }
-
-    fn event(&mut self, event: &Event, message: Option<&Envelope<'_>>) -> io::Result<()> {
-        let EventBody::Message {
-            payload: Payload::Whole(bytes),
-            ..
-        } = &event.body
-        else {
-            return Ok(());
-        };
-        let parsed;
-        let envelope = if let Some(envelope) = message {
-            envelope
-        } else {
-            parsed = Envelope::parse(bytes);
-            &parsed
-        };
-        if !matches!(envelope.kind, Kind::Batch { .. }) {
-            return self.message(event, envelope, bytes.trim_ascii());
-        }
-        let mut outcome = Ok(());
-        for_each_message(bytes, |one| {
-            if outcome.is_ok() {
-                outcome = self.message(event, &Envelope::parse(one), one);
-            }
-        });
-        outcome
+        entries.settle_exchanges()
     }
 
     /// Writes the capture.
     pub fn finish(self, ending: &Ending, out: &mut dyn Write) -> io::Result<Summary> {
-        let mut end = self.end(ending)?;
+        let mut end = self.entries.end(ending)?;
         end.write(out)?;
         Ok(end.summary)
     }
@@ -155,7 +138,7 @@ impl<S: Read + Write + Seek> Projector<S> {
         ending: &Ending,
         other: impl FnOnce() -> io::Result<S>,
     ) -> io::Result<(Summary, S)> {
-        let mut end = self.end(ending)?;
+        let mut end = self.entries.end(ending)?;
         let in_place = match end.heads.as_slice() {
             [(_, head)] => end.assembly.begins_with(head),
             _ => false,
@@ -170,24 +153,53 @@ impl<S: Read + Write + Seek> Projector<S> {
         main.write_all(b"\n")?;
         Ok((end.summary, main))
     }
+}
+
+impl<S: Read + Write + Seek> Entries<S> {
+    /// Takes an event that is no message; whether a message is one that says something new.
+    fn sees(&mut self, event: &Event) -> bool {
+        match &event.body {
+            EventBody::Gap(gap) => self.gaps.add(gap),
+            // One that is sent again is not.
+            EventBody::Message { .. } => return !self.exchanges.about(event).replayed,
+            _ => {}
+        }
+        true
+    }
+
+    /// Requests whose HTTP exchange is over have no response.
+    fn settle_exchanges(&mut self) -> io::Result<()> {
+        while let Some((_, exchange)) = self.exchanges.poll_over() {
+            // In a session the answer may still come on another stream.
+            if exchange.session.0 != 0 && exchange.status() < 400 {
+                continue;
+            }
+            for request in exchange.requests {
+                if let Some(open) = self.open.remove(request) {
+                    self.exchange_order.close(open.ordinal, Rest::default())?;
+                }
+            }
+        }
+        Ok(())
+    }
 
     /// Settles everything.
     fn end(mut self, ending: &Ending) -> io::Result<End<S>> {
         let mut unanswered = 0;
-        while let Some(open) = self.pairing.pop_oldest() {
+        for (_, open) in self.open.drain() {
             unanswered += 1;
-            self.ledger.close(open.ordinal, Rest::default())?;
+            self.exchange_order.close(open.ordinal, Rest::default())?;
         }
         if self.sessions.is_empty() {
             self.sessions.insert(0, SessionHead::default());
         }
-        let missing = self.missing(ending);
+        let lacks = Incomplete::of(ending, self.gaps);
         let heads = self.sessions.iter();
         let heads = heads
-            .map(|(key, session)| (*key, self.head(*key, session, missing.as_deref())))
+            .map(|(key, session)| (*key, self.head(*key, session, lacks.as_ref())))
             .collect();
         let probe_only = self.requests > 0 && self.beyond_probes == 0;
-        let assembly = self.ledger.finish()?;
+        let assembly = self.exchange_order.finish()?;
         Ok(End {
             summary: Summary {
                 exchanges: assembly.exchanges(),
@@ -202,7 +214,7 @@ impl<S: Read + Write + Seek> Projector<S> {
     }
 
     /// What stands before the exchanges of a session.
-    fn head(&self, key: u32, session: &SessionHead, missing: Option<&str>) -> Vec<u8> {
+    fn head(&self, key: u32, session: &SessionHead, lacks: Option<&Incomplete>) -> Vec<u8> {
         let mut text = b"{\n  \"server_label\": ".to_vec();
         push_string(session.label.as_ref().unwrap_or(&self.label), &mut text);
         if session.sessionless {
@@ -211,53 +223,58 @@ impl<S: Read + Write + Seek> Projector<S> {
             text.extend_from_slice(b",\n  \"session\": ");
             push_number(key.into(), &mut text);
         }
-        self.push_recorded(missing, &mut text);
+        self.push_recorded(lacks, &mut text);
         text.extend_from_slice(b",\n  \"server_capabilities\": ");
         text.extend_from_slice(session.capabilities.as_deref().unwrap_or(b"null"));
         text.extend_from_slice(b",\n  \"exchanges\": [");
         text
     }
 
-    /// Tells the ledger how the capture begins, as far as can be said: of the one session
+    /// Tells [`ExchangeOrder`] how the capture begins, as far as can be said: of the one session
     /// that there is, with nothing missing.
     fn begin(&mut self, key: u32) {
-        if self.ledger.has_begun() {
+        if self.exchange_order.has_begun() {
             return;
         }
         let session = self.sessions.get(&key);
         let head = session.map(|session| self.head(key, session, None));
-        self.ledger.set_head(head.unwrap_or_default());
+        self.exchange_order.set_head(head.unwrap_or_default());
     }
 
-    fn message(&mut self, event: &Event, envelope: &Envelope<'_>, text: &[u8]) -> io::Result<()> {
-        let session = event.session.0;
-        match (&envelope.kind, event.dir) {
-            (Kind::Request { id, method, .. }, Direction::ToServer) => {
+    fn step(&mut self, event: &Event, step: &Step<'_, ()>) -> io::Result<()> {
+        let (session, text) = (event.session.0, step.text.trim_ascii());
+        match (&step.envelope.kind, event.dir, step.handle) {
+            (Kind::Request { method, .. }, Direction::ToServer, Some(handle)) => {
                 self.session(event);
                 self.requests += 1;
                 self.beyond_probes += u64::from(method != "server/discover");
                 let open = Open {
-                    ordinal: self.ledger.open(session, text)?,
+                    ordinal: self.exchange_order.open(session, text)?,
                     place: self.entries(session),
                     is_handshake: method == "initialize",
+                    reused_by: None,
                 };
-                let asked = self.pairing.ask(event.scope(), event.dir, id, open);
+                if let Some(before) = step.reuses.and_then(|one| self.open.get_mut(one)) {
+                    before.reused_by = Some(handle);
+                }
                 if let Some(exchange) = self.exchanges.get_mut(event.conduit) {
-                    exchange.requests.push(asked.handle);
+                    exchange.requests.push(handle);
                 }
-                let close = |open: Open| self.ledger.close(open.ordinal, Rest::default());
-                asked.forgotten.map_or(Ok(()), close)
+                match self.open.insert(handle, open) {
+                    Some(forgotten) => self
+                        .exchange_order
+                        .close(forgotten.ordinal, Rest::default()),
+                    None => Ok(()),
+                }
             }
-            (Kind::Notification { .. }, Direction::ToServer) => {
+            (Kind::Notification { .. }, Direction::ToServer, _) => {
                 self.session(event);
-                self.ledger.enter(session, text)
+                self.exchange_order.enter(session, text)
             }
-            (Kind::Response { id, result, error }, Direction::ToClient) => {
-                if self.answers(event, id) && !is_about_noise(id, *error) {
-                    self.answer(event, id, *result, text)
-                } else {
-                    Ok(())
-                }
+            (Kind::Response { result, .. }, Direction::ToClient, Some(handle))
+                if matches!(step.what, Does::Answers | Does::Late) =>
+            {
+                self.answer(event, step, handle, *result)
             }
             _ => Ok(()),
         }
@@ -265,7 +282,7 @@ impl<S: Read + Write + Seek> Projector<S> {
 
     fn session(&mut self, event: &Event) {
         let session = self.sessions.entry(event.session.0).or_default();
-        session.sessionless |= event.scope().is_lane();
+        session.sessionless |= event.scope().is_sessionless();
         session.entries += 1;
         self.begin(event.session.0);
     }
@@ -277,51 +294,31 @@ impl<S: Read + Write + Seek> Projector<S> {
     }
 
     /// Appends the member that says whose recording it is, and what it lacks.
-    fn push_recorded(&self, missing: Option<&str>, text: &mut Vec<u8>) {
+    fn push_recorded(&self, lacks: Option<&Incomplete>, text: &mut Vec<u8>) {
         if self.by.is_empty() {
             return;
         }
         text.extend_from_slice(b",\n  \"recorded\": {\"by\": ");
         push_string(&self.by, text);
-        if let Some(why) = missing {
+        if let Some(lacks) = lacks {
             text.extend_from_slice(b", \"incomplete\": ");
-            push_string(why, text);
+            push_string(lacks.why.name(), text);
+            if let Some(detail) = &lacks.detail {
+                text.extend_from_slice(b", \"incomplete_detail\": ");
+                push_string(detail, text);
+            }
         }
         text.push(b'}');
-    }
-
-    /// What the recording lacks.
-    fn missing(&self, ending: &Ending) -> Option<Cow<'static, str>> {
-        match ending {
-            Ending::CutShort { .. } => Some("the recording was cut short".into()),
-            Ending::Footer(footer) if self.gaps || !footer.gaps.is_empty() => {
-                Some("messages are missing".into())
-            }
-            Ending::Footer(footer) => failure(footer).map(Cow::Owned),
-        }
-    }
-
-    /// Whether a response is one to the request that its id names. One that is sent again
-    /// is not, and neither is what stands in the body of an HTTP error under another id.
-    fn answers(&mut self, event: &Event, id: &RequestId<'_>) -> bool {
-        let about = self.exchanges.about(event);
-        if !about.failed {
-            return !about.replayed;
-        }
-        let named = self.pairing.find(event.scope(), event.dir.opposite(), id);
-        let exchange = self.exchanges.get(event.conduit);
-        let carried = exchange.map(|exchange| exchange.requests.as_slice());
-        named.is_some_and(|named| carried.unwrap_or_default().contains(&named))
     }
 
     fn answer(
         &mut self,
         event: &Event,
-        id: &RequestId<'_>,
+        step: &Step<'_, ()>,
+        handle: Handle,
         result: Option<&[u8]>,
-        text: &[u8],
     ) -> io::Result<()> {
-        let Answer::Pairs(_, open) = self.pairing.answer(event.scope(), event.dir, id) else {
+        let Some(open) = self.open.remove(handle) else {
             return Ok(());
         };
         if let (true, Some(result)) = (open.is_handshake, result) {
@@ -332,14 +329,20 @@ impl<S: Read + Write + Seek> Projector<S> {
                 self.begin(event.session.0);
             }
         }
-        let tail = [b",\n      \"response\": ", text, b""];
+        let tail = [b",\n      \"response\": ", step.text.trim_ascii(), b""];
         let mut end = Vec::new();
         let sent = self.entries(event.session.0);
         if !self.by.is_empty() && open.place < sent {
             end.extend_from_slice(b",\n      \"answered_after\": ");
             push_number(sent, &mut end);
         }
-        self.ledger.close(open.ordinal, Rest { tail, end: &end })
+        // Who reads the file could not know which of two answers under one id came first.
+        let later = open.reused_by.filter(|_| step.what == Does::Late);
+        if later.is_some_and(|later| self.open.get(later).is_none()) {
+            end.extend_from_slice(b",\n      \"late\": true");
+        }
+        self.exchange_order
+            .close(open.ordinal, Rest { tail, end: &end })
     }
 }
 

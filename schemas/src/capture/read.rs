@@ -8,7 +8,7 @@ use crate::event::{
     Carrier, ConduitId, Direction, Event, EventBody, LineEnd, Offset, Origin, Payload, SessionKey,
 };
 use crate::recording::{DocumentError, Element, Recording, each_element, elements, object};
-use crate::tape::{Ending, Footer, Header, TapeFailure, VERSION};
+use crate::tape::{Ending, Footer, Header, Incomplete, VERSION};
 
 /// A capture as it stands in its file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct CapturedSession {
     /// Who recorded it: then it holds everything that the client sent.
     pub recorded_by: Option<String>,
     /// What the recording lacks, if anything.
-    pub incomplete: Option<String>,
+    pub incomplete: Option<Incomplete>,
     /// Its exchanges, in order.
     pub exchanges: Vec<CapturedExchange>,
 }
@@ -48,6 +48,9 @@ pub struct CapturedExchange {
     /// How many entries of the session had been sent when the response came, where it did
     /// not come at once.
     pub answered_after: Option<u64>,
+    /// It was given up and its id used again, and this came behind the answer to the request
+    /// that did so.
+    pub is_late: bool,
 }
 
 impl Capture {
@@ -72,12 +75,12 @@ impl Capture {
     #[must_use]
     pub fn recording(&self) -> Recording {
         let mut events = Vec::new();
-        let mut lane = 0;
+        let mut sessionless = 0;
         for (place, session) in (0..).zip(&self.sessions) {
             let key = session.key(place);
             for (index, dir, text) in session.messages() {
                 let conduit = if session.sessionless {
-                    lane + u32::try_from(index).unwrap_or(u32::MAX) + 1
+                    sessionless + u32::try_from(index).unwrap_or(u32::MAX) + 1
                 } else {
                     key
                 };
@@ -99,7 +102,7 @@ impl Capture {
                 });
             }
             if session.sessionless {
-                lane += u32::try_from(session.exchanges.len()).unwrap_or(u32::MAX);
+                sessionless += u32::try_from(session.exchanges.len()).unwrap_or(u32::MAX);
             }
         }
         let first = self.sessions.first();
@@ -115,10 +118,7 @@ impl Capture {
             },
             ending: Ending::Footer(Footer {
                 events: events.len() as u64,
-                complete: incomplete.is_none(),
-                why: incomplete.as_ref().map(|_| TapeFailure::Unknown),
-                detail: incomplete,
-                ..Footer::default()
+                ..Incomplete::footer(incomplete.as_ref())
             }),
             events,
             timed: false,
@@ -148,7 +148,9 @@ impl CapturedSession {
                 let due = exchange.answered_after.unwrap_or(sent).clamp(sent, count);
                 late.entry(due).or_default().push(index);
             }
-            for index in late.remove(&sent).unwrap_or_default() {
+            let mut due = late.remove(&sent).unwrap_or_default();
+            due.sort_by_key(|index| self.exchanges.get(*index).map(|one| one.is_late));
+            for index in due {
                 order.push((index, Direction::ToClient));
             }
         }
@@ -175,6 +177,9 @@ impl CapturedSession {
             exchanges.push(CapturedExchange {
                 request: document.slice_ref(exchange.required("request")?.text),
                 response: response.map(|response| document.slice_ref(response.text)),
+                is_late: exchange
+                    .member("late")
+                    .is_some_and(|word| word.text == b"true"),
                 answered_after: exchange
                     .member("answered_after")
                     .and_then(|count| count.number()),
@@ -192,7 +197,8 @@ impl CapturedSession {
                 .member("sessionless")
                 .is_some_and(|word| word.text == b"true"),
             recorded_by: text("by"),
-            incomplete: text("incomplete"),
+            incomplete: text("incomplete")
+                .map(|why| Incomplete::read(why, text("incomplete_detail"))),
             exchanges,
         })
     }

@@ -9,7 +9,7 @@ use super::record::{
 use crate::json::push_number;
 use crate::slices::Part as _;
 
-/// What a [`Ledger`](super::Ledger) leaves behind.
+/// What an [`ExchangeOrder`](super::ExchangeOrder) leaves behind.
 #[derive(Debug)]
 pub(crate) struct Assembly<S> {
     pub(super) main: S,
@@ -34,6 +34,8 @@ pub(crate) struct Beside<S> {
     pub(super) asides: Vec<Aside>,
     /// How many messages belong to no exchange.
     pub(crate) messages: u64,
+    /// Whether they tell when they came.
+    pub(super) timed: bool,
 }
 
 impl<S: Read + Seek> Assembly<S> {
@@ -188,6 +190,11 @@ impl<S: Read + Seek> Beside<S> {
             }
             line.extend_from_slice(b"\n    {\"after\": ");
             push_number(record.link - before, &mut line);
+            // Times tell as well which of the two came first, where there are any.
+            if !self.timed && orphans.peek() == Some(&record.link) {
+                line.extend_from_slice(b", \"unanswered_before\": ");
+                push_number(before, &mut line);
+            }
             out.write_all(&line)?;
             io::copy(&mut (&mut side).take(record.length), out)?;
             out.write_all(b"}")?;

@@ -6,6 +6,7 @@ use foldhash::quality::RandomState;
 
 use super::open::{Marks, Open};
 use crate::era::Era;
+use crate::event::tokens::tokens;
 use crate::event::{CloseReason, ConduitId, Direction, Event, EventBody, Scope};
 
 /// Follows how each conduit ends.
@@ -38,9 +39,9 @@ impl Ends {
     }
 
     /// Why this request has no response.
-    pub(crate) fn why(&self, open: &Open) -> &'static str {
+    pub(crate) fn why(&self, open: &Open) -> NoAnswer {
         if open.marks.has(Marks::CANCELLED) {
-            return CANCELLED;
+            return NoAnswer::Cancelled;
         }
         if let Some((reason, status)) = open.over
             && let Some(why) = over(open.era, open.scope, reason, status)
@@ -51,21 +52,33 @@ impl Ends {
     }
 
     /// Why what came on a conduit has no response, as far as its end tells.
-    pub(crate) fn of(&self, conduit: ConduitId) -> &'static str {
+    pub(crate) fn of(&self, conduit: ConduitId) -> NoAnswer {
         match self.first.get(&conduit) {
-            Some(Left::Server) => PEER_GONE,
-            Some(Left::Client) | None => STILL_PENDING,
+            Some(Left::Server) => NoAnswer::PeerGone,
+            Some(Left::Client) | None => NoAnswer::StillPending,
         }
     }
 }
 
-pub(crate) const CANCELLED: &str = "cancelled";
-pub(crate) const PEER_GONE: &str = "peer gone";
-pub(crate) const STILL_PENDING: &str = "still pending";
-pub(crate) const CLIENT_GONE: &str = "client gone";
-pub(crate) const FAILED: &str = "failed";
-pub(crate) const HTTP_ERROR: &str = "http error";
-pub(crate) const NO_RESPONSE: &str = "no response";
+tokens! {
+    /// Why a request was never answered.
+    pub enum NoAnswer {
+        /// Its sender gave it up.
+        Cancelled = "cancelled",
+        /// The client left.
+        ClientGone = "client gone",
+        /// Its HTTP exchange failed.
+        Failed = "failed",
+        /// Its HTTP exchange brought an error status.
+        HttpError = "http error",
+        /// Its HTTP exchange brought no response to it.
+        NoResponse = "no response",
+        /// Who was to answer left.
+        PeerGone = "peer gone",
+        /// The recording ended first, or it is not known.
+        StillPending = "still pending",
+    }
+}
 
 /// Why the HTTP exchange that carried a request brought no response; `None` when the
 /// response may still come on another one.
@@ -74,16 +87,16 @@ pub(crate) fn over(
     scope: Scope,
     reason: CloseReason,
     status: u16,
-) -> Option<&'static str> {
+) -> Option<NoAnswer> {
     Some(match reason {
         // Closing the stream is how the stateless era cancels (2026-07-28,
         // basic/transports).
-        CloseReason::ReceiverGone if era == Some(Era::Stateless) => CANCELLED,
-        CloseReason::ReceiverGone => CLIENT_GONE,
-        CloseReason::Aborted => PEER_GONE,
-        CloseReason::Failed | CloseReason::Policy => FAILED,
-        CloseReason::EndOfInput if status >= 400 => HTTP_ERROR,
-        CloseReason::EndOfInput if scope.is_lane() => NO_RESPONSE,
+        CloseReason::ReceiverGone if era == Some(Era::Stateless) => NoAnswer::Cancelled,
+        CloseReason::ReceiverGone => NoAnswer::ClientGone,
+        CloseReason::Aborted => NoAnswer::PeerGone,
+        CloseReason::Failed | CloseReason::Policy => NoAnswer::Failed,
+        CloseReason::EndOfInput if status >= 400 => NoAnswer::HttpError,
+        CloseReason::EndOfInput if scope.is_sessionless() => NoAnswer::NoResponse,
         CloseReason::EndOfInput => return None,
     })
 }

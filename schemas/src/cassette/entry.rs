@@ -5,7 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 
 use super::exchange::read_note;
-use super::read::{Entry, millis, session};
+use super::open::ID_TYPE_CHANGED;
+use super::read::{Entry, millis, seen, session};
 use crate::event::{
     ConduitId, Direction, Effect, EventBody, Faulted, LineEnd, Origin, Payload, SseNote, What,
 };
@@ -40,6 +41,16 @@ impl Entry {
         Ok(Self {
             dir,
             at: millis(&entry, "at_ms"),
+            seen: seen(&entry),
+            late: entry.source("late") == Some(b"true"),
+            early: entry
+                .member("mark")
+                .and_then(|mark| mark.string())
+                .as_deref()
+                == Some(ID_TYPE_CHANGED),
+            unanswered_before: entry
+                .member("unanswered_before")
+                .and_then(|count| count.number()),
             session: session(&entry),
             conduit: entry
                 .member("conduit")

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use super::http::reason;
 use super::read::{list, millis};
 use crate::event::{
-    Added, CloseReason, ConduitId, Edit, EditTarget, Fields, InPlace, Offset, RequestHead,
-    ResponseHead, SseNote,
+    Added, CloseReason, ConduitId, Edit, EditTarget, Fields, Offset, RequestHead, ResponseHead,
+    SseNote, WrittenInPlace,
 };
 use crate::recording::{Element, elements};
 
@@ -76,17 +76,17 @@ impl Http {
                 fields: fields("request").unwrap_or_default(),
             },
             response: status.map(|status| {
-                let ours = text("ours");
-                let (ours, ours_detail) = ours
-                    .map(|why| InPlace::read(why, text("ours_detail"), status))
-                    .unwrap_or_default();
-                ResponseHead {
+                let written = WrittenInPlace {
+                    ours: text("ours"),
+                    ours_cause: text("ours_cause"),
+                    ours_about: text("ours_about"),
+                    ours_detail: text("ours_detail"),
+                };
+                written.read(ResponseHead {
                     status,
-                    version: Cow::default(),
                     fields: fields("response").unwrap_or_default(),
-                    ours,
-                    ours_detail,
-                }
+                    ..ResponseHead::default()
+                })
             }),
             at: millis(http, "at_ms"),
             response_at: millis(http, "response_ms"),

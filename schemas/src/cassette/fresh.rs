@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Read, Seek, Write};
 
-use super::Projector;
+use super::project::Entries;
 use super::record::Rest;
 use super::text::push_effect;
 use crate::event::{ConduitId, Direction, Effect, Event, EventBody};
@@ -67,7 +67,7 @@ impl Fresh {
     }
 }
 
-impl<S: Read + Write + Seek> Projector<S> {
+impl<S: Read + Write + Seek> Entries<S> {
     /// Closes the exchanges of which nothing more can be told, now that this event came.
     pub(super) fn close_fresh(&mut self, event: &Event) -> io::Result<()> {
         let faulted = matches!(event.body, EventBody::Faulted(_));
@@ -104,14 +104,14 @@ impl<S: Read + Write + Seek> Projector<S> {
         if event.dir == Direction::ToServer {
             let asked = self.fresh.asked.take();
             return match asked.filter(|(conduit, _)| *conduit == event.conduit) {
-                Some((_, ordinal)) => self.ledger.extra(ordinal, &text),
+                Some((_, ordinal)) => self.exchange_order.extra(ordinal, &text),
                 None => Ok(()),
             };
         }
         let answered = self.fresh.answered.iter_mut();
         for one in answered.filter(|one| one.conduit == event.conduit && !one.marked) {
             one.marked = true;
-            self.ledger.extra(one.ordinal, &text)?;
+            self.exchange_order.extra(one.ordinal, &text)?;
         }
         // Or the answer is an event of a stream that goes on.
         let carried = self.exchanges.get(event.conduit);
@@ -120,7 +120,7 @@ impl<S: Read + Write + Seek> Projector<S> {
             let open = self.deferred.get_mut(request);
             if let Some(open) = open.filter(|open| !open.faulted) {
                 open.faulted = true;
-                self.ledger.extra(open.ordinal, &text)?;
+                self.exchange_order.extra(open.ordinal, &text)?;
             }
         }
         Ok(())
@@ -135,6 +135,6 @@ impl<S: Read + Write + Seek> Projector<S> {
             end,
             ..Rest::default()
         };
-        self.ledger.close(first.ordinal, rest)
+        self.exchange_order.close(first.ordinal, rest)
     }
 }

@@ -1,16 +1,22 @@
 //! What a cassette tells of an HTTP exchange.
 
 use super::text::{push_millis, push_string};
-use crate::event::{CloseReason, ConduitId, Edit, Fields, SseNote};
+use crate::event::{CloseReason, ConduitId, Edit, Fields, ResponseHead, SseNote};
 use crate::http_exchange::HttpExchange;
 use crate::json::push_number;
 
-/// Appends the member `http` of an exchange.
-pub(super) fn push_http(conduit: ConduitId, exchange: &HttpExchange, out: &mut Vec<u8>) {
+/// Appends the member `http` of an exchange, with its times or without what differs from one
+/// recording to the next.
+pub(super) fn push_http(
+    conduit: ConduitId,
+    exchange: &HttpExchange,
+    times: bool,
+    out: &mut Vec<u8>,
+) {
     let mut object = Object { out, empty: true };
     object.out.extend_from_slice(b",\n      \"http\": {");
     object.number("conduit", conduit.0.into());
-    if let Some(connection) = exchange.connection {
+    if let Some(connection) = exchange.connection.filter(|_| times) {
         object.number("connection", connection);
     }
     object.string("method", &exchange.request.method);
@@ -18,15 +24,10 @@ pub(super) fn push_http(conduit: ConduitId, exchange: &HttpExchange, out: &mut V
     if let Some((_, response)) = &exchange.response {
         object.number("status", response.status.into());
     }
-    object.name("at_ms");
-    push_millis(exchange.at, object.out);
-    if let Some((at, _)) = &exchange.response {
-        object.name("response_ms");
-        push_millis(*at, object.out);
+    if times {
+        push_moments(exchange, &mut object);
     }
-    if let Some((at, reason)) = exchange.ended {
-        object.name("ended_ms");
-        push_millis(at, object.out);
+    if let Some((_, reason)) = exchange.ended {
         object.string("ended", ended(reason));
     }
     if let Some(reason) = exchange
@@ -42,18 +43,13 @@ pub(super) fn push_http(conduit: ConduitId, exchange: &HttpExchange, out: &mut V
     }
     if let Some((_, response)) = &exchange.response {
         object.fields("response", &response.fields);
-        if let Some(ours) = response.ours {
-            object.string("ours", ours.name());
-        }
-        if let Some(detail) = &response.ours_detail {
-            object.string("ours_detail", detail);
-        }
+        push_ours(response, &mut object);
     }
     if let Some(fields) = trailers {
         object.fields("trailers", fields);
     }
-    push_edits(&exchange.edits, &mut object);
-    if let Some(added) = exchange.added {
+    push_edits(&exchange.edits, times, &mut object);
+    if let Some(added) = exchange.added.filter(|_| times) {
         object.name("added_us");
         object.out.extend_from_slice(b"{\"request\": ");
         push_number(added.request_us, object.out);
@@ -64,15 +60,45 @@ pub(super) fn push_http(conduit: ConduitId, exchange: &HttpExchange, out: &mut V
     object.out.extend_from_slice(b"\n      }");
 }
 
-/// Appends what was changed on the way.
-fn push_edits(edits: &[Edit], object: &mut Object<'_>) {
-    for (place, edit) in edits.iter().enumerate() {
-        if place == 0 {
+/// Appends when its parts came.
+fn push_moments(exchange: &HttpExchange, object: &mut Object<'_>) {
+    let moments = [
+        ("at_ms", Some(exchange.at)),
+        ("response_ms", exchange.response.as_ref().map(|(at, _)| *at)),
+        ("ended_ms", exchange.ended.map(|(at, _)| at)),
+    ];
+    for (name, at) in moments {
+        if let Some(at) = at {
+            object.name(name);
+            push_millis(at, object.out);
+        }
+    }
+}
+
+/// Appends why the recorder answered, where it did.
+fn push_ours(response: &ResponseHead, object: &mut Object<'_>) {
+    if let Some(ours) = response.ours {
+        object.string("ours", ours.name());
+    }
+    if let Some(cause) = response.ours_cause {
+        object.string("ours_cause", cause.name());
+    }
+    if let Some(about) = &response.ours_about {
+        object.string("ours_about", about);
+    }
+}
+
+/// Appends what was changed on the way: all of it, or but for what tells of one connection only.
+fn push_edits(edits: &[Edit], all: bool, object: &mut Object<'_>) {
+    let mut any = false;
+    for edit in edits.iter().filter(|edit| all || !is_passing(&edit.field)) {
+        if any {
+            object.out.extend_from_slice(b", ");
+        } else {
             object.name("edits");
             object.out.push(b'[');
-        } else {
-            object.out.extend_from_slice(b", ");
         }
+        any = true;
         let field = Some(edit.field.as_str()).filter(|field| !field.is_empty());
         let members = [
             ("{\"what\": ", Some(edit.what.name())),
@@ -88,7 +114,7 @@ fn push_edits(edits: &[Edit], object: &mut Object<'_>) {
         }
         object.out.push(b'}');
     }
-    if !edits.is_empty() {
+    if any {
         object.out.push(b']');
     }
 }

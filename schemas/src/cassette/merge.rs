@@ -34,6 +34,7 @@ pub enum Unfinished {
 pub fn merge(old: &[u8], new: &[u8], unfinished: Unfinished) -> Option<Merged> {
     let old = old.trim_ascii();
     let ours = elements(old, "exchanges")?;
+    let waiting = elements(old, "unanswered").unwrap_or_default().len();
     let opens = ours.iter().any(|one| is_opening(one));
     let mut left_out = Vec::new();
     let mut added = Vec::new();
@@ -54,6 +55,7 @@ pub fn merge(old: &[u8], new: &[u8], unfinished: Unfinished) -> Option<Merged> {
             .unwrap_or_default()
             .into_iter()
             .map(|element| moved(element, ours.len(), &left_out))
+            .map(|element| with(&element, "unanswered_before", |before| before + waiting))
             .collect();
         merged = insert(&merged, name, &beside)?;
     }
@@ -81,20 +83,27 @@ fn is_opening(exchange: &[u8]) -> bool {
 
 /// An element that comes after some exchanges of `new`, as it stands in the whole.
 fn moved(element: &[u8], ours: usize, left_out: &[usize]) -> Vec<u8> {
-    let Some(after) = json::find(element, &["after"]) else {
+    with(element, "after", |after| {
+        let gone = left_out.iter().filter(|place| **place < after).count();
+        after - gone + ours
+    })
+}
+
+/// An element with another number in place of one of its members, where it has that.
+fn with(element: &[u8], name: &str, change: impl Fn(usize) -> usize) -> Vec<u8> {
+    let Some(there) = json::find(element, &[name]) else {
         return element.to_vec();
     };
-    let number = std::str::from_utf8(after)
+    let number = std::str::from_utf8(there)
         .ok()
         .and_then(|text| text.parse().ok());
-    let (Some(number), Some(at)) = (number, inside(element, after)) else {
+    let (Some(number), Some(at)) = (number, inside(element, there)) else {
         return element.to_vec();
     };
-    let gone = left_out.iter().filter(|place| **place < number).count();
-    let moved = (number - gone + ours).to_string();
+    let changed = change(number).to_string();
     let before = element.part(..at);
-    let behind = element.part(at + after.len()..);
-    [before, moved.as_bytes(), behind].concat()
+    let behind = element.part(at + there.len()..);
+    [before, changed.as_bytes(), behind].concat()
 }
 
 /// Puts elements at the end of a list, which is made behind `exchanges` when it is not
@@ -107,11 +116,11 @@ fn insert(text: &[u8], list: &str, added: &[Vec<u8>]) -> Option<Vec<u8>> {
     let (at, lead, tail): (usize, Vec<u8>, &[u8]);
     if let Some(there) = json::find(text, &[list]) {
         let start = inside(text, there)?;
-        let content = there.get(1..there.len() - 1)?.trim_ascii_end();
+        let content = there.part(1..there.len() - 1).trim_ascii_end();
         at = start + 1 + content.len();
         let first = content.trim_ascii().is_empty();
         lead = if first { "\n" } else { ",\n" }.into();
-        let breaks = text.get(at..start + there.len())?.contains(&b'\n');
+        let breaks = text.part(at..start + there.len()).contains(&b'\n');
         tail = if breaks { b"" } else { b"\n" };
     } else {
         let exchanges = json::find(text, &["exchanges"])?;
@@ -190,6 +199,19 @@ mod tests {
             .map(|one| &one["after"])
             .collect();
         assert_eq!(after, [&Value::from(1), &Value::from(2), &Value::Null]);
+    }
+
+    #[test]
+    fn what_comes_before_a_request_without_an_answer_still_does() {
+        let old = cassette(&["a"], r#","unanswered":[{"request":{},"after":1}]"#);
+        let more = r#","unanswered":[{"request":{},"after":1}],"messages":[{"from":"client","after":1,"unanswered_before":0}]"#;
+        let grown = merged(&old, &cassette(&["b"], more));
+        let value: Value = serde_json::from_str(&grown).unwrap();
+        let message = &value["messages"][0];
+        assert_eq!(
+            (&message["after"], &message["unanswered_before"]),
+            (&2.into(), &1.into())
+        );
     }
 
     #[test]

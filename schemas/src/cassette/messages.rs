@@ -1,90 +1,65 @@
 //! Where a message belongs: to an exchange, into the stream of one, or beside all.
 
+use std::borrow::Cow;
 use std::io::{self, Read, Seek, Write};
 
-use super::Projector;
+use super::course::Counted;
 use super::http::push_note;
+use super::lines::{in_lines, is_listing};
 use super::note::{self, Content, Remark};
-use super::open::{Marks, Open};
+use super::open::{ID_TYPE_CHANGED, Marks, Open};
+use super::places::RESPONSE;
+use super::project::Entries;
 use super::record::Rest;
 use super::text::{push_millis, push_string};
-use crate::conversation::{Answer, Handle, IdKey, is_about_noise, progress_token};
-use crate::envelope::{Envelope, Kind, Malformed, RequestId, for_each_message};
+use crate::conversation::{Does, Handle, Step};
+use crate::envelope::{Envelope, Kind, Malformed, for_each_message};
 use crate::era::Era;
 use crate::event::Direction::{ToClient, ToServer};
 use crate::event::{Event, EventBody, Payload};
-use crate::json;
 use crate::json::push_number;
 
-impl<S: Read + Write + Seek> Projector<S> {
-    pub(super) fn payload(
-        &mut self,
-        event: &Event,
-        bytes: &[u8],
-        message: Option<&Envelope<'_>>,
-    ) -> io::Result<()> {
-        let parsed;
-        let envelope = if let Some(envelope) = message {
-            envelope
-        } else {
-            parsed = Envelope::parse(bytes);
-            &parsed
-        };
-        match envelope.kind {
-            Kind::Batch { members: 0 } => self.beside(
-                event,
-                Content::Json(bytes.trim_ascii()),
-                Remark::mark("empty batch"),
-            ),
-            Kind::Batch { .. } => {
-                let mut outcome = Ok(());
-                for_each_message(bytes, |one| {
-                    if outcome.is_ok() {
-                        outcome = self.message(event, &Envelope::parse(one), one, true);
-                    }
-                });
-                outcome
-            }
-            _ => self.message(event, envelope, bytes.trim_ascii(), false),
+impl<S: Read + Write + Seek> Entries<S> {
+    /// Takes the next message.
+    pub(super) fn message(&mut self, event: &Event, step: &Step<'_, ()>) -> io::Result<()> {
+        let envelope = step.envelope;
+        let text = step.text.trim_ascii();
+        if let (Kind::Batch { members: 0 }, false) = (&envelope.kind, step.is_member) {
+            let why = Remark::mark("empty batch");
+            return self.beside(event, Content::Json(text), why);
         }
-    }
-
-    fn message(
-        &mut self,
-        event: &Event,
-        envelope: &Envelope<'_>,
-        text: &[u8],
-        batch: bool,
-    ) -> io::Result<()> {
         let era = self.era(event, envelope);
-        if self.context.replayed {
-            return self.beside(event, Content::Json(text), Remark::mark("replayed"));
-        }
         match (&envelope.kind, event.dir) {
-            (Kind::Request { id, method, params }, ToServer) => {
+            (Kind::Request { id, method, .. }, ToServer) => {
                 self.beyond_probes += u64::from(method != "server/discover");
-                let ordinal = self.ledger.open(event.session.0, text)?;
+                let ordinal = self.exchange_order.open(event.session.0, text)?;
+                self.tell_request(event, ordinal, text, envelope);
                 let mut open = Open::new(ordinal, event, era);
-                if batch {
+                open.lists = is_listing(method);
+                open.asked = self.counted.as_mut().map(Counted::ask);
+                if step.is_member {
                     open.marks.add(Marks::BATCH);
                 }
-                self.ask(event, id, params.and_then(progress_token), open)
+                if !id.pairs() {
+                    open.marks.add(Marks::NULL_ID);
+                }
+                self.ask(event, step, open)
             }
-            (Kind::Response { id, error, .. }, ToClient) => {
-                self.answer(event, id, *error, text, batch)
+            (Kind::Response { .. }, ToClient) => self.answer(event, step, envelope, text),
+            (Kind::Request { .. }, ToClient) => {
+                let home = self.current(step);
+                if let Some(handle) = step.handle {
+                    self.replies.insert(handle, home);
+                }
+                self.place(event, home, text, plain(step.is_member))
             }
-            (Kind::Request { id, .. }, ToClient) => {
-                let home = self.current(event);
-                drop(self.replies.ask(event.scope(), ToClient, id, home));
-                self.place(event, home, text, plain(batch))
-            }
-            (Kind::Response { id, .. }, ToServer) => self.reply(event, id, text, batch),
-            (Kind::Notification { method, params }, _) => {
-                let (home, remark) = self.home(event, method, *params);
+            (Kind::Response { .. }, ToServer) => self.reply(event, step, text),
+            (Kind::Notification { method, .. }, _) => {
+                let (home, remark) = self.home(event, step, method);
                 let remark = if remark.mark.is_some() {
                     remark
                 } else {
-                    plain(batch)
+                    plain(step.is_member)
                 };
                 self.place(event, home, text, remark)
             }
@@ -94,77 +69,85 @@ impl<S: Read + Write + Seek> Projector<S> {
         }
     }
 
-    /// Follows a request of the client.
-    fn ask(
+    /// A message that is sent again, after `Last-Event-ID`.
+    pub(super) fn sent_again(
         &mut self,
         event: &Event,
-        id: &RequestId<'_>,
-        token: Option<&[u8]>,
-        mut open: Open,
+        bytes: &[u8],
+        message: Option<&Envelope<'_>>,
     ) -> io::Result<()> {
-        self.fresh.asked(event.conduit, open.ordinal);
-        if !id.pairs() {
-            open.marks.add(Marks::NULL_ID);
+        let mut outcome = Ok(());
+        let is_batch = message.is_none_or(|one| matches!(one.kind, Kind::Batch { .. }));
+        let mut each = |one: &[u8]| {
+            if outcome.is_ok() {
+                let text = Content::Json(one.trim_ascii());
+                outcome = self.beside(event, text, Remark::mark("replayed"));
+            }
+        };
+        if is_batch {
+            for_each_message(bytes, each);
+        } else {
+            each(bytes);
         }
-        let asked = self.pairing.ask(event.scope(), ToServer, id, open);
-        let reused = asked.reuses.filter(|_| id.pairs());
-        for one in reused.into_iter().flat_map(|before| [before, asked.handle]) {
-            if let Some(open) = self.pairing.get_mut(one) {
-                open.marks.add(Marks::ID_REUSED);
+        outcome
+    }
+
+    /// Follows a request of the client.
+    fn ask(&mut self, event: &Event, step: &Step<'_, ()>, mut open: Open) -> io::Result<()> {
+        let Some(handle) = step.handle else {
+            return Ok(());
+        };
+        self.fresh.asked(event.conduit, open.ordinal);
+        if let Some(before) = step.reuses {
+            open.marks.add(Marks::ID_REUSED);
+            if let Some(before) = self.open.get_mut(before) {
+                before.marks.add(Marks::ID_REUSED);
             }
         }
-        if let Some(token) = token {
-            self.pairing.set_token(asked.handle, IdKey::exact_of(token));
-        }
         if let Some(exchange) = self.exchanges.get_mut(event.conduit) {
-            exchange.requests.push(asked.handle);
+            exchange.requests.push(handle);
         }
-        asked.forgotten.map_or(Ok(()), |open| self.abandon(&open))
+        let forgotten = self.open.insert(handle, open);
+        forgotten.map_or(Ok(()), |open| self.abandon(&open))
     }
 
     /// The request to which a notification belongs.
     fn home(
         &mut self,
         event: &Event,
+        step: &Step<'_, ()>,
         method: &str,
-        params: Option<&[u8]>,
     ) -> (Option<Handle>, Remark<'static>) {
-        let scope = event.scope();
-        let named = |name: &str| params.and_then(|params| json::find(params, &[name]));
+        let about = |does: Does| step.handle.filter(|_| step.what == does);
         match (method, event.dir) {
             ("notifications/progress", ToClient) => {
-                let token = named("progressToken");
-                let token = token.map(IdKey::exact_of);
-                match token.and_then(|token| self.pairing.by_token(scope, ToServer, token)) {
+                match about(Does::Progress).filter(|home| self.open.get(*home).is_some()) {
                     Some(home) => (Some(home), Remark::default()),
                     None => (None, Remark::mark("progress of nobody")),
                 }
             }
             ("notifications/cancelled", ToServer) => {
-                let id = named("requestId");
-                let id = id.map(IdKey::exact_of);
-                match id.and_then(|id| self.pairing.cancel(scope, ToServer, id)) {
-                    Some(home) => {
-                        if let Some(open) = self.pairing.get_mut(home) {
-                            open.marks.add(Marks::CANCELLED);
-                        }
-                        (Some(home), Remark::default())
-                    }
-                    // In the lane nobody can tell whom it means.
-                    None if scope.is_lane() => (None, Remark::default()),
-                    None => (None, Remark::mark("cancels nobody")),
+                let home = about(Does::Cancels);
+                if let Some(open) = home.and_then(|home| self.open.get_mut(home)) {
+                    open.marks.add(Marks::CANCELLED);
+                    (home, Remark::default())
+                } else if event.scope().is_sessionless() {
+                    // Without a session nobody can tell whom it means.
+                    (None, Remark::default())
+                } else {
+                    (None, Remark::mark("cancels nobody"))
                 }
             }
-            (_, ToClient) => (self.current(event), Remark::default()),
+            (_, ToClient) => (self.current(step), Remark::default()),
             (_, ToServer) => (None, Remark::default()),
         }
     }
 
     /// The request to which a message of the server belongs that names none: over HTTP
     /// the one of whose answer it is a part, and else the latest in flight.
-    fn current(&self, event: &Event) -> Option<Handle> {
+    fn current(&self, step: &Step<'_, ()>) -> Option<Handle> {
         let Some(origin) = self.context.origin else {
-            return self.pairing.latest(event.scope(), ToServer);
+            return step.latest(ToServer);
         };
         if let Some(exchange) = self.exchanges.get(origin) {
             let mut carried = exchange.requests.iter().rev().copied();
@@ -176,7 +159,7 @@ impl<S: Read + Write + Seek> Projector<S> {
             return Some(*left);
         }
         if self.context.announced {
-            return self.pairing.latest(event.scope(), ToServer);
+            return step.latest(ToServer);
         }
         None
     }
@@ -184,72 +167,34 @@ impl<S: Read + Write + Seek> Projector<S> {
     fn answer(
         &mut self,
         event: &Event,
-        id: &RequestId<'_>,
-        error: Option<&[u8]>,
+        step: &Step<'_, ()>,
+        envelope: &Envelope<'_>,
         text: &[u8],
-        batch: bool,
     ) -> io::Result<()> {
-        if self.context.failed {
-            return self.error_body(event, id, text, batch);
-        }
-        let answer = if is_about_noise(id, error) {
-            Answer::Orphan
-        } else {
-            self.pairing.answer(event.scope(), event.dir, id)
-        };
-        let mark = match answer {
-            Answer::Pairs(request, mut open) => {
-                if batch {
-                    open.marks.add(Marks::BATCH);
+        let mark = match (step.what, step.handle) {
+            (Does::Answers | Does::Late | Does::Refuses, Some(request)) => {
+                if let Some(mut open) = self.open.remove(request) {
+                    if step.what == Does::Refuses {
+                        open.marks.add(Marks::HTTP_ERROR);
+                    }
+                    if step.is_member {
+                        open.marks.add(Marks::BATCH);
+                    }
+                    return self.settle(event, request, open, envelope, text);
                 }
-                return self.settle(event, request, open, text);
+                "duplicate response"
             }
-            Answer::Duplicate => "duplicate response",
-            Answer::TypeChanged(request) => {
-                if let Some(open) = self.pairing.get_mut(request) {
+            (Does::TypeChanged, Some(request)) => {
+                if let Some(open) = self.open.get_mut(request) {
                     open.marks.add(Marks::ID_TYPE_CHANGED);
                 }
-                "id type changed"
+                ID_TYPE_CHANGED
             }
-            Answer::Forgotten | Answer::Orphan => "response to nobody",
+            _ if self.context.failed => "http error",
+            (Does::Duplicate, _) => "duplicate response",
+            _ => "response to nobody",
         };
         self.beside(event, Content::Json(text), Remark::mark(mark))
-    }
-
-    /// The body of a response whose status says that it failed. Whatever its id, which is
-    /// `null` or missing or `"server-error"`, it answers the request of its own exchange.
-    fn error_body(
-        &mut self,
-        event: &Event,
-        id: &RequestId<'_>,
-        text: &[u8],
-        batch: bool,
-    ) -> io::Result<()> {
-        let named = Some(id).filter(|id| id.pairs());
-        let named = named.and_then(|id| self.pairing.find(event.scope(), ToServer, id));
-        let mut carried = self
-            .exchanges
-            .get(event.conduit)
-            .map(|exchange| exchange.requests.as_slice())
-            .unwrap_or_default()
-            .iter()
-            .copied()
-            .filter(|one| self.pairing.get(*one).is_some());
-        let first = carried.clone().next();
-        let named = named.filter(|named| carried.any(|one| one == *named));
-        let Some(request) = named.or(first) else {
-            return self.beside(event, Content::Json(text), Remark::mark("http error"));
-        };
-        let Some(mut open) = self.pairing.remove(request) else {
-            return Ok(());
-        };
-        if named.is_none() {
-            open.marks.add(Marks::HTTP_ERROR);
-        }
-        if batch {
-            open.marks.add(Marks::BATCH);
-        }
-        self.settle(event, request, open, text)
     }
 
     /// Puts a response to its request.
@@ -257,23 +202,29 @@ impl<S: Read + Write + Seek> Projector<S> {
         &mut self,
         event: &Event,
         request: Handle,
-        open: Open,
+        mut open: Open,
+        envelope: &Envelope<'_>,
         text: &[u8],
     ) -> io::Result<()> {
         self.tail.clear();
-        self.tail
-            .extend_from_slice(b",\n      \"timing\": {\"sent_ms\": ");
-        push_millis(open.at, &mut self.tail);
-        self.tail.extend_from_slice(b", \"took_ms\": ");
-        push_millis(event.at.since(open.at), &mut self.tail);
-        self.tail.push(b'}');
+        self.push_timing(event, &mut open);
         self.push_via(event, &open);
-        if let Some(head) = self.heads.remove(&event.conduit) {
+        let head = self.heads.remove(&event.conduit);
+        let has_head = head.is_some();
+        if let Some(head) = head {
             self.tail.extend_from_slice(b",\n      \"head\": ");
             serde_json::to_writer(&mut self.tail, &head)?;
         }
-        let tail: [&[u8]; 3] = [b",\n      \"response\": ", text, &self.tail];
-        self.ledger.tail(open.ordinal, &tail)?;
+        let text = if open.lists {
+            in_lines(text)
+        } else {
+            Cow::Borrowed(text)
+        };
+        let tail: [&[u8]; 3] = [RESPONSE, &text, &self.tail];
+        self.exchange_order.tail(open.ordinal, &tail)?;
+        if !has_head {
+            self.tell_answer(event, &open, &text, envelope);
+        }
         if self.exchanges.get(open.conduit).is_some() {
             // How its exchange ends is not known yet.
             self.deferred.insert(request, open);
@@ -312,19 +263,17 @@ impl<S: Read + Write + Seek> Projector<S> {
         self.tail.push(b'}');
     }
 
-    fn reply(
-        &mut self,
-        event: &Event,
-        id: &RequestId<'_>,
-        text: &[u8],
-        batch: bool,
-    ) -> io::Result<()> {
-        let mark = match self.replies.answer(event.scope(), event.dir, id) {
-            Answer::Pairs(_, home) => return self.place(event, home, text, plain(batch)),
-            Answer::Duplicate => "duplicate response",
-            // In the lane nobody can tell whom it answers.
-            _ if event.scope().is_lane() => {
-                return self.beside(event, Content::Json(text), plain(batch));
+    fn reply(&mut self, event: &Event, step: &Step<'_, ()>, text: &[u8]) -> io::Result<()> {
+        let home = match (step.what, step.handle) {
+            (Does::Answers | Does::Late, Some(handle)) => self.replies.remove(handle),
+            _ => None,
+        };
+        let mark = match (home, step.what) {
+            (Some(home), _) => return self.place(event, home, text, plain(step.is_member)),
+            (None, Does::Answers | Does::Late | Does::Duplicate) => "duplicate response",
+            // Without a session nobody can tell whom it answers.
+            _ if event.scope().is_sessionless() => {
+                return self.beside(event, Content::Json(text), plain(step.is_member));
             }
             _ => "response to nobody",
         };
@@ -340,9 +289,8 @@ impl<S: Read + Write + Seek> Projector<S> {
             } if bytes.trim_ascii() == text => bytes,
             _ => text,
         };
-        let why_text = why.to_string();
         let remark = Remark {
-            why: Some(&why_text),
+            why: Some(why.name()),
             ..Remark::mark("noise")
         };
         self.beside(event, note::noise(whole, why), remark)
@@ -350,7 +298,7 @@ impl<S: Read + Write + Seek> Projector<S> {
 
     /// A request to whose stream entries can still be added.
     pub(super) fn alive(&self, request: Handle) -> Option<&Open> {
-        let open = self.pairing.get(request);
+        let open = self.open.get(request);
         open.or_else(|| self.deferred.get(&request))
     }
 
@@ -362,20 +310,23 @@ impl<S: Read + Write + Seek> Projector<S> {
         text: &[u8],
         remark: Remark<'_>,
     ) -> io::Result<()> {
-        let Some(open) = home.and_then(|home| self.alive(home)) else {
+        let found = home.and_then(|home| Some((home, self.alive(home)?)));
+        let Some((home, open)) = found else {
             return self.beside(event, Content::Json(text), remark);
         };
         let (there, ordinal) = (open.conduit, open.ordinal);
+        let when = self.when(event, home);
         let remark = Remark {
             conduit: Some(event.conduit).filter(|here| there != *here),
             sse: self.context.note.as_ref(),
+            when,
             ..remark
         };
         self.entry.clear();
         self.entry.extend_from_slice(b",\n        {");
         note::push_members(event, Content::Json(text), remark, &mut self.entry);
         self.entry.push(b'}');
-        self.ledger.stream(ordinal, &self.entry)
+        self.exchange_order.stream(ordinal, &self.entry)
     }
 
     /// Puts a message beside the exchanges.
@@ -387,31 +338,35 @@ impl<S: Read + Write + Seek> Projector<S> {
     ) -> io::Result<()> {
         let over = self.fresh.is_http(event.conduit);
         let http = over || self.exchanges.get(event.conduit).is_some();
+        let when = self.when_beside(event);
         let remark = Remark {
             conduit: Some(event.conduit).filter(|_| http),
             sse: self.context.note.as_ref(),
+            when,
             ..remark
         };
         self.entry.clear();
         self.entry.extend_from_slice(b", ");
         note::push_members(event, content, remark, &mut self.entry);
-        self.ledger.message(&self.entry)
+        self.exchange_order.message(&self.entry)
     }
 
     pub(super) fn abandon(&mut self, open: &Open) -> io::Result<()> {
         let why = self.ends.why(open);
         self.tail.clear();
-        self.tail.extend_from_slice(b",\n      \"sent_ms\": ");
-        push_millis(open.at, &mut self.tail);
+        if self.counted.is_none() {
+            self.tail.extend_from_slice(b",\n      \"sent_ms\": ");
+            push_millis(open.at, &mut self.tail);
+        }
         self.tail.extend_from_slice(b",\n      \"why\": ");
-        push_string(why, &mut self.tail);
+        push_string(why.name(), &mut self.tail);
         self.end.clear();
         push_end(open, &mut self.end);
         let rest = Rest {
             tail: [&self.tail, b"", b""],
             end: &self.end,
         };
-        self.ledger.abandon(open.ordinal, rest)
+        self.exchange_order.abandon(open.ordinal, rest)
     }
 
     fn era(&mut self, event: &Event, envelope: &Envelope<'_>) -> Option<Era> {
@@ -441,7 +396,7 @@ pub(super) fn push_end(open: &Open, out: &mut Vec<u8>) {
         out.extend_from_slice(b",\n      \"session\": ");
         push_number(open.scope.session.0.into(), out);
     }
-    if open.scope.is_lane() {
+    if open.scope.is_sessionless() {
         out.extend_from_slice(b",\n      \"sessionless\": true");
     }
     for (place, word) in open.marks.words().enumerate() {

@@ -4,7 +4,7 @@
 //! ```text
 //! {
 //!   "version": "1",
-//!   "meta": {"source_command": "npx -y server", "recorded_at": "…"},
+//!   "meta": {"source_command": "npx -y server", "recorded_by": "tapewright"},
 //!   "exchanges": [
 //!     {
 //!       "request": {"jsonrpc":"2.0","id":1,"method":"tools/list"},
@@ -20,7 +20,7 @@
 //!   "messages": [{"after": 1, "from": "client", "at_ms": 9, "message": {…}}],
 //!   "unanswered": [{"request": {…}, "after": 1, "sent_ms": 9, "why": "cancelled"}],
 //!   "probes": [{"request": {…}, "response": {…}}],
-//!   "incomplete": "the recorder was stopped before it could write the footer"
+//!   "incomplete": "cut_short"
 //! }
 //! ```
 //!
@@ -46,6 +46,18 @@
 //!   `messages` it stands as `effect`, under the mark `faulted`. Older recorders wrote a
 //!   sentence, as `fault` and as `why`; it is read.
 //!
+//! # Without times
+//!
+//! A recorder leaves out times and durations unless it is asked for them
+//! ([`without_times`](Projector::without_times)): they are on the tape, and in a file that is kept
+//! under version control they would change with every recording. With them goes whatever else
+//! tells of one recording only: `recorded_at` and the version of ours in `meta`, the numbers of
+//! connections, `added_us`, and edits of fields such as `host`. What happened before what is told
+//! by `seen`, `late` and `unanswered_before`, where the order of the file does not: see [`Course`].
+//!
+//! Answers that are lists (`tools/list` and its like) stand an element on each line, see
+//! [`in_lines`].
+//!
 //! # HTTP
 //!
 //! - `http` tells of the HTTP exchange that carried a request: method, path, status, how it
@@ -53,7 +65,7 @@
 //! - `via` says on which stream a response came, where that is not the request's own.
 //! - `sse` in an entry is what an event of a stream says beside its message, or all that
 //!   it says; `body` is what crossed and is no message.
-//! - `session` names a session and `sessionless` the lane, where an id means nothing beyond
+//! - `session` names a session and `sessionless` the exchanges without one, where an id means nothing beyond
 //!   its exchange. The list `sessions` says how they began and ended.
 //! - The list `http` holds the exchanges that carried no request, in the order in which
 //!   they began.
@@ -69,34 +81,46 @@
 //! # Elsewhere
 //!
 //! Which response answers which request is in [`conversation`](crate::conversation), the
-//! order of the exchanges in `ledger`; the capture projection uses both.
+//! order of the exchanges in `exchange_order`; the capture projection uses both.
 
 mod assemble;
+mod course;
+mod draft;
 pub(crate) mod ends;
 mod entry;
 mod exchange;
+mod exchange_order;
+mod finisher;
 mod fresh;
 mod http;
-mod ledger;
+mod lines;
 mod merge;
 mod messages;
 mod near;
 mod note;
 mod open;
+mod places;
 mod project;
 mod read;
+mod reader;
 mod record;
+mod recording;
 mod sides;
 mod spool;
 pub(crate) mod text;
 mod timeline;
+mod untimed;
+mod when;
 
 pub(crate) use assemble::Assembly;
+pub use course::{Course, Step};
+pub use ends::NoAnswer;
 pub use exchange::{Http, Via};
-pub(crate) use ledger::Ledger;
+pub(crate) use exchange_order::ExchangeOrder;
+pub use lines::{in_lines, is_listing, on_one_line};
 pub use merge::{Merged, Unfinished, merge};
-pub(crate) use open::{Marks, Open};
+pub use places::{Placed, Plain};
 pub use project::{Projector, Summary};
-pub(crate) use project::{failure, incomplete};
 pub use read::{Aside, Cassette, Entry, RecordedExchange, RecordedSession, Unanswered};
+pub use reader::Reader;
 pub(crate) use record::Rest;

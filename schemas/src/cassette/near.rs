@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-use crate::slices::Part as _;
+use crate::slices::{Part as _, PartMut as _};
 
 /// Keeps what stands around the piece that was read last, so that a chain of short records
 /// costs no system call for each of them.
@@ -46,8 +46,8 @@ impl<'a, S: Read + Seek> Near<'a, S> {
         let mut kept = std::mem::take(&mut self.kept);
         kept.resize(KEPT, 0);
         let mut length = 0;
-        while let Some(rest) = kept.get_mut(length..).filter(|rest| !rest.is_empty()) {
-            match self.spool.read(rest) {
+        while length < kept.len() {
+            match self.spool.read(kept.part_mut(length..)) {
                 Ok(0) => break,
                 Ok(count) => length += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -74,9 +74,7 @@ impl<S: Read + Seek> Read for Near<'_, S> {
         }
         let here = self.here();
         let count = here.len().min(out.len());
-        if let Some(out) = out.get_mut(..count) {
-            out.copy_from_slice(here.part(..count));
-        }
+        out.part_mut(..count).copy_from_slice(here.part(..count));
         self.at += count as u64;
         Ok(count)
     }

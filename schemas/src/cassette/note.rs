@@ -28,13 +28,25 @@ pub(crate) enum Content<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Remark<'a> {
     pub(crate) mark: Option<&'static str>,
-    pub(crate) why: Option<&'a str>,
+    pub(crate) why: Option<&'static str>,
     /// What was done to a message.
     pub(crate) effect: Option<&'a Effect>,
     /// The exchange on which it crossed, where that is not said by its place.
     pub(crate) conduit: Option<ConduitId>,
     /// What the event of a stream says beside it.
     pub(crate) sse: Option<&'a SseNote>,
+    pub(crate) when: When,
+}
+
+/// How it is told when an entry crossed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum When {
+    /// By its time.
+    #[default]
+    Time,
+    /// By how many messages of the client came before, where that is to be told, and whether it
+    /// stands before the response of its exchange and came behind it.
+    Seen { seen: Option<u64>, late: bool },
 }
 
 impl Remark<'_> {
@@ -68,8 +80,8 @@ pub(crate) fn push_members(
 ) {
     out.extend_from_slice(b"\"from\": \"");
     out.extend_from_slice(event.dir.sender().as_bytes());
-    out.extend_from_slice(b"\", \"at_ms\": ");
-    push_millis(event.at, out);
+    out.push(b'"');
+    push_when(event, remark.when, out);
     if event.session.0 != 0 {
         out.extend_from_slice(b", \"session\": ");
         push_number(event.session.0.into(), out);
@@ -109,6 +121,24 @@ pub(crate) fn push_members(
             push_clipped(length, head, out);
         }
         Content::Nothing => {}
+    }
+}
+
+fn push_when(event: &Event, when: When, out: &mut Vec<u8>) {
+    match when {
+        When::Time => {
+            out.extend_from_slice(b", \"at_ms\": ");
+            push_millis(event.at, out);
+        }
+        When::Seen { seen, late } => {
+            if let Some(seen) = seen {
+                out.extend_from_slice(b", \"seen\": ");
+                push_number(seen, out);
+            }
+            if late {
+                out.extend_from_slice(b", \"late\": true");
+            }
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! A request that awaits its response, as far as files need to know it.
 
+use super::course::Asked;
 use crate::era::Era;
 use crate::event::{CloseReason, ConduitId, Event, Offset, Scope};
 
@@ -17,7 +18,16 @@ pub(crate) struct Open {
     pub(crate) marks: Marks,
     /// It has been said what a fault did to it.
     pub(crate) faulted: bool,
+    /// Its answer is a list that is written an element on each line.
+    pub(super) lists: bool,
+    /// Its response came, and more may come on its stream.
+    pub(super) answered: bool,
+    /// What was said of its exchange, where that is told without times.
+    pub(super) asked: Option<Asked>,
 }
+
+/// The mark of an exchange whose answer came with an id of another type, and of that answer.
+pub(super) const ID_TYPE_CHANGED: &str = "id type changed";
 
 /// What is odd about an exchange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,7 +53,7 @@ impl Marks {
     pub(crate) fn words(self) -> impl Iterator<Item = &'static str> {
         let all = [
             (Self::ID_REUSED, "id reused"),
-            (Self::ID_TYPE_CHANGED, "id type changed"),
+            (Self::ID_TYPE_CHANGED, ID_TYPE_CHANGED),
             (Self::BATCH, "batch"),
             (Self::CANCELLED, "cancelled"),
             (Self::NULL_ID, "null id"),
@@ -66,6 +76,9 @@ impl Open {
             era,
             marks: Marks::default(),
             faulted: false,
+            lists: false,
+            answered: false,
+            asked: None,
         }
     }
 }

@@ -6,19 +6,22 @@ use std::io::{self, BufWriter, Read, Seek, Write};
 use foldhash::quality::RandomState;
 
 use super::assemble::{Assembly, Beside};
+use super::course::Counted;
 use super::ends::Ends;
+use super::exchange_order::ExchangeOrder;
 use super::fresh::Fresh;
-use super::ledger::Ledger;
 use super::note::{self, Content, Remark};
 use super::open::Open;
+use super::places::{MethodNames, Placed};
 use super::sides::{Context, Side, Told};
 use super::text::{push_string, shell_line};
-use crate::conversation::{Handle, Pairing};
+use crate::conversation::{Conversation, Handle, PerExchange};
 use crate::envelope::Envelope;
 use crate::era::EraTracker;
 use crate::event::{ConduitId, Event, EventBody, Payload, ResponseHead, Scope, SessionKey};
 use crate::http_exchange::HttpExchanges;
-use crate::tape::{Ending, Footer, GapTotal, Header, TapeFailure};
+use crate::json::push_number;
+use crate::tape::{Ending, GapTotal, Header, Incomplete};
 
 /// Folds events into a cassette.
 ///
@@ -27,11 +30,20 @@ use crate::tape::{Ending, Footer, GapTotal, Header, TapeFailure};
 /// use to anyone.
 #[derive(Debug)]
 pub struct Projector<S: Write> {
+    conversation: Conversation<()>,
+    entries: Entries<S>,
+}
+
+/// What stands in the cassette, as the fold over the conversation tells it.
+#[derive(Debug)]
+pub(super) struct Entries<S: Write> {
     pub(super) meta: Vec<(String, String)>,
-    pub(super) ledger: Ledger<S>,
+    // What a cassette without times tells in their place.
+    pub(super) counted: Option<Counted>,
+    pub(super) exchange_order: ExchangeOrder<S>,
     // The client's requests, and the server's with the exchange in whose stream they stand.
-    pub(super) pairing: Pairing<Open>,
-    pub(super) replies: Pairing<Option<Handle>>,
+    pub(super) open: PerExchange<Open>,
+    pub(super) replies: PerExchange<Option<Handle>>,
     pub(super) eras: HashMap<Scope, EraTracker, RandomState>,
     pub(super) ends: Ends,
     gaps: GapTotal,
@@ -53,6 +65,9 @@ pub struct Projector<S: Write> {
     pub(super) entry: Vec<u8>,
     pub(super) tail: Vec<u8>,
     pub(super) end: Vec<u8>,
+    pub(super) http_text: Vec<u8>,
+    // Where it is asked where exchanges stand.
+    pub(super) methods: Option<MethodNames>,
 }
 
 /// What a projection wrote.
@@ -80,8 +95,8 @@ impl<S: Read + Write + Seek> Projector<S> {
             ("source_command", &command),
             ("source_url", &header.upstream),
             ("label", &header.label),
-            ("recorded_at", &header.created),
-            ("tapewright_version", &header.by),
+            (RECORDED_AT, &header.created),
+            (VERSION, &header.by),
             ("made_in_folder", &header.made_in.folder),
             ("made_in_home", &header.made_in.home),
         ];
@@ -89,13 +104,14 @@ impl<S: Read + Write + Seek> Projector<S> {
         let meta: Vec<_> = meta
             .map(|(name, value)| (name.to_owned(), value.clone()))
             .collect();
-        let mut ledger = Ledger::new(spool, messages_spool);
-        ledger.set_head(head(&meta));
-        Self {
+        let mut exchange_order = ExchangeOrder::new(spool, messages_spool);
+        exchange_order.set_head(head(&meta));
+        let entries = Entries {
             meta,
-            ledger,
-            pairing: Pairing::default(),
-            replies: Pairing::default(),
+            counted: None,
+            exchange_order,
+            open: PerExchange::default(),
+            replies: PerExchange::default(),
             eras: HashMap::default(),
             ends: Ends::default(),
             gaps: GapTotal::default(),
@@ -112,16 +128,64 @@ impl<S: Read + Write + Seek> Projector<S> {
             entry: Vec::new(),
             tail: Vec::new(),
             end: Vec::new(),
+            http_text: Vec::new(),
+            methods: None,
+        };
+        Self {
+            conversation: Conversation::of_handles(),
+            entries,
         }
     }
 
-    /// Adds a member to `meta`, or replaces it.
+    /// Leaves out times, durations and what else differs whenever the same is recorded again: two
+    /// recordings of one conversation are the same file, and of another answer the difference is
+    /// that answer.
+    #[must_use]
+    pub fn without_times(mut self) -> Self {
+        let entries = &mut self.entries;
+        entries.counted = Some(Counted::default());
+        let ours = entries.meta.iter().position(|(name, _)| name == VERSION);
+        if let Some(ours) = ours.and_then(|at| entries.meta.get_mut(at)) {
+            *ours = (RECORDED_BY.to_owned(), TAPEWRIGHT.to_owned());
+        }
+        entries.meta.retain(|(name, _)| !is_of_one(name));
+        entries.exchange_order.set_head(head(&entries.meta));
+        self
+    }
+
+    /// Adds a member to `meta`, or replaces it, unless it tells of one recording only and is left
+    /// out.
     #[must_use]
     pub fn with_meta(mut self, name: &str, value: &str) -> Self {
-        self.meta.retain(|(known, _)| known != name);
-        self.meta.push((name.to_owned(), value.to_owned()));
-        self.ledger.set_head(head(&self.meta));
+        let entries = &mut self.entries;
+        if entries.counted.is_some() && is_of_one(name) {
+            return self;
+        }
+        entries.meta.retain(|(known, _)| known != name);
+        entries.meta.push((name.to_owned(), value.to_owned()));
+        entries.exchange_order.set_head(head(&entries.meta));
         self
+    }
+
+    /// Keeps where exchanges stand on the first spool, for [`places`](Self::places). They stand
+    /// there in the file as well, if [`finish_in_place`](Self::finish_in_place) hands that spool
+    /// back.
+    #[must_use]
+    pub fn with_places(mut self) -> Self {
+        self.entries.methods = Some(MethodNames::default());
+        self.entries.exchange_order.keep_places();
+        self
+    }
+
+    /// The exchanges that were written since this was asked before, in their order.
+    pub fn places(&mut self) -> impl Iterator<Item = Placed> + '_ {
+        self.entries.exchange_order.places()
+    }
+
+    /// The methods that [`Plain::method`](super::Plain::method) names.
+    pub fn methods(&self) -> &[String] {
+        let methods = self.entries.methods.as_ref();
+        methods.map_or(&[], |methods| &methods.names)
     }
 
     /// Takes the next event.
@@ -135,21 +199,77 @@ impl<S: Read + Write + Seek> Projector<S> {
         event: &Event,
         message: Option<&Envelope<'_>>,
     ) -> io::Result<()> {
+        let (conversation, entries) = (&mut self.conversation, &mut self.entries);
+        entries.begin(event)?;
+        if entries.sees(event, message)? {
+            let mut outcome = Ok(());
+            conversation.observe(event, message, |step| {
+                if outcome.is_ok() {
+                    outcome = entries.message(event, &step);
+                }
+            });
+            outcome?;
+        }
+        entries.settle_exchanges()
+    }
+
+    /// Settles everything: no event will come. Whoever finishes does so as well.
+    pub fn settle_all(&mut self) -> io::Result<()> {
+        self.entries.settle_all()
+    }
+
+    /// Writes the cassette.
+    pub fn finish(self, ending: &Ending, out: &mut dyn Write) -> io::Result<Summary> {
+        let mut end = self.entries.end(ending)?;
+        end.write(out)?;
+        Ok(end.summary)
+    }
+
+    /// As [`finish`](Self::finish), and the cassette is on the spool that is handed back: the
+    /// first of the projector's own, to which only what stands behind the exchanges is added,
+    /// or `other`, which is asked for when an exchange has to be put in between.
+    pub fn finish_in_place(
+        self,
+        ending: &Ending,
+        other: impl FnOnce() -> io::Result<S>,
+    ) -> io::Result<(Summary, S)> {
+        let mut end = self.entries.end(ending)?;
+        let summary = end.summary;
+        if !end.assembly.begins_with(&end.head) {
+            let mut other = other()?;
+            end.write(&mut other)?;
+            return Ok((summary, other));
+        }
+        let (mut main, mut beside) = end.assembly.into_parts()?;
+        end.rest.write(&mut beside, &summary, &mut main)?;
+        Ok((summary, main))
+    }
+}
+
+impl<S: Read + Write + Seek> Entries<S> {
+    /// Takes the next event, before what it says.
+    fn begin(&mut self, event: &Event) -> io::Result<()> {
         self.close_fresh(event)?;
         // The event may be the last of its exchange.
         self.http = self.exchanges.get(event.conduit).is_some();
         self.exchanges.observe(event);
         self.context = Context::of(self.exchanges.about(event));
-        self.event(event, message)?;
-        self.settle_exchanges()
+        Ok(())
     }
 
-    fn event(&mut self, event: &Event, message: Option<&Envelope<'_>>) -> io::Result<()> {
+    /// Takes an event that is no message; whether there is something for the fold in it.
+    fn sees(&mut self, event: &Event, message: Option<&Envelope<'_>>) -> io::Result<bool> {
         match &event.body {
             EventBody::Message {
                 payload: Payload::Whole(bytes),
                 ..
-            } => self.payload(event, bytes, message),
+            } => {
+                if !self.context.replayed {
+                    return Ok(true);
+                }
+                self.sent_again(event, bytes, message)?;
+                return Ok(false);
+            }
             EventBody::Message { payload, .. } => {
                 let why = Remark {
                     why: Some("over the message limit"),
@@ -179,48 +299,28 @@ impl<S: Read + Write + Seek> Projector<S> {
             }
             EventBody::Part { .. } | EventBody::Signal(_) | EventBody::Stderr { .. } => Ok(()),
             _ => self.beside_messages(event),
-        }
-    }
-
-    /// Writes the cassette.
-    pub fn finish(self, ending: &Ending, out: &mut dyn Write) -> io::Result<Summary> {
-        let mut end = self.end(ending)?;
-        end.write(out)?;
-        Ok(end.summary)
-    }
-
-    /// As [`finish`](Self::finish), and the cassette is on the spool that is handed back: the
-    /// first of the projector's own, to which only what stands behind the exchanges is added,
-    /// or `other`, which is asked for when an exchange has to be put in between.
-    pub fn finish_in_place(
-        self,
-        ending: &Ending,
-        other: impl FnOnce() -> io::Result<S>,
-    ) -> io::Result<(Summary, S)> {
-        let mut end = self.end(ending)?;
-        let summary = end.summary;
-        if !end.assembly.begins_with(&end.head) {
-            let mut other = other()?;
-            end.write(&mut other)?;
-            return Ok((summary, other));
-        }
-        let (mut main, mut beside) = end.assembly.into_parts()?;
-        end.rest.write(&mut beside, &summary, &mut main)?;
-        Ok((summary, main))
+        }?;
+        Ok(true)
     }
 
     /// Settles everything.
-    fn end(mut self, ending: &Ending) -> io::Result<End<S>> {
+    fn settle_all(&mut self) -> io::Result<()> {
         self.exchanges.finish();
         self.settle_exchanges()?;
         self.close_all_fresh()?;
-        while let Some(open) = self.pairing.pop_oldest() {
+        for (_, open) in self.open.drain() {
             self.abandon(&open)?;
         }
-        let requests = self.ledger.count();
+        Ok(())
+    }
+
+    fn end(mut self, ending: &Ending) -> io::Result<End<S>> {
+        self.settle_all()?;
+        let requests = self.exchange_order.count();
         let mut sessions = Vec::new();
         self.push_sessions(&mut sessions);
-        let assembly = self.ledger.finish()?;
+        let mut assembly = self.exchange_order.finish()?;
+        assembly.beside.timed = self.counted.is_none();
         Ok(End {
             summary: Summary {
                 exchanges: assembly.exchanges(),
@@ -233,7 +333,7 @@ impl<S: Read + Write + Seek> Projector<S> {
             head: head(&self.meta),
             rest: Rest {
                 sessions,
-                incomplete: incomplete(ending, self.gaps),
+                incomplete: Incomplete::of(ending, self.gaps),
             },
         })
     }
@@ -262,7 +362,7 @@ impl<S: Read + Write + Seek> End<S> {
 /// What stands behind the exchanges, but for what is on the side spool.
 struct Rest {
     sessions: Vec<u8>,
-    incomplete: Option<String>,
+    incomplete: Option<Incomplete>,
 }
 
 impl Rest {
@@ -299,14 +399,25 @@ impl Rest {
             out.write_all(&self.sessions)?;
             out.write_all(b"\n  ]")?;
         }
-        if let Some(why) = &self.incomplete {
-            let mut text = b",\n  \"incomplete\": ".to_vec();
-            push_string(why, &mut text);
+        if let Some(lacks) = &self.incomplete {
+            let mut text = Vec::new();
+            push_incomplete(lacks, &mut text);
             out.write_all(&text)?;
         }
         out.write_all(b"\n}\n")?;
         out.flush()
     }
+}
+
+/// Members of `meta`: the version of ours that recorded, that it was ours at all, and when.
+const VERSION: &str = "tapewright_version";
+pub(super) const RECORDED_BY: &str = "recorded_by";
+const RECORDED_AT: &str = "recorded_at";
+const TAPEWRIGHT: &str = "tapewright";
+
+/// Whether a member of `meta` tells of one recording only.
+fn is_of_one(name: &str) -> bool {
+    [VERSION, RECORDED_AT].contains(&name)
 }
 
 /// What stands before the exchanges.
@@ -329,40 +440,27 @@ fn push_meta(meta: &[(String, String)], out: &mut Vec<u8>) {
     }
 }
 
-/// Why a recording does not hold everything that crossed.
-pub(crate) fn incomplete(ending: &Ending, seen: GapTotal) -> Option<String> {
-    let gaps = |gaps: GapTotal| {
-        let GapTotal {
-            count,
-            events,
-            bytes,
-        } = gaps;
-        (count > 0).then(|| format!("gaps: {count}, with {events} events and {bytes} bytes"))
-    };
-    match ending {
-        Ending::CutShort { last_seq, .. } => Some(format!(
-            "the recorder was stopped before it could write the footer; the last event is {last_seq}"
-        )),
-        Ending::Footer(footer) if !footer.complete => failure(footer)
-            .or_else(|| gaps(footer.gaps))
-            .or_else(|| gaps(seen))
-            .or_else(|| Some("the recorder says so and gives no reason".to_owned())),
-        Ending::Footer(_) => gaps(seen),
+/// Appends the members that say why something is missing.
+fn push_incomplete(lacks: &Incomplete, out: &mut Vec<u8>) {
+    out.extend_from_slice(b",\n  \"incomplete\": ");
+    push_string(lacks.why.name(), out);
+    if let Some(detail) = &lacks.detail {
+        out.extend_from_slice(b",\n  \"incomplete_detail\": ");
+        push_string(detail, out);
     }
-}
-
-/// What documents say of a tape that could not be kept whole.
-pub(crate) fn failure(footer: &Footer) -> Option<String> {
-    let detail = footer.detail.as_deref().unwrap_or_default();
-    let words = match footer.why? {
-        TapeFailure::NotCreated => "the tape could not be created",
-        TapeFailure::NotWritten => "the tape could not be written",
-        TapeFailure::Unknown if detail.is_empty() => return None,
-        // Another document says so.
-        TapeFailure::Unknown => return Some(detail.to_owned()),
-    };
-    if detail.is_empty() {
-        return Some(words.to_owned());
+    if let Some(last) = lacks.last_seq {
+        out.extend_from_slice(b",\n  \"last_seq\": ");
+        push_number(last, out);
     }
-    Some(format!("{words}: {detail}"))
+    if !lacks.gaps.is_empty() {
+        for (name, count) in [
+            (&b",\n  \"gaps\": {\"count\": "[..], lacks.gaps.count),
+            (b", \"events\": ", lacks.gaps.events),
+            (b", \"bytes\": ", lacks.gaps.bytes),
+        ] {
+            out.extend_from_slice(name);
+            push_number(count, out);
+        }
+        out.push(b'}');
+    }
 }

@@ -6,7 +6,9 @@
 
 use bytes::Bytes;
 
+use super::ends::NoAnswer;
 use super::exchange::{Http, Via};
+use super::lines::on_one_line;
 use crate::era::Era;
 use crate::event::{
     ConduitId, Direction, Effect, EventBody, Faulted, Offset, ResponseHead, SessionEnd, SessionKey,
@@ -14,7 +16,7 @@ use crate::event::{
 };
 use crate::json;
 use crate::recording::{DocumentError, Element, each_element, elements, object};
-use crate::tape::old;
+use crate::tape::{GapTotal, Incomplete, old};
 
 /// A cassette as it stands in its file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,7 +34,7 @@ pub struct Cassette {
     /// What became of its sessions.
     pub sessions: Vec<RecordedSession>,
     /// Why it does not hold everything that crossed.
-    pub incomplete: Option<String>,
+    pub incomplete: Option<Box<Incomplete>>,
 }
 
 /// A request and its response.
@@ -46,6 +48,9 @@ pub struct RecordedExchange {
     pub sent: Option<Offset>,
     /// How long the response took.
     pub took: Option<Offset>,
+    /// How many messages of the client came between the request and its response, where the file
+    /// says so: see [`Course`](super::Course).
+    pub seen: Option<u64>,
     /// What crossed in between and belongs to it.
     pub stream: Vec<Entry>,
     /// Its era.
@@ -72,7 +77,7 @@ pub struct Unanswered {
     /// When it was sent.
     pub sent: Option<Offset>,
     /// Why it was never answered.
-    pub why: String,
+    pub why: NoAnswer,
     /// What crossed afterwards and belongs to it.
     pub stream: Vec<Entry>,
     /// Its era.
@@ -92,6 +97,17 @@ pub struct Entry {
     pub dir: Direction,
     /// When.
     pub at: Option<Offset>,
+    /// How many messages of the client came before it, where the file says so: see
+    /// [`Course`](super::Course).
+    pub seen: Option<u64>,
+    /// It came behind the response of its exchange.
+    pub late: bool,
+    /// Beside the exchanges: it came before the response of an exchange, whose id it has in another
+    /// type.
+    pub early: bool,
+    /// Beside the exchanges: how many requests without a response came before it, where the file
+    /// says so.
+    pub unanswered_before: Option<usize>,
     /// In which session.
     pub session: SessionKey,
     /// On which HTTP exchange, where it is not that of its place.
@@ -137,16 +153,7 @@ impl Cassette {
             return Err(DocumentError::Version { found });
         }
         let mut cassette = Self::default();
-        if let Some(meta) = root.member("meta") {
-            json::members(meta.text, |name, text| {
-                let value = Element::root(text.trim_ascii());
-                if let Some(value) = value.string() {
-                    cassette
-                        .meta
-                        .push((String::from_utf8_lossy(name).into_owned(), value));
-                }
-            });
-        }
+        cassette.members(&root);
         each_element(&root.required("exchanges")?, |element| {
             let exchange = RecordedExchange::read(text, element)?;
             cassette.exchanges.push(exchange);
@@ -173,8 +180,38 @@ impl Cassette {
         for element in list(&root, "sessions")? {
             cassette.sessions.push(RecordedSession::read(&element));
         }
-        cassette.incomplete = root.member("incomplete").and_then(|why| why.string());
         Ok(cassette)
+    }
+
+    /// Takes over what is no list, as far as it is there.
+    pub(super) fn members(&mut self, root: &Element<'_>) {
+        if let Some(meta) = root.member("meta") {
+            json::members(meta.text, |name, text| {
+                let value = Element::root(text.trim_ascii());
+                if let Some(value) = value.string() {
+                    self.meta
+                        .push((String::from_utf8_lossy(name).into_owned(), value));
+                }
+            });
+        }
+        if let Some(lacks) = lacks(root) {
+            self.incomplete = Some(Box::new(lacks));
+        }
+    }
+
+    /// Whether it says of anything when it happened.
+    pub(super) fn tells_times(&self) -> bool {
+        let mut unanswered = self.unanswered.iter().map(|(_, one)| one);
+        let mut asides = self.http.iter().map(|(_, one)| one);
+        self.exchanges.iter().any(RecordedExchange::tells_times)
+            || self.messages.iter().any(|(_, entry)| entry.at.is_some())
+            || unanswered
+                .any(|one| one.sent.is_some() || tell_times(&one.stream, one.http.as_deref()))
+            || asides.any(|one| tell_times(&one.stream, Some(&one.http)))
+            || self.sessions.iter().any(|one| {
+                let began = one.began.and_then(|(at, _)| at);
+                began.is_some() || one.ended.is_some_and(|(at, _)| at.is_some())
+            })
     }
 
     /// A member of `meta`.
@@ -187,8 +224,29 @@ impl Cassette {
     }
 }
 
+/// Why it does not hold everything.
+fn lacks(root: &Element<'_>) -> Option<Incomplete> {
+    let text = |name| root.member(name).and_then(|text| text.string());
+    let gaps = root.member("gaps");
+    let count = |name| gaps.as_ref()?.member(name)?.number();
+    Some(Incomplete {
+        last_seq: root.member("last_seq").and_then(|last| last.number()),
+        gaps: GapTotal {
+            count: count("count").unwrap_or_default(),
+            events: count("events").unwrap_or_default(),
+            bytes: count("bytes").unwrap_or_default(),
+        },
+        ..Incomplete::read(text("incomplete")?, text("incomplete_detail"))
+    })
+}
+
 impl RecordedExchange {
-    fn read(document: &Bytes, element: Element<'_>) -> Result<Self, DocumentError> {
+    /// Whether it says of anything when it happened.
+    pub(super) fn tells_times(&self) -> bool {
+        self.sent.is_some() || self.took.is_some() || tell_times(&self.stream, self.http.as_deref())
+    }
+
+    pub(super) fn read(document: &Bytes, element: Element<'_>) -> Result<Self, DocumentError> {
         let exchange = object(element)?;
         let request = object(exchange.required("request")?)?;
         let response = object(exchange.required("response")?)?;
@@ -196,9 +254,13 @@ impl RecordedExchange {
         let time = |name| timing.as_ref().and_then(|timing| millis(timing, name));
         Ok(Self {
             request: document.slice_ref(request.text),
-            response: document.slice_ref(response.text),
+            response: match on_one_line(response.text) {
+                Some(line) => line.into(),
+                None => document.slice_ref(response.text),
+            },
             sent: time("sent_ms"),
             took: time("took_ms"),
+            seen: seen(&exchange),
             stream: stream(document, &exchange)?,
             era: era(&exchange),
             session: session(&exchange),
@@ -230,7 +292,7 @@ fn fault_of(fault: &Element<'_>) -> Option<Effect> {
 }
 
 impl Unanswered {
-    fn read(document: &Bytes, element: Element<'_>) -> Result<Self, DocumentError> {
+    pub(super) fn read(document: &Bytes, element: Element<'_>) -> Result<Self, DocumentError> {
         let unanswered = object(element)?;
         let request = object(unanswered.required("request")?)?;
         Ok(Self {
@@ -238,8 +300,8 @@ impl Unanswered {
             sent: millis(&unanswered, "sent_ms"),
             why: unanswered
                 .member("why")
-                .and_then(|why| why.string())
-                .unwrap_or_default(),
+                .and_then(|why| NoAnswer::from_name(&why.string()?))
+                .unwrap_or(NoAnswer::StillPending),
             stream: stream(document, &unanswered)?,
             era: era(&unanswered),
             session: session(&unanswered),
@@ -253,7 +315,10 @@ impl Unanswered {
 }
 
 impl Aside {
-    fn read(document: &Bytes, element: Element<'_>) -> Result<Option<Self>, DocumentError> {
+    pub(super) fn read(
+        document: &Bytes,
+        element: Element<'_>,
+    ) -> Result<Option<Self>, DocumentError> {
         let aside = object(element)?;
         let Some(http) = aside.member("http").and_then(|http| Http::read(&http)) else {
             return Ok(None);
@@ -267,7 +332,7 @@ impl Aside {
 }
 
 impl RecordedSession {
-    fn read(element: &Element<'_>) -> Self {
+    pub(super) fn read(element: &Element<'_>) -> Self {
         let told = |name, time| {
             let text = element.member(name)?.string()?;
             Some((millis(element, time), text))
@@ -278,6 +343,18 @@ impl RecordedSession {
             ended: told("ended", "ended_ms").map(|(at, why)| (at, old::session_end(&why))),
         }
     }
+}
+
+/// Whether a stream, or the HTTP exchange that carried it, says when anything happened.
+fn tell_times(stream: &[Entry], http: Option<&Http>) -> bool {
+    let moments = http.map(|http| [http.at, http.response_at, http.ended_at]);
+    stream.iter().any(|entry| entry.at.is_some())
+        || moments.is_some_and(|moments| moments.iter().any(Option::is_some))
+}
+
+/// How many messages of the client came before.
+pub(super) fn seen(object: &Element<'_>) -> Option<u64> {
+    object.member("seen").and_then(|seen| seen.number())
 }
 
 /// The elements of an array that may be absent.
@@ -315,12 +392,17 @@ fn sessionless(object: &Element<'_>) -> bool {
 }
 
 /// A time in milliseconds; `None` when it is absent or no time.
+pub(super) fn millis(object: &Element<'_>, name: &'static str) -> Option<Offset> {
+    micros(object.member(name)?.text)
+}
+
+/// The time that a number of milliseconds tells; `None` when it is no time.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "the cast saturates, and what is negative is ruled out"
 )]
-pub(super) fn millis(object: &Element<'_>, name: &'static str) -> Option<Offset> {
-    let millis: f64 = object.member(name)?.number()?;
+pub(super) fn micros(text: &[u8]) -> Option<Offset> {
+    let millis: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
     (millis >= 0.0).then(|| Offset((millis * 1_000.0).round() as u64))
 }

@@ -1,4 +1,4 @@
-//! What the [`Ledger`](super::Ledger) leaves for the [`Assembly`](super::Assembly): records of the
+//! What the [`ExchangeOrder`](super::ExchangeOrder) leaves for the [`Assembly`](super::Assembly): records of the
 //! side spool, and where on the main spool their exchanges stand.
 
 /// An exchange whose text is on the side spool.

@@ -2,10 +2,10 @@
 
 use std::io::{self, Read, Seek, Write};
 
-use super::Projector;
 use super::http::push_http;
 use super::messages::push_end;
-use super::note::{self, Content, Remark};
+use super::note::{self, Content, Remark, When};
+use super::project::Entries;
 use super::record::{Aside, NO_CHAIN, Tag};
 use super::text::{push_millis, push_string};
 use crate::event::{
@@ -61,7 +61,7 @@ const STREAM_LIMIT_BYTES: usize = 16 << 10;
 /// How many sessions are told of.
 const SESSIONS: usize = 65_536;
 
-impl<S: Read + Write + Seek> Projector<S> {
+impl<S: Read + Write + Seek> Entries<S> {
     /// Takes an event that is no message.
     pub(super) fn beside_messages(&mut self, event: &Event) -> io::Result<()> {
         match &event.body {
@@ -75,7 +75,7 @@ impl<S: Read + Write + Seek> Projector<S> {
             }
             EventBody::Head(_) | EventBody::Opened(_) => {
                 if self.exchanges.get(event.conduit).is_some() {
-                    let after = self.ledger.count();
+                    let after = self.exchange_order.count();
                     self.sides.entry(event.conduit).or_insert_with(|| Side {
                         after,
                         stream: Vec::new(),
@@ -122,18 +122,28 @@ impl<S: Read + Write + Seek> Projector<S> {
             };
         };
         let mut carried = exchange.requests.iter().rev().copied();
-        let home = carried.find_map(|one| Some(self.alive(one)?.ordinal));
+        let home = carried.find_map(|one| Some((one, self.alive(one)?.ordinal)));
+        let when = match (home, &self.counted) {
+            (Some((home, _)), _) => self.when(event, home),
+            // Its exchange stands for itself, and where it stands is told.
+            (None, Some(_)) => When::Seen {
+                seen: None,
+                late: false,
+            },
+            (None, None) => When::Time,
+        };
         let remark = Remark {
             mark: self.context.replayed.then_some("replayed"),
             sse,
+            when,
             ..Remark::default()
         };
         self.entry.clear();
         self.entry.extend_from_slice(b",\n        {");
         note::push_members(event, content, remark, &mut self.entry);
         self.entry.push(b'}');
-        if let Some(home) = home {
-            return self.ledger.stream(home, &self.entry);
+        if let Some((_, home)) = home {
+            return self.exchange_order.stream(home, &self.entry);
         }
         let Some(side) = self.sides.get_mut(&event.conduit) else {
             return Ok(());
@@ -141,46 +151,59 @@ impl<S: Read + Write + Seek> Projector<S> {
         side.stream.extend_from_slice(&self.entry);
         if side.stream.len() > STREAM_LIMIT_BYTES {
             let text = std::mem::take(&mut side.stream);
-            self.ledger.note(&mut side.chain, Tag::Stream, &text)?;
+            self.exchange_order
+                .note(&mut side.chain, Tag::Stream, &text)?;
         }
         Ok(())
     }
 
     /// An exchange is over: its requests learn how, and without one it stands for itself.
     fn over(&mut self, conduit: ConduitId, exchange: &HttpExchange) -> io::Result<()> {
+        let mut text = std::mem::take(&mut self.http_text);
+        text.clear();
+        push_http(conduit, exchange, self.counted.is_none(), &mut text);
+        let told = self.over_as(conduit, exchange, &text);
+        self.http_text = text;
+        told
+    }
+
+    /// As [`over`](Self::over), with what is told of it.
+    fn over_as(
+        &mut self,
+        conduit: ConduitId,
+        exchange: &HttpExchange,
+        text: &[u8],
+    ) -> io::Result<()> {
         let side = self.sides.remove(&conduit);
         let scope = scope(conduit, exchange);
-        if scope.is_lane() {
+        if scope.is_sessionless() {
             self.eras.remove(&scope);
         }
-        let mut text = Vec::new();
-        push_http(conduit, exchange, &mut text);
         if exchange.requests.is_empty() {
-            return side.map_or(Ok(()), |side| {
-                self.enter_aside(side, scope, exchange, &text)
-            });
+            return side.map_or(Ok(()), |side| self.enter_aside(side, scope, exchange, text));
         }
         let reason = exchange.ended.map(|(_, reason)| reason);
         for request in exchange.requests.iter().copied() {
             if let Some(open) = self.deferred.remove(&request) {
-                self.ledger.extra(open.ordinal, &text)?;
+                self.exchange_order.extra(open.ordinal, text)?;
                 self.end.clear();
                 push_end(&open, &mut self.end);
                 let end = std::mem::take(&mut self.end);
                 self.fresh.over(conduit, open.ordinal, open.faulted, end);
                 continue;
             }
-            let Some(open) = self.pairing.get_mut(request) else {
+            let Some(open) = self.open.get_mut(request) else {
                 continue;
             };
             open.over = reason.map(|reason| (reason, exchange.status()));
-            self.ledger.extra(open.ordinal, &text)?;
+            self.exchange_order.extra(open.ordinal, text)?;
             // In a session the answer may still come on another stream.
-            let lost =
-                scope.is_lane() || exchange.status() >= 400 || reason == Some(CloseReason::Failed);
+            let lost = scope.is_sessionless()
+                || exchange.status() >= 400
+                || reason == Some(CloseReason::Failed);
             if !lost {
                 self.left.insert(conduit, request);
-            } else if let Some(open) = self.pairing.remove(request) {
+            } else if let Some(open) = self.open.remove(request) {
                 self.abandon(&open)?;
             }
         }
@@ -199,16 +222,17 @@ impl<S: Read + Write + Seek> Projector<S> {
             head.extend_from_slice(b",\n      \"session\": ");
             push_number(scope.session.0.into(), &mut head);
         }
-        if scope.is_lane() {
+        if scope.is_sessionless() {
             head.extend_from_slice(b",\n      \"sessionless\": true");
         }
         head.extend_from_slice(http);
-        self.ledger.note(&mut side.chain, Tag::Head, &head)?;
+        self.exchange_order
+            .note(&mut side.chain, Tag::Head, &head)?;
         if !side.stream.is_empty() {
-            self.ledger
+            self.exchange_order
                 .note(&mut side.chain, Tag::Stream, &side.stream)?;
         }
-        self.ledger.aside(Aside {
+        self.exchange_order.aside(Aside {
             order: exchange.order,
             after: side.after,
             chain: side.chain,
@@ -231,6 +255,9 @@ impl<S: Read + Write + Seek> Projector<S> {
                         out.extend_from_slice(part.as_bytes());
                     }
                     push_string(text, out);
+                    if self.counted.is_some() {
+                        continue;
+                    }
                     for part in [", \"", name, "_ms\": "] {
                         out.extend_from_slice(part.as_bytes());
                     }
@@ -243,13 +270,13 @@ impl<S: Read + Write + Seek> Projector<S> {
 }
 
 fn scope(conduit: ConduitId, exchange: &HttpExchange) -> Scope {
-    let lane = if exchange.session == SessionKey(0) {
+    let alone = if exchange.session == SessionKey(0) {
         conduit
     } else {
         ConduitId(0)
     };
     Scope {
         session: exchange.session,
-        lane,
+        exchange: alone,
     }
 }

@@ -4,122 +4,43 @@ use std::collections::HashSet;
 
 use bytes::Bytes;
 
-use super::ends::PEER_GONE;
+use super::course::Step;
+use super::ends::NoAnswer;
 use super::exchange::{Http, Via};
-use super::read::{Cassette, Entry, RecordedExchange, RecordedSession, Unanswered};
+use super::finisher::Finisher;
+use super::read::{Aside, Cassette, Entry, RecordedExchange, RecordedSession, Unanswered};
+use super::untimed::{Until, Untimed};
 use crate::era::Era;
 use crate::event::{
-    Carrier, CloseReason, ConduitId, Direction, Event, EventBody, Head, LineEnd, Offset, Origin,
-    Payload, Peer, SessionKey, SessionMark, SseNote,
+    CloseReason, ConduitId, Direction, Event, EventBody, Head, LineEnd, Offset, Origin, Payload,
+    Peer, SessionKey, SessionMark, SseNote,
 };
-use crate::made_in::MadeIn;
-use crate::recording::Recording;
-use crate::tape::old::Translator;
-use crate::tape::{Ending, Footer, Header, TapeFailure, VERSION};
-
-impl Cassette {
-    /// What the cassette tells, as events in the order of their times; what has no time
-    /// stands behind what comes before it in the file.
-    #[must_use]
-    pub fn recording(&self) -> Recording {
-        let mut timeline = Timeline::new(self);
-        let mut messages = self.messages.iter().peekable();
-        let mut unanswered = self.unanswered.iter().peekable();
-        let mut asides = self.http.iter().peekable();
-        self.sessions.iter().for_each(|one| timeline.session(one));
-        for place in 0..=self.exchanges.len() {
-            let last = place == self.exchanges.len();
-            while let Some((_, one)) = asides.next_if(|(after, _)| last || *after <= place) {
-                let conduit = timeline.conduit(Some(&one.http), false);
-                let there = Where {
-                    conduit,
-                    session: one.session,
-                    era: None,
-                };
-                timeline.open(there, &one.http);
-                timeline.close_request(there, one.http.at, &one.http);
-                timeline.head(there, &one.http);
-                one.stream
-                    .iter()
-                    .for_each(|entry| timeline.entry(entry, there));
-                timeline.close(there, &one.http);
-            }
-            while let Some((_, one)) = unanswered.next_if(|(after, _)| last || *after <= place) {
-                timeline.unanswered(one);
-            }
-            while let Some((_, one)) = messages.next_if(|(after, _)| last || *after <= place) {
-                timeline.entry(one, Where::of_process(one.session));
-            }
-            if let Some(one) = self.exchanges.get(place) {
-                timeline.exchange(one);
-            }
-        }
-        let gone = |one: &Unanswered| one.why == PEER_GONE && one.http.is_none();
-        if self.unanswered.iter().any(|(_, one)| gone(one)) {
-            let closed = EventBody::Closed(CloseReason::EndOfInput);
-            let first = Where::of_process(SessionKey(0));
-            timeline.push(Direction::ToClient, None, first, closed);
-        }
-        let at_us = timeline.now.0;
-        let http = timeline.http;
-        // What other tools wrote says nothing of its transport.
-        let foreign = !http && self.meta("tapewright_version").is_none();
-        let events = timeline.into_events(foreign);
-        let header = self.header(http);
-        Recording {
-            header,
-            ending: Ending::Footer(Footer {
-                at_us,
-                events: events.len() as u64,
-                complete: self.incomplete.is_none(),
-                why: self.incomplete.as_ref().map(|_| TapeFailure::Unknown),
-                detail: self.incomplete.clone(),
-                ..Footer::default()
-            }),
-            events,
-            timed: self.exchanges.iter().any(|one| one.sent.is_some()),
-        }
-    }
-
-    /// What a tape of this would begin with.
-    fn header(&self, http: bool) -> Header {
-        let meta = |name| self.meta(name).unwrap_or_default().to_owned();
-        Header {
-            tape: VERSION.to_owned(),
-            created: meta("recorded_at"),
-            by: meta("tapewright_version"),
-            label: meta("label"),
-            made_in: MadeIn::recorded(&meta("made_in_folder"), &meta("made_in_home")),
-            upstream: meta("source_url"),
-            transport: if http { "http" } else { "" }.to_owned(),
-            redacted: true,
-            ..Header::default()
-        }
-    }
-}
 
 /// On which conduit, in which session, and of which era.
 #[derive(Clone, Copy)]
-struct Where {
-    conduit: ConduitId,
-    session: SessionKey,
-    era: Option<Era>,
+pub(super) struct Where {
+    pub(super) conduit: ConduitId,
+    pub(super) session: SessionKey,
+    pub(super) era: Option<Era>,
+    // Where it stands, in a cassette that has no times.
+    pub(super) course: Option<Offset>,
 }
 
 impl Where {
     /// On the conduit that a process has.
-    fn of_process(session: SessionKey) -> Self {
+    fn of_process(session: SessionKey, course: Option<Offset>) -> Self {
         Self {
             conduit: ConduitId(0),
             session,
             era: None,
+            course,
         }
     }
 }
 
 /// Events with their times, before they are put in order.
-struct Timeline {
-    events: Vec<Event>,
+pub(super) struct Timeline {
+    pub(super) events: Vec<Event>,
     // The latest time so far.
     now: Offset,
     // Conduits that were opened.
@@ -127,10 +48,13 @@ struct Timeline {
     // The number for the next exchange that has none.
     next: u32,
     http: bool,
+    // Of a cassette without times.
+    pub(super) untimed: Option<Untimed>,
 }
 
 impl Timeline {
-    fn new(cassette: &Cassette) -> Self {
+    /// Events of a cassette that has times, or has none.
+    pub(super) fn new(cassette: &Cassette, timed: bool) -> Self {
         let exchanges = cassette.exchanges.iter().map(|one| one.http.as_deref());
         let unanswered = cassette
             .unanswered
@@ -148,7 +72,105 @@ impl Timeline {
             opened: HashSet::new(),
             next: last.0.saturating_add(1),
             http: false,
+            untimed: (!timed).then(|| Untimed::new(cassette)),
         }
+    }
+
+    /// Adds everything that a cassette tells, with so many exchanges, of which `exchange` adds
+    /// the one at a place.
+    pub(super) fn play(
+        &mut self,
+        cassette: &Cassette,
+        count: usize,
+        mut exchange: impl FnMut(&mut Self, usize),
+    ) {
+        let mut messages = cassette.messages.iter().peekable();
+        let mut unanswered = cassette.unanswered.iter().peekable();
+        let mut asides = cassette.http.iter().peekable();
+        let mut passed = 0;
+        cassette.sessions.iter().for_each(|one| self.session(one));
+        for place in 0..=count {
+            let last = place == count;
+            while let Some((_, one)) = asides.next_if(|(after, _)| last || *after <= place) {
+                self.aside(one);
+            }
+            let is_due = |after: &usize| last || *after <= place;
+            loop {
+                // What says that it came before the next request without a response did so.
+                let first = messages.next_if(|(after, one)| {
+                    let before = one.unanswered_before;
+                    is_due(after) && before.is_some_and(|before| before <= passed)
+                });
+                if let Some((_, one)) = first {
+                    self.beside(one);
+                } else if let Some((_, one)) = unanswered.next_if(|(after, _)| is_due(after)) {
+                    passed += 1;
+                    self.unanswered(one);
+                } else {
+                    break;
+                }
+            }
+            while let Some((_, one)) = messages.next_if(|(after, _)| is_due(after)) {
+                self.beside(one);
+            }
+            if !last {
+                exchange(self, place);
+            }
+        }
+        let gone = |one: &Unanswered| one.why == NoAnswer::PeerGone && one.http.is_none();
+        if cassette.unanswered.iter().any(|(_, one)| gone(one)) {
+            let closed = EventBody::Closed(CloseReason::EndOfInput);
+            let first = Where::of_process(SessionKey(0), None);
+            self.push(Direction::ToClient, None, first, closed);
+        }
+        self.push_ends();
+    }
+
+    /// How many events there are so far.
+    pub(super) fn events(&self) -> usize {
+        self.events.len()
+    }
+
+    /// The latest time so far, where there are any.
+    pub(super) fn ended(&self) -> Offset {
+        if self.untimed.is_some() {
+            return Offset::default();
+        }
+        self.now
+    }
+
+    /// Whether anything crossed over HTTP so far.
+    pub(super) fn is_http(&self) -> bool {
+        self.http
+    }
+
+    /// The events, in the order in which they were added.
+    pub(super) fn into_list(self) -> Vec<Event> {
+        self.events
+    }
+
+    fn aside(&mut self, one: &Aside) {
+        let there = Where {
+            conduit: self.conduit(Some(&one.http), false),
+            session: one.session,
+            era: None,
+            course: self.course_beside(Direction::ToClient, None),
+        };
+        self.open(there, &one.http);
+        self.close_request(there, one.http.at, &one.http);
+        self.head(there, &one.http);
+        one.stream.iter().for_each(|entry| self.entry(entry, there));
+        self.close(there, &one.http);
+    }
+
+    /// An entry beside the exchanges.
+    fn beside(&mut self, one: &Entry) {
+        let early = self.untimed.as_mut().and_then(|untimed| {
+            let is_early = untimed.early.next().unwrap_or_default();
+            is_early.then(|| Offset(untimed.course.early(one.seen)))
+        });
+        let course = early.or_else(|| self.course_beside(one.dir, one.seen));
+        self.entry(one, Where::of_process(one.session, course));
     }
 
     /// The conduit of an exchange: its own, a new one for what must have one, or the one
@@ -166,16 +188,22 @@ impl Timeline {
         conduit
     }
 
-    fn exchange(&mut self, one: &RecordedExchange) {
+    pub(super) fn exchange(&mut self, one: &RecordedExchange) {
         let http = one.http.as_deref();
         let conduit = self.conduit(http, one.sessionless);
-        let place = Where {
+        let mut asked = self.ask();
+        let mut place = Where {
             conduit,
             session: one.session,
             era: one.era,
+            course: asked.map(|(at, _)| at),
         };
-        let sent = self.request(place, http, &one.request, one.sent, &one.stream);
+        let sent = self.request(place, http, &one.request, one.sent);
+        self.stream(place, &mut asked, &one.stream, false);
         let at = one.took.map(|took| Offset(sent.0.saturating_add(took.0)));
+        if let Some((_, step)) = &mut asked {
+            place.course = Some(Offset(step.heard(one.seen)));
+        }
         let Via {
             conduit: via, sse, ..
         } = one.via.as_deref().cloned().unwrap_or_default();
@@ -192,6 +220,7 @@ impl Timeline {
             self.push(Direction::ToClient, at, there, body);
         }
         self.message(Direction::ToClient, at, there, &one.response);
+        self.stream(place, &mut asked, &one.stream, true);
         if let Some(http) = http {
             self.close(place, http);
         }
@@ -199,25 +228,50 @@ impl Timeline {
 
     fn unanswered(&mut self, one: &Unanswered) {
         let http = one.http.as_deref();
+        let conduit = self.conduit(http, one.sessionless);
+        let mut asked = self.ask();
         let place = Where {
-            conduit: self.conduit(http, one.sessionless),
+            conduit,
             session: one.session,
             era: one.era,
+            course: asked.map(|(at, _)| at),
         };
-        self.request(place, http, &one.request, one.sent, &one.stream);
+        self.request(place, http, &one.request, one.sent);
+        self.stream(place, &mut asked, &one.stream, false);
         if let Some(http) = http {
             self.close(place, http);
         }
     }
 
-    /// Adds a request with its stream; when it was sent.
+    /// Adds what stands in a stream: all of it, or without times what came before the response or
+    /// behind it.
+    fn stream(
+        &mut self,
+        place: Where,
+        asked: &mut Option<(Offset, Step)>,
+        stream: &[Entry],
+        late: bool,
+    ) {
+        for entry in stream {
+            let course = match (&mut self.untimed, &mut *asked) {
+                (Some(untimed), Some((_, step))) if entry.late == late => {
+                    let at = untimed.course.entry(step, entry.dir, entry.seen);
+                    Some(Offset(at))
+                }
+                (None, _) if !late => None,
+                _ => continue,
+            };
+            self.entry(entry, Where { course, ..place });
+        }
+    }
+
+    /// Adds a request; when it was sent.
     fn request(
         &mut self,
         place: Where,
         http: Option<&Http>,
         text: &Bytes,
         sent: Option<Offset>,
-        stream: &[Entry],
     ) -> Offset {
         if let Some(http) = http {
             self.open(place, http);
@@ -227,9 +281,6 @@ impl Timeline {
         if let Some(http) = http {
             self.close_request(place, Some(sent), http);
             self.head(place, http);
-        }
-        for entry in stream {
-            self.entry(entry, place);
         }
         sent
     }
@@ -266,10 +317,17 @@ impl Timeline {
     /// Adds the head of the response.
     fn head(&mut self, place: Where, http: &Http) {
         let dir = Direction::ToClient;
+        // It came when what the client posted there was read.
+        let posted = |untimed: &Untimed| untimed.posted.contains(&place.conduit);
+        let waits = self.untimed.as_ref().is_some_and(posted);
         if let Some(response) = &http.response {
             let head = Head::Response(response.clone());
             let body = EventBody::Head(Box::new(head));
-            self.push(dir, http.response_at, place, body);
+            if waits {
+                self.wait(dir, place, body, Until::Said);
+            } else {
+                self.push(dir, http.response_at, place, body);
+            }
         }
         for edit in &http.edits {
             let body = EventBody::Edited(Box::new(edit.clone()));
@@ -281,22 +339,32 @@ impl Timeline {
     fn close(&mut self, place: Where, http: &Http) {
         let dir = Direction::ToClient;
         let [_, trailers] = &http.trailers;
-        if let Some(fields) = trailers {
-            let body = EventBody::Trailers(Box::new(fields.clone()));
-            self.push(dir, http.ended_at, place, body);
-        }
-        if let Some(reason) = http.ended {
-            self.push(dir, http.ended_at, place, EventBody::Closed(reason));
-        }
-        if let Some(added) = http.added {
-            self.push(dir, http.ended_at, place, EventBody::Added(added));
+        let trailers = trailers.clone().map(Box::new).map(EventBody::Trailers);
+        let ended = http.ended.map(EventBody::Closed);
+        let added = http.added.map(EventBody::Added);
+        for body in [trailers, ended, added].into_iter().flatten() {
+            if self.untimed.is_some() {
+                self.wait(dir, place, body, Until::Over);
+            } else {
+                self.push(dir, http.ended_at, place, body);
+            }
         }
     }
 
     fn session(&mut self, session: &RecordedSession) {
-        let place = Where::of_process(session.session);
+        let place = Where::of_process(session.session, None);
         let began = session.began.map(|(at, how)| (at, SessionMark::Began(how)));
         let ended = session.ended.map(|(at, why)| (at, SessionMark::Ended(why)));
+        if self.untimed.is_some() {
+            let marks = [(Until::Began, began), (Until::Ended, ended)];
+            for (until, mark) in marks {
+                if let Some((_, mark)) = mark {
+                    let body = EventBody::Session(mark);
+                    self.wait(Direction::ToClient, place, body, until);
+                }
+            }
+            return;
+        }
         for (at, mark) in began.into_iter().chain(ended) {
             self.push(Direction::ToClient, at, place, EventBody::Session(mark));
         }
@@ -311,6 +379,7 @@ impl Timeline {
             conduit,
             session: entry.session,
             era: place.era.filter(|_| conduit.0 != 0),
+            ..place
         };
         if let Some(note) = &entry.sse {
             self.note(entry.dir, entry.at, place, note.clone());
@@ -338,38 +407,63 @@ impl Timeline {
         );
     }
 
-    fn push(&mut self, dir: Direction, at: Option<Offset>, place: Where, body: EventBody) {
-        let Where {
-            conduit,
-            session,
-            era,
-        } = place;
-        let at = at.unwrap_or(self.now);
-        self.now = self.now.max(at);
-        self.events.push(Event {
-            conduit,
-            seq: 0,
-            at,
-            session,
-            dir,
-            era,
-            body,
-        });
+    /// When the request and the answer of a plain exchange came, by what is known of it.
+    pub(super) fn plain(
+        &mut self,
+        session: SessionKey,
+        [sent, took]: [Option<Offset>; 2],
+        seen: Option<u64>,
+    ) -> [Offset; 2] {
+        if let Some((asked, mut step)) = self.ask() {
+            let answered = Offset(step.heard(seen));
+            return [asked, answered].map(|at| {
+                self.note_session(session, at);
+                self.pass(Some(at))
+            });
+        }
+        let asked = self.pass(sent);
+        let answered = took.map(|took| Offset(asked.0.saturating_add(took.0)));
+        [asked, self.pass(answered)]
     }
 
-    fn into_events(mut self, foreign: bool) -> Vec<Event> {
+    /// The time of something that happened: what has none happens at the latest one so far.
+    fn pass(&mut self, at: Option<Offset>) -> Offset {
+        let at = at.unwrap_or(self.now);
+        self.now = self.now.max(at);
+        at
+    }
+
+    fn push(&mut self, dir: Direction, at: Option<Offset>, place: Where, body: EventBody) {
+        let at = self.pass(place.course.or(at));
+        self.note_session(place.session, at);
+        self.note_conduit(place.conduit, dir, at);
+        self.events.push(event(dir, at, place, body));
+    }
+
+    /// Whether it is the order of what happened that is told, and not the times.
+    pub(super) fn is_untimed(&self) -> bool {
+        self.untimed.is_some()
+    }
+
+    pub(super) fn into_events(mut self, foreign: bool) -> Vec<Event> {
         // Stable: what shares a time keeps the order of the file.
         self.events.sort_by_key(|event| event.at);
-        let mut translator = Translator::default();
+        let mut finisher = Finisher::new(foreign, self.is_untimed());
         for (seq, event) in (1..).zip(&mut self.events) {
-            event.seq = seq;
-            translator.event(event);
-            if let EventBody::Message { origin, .. } = &mut event.body
-                && foreign
-            {
-                origin.carrier = Carrier::Document;
-            }
+            finisher.finish(event, seq);
         }
         self.events
+    }
+}
+
+pub(super) fn event(dir: Direction, at: Offset, place: Where, body: EventBody) -> Event {
+    Event {
+        conduit: place.conduit,
+        seq: 0,
+        at,
+        session: place.session,
+        dir,
+        era: place.era,
+        body,
     }
 }

@@ -52,6 +52,9 @@ pub struct Exchange<T> {
     pub(super) state: State,
     /// A fault keeps the request or its answer back.
     pub(super) kept: bool,
+    /// The body of an HTTP error stands for its answer.
+    pub(super) refused: bool,
+    is_owed: bool,
     /// The message that a fault holds, which is its answer.
     pub(super) held: Option<MessageNumber>,
     /// How many gaps there were before it.
@@ -84,6 +87,8 @@ pub(super) enum State {
     Kept(ConduitId),
     /// For a time; its answer came on this conduit.
     Until(Offset, ConduitId),
+    /// For nothing any more, although it had no answer.
+    GivenUp,
 }
 
 /// How much of a text of a peer is shown, in bytes.
@@ -95,20 +100,19 @@ const LASTING: &str = "subscriptions/listen";
 
 impl<T: Default> Exchange<T> {
     pub(super) fn new(event: &Event, text: &[u8], request: &Envelope<'_>, gaps: u64) -> Self {
-        let (id, method, params) = match &request.kind {
-            Kind::Request { id, method, params } => (id, method.as_ref(), *params),
-            _ => (&RequestId::Null, "", None),
+        let is_owed = match &request.kind {
+            Kind::Request { id, method, .. } => *id != RequestId::Null && method != LASTING,
+            _ => false,
         };
-        let id = id.source_in(text);
         Self {
             seq: event.seq,
             at: event.at,
             session: event.session,
             conduit: event.conduit,
             dir: event.dir,
-            id: shown(&String::from_utf8_lossy(id)),
-            method: shown(method),
-            name: name_of(method, params),
+            id: String::new(),
+            method: String::new(),
+            name: None,
             bytes: text.len() as u64,
             fault: None,
             answer: None,
@@ -121,6 +125,8 @@ impl<T: Default> Exchange<T> {
             era: event.era,
             state: State::Open,
             kept: false,
+            refused: false,
+            is_owed,
             held: None,
             gaps,
         }
@@ -128,6 +134,19 @@ impl<T: Default> Exchange<T> {
 }
 
 impl<T> Exchange<T> {
+    /// Says what it is about.
+    pub(super) fn describe(
+        &mut self,
+        text: &[u8],
+        id: &RequestId<'_>,
+        method: &str,
+        params: Option<&[u8]>,
+    ) {
+        self.id = shown(&String::from_utf8_lossy(id.source_in(text)));
+        self.method = shown(method);
+        self.name = name_of(method, params);
+    }
+
     /// Whether its sender waits for it still, and may expect an answer soon: a request
     /// without an id can hardly be answered, and some last by their nature.
     #[must_use]
@@ -138,13 +157,32 @@ impl<T> Exchange<T> {
     /// Whether an answer is owed to it.
     #[must_use]
     pub fn is_owed(&self) -> bool {
-        self.id != "null" && self.method != LASTING
+        self.is_owed
     }
 
     /// Whether a fault keeps the request or its answer back.
     #[must_use]
     pub fn is_kept(&self) -> bool {
         self.kept
+    }
+
+    /// What is remembered of an exchange that is over and may still be answered.
+    pub(super) fn given_up(&self) -> Self
+    where
+        T: Default,
+    {
+        Self {
+            id: self.id.clone(),
+            method: self.method.clone(),
+            name: self.name.clone(),
+            fault: self.fault.clone(),
+            answer: None,
+            notifications: Vec::new(),
+            findings: Vec::new(),
+            value: T::default(),
+            state: State::GivenUp,
+            ..*self
+        }
     }
 
     pub(super) fn link(&mut self, seq: u64) {
@@ -161,9 +199,15 @@ impl<T> Exchange<T> {
 }
 
 impl Answered {
-    pub(super) fn new(event: &Event, text: &[u8], envelope: &Envelope<'_>) -> Self {
+    /// An answer; `describes` says whether anybody wants to know how it went.
+    pub(super) fn new(
+        event: &Event,
+        text: &[u8],
+        envelope: &Envelope<'_>,
+        describes: bool,
+    ) -> Self {
         let (result, error) = match &envelope.kind {
-            Kind::Response { result, error, .. } => (*result, *error),
+            Kind::Response { result, error, .. } if describes => (*result, *error),
             _ => (None, None),
         };
         let code = |error| {
@@ -184,7 +228,7 @@ impl Answered {
 static FAILURE_FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("isError"));
 
 /// Whether the result of a tool says that it failed.
-pub(crate) fn is_failure(result: &[u8]) -> bool {
+fn is_failure(result: &[u8]) -> bool {
     // Spares most results a second scan; a name may be written with escapes.
     let may_say = FAILURE_FINDER.find(result).is_some() || memchr::memchr(b'\\', result).is_some();
     may_say && json::valid_member(result, "isError") == Some(b"true")

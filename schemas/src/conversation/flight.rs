@@ -11,20 +11,6 @@ pub struct Handle {
     pub(super) place: u32,
 }
 
-impl Handle {
-    /// Before and behind all others.
-    pub(super) const ENDS: [Self; 2] = [
-        Self {
-            number: 0,
-            place: 0,
-        },
-        Self {
-            number: u64::MAX,
-            place: u32::MAX,
-        },
-    ];
-}
-
 /// A request in flight.
 #[derive(Debug)]
 pub(super) struct Request<T> {

@@ -1,20 +1,19 @@
 //! From events to exchanges.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::sync::LazyLock;
 
 use foldhash::quality::RandomState;
-use memchr::memmem::Finder;
 
+use super::answers::progress_token;
 use super::exchange::{Answered, Exchange, State};
 use super::outcome::Outcome;
-use super::{Answer, Handle, IdKey, Pairing, is_about_noise};
+use super::step::{Does, Over, Step};
+use super::{Handle, IdKey, Pairing};
 use crate::cassette::ends::Ends;
 use crate::envelope::{Envelope, Kind, RequestId, for_each_message};
 use crate::event::{
     ConduitId, Direction, Event, EventBody, Head, MessageNumber, Offset, Payload, Peer,
 };
-use crate::json;
 
 /// Follows the requests of both sides from events to the end of their exchanges.
 ///
@@ -24,14 +23,17 @@ use crate::json;
 /// # Bounded memory
 ///
 /// At most 65,536 exchanges are followed at once; the oldest is forgotten for another, and
-/// ends as [`Outcome::Unknown`].
+/// ends as [`Outcome::Unknown`]. Of those that ended without an answer the last 4,096 are
+/// remembered, so that an answer that comes after all is known as theirs.
 #[derive(Debug)]
 pub struct Conversation<T> {
     pub(super) exchanges: Pairing<Exchange<T>>,
-    // By the numbers of the events that asked and answered them: findings name those.
-    pub(super) numbered: BTreeSet<(u64, Handle)>,
+    // Those that ended without an answer, by when they did.
+    given_up: VecDeque<Handle>,
     // What the last message of a stream asked or answered: a fault behind it is about it.
     pub(super) fresh: HashMap<Stream, Fresh, RandomState>,
+    // The room of one that is known no longer.
+    spare: Vec<Handle>,
     // Streams by when their messages came.
     fresh_ages: VecDeque<(Offset, Stream)>,
     // Those that are passed on at a time.
@@ -44,6 +46,16 @@ pub struct Conversation<T> {
     pub(super) kept: VecDeque<Handle>,
     pub(super) now: Offset,
     gaps: u64,
+    // Exchanges say what they are about and how they end.
+    describes: bool,
+}
+
+/// One message of an event.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    event: &'a Event,
+    text: &'a [u8],
+    is_member: bool,
 }
 
 /// A direction of a conduit.
@@ -65,66 +77,22 @@ pub(super) struct Carrier {
     pub(super) asked: Vec<Handle>,
 }
 
-/// An exchange that is over.
-#[derive(Clone, Debug)]
-pub struct Over<T> {
-    /// The exchange.
-    pub exchange: Exchange<T>,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// When.
-    pub at: Offset,
-}
-
-/// One message, and what it has to do with an exchange.
-#[derive(Clone, Copy, Debug)]
-pub struct Step<'a, T> {
-    /// What it is.
-    pub envelope: &'a Envelope<'a>,
-    /// Its text.
-    pub text: &'a [u8],
-    /// What it does.
-    pub what: Does,
-    /// The exchange that it is about, where there is one.
-    pub exchange: Option<&'a Exchange<T>>,
-    /// What names that exchange until it is over.
-    pub handle: Option<Handle>,
-}
-
-/// What a message does to an exchange.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Does {
-    /// It opens one.
-    Asks,
-    /// It answers one.
-    Answers,
-    /// It answers one that is over: that was answered before, or given up.
-    Late,
-    /// It answers nothing that is known.
-    Orphan,
-    /// It would answer one, had its id the type of that one's.
-    TypeChanged,
-    /// It tells of the progress of one.
-    Progress,
-    /// It gives one up.
-    Cancels,
-    /// Nothing: any other notification, one about nothing that is known, or no message.
-    Nothing,
-}
-
 /// How many HTTP exchanges are followed at once.
 const LIMIT: usize = 65_536;
 /// How many streams may have a last message of which a fault may still tell, and for how
 /// long.
 const FRESH: usize = 4_096;
 const FRESH_TIME: Offset = Offset(1_000_000);
+/// How many exchanges are remembered that ended without an answer.
+const GIVEN_UP: usize = 4_096;
 
 impl<T> Default for Conversation<T> {
     fn default() -> Self {
         Self {
             exchanges: Pairing::default(),
-            numbered: BTreeSet::new(),
+            given_up: VecDeque::new(),
             fresh: HashMap::default(),
+            spare: Vec::new(),
             fresh_ages: VecDeque::new(),
             until: BTreeSet::new(),
             carriers: HashMap::default(),
@@ -134,19 +102,23 @@ impl<T> Default for Conversation<T> {
             kept: VecDeque::new(),
             now: Offset::default(),
             gaps: 0,
+            describes: true,
         }
     }
 }
 
-impl<T> Step<'_, T> {
-    /// The exchange that it answers.
-    #[must_use]
-    pub fn answers(&self) -> Option<&Exchange<T>> {
-        self.exchange.filter(|_| self.what == Does::Answers)
-    }
-}
-
 impl<T: Default> Conversation<T> {
+    /// Tells what messages do to exchanges, and neither what exchanges are about nor how they
+    /// end, for who sees all messages and writes them down: ids, methods and names are empty, no
+    /// error is told from a result, [`poll`](Self::poll) has nothing, and faults change nothing.
+    #[must_use]
+    pub fn of_handles() -> Self {
+        Self {
+            describes: false,
+            ..Self::default()
+        }
+    }
+
     /// Takes the next event; `message` is its message taken apart, where that is known.
     /// `each` is shown every single message.
     pub fn observe(
@@ -155,8 +127,10 @@ impl<T: Default> Conversation<T> {
         message: Option<&Envelope<'_>>,
         mut each: impl FnMut(Step<'_, T>),
     ) {
-        self.tick(event.at);
-        self.ends.observe(event);
+        if self.describes {
+            self.tick(event.at);
+            self.ends.observe(event);
+        }
         match &event.body {
             EventBody::Message { payload, .. } => {
                 self.settle_stream((event.conduit, event.dir));
@@ -170,13 +144,7 @@ impl<T: Default> Conversation<T> {
             EventBody::Opened(Peer::Client { .. }) if self.carriers.len() < LIMIT => {
                 self.carriers.entry(event.conduit).or_default();
             }
-            EventBody::Head(head) => {
-                if let (Head::Response(head), Some(carrier)) =
-                    (head.as_ref(), self.carriers.get_mut(&event.conduit))
-                {
-                    carrier.status = head.status;
-                }
-            }
+            EventBody::Head(head) => self.head(event.conduit, head),
             _ => self.beside_messages(event),
         }
     }
@@ -212,17 +180,34 @@ impl<T: Default> Conversation<T> {
     /// An exchange that is not over.
     #[must_use]
     pub fn get(&self, handle: Handle) -> Option<&Exchange<T>> {
-        self.exchanges.get(handle)
+        let exchange = self.exchanges.get(handle);
+        exchange.filter(|exchange| exchange.state != State::GivenUp)
     }
 
     /// An exchange that is not over.
     pub fn get_mut(&mut self, handle: Handle) -> Option<&mut Exchange<T>> {
-        self.exchanges.get_mut(handle)
+        let exchange = self.exchanges.get_mut(handle);
+        exchange.filter(|exchange| exchange.state != State::GivenUp)
     }
 
     /// The exchanges that are not over, the oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (Handle, &Exchange<T>)> {
-        self.exchanges.iter()
+        let all = self.exchanges.iter();
+        all.filter(|(_, exchange)| exchange.state != State::GivenUp)
+    }
+
+    fn head(&mut self, conduit: ConduitId, head: &Head) {
+        match head {
+            Head::Request(_) if self.carriers.len() < LIMIT => {
+                self.carriers.entry(conduit).or_default();
+            }
+            Head::Response(head) => {
+                if let Some(carrier) = self.carriers.get_mut(&conduit) {
+                    carrier.status = head.status;
+                }
+            }
+            _ => {}
+        }
     }
 
     fn payload(
@@ -239,41 +224,50 @@ impl<T: Default> Conversation<T> {
             parsed = Envelope::parse(bytes);
             &parsed
         };
-        if let Kind::Batch { .. } = envelope.kind {
-            for_each_message(bytes, |one| {
-                self.message(event, &Envelope::of_json(one), one, each);
-            });
-        } else {
-            self.message(event, envelope, bytes, each);
+        match envelope.kind {
+            Kind::Batch { members } if members > 0 => for_each_message(bytes, |one| {
+                let part = Part {
+                    event,
+                    text: one,
+                    is_member: true,
+                };
+                self.message(part, &Envelope::of_json(one), each);
+            }),
+            _ => {
+                let part = Part {
+                    event,
+                    text: bytes,
+                    is_member: false,
+                };
+                self.message(part, envelope, each);
+            }
         }
     }
 
     fn message(
         &mut self,
-        event: &Event,
+        part: Part<'_>,
         envelope: &Envelope<'_>,
-        text: &[u8],
         each: &mut impl FnMut(Step<'_, T>),
     ) {
-        let mut cancelled = None;
+        let Part { event, text, .. } = part;
+        let mut reuses = None;
         let (what, handle) = match &envelope.kind {
-            Kind::Request { id, params, .. } => {
-                let exchange = Exchange::new(event, text, envelope, self.gaps);
-                (Does::Asks, Some(self.ask(event, exchange, id, *params)))
+            Kind::Request { id, method, params } => {
+                let mut exchange = Exchange::new(event, text, envelope, self.gaps);
+                if self.describes {
+                    exchange.describe(text, id, method, *params);
+                }
+                let asked = self.ask(event, exchange, id, *params);
+                reuses = asked.1.filter(|_| id.pairs());
+                (Does::Asks, Some(asked.0))
             }
             Kind::Response { id, error, .. } => {
-                if is_about_noise(id, *error) {
-                    (Does::Orphan, None)
-                } else {
-                    let answered = Answered::new(event, text, envelope);
-                    self.answer(event, id, answered)
-                }
+                let describes = self.describes;
+                let answered = || Answered::new(event, text, envelope, describes);
+                self.answer(event, id, *error, answered)
             }
-            Kind::Notification { method, params } => {
-                let (what, handle) = self.notification(event, method, *params);
-                cancelled = handle.filter(|_| what == Does::Cancels);
-                (what, handle)
-            }
+            Kind::Notification { method, params } => self.notification(event, method, *params),
             _ => (Does::Nothing, None),
         };
         each(Step {
@@ -282,9 +276,18 @@ impl<T: Default> Conversation<T> {
             what,
             exchange: handle.and_then(|handle| self.exchanges.get(handle)),
             handle,
+            reuses,
+            is_member: part.is_member,
+            scope: event.scope(),
+            exchanges: &self.exchanges,
         });
-        if let Some(handle) = cancelled {
-            self.end(handle, Outcome::Cancelled, event.at);
+        match (what, handle) {
+            (Does::Cancels, Some(handle)) => self.end(handle, Outcome::Cancelled, event.at),
+            (Does::Late, Some(handle)) => drop(self.exchanges.remove(handle)),
+            (Does::Answers, Some(handle)) if !self.describes => {
+                drop(self.exchanges.remove(handle));
+            }
+            _ => {}
         }
     }
 
@@ -294,27 +297,21 @@ impl<T: Default> Conversation<T> {
         exchange: Exchange<T>,
         id: &RequestId<'_>,
         params: Option<&[u8]>,
-    ) -> Handle {
+    ) -> (Handle, Option<Handle>) {
         let asked = self.exchanges.ask(event.scope(), event.dir, id, exchange);
         if let Some(token) = params.and_then(progress_token) {
             self.exchanges
                 .set_token(asked.handle, IdKey::exact_of(token));
         }
-        self.numbered.insert((event.seq, asked.handle));
-        if let Some(exchange) = asked.forgotten {
-            let [first, last] = Handle::ENDS;
-            let of_it = (exchange.seq, first)..=(exchange.seq, last);
-            let gone: Vec<_> = self.numbered.range(of_it).copied().collect();
-            for one in gone {
-                if self.exchanges.get(one.1).is_none() {
-                    self.numbered.remove(&one);
-                }
-            }
-            let (outcome, at) = (Outcome::Unknown, event.at);
+        if let Some((handle, exchange)) = asked.forgotten
+            && exchange.state != State::GivenUp
+            && self.describes
+        {
             self.over.push_back(Over {
+                handle,
                 exchange,
-                outcome,
-                at,
+                outcome: Outcome::Unknown,
+                at: event.at,
             });
         }
         if event.dir == Direction::ToServer
@@ -323,68 +320,18 @@ impl<T: Default> Conversation<T> {
             carrier.asked.push(asked.handle);
         }
         self.freshen(event, asked.handle);
-        asked.handle
-    }
-
-    fn answer(
-        &mut self,
-        event: &Event,
-        id: &RequestId<'_>,
-        answered: Answered,
-    ) -> (Does, Option<Handle>) {
-        match self.exchanges.meet(event.scope(), event.dir, id) {
-            Answer::Pairs(handle, ()) => {
-                if let Some(exchange) = self.exchanges.get_mut(handle) {
-                    self.numbered.insert((answered.seq, handle));
-                    exchange.state = State::Fresh;
-                    exchange.answer = Some(answered);
-                }
-                self.freshen(event, handle);
-                (Does::Answers, Some(handle))
-            }
-            Answer::TypeChanged(handle) => (Does::TypeChanged, Some(handle)),
-            Answer::Duplicate => (Does::Late, None),
-            Answer::Forgotten | Answer::Orphan => (Does::Orphan, None),
-        }
-    }
-
-    fn notification(
-        &mut self,
-        event: &Event,
-        method: &str,
-        params: Option<&[u8]>,
-    ) -> (Does, Option<Handle>) {
-        let named = |name: &str| {
-            let id = params.and_then(|params| json::find(params, &[name]));
-            id.map(IdKey::exact_of)
-        };
-        let scope = event.scope();
-        let (what, handle) = match method {
-            "notifications/cancelled" => {
-                let id = named("requestId");
-                let one = id.and_then(|id| self.exchanges.cancel(scope, event.dir, id));
-                (Does::Cancels, one)
-            }
-            "notifications/progress" => {
-                let token = named("progressToken");
-                let dir = event.dir.opposite();
-                let one = token.and_then(|token| self.exchanges.by_token(scope, dir, token));
-                (Does::Progress, one)
-            }
-            _ => (Does::Nothing, None),
-        };
-        let Some(exchange) = handle.and_then(|one| self.exchanges.get_mut(one)) else {
-            return (Does::Nothing, None);
-        };
-        exchange.link(event.seq);
-        (what, handle)
+        (asked.handle, asked.reuses)
     }
 
     /// A message has asked or answered this.
-    fn freshen(&mut self, event: &Event, handle: Handle) {
+    pub(super) fn freshen(&mut self, event: &Event, handle: Handle) {
+        if !self.describes {
+            return;
+        }
         let stream = (event.conduit, event.dir);
         let fresh = self.fresh.entry(stream).or_default();
         if fresh.about.is_empty() {
+            fresh.about = std::mem::take(&mut self.spare);
             fresh.at = event.at;
             fresh.message = message_number(event);
             self.fresh_ages.push_back((event.at, stream));
@@ -394,7 +341,13 @@ impl<T: Default> Conversation<T> {
 
     /// A stream goes on, or has been silent: no fault will tell of its last message any more.
     pub(super) fn settle_stream(&mut self, stream: Stream) {
-        for handle in self.fresh.remove(&stream).unwrap_or_default().about {
+        if self.fresh.is_empty() {
+            return;
+        }
+        let Some(Fresh { mut about, .. }) = self.fresh.remove(&stream) else {
+            return;
+        };
+        for handle in about.drain(..) {
             let exchange = self.exchanges.get(handle);
             let exchange = exchange.filter(|exchange| exchange.state == State::Fresh);
             if let Some(answer) = exchange.and_then(|exchange| exchange.answer.as_ref()) {
@@ -402,6 +355,7 @@ impl<T: Default> Conversation<T> {
                 self.answered(handle, at);
             }
         }
+        self.spare = about;
     }
 
     /// The answer of an exchange has reached its sender.
@@ -417,13 +371,19 @@ impl<T: Default> Conversation<T> {
 
     /// An exchange is over.
     pub(super) fn end(&mut self, handle: Handle, outcome: Outcome, at: Offset) {
-        let Some(exchange) = self.exchanges.remove(handle) else {
+        let Some(exchange) = self.get(handle) else {
             return;
         };
-        self.numbered.remove(&(exchange.seq, handle));
-        if let Some(answer) = &exchange.answer {
-            self.numbered.remove(&(answer.seq, handle));
-        }
+        // Its id may still bring an answer.
+        let may_be_late = !outcome.is_answer() && exchange.answer.is_none();
+        let exchange = if may_be_late {
+            self.give_up(handle)
+        } else {
+            self.exchanges.remove(handle)
+        };
+        let Some(exchange) = exchange.filter(|_| self.describes) else {
+            return;
+        };
         if let State::Until(due, _) = exchange.state {
             self.until.remove(&(due, handle));
         }
@@ -434,10 +394,27 @@ impl<T: Default> Conversation<T> {
             _ => outcome,
         };
         self.over.push_back(Over {
+            handle,
             exchange,
             outcome,
             at,
         });
+    }
+
+    /// Takes out what is known of an exchange, and remembers that it was there.
+    fn give_up(&mut self, handle: Handle) -> Option<Exchange<T>> {
+        self.exchanges.give_up(handle);
+        let exchange = self.exchanges.get_mut(handle)?;
+        let rest = exchange.given_up();
+        let exchange = std::mem::replace(exchange, rest);
+        self.given_up.push_back(handle);
+        if self.given_up.len() > GIVEN_UP
+            && let Some(oldest) = self.given_up.pop_front()
+        {
+            // Unless it was answered late, or forgotten for another.
+            self.exchanges.remove(oldest);
+        }
+        Some(exchange)
     }
 }
 
@@ -446,14 +423,4 @@ fn message_number(event: &Event) -> Option<MessageNumber> {
         EventBody::Message { origin, .. } => origin.number,
         _ => None,
     }
-}
-
-/// Made once: to make it costs more than to use it on a small message.
-static TOKEN_FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("progressToken"));
-
-/// Source text of the token under which a request asks for progress.
-pub(crate) fn progress_token(params: &[u8]) -> Option<&[u8]> {
-    // Spares most requests a second scan.
-    TOKEN_FINDER.find(params)?;
-    json::find(params, &["_meta", "progressToken"])
 }

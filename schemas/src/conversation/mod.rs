@@ -7,19 +7,27 @@
 //! A [`Pairing`] knows the requests in flight, and nothing of events, so that it serves where
 //! there are none yet. A [`Conversation`] takes events, tells of each message what it does to
 //! an [`Exchange`], and ends each exchange with one [`Outcome`]. An [`ExchangeRow`] is what is
-//! shown of one, and a [`ModelRow`] what is shown of a call of a model beside them.
+//! shown of one, and a [`ModelRow`] what is shown of a call of a model beside them. Who notes
+//! something of exchanges that somebody else follows does so by their [`Handle`]s, in a
+//! [`PerExchange`] or, where the oldest may have to go, in an [`OldestFirst`]; who passes messages on between live peers needs only what is
+//! [`Outstanding`].
 
+mod answers;
 mod exchange;
 mod flight;
 mod fold;
 mod key;
 mod model_row;
+mod oldest_first;
 mod outcome;
+mod outstanding;
 mod owed;
 mod pairing;
+mod per_exchange;
 mod row;
 mod scopes;
 mod settle;
+mod step;
 mod used;
 mod window;
 
@@ -28,17 +36,19 @@ mod playbook;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::exchange::is_failure;
 pub use self::exchange::{Answered, Exchange, name_of, shown};
 pub use self::flight::Handle;
-pub(crate) use self::fold::progress_token;
-pub use self::fold::{Conversation, Does, Over, Step};
+pub use self::fold::Conversation;
 pub use self::key::IdKey;
 pub use self::model_row::{AskedBy, CarriedOut, ModelKind, ModelRow, ToolUseRow};
+pub use self::oldest_first::OldestFirst;
 pub use self::outcome::Outcome;
+pub use self::outstanding::Outstanding;
 pub use self::owed::Owed;
 pub use self::pairing::{Answer, Asked, Pairing};
+pub use self::per_exchange::PerExchange;
 pub use self::row::ExchangeRow;
+pub use self::step::{Does, Over, Step};
 
 use crate::envelope::RequestId;
 use crate::json;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::cassette::ends;
+use crate::cassette::NoAnswer;
 
 /// How an exchange ended for its sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -40,33 +40,56 @@ impl Outcome {
         matches!(self, Self::Answered | Self::Error)
     }
 
-    /// How the waiting ended, in the words of a cassette's `unanswered`.
+    /// Whether nothing says that it ended.
+    #[must_use]
+    pub fn is_pending(self) -> bool {
+        matches!(self, Self::KeptByFault | Self::StillPending | Self::Unknown)
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+    pub(crate) fn write_word<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(self.word())
+    }
+
+    /// How the waiting ended, in a token: `answered`, or that of a cassette's `unanswered`.
     #[must_use]
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Answered | Self::Error => "answered",
-            Self::Cancelled => ends::CANCELLED,
-            Self::ClientGone => ends::CLIENT_GONE,
-            Self::Failed => ends::FAILED,
-            Self::HttpError => ends::HTTP_ERROR,
-            Self::NoResponse => ends::NO_RESPONSE,
-            Self::PeerGone => ends::PEER_GONE,
-            Self::KeptByFault | Self::StillPending | Self::Unknown => ends::STILL_PENDING,
+        if self.is_answer() {
+            "answered"
+        } else {
+            self.why().name()
         }
     }
 
-    /// The outcome of a word of a cassette's `unanswered`.
-    pub(super) fn of_word(word: &str) -> Self {
-        let all = [
-            Self::Cancelled,
-            Self::ClientGone,
-            Self::Failed,
-            Self::HttpError,
-            Self::NoResponse,
-            Self::PeerGone,
-        ];
-        let mut all = all.into_iter();
-        all.find(|one| one.word() == word)
-            .unwrap_or(Self::StillPending)
+    /// Why there was no answer, in the words of a cassette; of an answer, nothing that is known.
+    #[must_use]
+    pub fn why(self) -> NoAnswer {
+        match self {
+            Self::Cancelled => NoAnswer::Cancelled,
+            Self::ClientGone => NoAnswer::ClientGone,
+            Self::Failed => NoAnswer::Failed,
+            Self::HttpError => NoAnswer::HttpError,
+            Self::NoResponse => NoAnswer::NoResponse,
+            Self::PeerGone => NoAnswer::PeerGone,
+            Self::Answered
+            | Self::Error
+            | Self::KeptByFault
+            | Self::StillPending
+            | Self::Unknown => NoAnswer::StillPending,
+        }
+    }
+}
+
+impl From<NoAnswer> for Outcome {
+    fn from(why: NoAnswer) -> Self {
+        match why {
+            NoAnswer::Cancelled => Self::Cancelled,
+            NoAnswer::ClientGone => Self::ClientGone,
+            NoAnswer::Failed => Self::Failed,
+            NoAnswer::HttpError => Self::HttpError,
+            NoAnswer::NoResponse => Self::NoResponse,
+            NoAnswer::PeerGone => Self::PeerGone,
+            NoAnswer::StillPending => Self::StillPending,
+        }
     }
 }

@@ -16,6 +16,11 @@ use crate::event::{Direction, Scope};
 /// When an id is used again while its first request still waits, the first answer is for the
 /// first request. Answers without an id, or with `null`, are for requests without one.
 ///
+/// A request that was cancelled stays in flight, since its answer may be on its way. When its
+/// id is used again, answers are for the new request first: a receiver should not answer what
+/// was given up (MCP, basic/utilities/cancellation), and who used the id again does not wait for
+/// that either. Only where nobody else of the id waits does an answer pair with the cancelled one.
+///
 /// # Bounded memory
 ///
 /// Of more than 65,536 requests in flight, or 1,024 of one id, the oldest is forgotten and
@@ -43,7 +48,7 @@ pub struct Asked<T> {
     /// The request before it of the same id, which is in flight as well.
     pub reuses: Option<Handle>,
     /// The oldest request, when there were too many.
-    pub forgotten: Option<T>,
+    pub forgotten: Option<(Handle, T)>,
 }
 
 /// What a response answers.
@@ -224,15 +229,21 @@ impl<T> Pairing<T> {
         if id == IdKey::Null {
             return None;
         }
-        let first = self.first(scope, dir, id)?;
-        let shared = self.reused.get(&(scope, dir, id));
-        let mut all = std::iter::once(first).chain(shared.into_iter().flatten().copied());
-        let open = |place: &u32| self.flight.get(*place).is_some_and(|one| !one.cancelled);
-        let place = all.find(open).unwrap_or(first);
-        self.flight.get_mut(place)?.cancelled = true;
+        let handle = self.flight.handle(self.first(scope, dir, id)?)?;
+        self.give_up(handle);
+        Some(handle)
+    }
+
+    /// Marks a request as cancelled: its sender waits no longer, for whatever reason.
+    pub fn give_up(&mut self, handle: Handle) {
+        let place = self.flight.place(handle);
+        let Some(request) = place.and_then(|place| self.flight.get_mut(place)) else {
+            return;
+        };
+        request.cancelled = true;
+        let (scope, dir) = (request.scope, request.dir);
         let side = self.scopes.enter(scope, dir);
-        self.flight.withdraw(place, &mut side.waiting);
-        self.flight.handle(place)
+        self.flight.withdraw(handle.place, &mut side.waiting);
     }
 
     /// Whether a request was cancelled.
@@ -300,7 +311,7 @@ impl<T> Pairing<T> {
     }
 
     /// Forgets the oldest request: its answer may still come.
-    pub fn forget_oldest(&mut self) -> Option<T> {
+    pub fn forget_oldest(&mut self) -> Option<(Handle, T)> {
         self.forget_place(self.flight.oldest()?)
     }
 
@@ -380,16 +391,26 @@ impl<T> Pairing<T> {
         self.flight.get(self.flight.place(handle)?)
     }
 
+    /// The request that an answer of this id is for: the first that was not cancelled, or else
+    /// the first.
     fn first(&self, scope: Scope, dir: Direction, id: IdKey) -> Option<u32> {
-        self.scopes.get(scope, dir)?.find(id)
+        let first = self.scopes.get(scope, dir)?.find(id)?;
+        let is_open = |place: &u32| self.flight.get(*place).is_some_and(|one| !one.cancelled);
+        if is_open(&first) {
+            return Some(first);
+        }
+        let shared = self.reused.get(&(scope, dir, id));
+        let mut others = shared.into_iter().flatten().copied();
+        Some(others.find(is_open).unwrap_or(first))
     }
 
-    fn forget_place(&mut self, place: u32) -> Option<T> {
+    fn forget_place(&mut self, place: u32) -> Option<(Handle, T)> {
+        let handle = self.flight.handle(place)?;
         let request = self.flight.get(place)?;
         let (scope, dir) = (request.scope, request.dir);
         self.forgotten += 1;
         self.scopes.enter(scope, dir).forgot = true;
-        self.remove_place(place)
+        Some((handle, self.remove_place(place)?))
     }
 
     fn remove_place(&mut self, place: u32) -> Option<T> {

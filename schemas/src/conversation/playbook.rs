@@ -124,7 +124,7 @@ fn each_message_is_told_with_the_exchange_that_it_is_about() {
             "Nothing",
             "TypeChanged 1",
             "Answers 1",
-            "Late",
+            "Duplicate",
             "Orphan",
             "Nothing",
             "Nothing"
@@ -146,7 +146,7 @@ fn an_exchange_ends_once_and_says_how() {
         .c(&about("cancelled", "requestId", "3"))
         .s(&answer("3"))
         .push(ToClient, EventBody::Closed(CloseReason::EndOfInput));
-    assert_eq!(talk.said().last(), Some(&"Late"));
+    assert_eq!(talk.said().last(), Some(&"Late 3"));
     assert_eq!(
         talk.ended(),
         [
@@ -158,6 +158,20 @@ fn an_exchange_ends_once_and_says_how() {
     );
     let pending = Talk::default().c(&ask("1"));
     assert_eq!(pending.ended(), [(1, Outcome::StillPending)]);
+}
+
+#[test]
+fn of_an_id_that_is_used_again_after_a_cancellation_the_new_request_is_answered() {
+    let talk = Talk::default()
+        .c(&ask("1"))
+        .c(&about("cancelled", "requestId", "1"))
+        .c(&ask("1"))
+        .s(&answer("1"))
+        .s(&answer("1"));
+    let said = ["Asks 1", "Cancels 1", "Asks 3", "Answers 3", "Late 1"];
+    assert_eq!(talk.said(), said);
+    let ended = [(1, Outcome::Cancelled), (3, Outcome::Answered)];
+    assert_eq!(talk.ended(), ended);
 }
 
 #[test]
@@ -195,7 +209,87 @@ fn an_answer_that_a_fault_keeps_can_be_given_up() {
     let talk = talk.push(ToClient, held());
     let talk = talk.c(&about("cancelled", "requestId", "1"));
     assert_eq!(talk.said().last(), Some(&"Cancels 1"));
+    let talk = talk.s(&answer("1"));
+    assert_eq!(talk.said().last(), Some(&"Duplicate"));
     assert_eq!(talk.ended(), [(1, Outcome::Cancelled)]);
+}
+
+#[test]
+fn what_was_given_up_is_known_by_its_answer_once() {
+    let talk = Talk::default()
+        .c(&ask("1"))
+        .c(&about("cancelled", "requestId", "1"))
+        .s(&about("progress", "progressToken", "1"))
+        .c(&about("cancelled", "requestId", "1"))
+        .s(&answer("\"1\""));
+    assert!(talk.conversation.iter().next().is_none());
+    let talk = talk.s(&answer("1")).s(&answer("1"));
+    let said = [
+        "Asks 1",
+        "Cancels 1",
+        "Progress 1",
+        "Cancels 1",
+        "TypeChanged 1",
+        "Late 1",
+        "Duplicate",
+    ];
+    assert_eq!(talk.said(), said);
+    assert_eq!(talk.ended(), [(1, Outcome::Cancelled)]);
+}
+
+#[test]
+fn an_answer_that_a_lost_exchange_owes_may_come_on_another_stream() {
+    let opened = EventBody::Opened(Peer::Client {
+        address: "127.0.0.1:1".to_owned(),
+        connection: 1,
+    });
+    let talk = Talk::default().on(1, 4).push(ToServer, opened).c(&ask("1"));
+    let talk = talk.push(ToClient, EventBody::Closed(CloseReason::ReceiverGone));
+    let talk = talk.on(1, 5).s(&answer("1")).s(&answer("1"));
+    assert_eq!(talk.said(), ["Asks 2", "Late 2", "Duplicate"]);
+    assert_eq!(talk.ended(), [(2, Outcome::ClientGone)]);
+}
+
+#[test]
+fn a_request_without_an_id_is_answered_by_a_response_without_one() {
+    let null = r#"{"id":null,"result":{}}"#;
+    let noise = r#"{"id":null,"error":{"code":-32700,"message":"?"}}"#;
+    let talk = Talk::default().c(&ask("null")).s(noise).s(null).s(null);
+    assert_eq!(talk.said(), ["Asks 1", "Orphan", "Answers 1", "Orphan"]);
+    assert_eq!(talk.ended(), [(1, Outcome::Answered)]);
+}
+
+#[test]
+fn an_id_that_is_used_again_in_flight_is_told() {
+    let mut talk = Talk::default();
+    let mut reuses = Vec::new();
+    for id in ["1", "\"1\"", "1.0", "1", "null", "null"] {
+        talk.at += 1_000;
+        let payload = Payload::Whole(ask(id).into());
+        let event = Event::new(
+            Offset(talk.at),
+            ToServer,
+            EventBody::message(payload, LineEnd::Lf),
+        );
+        talk.conversation.observe(&event, None, |step| {
+            reuses.push((step.reuses.is_some(), step.is_member));
+        });
+    }
+    let told = [false, false, false, true, false, false];
+    assert_eq!(reuses, told.map(|reuses| (reuses, false)));
+}
+
+#[test]
+fn what_is_given_up_is_remembered_within_a_bound() {
+    let mut talk = Talk::default();
+    for number in 0..6_000 {
+        let id = number.to_string();
+        talk = talk.c(&ask(&id)).c(&about("cancelled", "requestId", &id));
+        while talk.conversation.poll().is_some() {}
+    }
+    talk.said.clear();
+    let talk = talk.s(&answer("0")).s(&answer("5999"));
+    assert_eq!(talk.said(), ["Duplicate", "Late 11999"]);
 }
 
 #[test]
@@ -214,8 +308,10 @@ fn members_of_a_batch_are_exchanges_of_their_own() {
     let batch = |one: String, other: String| format!("[{one},{other}]");
     let talk = Talk::default()
         .c(&batch(ask("1"), ask("\"1\"")))
-        .s(&batch(answer("\"1\""), answer("1")));
-    assert_eq!(talk.said(), ["Asks 1", "Asks 1", "Answers 1", "Answers 1"]);
+        .s(&batch(answer("\"1\""), answer("1")))
+        .s("[]");
+    let said = ["Asks 1", "Asks 1", "Answers 1", "Answers 1", "Nothing"];
+    assert_eq!(talk.said(), said);
     assert_eq!(talk.ended(), [(1, Outcome::Answered); 2]);
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{AskedBy, Outcome, Over, shown};
+use super::{AskedBy, Exchange, Outcome, Over, shown};
 use crate::event::{FaultRef, Offset};
 
 /// What is told of one exchange, and never what it said. Its JSON Schema is
@@ -68,7 +68,29 @@ impl ExchangeRow {
     /// The row of an exchange that is over.
     #[must_use]
     pub fn of<T>(over: &Over<T>) -> Self {
-        let one = &over.exchange;
+        Self::at(&over.exchange, over.outcome, over.at)
+    }
+
+    /// The row of an exchange that is not over, as far as it is known: with its answer, unless a
+    /// fault keeps that back.
+    #[must_use]
+    pub fn so_far<T>(exchange: &Exchange<T>) -> Self {
+        let reached = exchange.answer.as_ref().filter(|_| !exchange.is_kept());
+        let outcome = match reached.map(|answer| answer.error) {
+            None => Outcome::StillPending,
+            Some(None) => Outcome::Answered,
+            Some(Some(_)) => Outcome::Error,
+        };
+        let at = reached.map_or(exchange.at, |answer| answer.at);
+        let row = Self::at(exchange, outcome, at);
+        Self {
+            waited_ms: row.waited_ms.filter(|_| reached.is_some()),
+            ..row
+        }
+    }
+
+    /// The row of an exchange that was `outcome` at this time.
+    fn at<T>(one: &Exchange<T>, outcome: Outcome, at: Offset) -> Self {
         let answer = one.answer.as_ref();
         let took = answer.map(|answer| answer.at.since(one.at));
         let name = |method: &str| one.name.clone().filter(|_| one.method.starts_with(method));
@@ -84,11 +106,11 @@ impl ExchangeRow {
             tool: name("tools/"),
             resource: name("resources/"),
             prompt: name("prompts/"),
-            outcome: over.outcome,
+            outcome,
             error_code: answer.and_then(|answer| answer.error.flatten()),
             tool_error: answer.is_some_and(|answer| answer.tool_error),
             http_status: Some(one.status).filter(|status| *status > 0),
-            waited_ms: Some(over.at.since(one.at).millis()),
+            waited_ms: Some(at.since(one.at).millis()),
             answered_ms: took.map(Offset::millis),
             ours_ms: one.ours_us.map(|ours| Offset(ours).millis()),
             theirs_ms: one

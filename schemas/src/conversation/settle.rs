@@ -7,7 +7,7 @@ use super::outcome::Outcome;
 use crate::cassette::ends::over;
 use crate::event::{
     CloseReason, ConduitId, Direction, Event, EventBody, Faulted, Finding, Let, MessageNumber,
-    Offset, Place, SessionEnd, SessionKey, SessionMark,
+    Offset, SessionEnd, SessionKey, SessionMark,
 };
 
 /// How many HTTP exchanges wait for the last word about them.
@@ -102,7 +102,7 @@ impl<T: Default> Conversation<T> {
         message: Option<MessageNumber>,
         due: Option<Offset>,
     ) {
-        let Some(exchange) = self.exchanges.get_mut(handle) else {
+        let Some(exchange) = self.get_mut(handle) else {
             return;
         };
         exchange.held = message;
@@ -139,7 +139,7 @@ impl<T: Default> Conversation<T> {
                 }
                 // Sooner than it was due.
                 State::Until(_, conduit) => conduit == event.conduit && one.held == faulted.message,
-                State::Fresh | State::Open => false,
+                State::Fresh | State::GivenUp | State::Open => false,
             };
             is_held
                 && one.dir == event.dir.opposite()
@@ -169,8 +169,8 @@ impl<T: Default> Conversation<T> {
             if exchange.state != State::Open {
                 continue;
             }
-            if let Some(word) = over(exchange.era, exchange.scope, reason, carrier.status) {
-                self.end(handle, Outcome::of_word(word), self.now);
+            if let Some(why) = over(exchange.era, exchange.scope, reason, carrier.status) {
+                self.end(handle, why.into(), self.now);
             }
         }
         self.closing.push_back((conduit, carrier.asked));
@@ -200,17 +200,11 @@ impl<T: Default> Conversation<T> {
 
     /// A judge found something about messages of exchanges that are not over.
     fn found(&mut self, finding: &Finding) {
-        let named = |place: &Place| {
-            let seq = place.seq;
-            let [first, last] = Handle::ENDS;
-            self.numbered.range((seq, first)..=(seq, last))
-        };
-        let of_it: Vec<Handle> = finding
-            .evidence
-            .iter()
-            .flat_map(named)
-            .map(|(_, one)| *one)
-            .collect();
+        let evidence = |seq: u64| finding.evidence.iter().any(|place| place.seq == seq);
+        let of_it = self.handles(|one| {
+            let answer = one.answer.as_ref();
+            evidence(one.seq) || answer.is_some_and(|answer| evidence(answer.seq))
+        });
         for handle in of_it {
             if let Some(exchange) = self.exchanges.get_mut(handle) {
                 exchange.found(&finding.code);
@@ -219,12 +213,12 @@ impl<T: Default> Conversation<T> {
     }
 
     fn handles(&self, which: impl Fn(&Exchange<T>) -> bool) -> Vec<Handle> {
-        let all = self.exchanges.iter().filter(|(_, one)| which(one));
+        let all = self.iter().filter(|(_, one)| which(one));
         all.map(|(handle, _)| handle).collect()
     }
 
     /// How requests on a conduit end without an answer, as far as its end tells.
     fn left(&self, conduit: ConduitId) -> Outcome {
-        Outcome::of_word(self.ends.of(conduit))
+        self.ends.of(conduit).into()
     }
 }

@@ -10,14 +10,14 @@ use crate::event::{ConduitId, Event, EventBody, LineEnd, Offset, Payload, Scope,
 fn session(number: u32) -> Scope {
     Scope {
         session: SessionKey(number),
-        lane: ConduitId(0),
+        exchange: ConduitId(0),
     }
 }
 
-fn lane(number: u32) -> Scope {
+fn sessionless(number: u32) -> Scope {
     Scope {
         session: SessionKey(0),
-        lane: ConduitId(number),
+        exchange: ConduitId(number),
     }
 }
 
@@ -124,12 +124,12 @@ fn without_an_id_the_oldest_is_answered() {
 #[test]
 fn both_sides_and_all_scopes_count_for_themselves() {
     let mut talk = Talk::default();
-    for scope in [session(1), session(2), lane(1), lane(2)] {
+    for scope in [session(1), session(2), sessionless(1), sessionless(2)] {
         drop(talk.ask(scope, ToServer, "0"));
         drop(talk.ask(scope, ToClient, "0"));
     }
-    assert_eq!(talk.answer(lane(1), ToServer, "0"), "6");
-    assert_eq!(talk.answer(lane(1), ToServer, "0"), "duplicate");
+    assert_eq!(talk.answer(sessionless(1), ToServer, "0"), "6");
+    assert_eq!(talk.answer(sessionless(1), ToServer, "0"), "duplicate");
     assert_eq!(talk.answer(session(2), ToClient, "0"), "3");
     assert_eq!(talk.answer(session(3), ToClient, "0"), "orphan");
     assert_eq!(talk.0.forget(session(1)), [1, 2]);
@@ -155,6 +155,23 @@ fn a_cancelled_request_stays_in_flight() {
 }
 
 #[test]
+fn of_an_id_that_is_used_again_after_a_cancellation_the_new_request_is_answered() {
+    let mut talk = Talk::default();
+    let first = talk.ask(session(1), ToServer, "1").handle;
+    assert_eq!(
+        talk.0.cancel(session(1), ToServer, key("1")),
+        Some(first),
+        "it stays in flight"
+    );
+    let second = talk.ask(session(1), ToServer, "1");
+    assert_eq!(second.reuses, Some(first));
+    assert_eq!(talk.answer(session(1), ToClient, "1"), "2");
+    // What was given up may be answered all the same.
+    assert_eq!(talk.answer(session(1), ToClient, "1"), "1");
+    assert_eq!(talk.answer(session(1), ToClient, "1"), "duplicate");
+}
+
+#[test]
 fn tokens_name_requests_in_flight() {
     let mut talk = Talk::default();
     let one = talk.ask(session(1), ToServer, "1").handle;
@@ -172,7 +189,7 @@ fn memory_is_bounded_and_says_what_it_forgot() {
     for number in 0..70_000 {
         let asked = talk.ask(session(1), ToServer, &format!("\"{number}\""));
         let forgotten = (number >= 65_536).then(|| number - 65_535);
-        assert_eq!(asked.forgotten, forgotten);
+        assert_eq!(asked.forgotten.map(|(_, number)| number), forgotten);
     }
     assert_eq!((talk.0.len(), talk.0.forgotten()), (65_536, 4_464));
     assert_eq!(talk.answer(session(1), ToClient, "\"0\""), "forgotten");
@@ -186,16 +203,16 @@ fn memory_is_bounded_and_says_what_it_forgot() {
     assert_eq!(talk.answer(session(1), ToClient, "1"), "977");
     let mut talk = Talk::default();
     for number in 0..100_000 {
-        drop(talk.ask(lane(number), ToServer, "1"));
+        drop(talk.ask(sessionless(number), ToServer, "1"));
         assert_eq!(
-            talk.answer(lane(number), ToClient, "1"),
+            talk.answer(sessionless(number), ToClient, "1"),
             (number + 1).to_string()
         );
     }
-    assert_eq!(talk.answer(lane(1), ToClient, "1"), "forgotten");
-    assert_eq!(talk.answer(lane(99_999), ToClient, "1"), "duplicate");
-    assert!(talk.0.has_forgotten(lane(1), ToServer));
-    assert!(!talk.0.has_forgotten(lane(99_999), ToServer));
+    assert_eq!(talk.answer(sessionless(1), ToClient, "1"), "forgotten");
+    assert_eq!(talk.answer(sessionless(99_999), ToClient, "1"), "duplicate");
+    assert!(talk.0.has_forgotten(sessionless(1), ToServer));
+    assert!(!talk.0.has_forgotten(sessionless(99_999), ToServer));
 }
 
 #[test]
@@ -241,7 +258,9 @@ proptest! {
         let mut model: Vec<(u32, i64, u64, bool)> = Vec::new();
         for (number, (step, scope, id)) in (0..).zip(steps) {
             let key = IdKey::Integer(id);
-            let first = model.iter().position(|one| (one.0, one.1) == (scope, id));
+            let is_it = |one: &(u32, i64, u64, bool)| (one.0, one.1) == (scope, id);
+            let open = model.iter().position(|one| is_it(one) && !one.3);
+            let first = open.or(model.iter().position(is_it));
             let place = session(scope);
             match step {
                 Step::Ask => {
@@ -253,12 +272,10 @@ proptest! {
                     prop_assert_eq!(pairing.take(place, ToServer, key), expected);
                 }
                 Step::Cancel => {
-                    let mut same = model.iter_mut().filter(|one| (one.0, one.1) == (scope, id));
-                    let expected = same.find(|one| !one.3).map(|one| {
-                        one.3 = true;
-                        one.2
+                    let expected = first.map(|at| {
+                        model[at].3 = true;
+                        model[at].2
                     });
-                    let expected = expected.or(first.map(|at| model[at].2));
                     let found = pairing.cancel(place, ToServer, key);
                     prop_assert_eq!(found.and_then(|one| pairing.get(one)).copied(), expected);
                 }
@@ -277,6 +294,37 @@ proptest! {
             let found = pairing.latest(place, ToServer).and_then(|one| pairing.get(one));
             prop_assert_eq!(found.copied(), latest.map(|one| one.2));
         }
+    }
+
+    #[test]
+    fn what_is_noted_of_exchanges_is_found_by_their_handles_alone(steps in steps()) {
+        let mut pairing = Pairing::default();
+        let mut notes = PerExchange::default();
+        let mut model: BTreeMap<Handle, u64> = BTreeMap::new();
+        for (number, (step, scope, id)) in (0..).zip(steps) {
+            let (place, key) = (session(scope), IdKey::Integer(id));
+            if let Step::Ask | Step::Cancel = step {
+                let handle = pairing.ask(place, ToServer, key, number).handle;
+                // What stood in its place is of an exchange that is over.
+                if let Some(before) = notes.insert(handle, number) {
+                    model.retain(|_, one| *one != before);
+                }
+                model.insert(handle, number);
+            } else if let Some(handle) = pairing.find(place, ToServer, key) {
+                prop_assert_eq!(pairing.remove(handle), model.get(&handle).copied());
+                if let Step::Answer = step {
+                    prop_assert_eq!(notes.remove(handle), model.remove(&handle));
+                    prop_assert_eq!(notes.get(handle), None);
+                }
+            }
+            prop_assert_eq!(notes.len(), model.len());
+            for (handle, number) in &model {
+                prop_assert_eq!(notes.get(*handle), Some(number));
+            }
+        }
+        let left: Vec<_> = notes.drain().collect();
+        prop_assert_eq!(left, model.into_iter().collect::<Vec<_>>());
+        prop_assert!(notes.is_empty());
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub enum What {
     },
     /// It goes no further.
     Dropped {
-        /// It was to be held, but faults hold as many messages as they may.
+        /// It was to be held, but too many messages are held by faults.
         #[serde(default, skip_serializing_if = "is_false")]
         too_many: bool,
     },

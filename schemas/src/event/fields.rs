@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::de::{SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Error as _, SeqAccess, Visitor};
 use serde::ser::SerializeSeq as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -107,26 +107,83 @@ impl Serialize for Fields {
     }
 }
 
+/// With room for a head of usual size, so that it is read without making room again and again.
+const USUAL: (usize, usize) = (12, 512);
+
 impl<'de> Deserialize<'de> for Fields {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Pairs;
-
-        impl<'de> Visitor<'de> for Pairs {
-            type Value = Fields;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a list of pairs of name and value")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Fields, A::Error> {
-                let mut all = Fields::default();
-                while let Some((name, value)) = list.next_element::<(String, String)>()? {
-                    all.push(&name, &value);
-                }
-                Ok(all)
-            }
-        }
         deserializer.deserialize_seq(Pairs)
+    }
+}
+
+/// Reads all fields, each into the one text.
+struct Pairs;
+
+impl<'de> Visitor<'de> for Pairs {
+    type Value = Fields;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a list of pairs of name and value")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Fields, A::Error> {
+        let mut all = Fields::with_capacity(USUAL.0, USUAL.1);
+        while list.next_element_seed(Pair(&mut all))?.is_some() {}
+        Ok(all)
+    }
+}
+
+/// Reads one field behind those that are there.
+struct Pair<'f>(&'f mut Fields);
+
+impl<'de> DeserializeSeed<'de> for Pair<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_tuple(2, self)
+    }
+}
+
+impl<'de> Visitor<'de> for Pair<'_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a name and a value")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut pair: A) -> Result<(), A::Error> {
+        let Self(Fields { text, ends }) = self;
+        let mut next = |at| {
+            let found = pair.next_element_seed(Text(text))?;
+            found.ok_or_else(|| A::Error::invalid_length(at, &"a name and a value"))
+        };
+        let end = (next(0)?, next(1)?);
+        ends.push(end);
+        Ok(())
+    }
+}
+
+/// Reads a text behind what is there; where it ends.
+struct Text<'t>(&'t mut String);
+
+impl<'de> DeserializeSeed<'de> for Text<'_> {
+    type Value = usize;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Text<'_> {
+    type Value = usize;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a string")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<usize, E> {
+        self.0.push_str(text);
+        Ok(self.0.len())
     }
 }
 
@@ -151,5 +208,23 @@ mod tests {
             .into_iter()
             .collect();
         assert_ne!(shifted, fields);
+    }
+
+    #[test]
+    fn what_is_no_list_of_pairs_of_texts_is_refused() {
+        for text in [
+            r#"[["a"]]"#,
+            r#"[["a","b","c"]]"#,
+            r#"[["a",1]]"#,
+            r#"["a"]"#,
+            "{}",
+        ] {
+            assert!(serde_json::from_str::<Fields>(text).is_err(), "{text}");
+        }
+        let escaped = r#"[["\u0061","\"b\""]]"#;
+        let fields: Fields = serde_json::from_str(escaped).unwrap();
+        assert_eq!(fields.get("a"), Some("\"b\""));
+        let fields: Fields = serde_json::from_value(serde_json::json!([["a", "b"]])).unwrap();
+        assert_eq!(fields.get("a"), Some("b"));
     }
 }

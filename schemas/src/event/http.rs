@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::Fields;
+use super::in_place::{InPlace, InPlaceCause, WrittenInPlace};
 use super::tokens::tokens;
-use crate::tape::old;
 use serde::{Deserialize, Serialize};
 
 /// The head of an HTTP request or response.
@@ -48,9 +48,13 @@ pub struct ResponseHead {
     /// Why we answered in the server's place, when we did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ours: Option<InPlace>,
-    /// What else is known of that, for people.
+    /// More precisely why, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ours_detail: Option<String>,
+    pub ours_cause: Option<InPlaceCause>,
+    /// What the cause is about: a name, a number, an address, what the system said; of a tape
+    /// before 2.4 a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ours_about: Option<String>,
 }
 
 /// A head as a tape of any version has it.
@@ -62,84 +66,26 @@ struct WrittenHead {
     #[serde(default)]
     fields: Fields,
     ours: Option<String>,
+    ours_cause: Option<String>,
+    ours_about: Option<String>,
     ours_detail: Option<String>,
 }
 
 impl From<WrittenHead> for ResponseHead {
     fn from(written: WrittenHead) -> Self {
-        let (ours, ours_detail) = match written.ours {
-            Some(why) => InPlace::read(why, written.ours_detail, written.status),
-            None => (None, None),
-        };
-        Self {
+        let head = Self {
             status: written.status,
             version: written.version,
             fields: written.fields,
-            ours,
-            ours_detail,
-        }
-    }
-}
-
-tokens! {
-    /// Why a recorder answered in the server's place.
-    pub enum InPlace {
-        /// The request is malformed, or does not say what it has to say.
-        BadRequest = "bad_request",
-        /// The exchange with the server broke, or what came from it cannot be passed on.
-        Broken = "broken",
-        /// Too much is under way, or the recorder is about to end.
-        Busy = "busy",
-        /// A fault answered, or took the message away.
-        Fault = "fault",
-        /// Who asks may not talk to the recorder, or not through it to the server.
-        NotAllowed = "not_allowed",
-        /// Nothing of that name is there: no session, no path, no provider.
-        NotFound = "not_found",
-        /// The recording has no answer.
-        NotRecorded = "not_recorded",
-        /// The client did not send its request in time.
-        Slow = "slow",
-        /// The server did not answer in time.
-        TimedOut = "timed_out",
-        /// The request is longer than what is taken.
-        TooLong = "too_long",
-        /// It is not known.
-        Unknown = "unknown",
-        /// There is no connection to the server.
-        Unreachable = "unreachable",
-        /// The recorder does not do what is asked for.
-        Unsupported = "unsupported",
-    }
-}
-
-impl InPlace {
-    /// What a status of an answer of ours says by itself.
-    #[must_use]
-    pub fn of_status(status: u16) -> Self {
-        match status {
-            401 | 403 | 407 => Self::NotAllowed,
-            404 | 410 => Self::NotFound,
-            405 | 406 | 415 | 501 => Self::Unsupported,
-            408 => Self::Slow,
-            413 | 431 => Self::TooLong,
-            429 | 503 => Self::Busy,
-            502 => Self::Broken,
-            504 => Self::TimedOut,
-            400..=499 => Self::BadRequest,
-            _ => Self::Unknown,
-        }
-    }
-
-    /// A token with its detail; or what stood there before 2.3, a sentence.
-    pub(crate) fn read(
-        why: String,
-        detail: Option<String>,
-        status: u16,
-    ) -> (Option<Self>, Option<String>) {
-        let known = Self::from_name(&why).map(|why| (why, detail));
-        let (why, detail) = known.unwrap_or_else(|| old::in_place(why, status));
-        (Some(why), detail)
+            ..Self::default()
+        };
+        let in_place = WrittenInPlace {
+            ours: written.ours,
+            ours_cause: written.ours_cause,
+            ours_about: written.ours_about,
+            ours_detail: written.ours_detail,
+        };
+        in_place.read(head)
     }
 }
 

@@ -5,7 +5,7 @@
 //!
 //! Over HTTP each exchange is a conduit: its opening, the request's head, the messages of
 //! the request, its end, and the same of the response. Session 0 of an HTTP recording is
-//! the lane of what belongs to no session: ids mean nothing there beyond their own
+//! for what belongs to no session: ids mean nothing there beyond their own
 //! conduit.
 
 mod effect;
@@ -13,6 +13,7 @@ mod fault_ref;
 mod fields;
 mod finding;
 mod http;
+mod in_place;
 mod origin;
 mod origins;
 mod scope;
@@ -33,9 +34,11 @@ pub use self::fault_ref::{FaultKind, FaultRef};
 pub use self::fields::Fields;
 pub use self::finding::{Finding, FindingStatus, Judge, Place, Process, Seen, Severity, Side};
 pub use self::http::{
-    Added, Edit, EditTarget, Head, InPlace, RequestHead, ResponseHead, SessionEnd, SessionMark,
+    Added, Edit, EditTarget, Head, RequestHead, ResponseHead, SessionEnd, SessionMark,
     SessionStart, SseNote,
 };
+pub(crate) use self::in_place::WrittenInPlace;
+pub use self::in_place::{InPlace, InPlaceCause};
 pub use self::origin::{Carrier, Maker, MessageCount, MessageNumber, Origin};
 pub use self::origins::Origins;
 pub use self::scope::Scope;

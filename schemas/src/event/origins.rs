@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use foldhash::quality::RandomState;
 use memchr::memmem;
 
 use super::{
@@ -14,9 +15,9 @@ use crate::envelope::Envelope;
 /// recording says neither: a tape of format 1, a cassette, a script.
 #[derive(Debug, Default)]
 pub struct Origins {
-    conduits: HashMap<ConduitId, Conduit>,
+    conduits: HashMap<ConduitId, Conduit, RandomState>,
     // Sessions of 2024-11-05, which a stream opened.
-    legacy: HashSet<SessionKey>,
+    legacy: HashSet<SessionKey, RandomState>,
     // Conduits on which nothing more comes, but perhaps a word about what came.
     closing: VecDeque<ConduitId>,
 }

@@ -5,20 +5,20 @@ use super::{ConduitId, Event, SessionKey};
 /// The conversation in which an id names a request.
 ///
 /// A session; or, for what belongs to none over HTTP, the one exchange: clients count from
-/// zero each, so that equal ids of two exchanges in the lane say nothing.
+/// zero each, so that equal ids of two such exchanges say nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Scope {
-    /// The session; 0 for the lane, and for a recording that has but one session.
+    /// The session; 0 for what belongs to none, and for a recording that has but one session.
     pub session: SessionKey,
-    /// The exchange in the lane; 0 in a session.
-    pub lane: ConduitId,
+    /// The exchange, where it belongs to no session; 0 in a session.
+    pub exchange: ConduitId,
 }
 
 impl Scope {
     /// Whether this is one exchange that belongs to no session.
     #[must_use]
-    pub fn is_lane(self) -> bool {
-        self.lane != ConduitId(0)
+    pub fn is_sessionless(self) -> bool {
+        self.exchange != ConduitId(0)
     }
 }
 
@@ -26,14 +26,14 @@ impl Event {
     /// Within which the ids of its message mean something.
     #[must_use]
     pub fn scope(&self) -> Scope {
-        let lane = if self.session == SessionKey(0) {
+        let exchange = if self.session == SessionKey(0) {
             self.conduit
         } else {
             ConduitId(0)
         };
         Scope {
             session: self.session,
-            lane,
+            exchange,
         }
     }
 }

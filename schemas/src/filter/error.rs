@@ -24,7 +24,7 @@ pub const WORDS: [(&str, &str); 10] = [
 
 /// Why a filter cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{word}` is no filter: {why}")]
+#[error("invalid filter `{word}`: {why}")]
 pub struct FilterError {
     /// The word, as it was given.
     pub word: String,
@@ -33,16 +33,11 @@ pub struct FilterError {
 }
 
 impl FilterError {
-    /// Nothing stands behind the colon, or what does is not known.
+    /// The value behind the colon is missing or unknown.
     pub(super) fn value(name: &str, value: &str, wanted: &str) -> Self {
-        let why = if value.is_empty() {
-            format!("`{name}:` takes {wanted}")
-        } else {
-            format!("`{name}:` takes {wanted}, and not `{value}`")
-        };
         Self {
             word: format!("{name}:{value}"),
-            why,
+            why: format!("expected {wanted}"),
         }
     }
 
@@ -55,7 +50,7 @@ impl FilterError {
         Self {
             word: word.to_owned(),
             why: format!(
-                "there is no `{name}:`; there are {}, and `text:{word}` looks for the text itself{near}",
+                "unknown word `{name}:`; expected one of {}, or `text:{word}` for the text itself{near}",
                 all.join(", ")
             ),
         }

@@ -3,6 +3,7 @@
 
 use super::Scanner;
 use super::plain::plain_run;
+use crate::slices::Part as _;
 
 /// How many containers may be open before the work is left to a [`Scanner`].
 const NEAR: u32 = 64;
@@ -154,7 +155,7 @@ pub(super) fn string_end(text: &[u8], start: usize) -> Result<(usize, bool), Sto
     let mut at = start + 1;
     let mut escaped = false;
     loop {
-        at += plain_run(text.get(at..).ok_or(Stop::NotJson)?);
+        at += plain_run(text.part(at..));
         match text.get(at) {
             Some(b'"') => return Ok((at + 1, escaped)),
             Some(b'\\') => {
@@ -190,7 +191,7 @@ fn scalar_end(text: &[u8], start: usize, first: u8) -> Result<usize, Stop> {
         b'n' => b"null",
         _ => return number_end(text, start),
     };
-    let rest = text.get(start..).unwrap_or_default();
+    let rest = text.part(start..);
     if rest.starts_with(word) {
         Ok(start + word.len())
     } else {

@@ -15,6 +15,7 @@ mod scanner;
 mod skip;
 mod string;
 
+pub(crate) use path::{Members, visit_members};
 pub use path::{find, members};
 pub use same::is_same;
 pub(crate) use scanner::is_grammatical;

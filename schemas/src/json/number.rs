@@ -1,5 +1,7 @@
 //! Numbers by value: `1`, `1.0` and `10e-1` are one number, whatever their size.
 
+use crate::slices::Part as _;
+
 /// Appends a text that is equal for equal numbers and different for different ones.
 ///
 /// Exact for any number of digits. An exponent beyond 64 bits is compared by its text.
@@ -56,7 +58,7 @@ impl Value {
         };
         let mark = rest.iter().position(|byte| matches!(byte, b'e' | b'E'));
         let (mantissa, power) = match mark {
-            Some(at) => (rest.get(..at)?, rest.get(at + 1..)?),
+            Some(at) => (rest.part(..at), rest.part(at + 1..)),
             None => (rest, b"0".as_slice()),
         };
         let power = std::str::from_utf8(power).ok()?;

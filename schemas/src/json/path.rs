@@ -25,7 +25,32 @@ pub fn find<'a>(text: &'a [u8], path: &[&str]) -> Option<&'a [u8]> {
 
 /// Calls `each` with the unescaped name and the source text of every member of the
 /// object `text`; `None` when it is not a whole object.
-pub fn members<'a>(text: &'a [u8], mut each: impl FnMut(&[u8], &'a [u8])) -> Option<()> {
+pub fn members<'a>(text: &'a [u8], each: impl FnMut(&[u8], &'a [u8])) -> Option<()> {
+    visit_members(text, &mut Each(each))
+}
+
+/// Who is shown the members of an object.
+pub(crate) trait Members<'a> {
+    /// How long the value is with which `rest` begins, where that is known without its grammar
+    /// being proved again.
+    fn length(&self, _name: &[u8], _rest: &[u8]) -> Option<usize> {
+        None
+    }
+
+    /// Takes a member: its unescaped name, and the source text of its value.
+    fn member(&mut self, name: &[u8], value: &'a [u8]);
+}
+
+struct Each<F>(F);
+
+impl<'a, F: FnMut(&[u8], &'a [u8])> Members<'a> for Each<F> {
+    fn member(&mut self, name: &[u8], value: &'a [u8]) {
+        (self.0)(name, value);
+    }
+}
+
+/// As [`members`], for who knows values that come again.
+pub(crate) fn visit_members<'a>(text: &'a [u8], to: &mut impl Members<'a>) -> Option<()> {
     let mut name = Vec::new();
     let open = space(text, 0);
     if text.get(open) != Some(&b'{') {
@@ -41,14 +66,17 @@ pub fn members<'a>(text: &'a [u8], mut each: impl FnMut(&[u8], &'a [u8])) -> Opt
         }
         let (after, escaped) = string_end(text, at).ok()?;
         let start = space(text, colon(text, after).ok()?);
-        let end = value_end(text, start, 1)?;
         let source = text.part(at + 1..after - 1);
+        let end = match to.length(source, text.part(start..)) {
+            Some(length) => start + length,
+            None => value_end(text, start, 1)?,
+        };
         if escaped {
             name.clear();
             unescape(source, &mut name);
-            each(&name, text.part(start..end));
+            to.member(&name, text.part(start..end));
         } else {
-            each(source, text.part(start..end));
+            to.member(source, text.part(start..end));
         }
         let next = space(text, end);
         match text.get(next) {

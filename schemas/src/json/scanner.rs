@@ -21,7 +21,7 @@ pub struct Span {
 
 impl Span {
     /// The bytes of `text` that this span names; empty when it lies outside, as spans may that
-    /// were found in text that is no JSON (see [`valid_members`](super::valid_members)).
+    /// were found in text that is not JSON (see [`valid_members`](super::valid_members)).
     #[must_use]
     pub fn of<'a>(&self, text: &'a [u8]) -> &'a [u8] {
         text.get(self.start..self.end).unwrap_or_default()

@@ -102,6 +102,7 @@ fn stop(text: &[u8], mut at: usize) -> Option<usize> {
         }
         at += 8;
     }
+    // An escape at the end of what is no JSON leads behind it.
     let found = memchr2(b'"', b'\\', text.get(at..)?)?;
     Some(at + found)
 }

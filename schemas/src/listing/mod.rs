@@ -20,6 +20,7 @@ mod order;
 mod tests;
 
 pub use self::entry::{Beside, Body, Entry, Note, Told};
+pub use self::order::{Change, Place};
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -146,6 +147,14 @@ impl Listing {
         }
     }
 
+    /// Tells what happens as it happens, by [`Listing::poll_change`]: nothing waits until an
+    /// exchange is over, and it is up to the reader to put lines in their places.
+    #[must_use]
+    pub fn followed(mut self) -> Self {
+        self.order = Order::of_changes();
+        self
+    }
+
     /// Tells of each `tools/call` which tool use of a model it carried out.
     #[must_use]
     pub fn with_asked(mut self, asked: AskedFor) -> Self {
@@ -162,7 +171,7 @@ impl Listing {
     /// A call of a model begins with this event.
     pub fn model_began(&mut self, seq: u64) {
         if self.wants_models() {
-            self.order.opens((seq, MODEL));
+            self.order.opens((seq, MODEL), None);
         }
     }
 
@@ -217,6 +226,7 @@ impl Listing {
                     } else {
                         self.room.free(&body);
                     }
+                    self.told_again(handle);
                 }
                 Seen::Beside(key, note) => self.beside(key, note),
             }
@@ -225,6 +235,22 @@ impl Listing {
         if let Some(note) = note::of_event(event, &self.kinds) {
             self.beside((event.seq, 0), Box::new(note));
         }
+        self.collect();
+    }
+
+    /// The exchanges that are not over, the oldest first, as far as they are known; wanted or not.
+    pub fn open(&self) -> impl Iterator<Item = ExchangeRow> {
+        let timed = self.wanted.timed;
+        self.conversation.iter().map(move |(_, exchange)| {
+            let row = ExchangeRow::so_far(exchange);
+            if timed { row } else { row.without_times() }
+        })
+    }
+
+    /// It is `now`, and perhaps nothing has come for a while: an answer after which nothing came
+    /// has reached its receiver by then.
+    pub fn tick(&mut self, now: Offset) {
+        self.conversation.tick(now);
         self.collect();
     }
 
@@ -240,6 +266,15 @@ impl Listing {
         let entry = self.order.poll()?;
         self.room.free_all(&entry);
         Some(entry)
+    }
+
+    /// What happened next, where the listing is [followed](Self::followed).
+    pub fn poll_change(&mut self) -> Option<Change> {
+        let change = self.order.poll_change()?;
+        if let Change::Whole(_, entry) = &change {
+            self.room.free_all(entry);
+        }
+        Some(change)
     }
 
     /// How much there was so far.
@@ -264,8 +299,8 @@ impl Listing {
             };
             match (step.what, step.handle) {
                 (Does::Asks, Some(handle)) => seen.push(Seen::Asked(handle, key, body(bodies))),
-                (Does::Answers, Some(handle)) if bodies => {
-                    seen.push(Seen::Answered(handle, body(true)));
+                (Does::Answers, Some(handle)) if bodies || self.order.tells_changes() => {
+                    seen.push(Seen::Answered(handle, body(bodies)));
                 }
                 (Does::Answers, _) => {}
                 _ => {
@@ -293,7 +328,9 @@ impl Listing {
         if let Some(exchange) = self.conversation.get_mut(handle) {
             exchange.value.key = Some(key);
             exchange.value.request = request;
-            self.order.opens(key);
+            let is_told = self.order.tells_changes();
+            let row = is_told.then(|| Box::new(ExchangeRow::so_far(exchange)));
+            self.order.opens(key, row);
         } else {
             self.room.free(&request);
         }
@@ -325,8 +362,23 @@ impl Listing {
         }
     }
 
+    /// An exchange is not over, but more is known of it: it has an answer, or a fault keeps that.
+    fn told_again(&mut self, handle: Handle) {
+        if !self.order.tells_changes() {
+            return;
+        }
+        if let Some(exchange) = self.conversation.get(handle)
+            && let Some(key) = exchange.value.key
+        {
+            let row = ExchangeRow::so_far(exchange);
+            self.order.opens(key, Some(Box::new(row)));
+        }
+    }
+
     fn collect(&mut self) {
-        while self.conversation.poll_kept().is_some() {}
+        while let Some(handle) = self.conversation.poll_kept() {
+            self.told_again(handle);
+        }
         while let Some(over) = self.conversation.poll() {
             self.over(over);
         }
@@ -375,8 +427,10 @@ const MODEL: u32 = u32::MAX;
 
 fn kind_of(step: &Step<'_, Kept>) -> LineKind {
     match step.what {
-        Does::Late => LineKind::Late,
-        Does::Orphan | Does::TypeChanged | Does::Asks | Does::Answers => LineKind::Orphan,
+        Does::Late | Does::Duplicate => LineKind::Late,
+        Does::Orphan | Does::Refuses | Does::TypeChanged | Does::Asks | Does::Answers => {
+            LineKind::Orphan
+        }
         Does::Progress => LineKind::Progress,
         Does::Cancels => LineKind::Cancellation,
         Does::Nothing => match step.envelope.kind {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::Entry;
+use crate::conversation::ExchangeRow;
 
 /// The place of a line: its event, and its place among those of a batch.
 pub(super) type Key = (u64, u32);
@@ -13,25 +14,69 @@ pub(super) struct Order {
     /// Lines by their places; `None` for an exchange that is not over.
     waiting: BTreeMap<Key, Option<Entry>>,
     ready: VecDeque<Entry>,
+    /// Where nothing waits: what happened.
+    changes: Option<VecDeque<Change>>,
 }
+
+/// What happens to the lines of a listing that is followed as it grows.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// An exchange, or with `None` a call of a model, began and is not over; an exchange is told
+    /// again when more is known of it.
+    Open(Place, Option<Box<ExchangeRow>>),
+    /// A line is whole: one that began, or another.
+    Whole(Place, Entry),
+    /// What began is no line.
+    Gone(Place),
+}
+
+/// The place of a line: the number of its event, and which line of that event it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place(pub u64, pub u32);
 
 /// How many lines wait for an exchange that is not over.
 const WINDOW: usize = 1_000;
 
 impl Order {
-    /// An exchange begins here.
-    pub(super) fn opens(&mut self, key: Key) {
-        self.waiting.insert(key, None);
+    /// Lines do not wait for each other.
+    pub(super) fn of_changes() -> Self {
+        Self {
+            changes: Some(VecDeque::new()),
+            ..Self::default()
+        }
+    }
+
+    /// Whether what happens is told as it happens.
+    pub(super) fn tells_changes(&self) -> bool {
+        self.changes.is_some()
+    }
+
+    /// An exchange is under way here; its row is known where changes are told, and that of a call of a
+    /// model is not.
+    pub(super) fn opens(&mut self, key: Key, row: Option<Box<ExchangeRow>>) {
+        if let Some(changes) = &mut self.changes {
+            changes.push_back(Change::Open(place(key), row));
+        } else {
+            self.waiting.insert(key, None);
+        }
     }
 
     /// A line is whole.
     pub(super) fn add(&mut self, key: Key, entry: Entry) {
-        self.waiting.insert(key, Some(entry));
+        if let Some(changes) = &mut self.changes {
+            changes.push_back(Change::Whole(place(key), entry));
+        } else {
+            self.waiting.insert(key, Some(entry));
+        }
     }
 
     /// An exchange is not wanted.
     pub(super) fn forget(&mut self, key: Key) {
-        self.waiting.remove(&key);
+        if let Some(changes) = &mut self.changes {
+            changes.push_back(Change::Gone(place(key)));
+        } else {
+            self.waiting.remove(&key);
+        }
     }
 
     /// Hands on what need not wait; where there is `no_room`, everything that is whole.
@@ -55,4 +100,12 @@ impl Order {
     pub(super) fn poll(&mut self) -> Option<Entry> {
         self.ready.pop_front()
     }
+
+    pub(super) fn poll_change(&mut self) -> Option<Change> {
+        self.changes.as_mut()?.pop_front()
+    }
+}
+
+fn place((seq, line): Key) -> Place {
+    Place(seq, line)
 }

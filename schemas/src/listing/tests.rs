@@ -197,3 +197,53 @@ fn calls_of_models_stand_where_they_began() {
     assert_eq!(lines, ["model at 1", "1 Answered"]);
     assert_eq!((counts.models, counts.models_shown), (1, 1));
 }
+
+#[test]
+fn a_listing_that_is_followed_tells_what_happens_as_it_happens() {
+    let mut talk = Talk::plain();
+    talk.listing = talk.listing.followed();
+    let mut talk = talk.ask(1).ask(2).answer(2).say(ToClient, "no message");
+    let mut told = Vec::new();
+    let mut drain = |talk: &mut Talk| {
+        while let Some(change) = talk.listing.poll_change() {
+            told.push(match change {
+                Change::Open(Place(seq, _), row) => {
+                    format!("open {seq} {:?}", row.unwrap().outcome)
+                }
+                Change::Whole(Place(seq, _), Entry::Exchange { row, .. }) => {
+                    format!("whole {seq} {:?} {:?}", row.outcome, row.waited_ms)
+                }
+                Change::Whole(Place(seq, _), _) => format!("beside {seq}"),
+                Change::Gone(Place(seq, _)) => format!("gone {seq}"),
+            });
+        }
+    };
+    drain(&mut talk);
+    talk.listing.finish();
+    drain(&mut talk);
+    assert_eq!(
+        told,
+        [
+            "open 1 StillPending",
+            "open 2 StillPending",
+            "open 2 Answered",
+            "beside 4",
+            "whole 2 Answered Some(1.0)",
+            "whole 1 StillPending Some(3.0)",
+        ]
+    );
+    assert!(talk.listing.poll().is_none());
+}
+
+#[test]
+fn an_answer_behind_which_nothing_comes_has_arrived_after_a_while() {
+    let mut talk = Talk::plain();
+    talk.listing = talk.listing.followed();
+    let mut talk = talk.ask(1).answer(1);
+    while talk.listing.poll_change().is_some() {}
+    talk.listing.tick(Offset(60_000_000));
+    assert!(matches!(
+        talk.listing.poll_change(),
+        Some(Change::Whole(Place(1, 0), _))
+    ));
+}

@@ -41,10 +41,10 @@ pub enum DocumentError {
         line: usize,
     },
     /// JSON, but none of ours.
-    #[error("it is neither a tape, nor a cassette, nor a capture")]
+    #[error("not a tape, cassette or capture")]
     Unknown,
     /// A version that this build does not know.
-    #[error("its `version` is {found}, and only the string \"1\" is known")]
+    #[error("unsupported `version` {found}; expected the string \"1\"")]
     Version {
         /// Source text of the version found.
         found: String,

@@ -56,7 +56,7 @@ pub enum NoPieces {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// It is no object of JSON. Who reads all of it can say what is wrong.
-    #[error("it is no JSON object")]
+    #[error("not a JSON object")]
     NoObject,
 }
 
@@ -293,7 +293,10 @@ fn stop(invalid: Invalid) -> Stop {
 /// Where the next byte stands that is no space.
 fn space(text: &[u8], at: usize) -> usize {
     // A comma or a colon may be the last that has come so far, or still be missing.
-    let rest = text.get(at..).unwrap_or_default();
+    if at >= text.len() {
+        return at;
+    }
+    let rest = text.part(at..);
     let space = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
     at + rest.iter().take_while(space).count()
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::finder::Finder;
 use super::names::Class;
 use super::rules::Rules;
+use crate::slices::Part as _;
 
 /// What the argument before says about this one.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,7 +61,7 @@ impl Finder {
             b'='
         };
         let at = memchr::memchr(separator, argument)?;
-        let name = argument.get(..at)?;
+        let name = argument.part(..at);
         let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
         if !name.iter().all(plain) {
             return None;
@@ -95,7 +96,7 @@ fn after(finder: &mut Finder, rules: &Rules, argument: &[u8]) -> Expect {
 /// The password of `user:password`; `1000:1000` is no such thing.
 pub(super) fn user_password(argument: &[u8]) -> Option<Range<usize>> {
     let colon = memchr::memchr(b':', argument)?;
-    let password = argument.get(colon + 1..)?;
+    let password = argument.part(colon + 1..);
     let ids = argument
         .iter()
         .all(|byte| byte.is_ascii_digit() || *byte == b':');

@@ -6,6 +6,7 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use super::edits::Rank;
 use super::finder::Finder;
 use super::rules::Rules;
+use crate::slices::Part as _;
 
 impl Finder {
     /// Notes a blob as a whole when the text in it holds a secret, and tells whether it does.
@@ -33,7 +34,7 @@ fn text_of(blob: &[u8]) -> Option<Vec<u8>> {
     let body = blob.strip_suffix(b"=").unwrap_or(blob);
     let body = body.strip_suffix(b"=").unwrap_or(body);
     // The beginning tells most images and archives.
-    let begin = body.get(..body.len().min(BEGIN) / 4 * 4)?;
+    let begin = body.part(..body.len().min(BEGIN) / 4 * 4);
     STANDARD_NO_PAD
         .decode(begin)
         .ok()

@@ -12,6 +12,7 @@ use super::rules::Rules;
 use super::value::is_opaque;
 use super::work;
 use crate::json::{Invalid, MAX_DEPTH, Span, Text, unescape};
+use crate::slices::{Part as _, PartMut as _};
 
 /// An open container.
 #[derive(Clone, Copy, Debug, Default)]
@@ -173,12 +174,7 @@ impl Walk<'_, '_, '_> {
     #[inline]
     fn after_value(&mut self) -> Result<bool, Invalid> {
         loop {
-            let object = match self
-                .finder
-                .frames
-                .get(self.base..)
-                .and_then(<[Frame]>::last)
-            {
+            let object = match self.finder.frames.part(self.base..).last() {
                 Some(frame) => frame.object,
                 None => {
                     return if self.lexer.next().is_none() {
@@ -490,11 +486,11 @@ impl Walk<'_, '_, '_> {
     }
 
     fn parent(&self) -> Option<Frame> {
-        self.finder.frames.get(self.base..)?.last().copied()
+        self.finder.frames.part(self.base..).last().copied()
     }
 
     #[inline]
     fn parent_mut(&mut self) -> Option<&mut Frame> {
-        self.finder.frames.get_mut(self.base..)?.last_mut()
+        self.finder.frames.part_mut(self.base..).last_mut()
     }
 }

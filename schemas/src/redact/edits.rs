@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::placeholders;
 use crate::json::raw_offset;
-use crate::slices::Part as _;
+use crate::slices::{Part as _, PartMut as _};
 
 /// One replacement, in the coordinates of the text at hand.
 #[derive(Clone, Copy, Debug)]
@@ -215,9 +215,7 @@ impl Edits {
     }
 
     fn join(&mut self, from: usize) {
-        let Some(fresh) = self.list.get_mut(from..) else {
-            return;
-        };
+        let fresh = self.list.part_mut(from..);
         if fresh.len() < 2 {
             return;
         }
@@ -249,7 +247,7 @@ impl Edits {
 
     /// Moves the edits from `from` on by `by` bytes.
     pub(super) fn shift(&mut self, from: usize, by: usize) {
-        for edit in self.list.get_mut(from..).unwrap_or_default() {
+        for edit in self.list.part_mut(from..) {
             edit.start += by;
             edit.end += by;
         }
@@ -259,7 +257,7 @@ impl Edits {
     /// `by`. `meaning` is `None` when the two do not differ.
     pub(super) fn lift(&mut self, from: usize, content: &[u8], meaning: Option<&[u8]>, by: usize) {
         let (mut raw, mut decoded) = (0, 0);
-        for edit in self.list.get_mut(from..).unwrap_or_default() {
+        for edit in self.list.part_mut(from..) {
             edit.quote = edit
                 .quote
                 .map(|backslashes| (2 * backslashes + 1).min(MOST_BACKSLASHES));

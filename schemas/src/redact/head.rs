@@ -32,7 +32,7 @@ fn kept(head: &[u8]) -> usize {
         .take_while(|byte| is_token_byte(**byte))
         .count();
     let start = end - run;
-    let begins = |prefix: &[u8]| head.get(start..).is_some_and(|run| run.starts_with(prefix));
+    let begins = |prefix: &[u8]| head.part(start..).starts_with(prefix);
     end -= if begins(b"eyJ") {
         run
     } else {
@@ -72,12 +72,12 @@ fn is_token_byte(byte: u8) -> bool {
 /// Where the password of a URL without its `@` starts, when the head ends inside it.
 fn url_password(head: &[u8]) -> Option<usize> {
     let window = head.len().saturating_sub(LONGEST_URL);
-    let tail = head.get(window..)?;
+    let tail = head.part(window..);
     let space = |byte: &u8| *byte <= b' ' || matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>');
     let start = tail.iter().rposition(space).map_or(0, |space| space + 1);
-    let url = tail.get(start..)?;
+    let url = tail.part(start..);
     let authority = memchr::memmem::find(url, b"://")? + 3;
-    let rest = url.get(authority..)?;
+    let rest = url.part(authority..);
     let colon = memchr::memchr(b':', rest)?;
     (!rest.contains(&b'@')).then_some(window + start + authority + colon + 1)
 }

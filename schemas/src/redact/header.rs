@@ -5,13 +5,13 @@ use memchr::memchr3_iter;
 use super::named;
 use super::value::{Around, Separator, is_plausible, unquoted};
 use super::work;
-use crate::slices::Part as _;
+use crate::slices::{Front as _, Part as _};
 
 /// The end of a header value that reaches over white space: cookies, or a scheme word and
 /// what belongs to it.
 pub(super) fn value(text: &[u8], kind: &str, name: usize, start: usize) -> Option<usize> {
-    let rest = text.get(start..)?;
-    let window = rest.get(..256).unwrap_or(rest);
+    let rest = text.part(start..);
+    let window = rest.front(256);
     match kind {
         "cookie" => named::cookie_value(window).map(|_| end(text, name, start)),
         "authorization" => {
@@ -20,7 +20,7 @@ pub(super) fn value(text: &[u8], kind: &str, name: usize, start: usize) -> Optio
                 return Some(end(text, name, start));
             }
             let word = unquoted(text, start + token, false);
-            let value = text.get(start + token..word)?;
+            let value = text.part(start + token..word);
             let around = Around {
                 name: b"",
                 separator: Separator::Equals,

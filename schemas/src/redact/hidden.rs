@@ -76,8 +76,8 @@ pub fn find(text: &[u8]) -> Vec<Found> {
 fn at_start(text: &[u8]) -> Option<(usize, Style)> {
     let (open, rest) = text.split_first()?;
     let close = if *open == b'<' { b'>' } else { b']' };
-    let window = rest.get(..LONGEST.min(rest.len()))?;
-    let inner = window.get(..memchr::memchr(close, window)?)?;
+    let window = rest.part(..LONGEST.min(rest.len()));
+    let inner = window.part(..memchr::memchr(close, window)?);
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-:#=.".contains(byte);
     if !inner.iter().all(plain) {
         return None;
@@ -173,8 +173,8 @@ impl Found {
                 .get(provider)
                 .is_some_and(|(_, prefix)| live.starts_with(prefix.as_bytes())),
             Style::Others => {
-                let inner = recorded.get(self.range.start + 1..self.range.end - 1);
-                let detail = inner.and_then(|inner| inner.strip_prefix(b"REDACTED:"));
+                let inner = recorded.part(self.range.start + 1..self.range.end - 1);
+                let detail = inner.strip_prefix(b"REDACTED:");
                 let detail = detail
                     .and_then(|detail| std::str::from_utf8(detail).ok())
                     .unwrap_or_default();

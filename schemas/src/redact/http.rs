@@ -15,7 +15,7 @@ use super::value::{is_opaque, quoted};
 use super::{Reading, Redactor, forms, placeholders};
 use crate::event::Fields;
 use crate::json::Invalid;
-use crate::slices::Part as _;
+use crate::slices::{Front as _, Part as _};
 
 impl Redactor {
     /// Redacts header or trailer fields. The values of fields that carry credentials are
@@ -134,8 +134,7 @@ impl Redactor {
         finder.edits.settle(head, 0);
         let kept = kept.min(open_tag(head).unwrap_or(kept));
         finder.edits.cut(kept);
-        self.settle(head.get(..kept).unwrap_or(head), Reading::Text)
-            .into_owned()
+        self.settle(head.front(kept), Reading::Text).into_owned()
     }
 
     /// Notes the secrets of a JSON body.
@@ -292,7 +291,7 @@ impl Finder {
     fn attributes(&mut self, rules: &Rules, text: &[u8]) {
         for start in memchr::memmem::find_iter(text, INPUT) {
             let rest = text.part(start..);
-            let rest = rest.get(..LONGEST_TAG).unwrap_or(rest);
+            let rest = rest.front(LONGEST_TAG);
             let tag = rest.part(..memchr::memchr(b'>', rest).unwrap_or(rest.len()));
             let Some(name) = attribute(tag, b"name").and_then(|span| tag.get(span)) else {
                 continue;
@@ -341,7 +340,7 @@ impl Finder {
 /// Where a tag of a form begins that is not closed: whose value it holds may be cut off.
 fn open_tag(text: &[u8]) -> Option<usize> {
     let start = memchr::memmem::rfind(text, INPUT)?;
-    let closed = memchr::memchr(b'>', text.get(start..)?);
+    let closed = memchr::memchr(b'>', text.part(start..));
     closed.is_none().then_some(start)
 }
 
@@ -349,13 +348,13 @@ fn open_tag(text: &[u8]) -> Option<usize> {
 fn attribute(tag: &[u8], name: &[u8]) -> Option<Range<usize>> {
     memchr::memmem::find_iter(tag, name).find_map(|at| {
         let before = at.checked_sub(1).and_then(|before| tag.get(before))?;
-        let rest = tag.get(at + name.len()..)?.strip_prefix(b"=")?;
+        let rest = tag.part(at + name.len()..).strip_prefix(b"=")?;
         if !before.is_ascii_whitespace() {
             return None;
         }
         let start = at + name.len() + 1;
         if let quote @ (b'"' | b'\'') = rest.first()? {
-            let end = memchr::memchr(*quote, rest.get(1..)?)?;
+            let end = memchr::memchr(*quote, rest.part(1..))?;
             return Some(start + 1..start + 1 + end);
         }
         let end = rest.iter().position(u8::is_ascii_whitespace);

@@ -5,6 +5,7 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::shapes::pem_header;
+use crate::slices::Part as _;
 
 /// What a stream of lines has to remember from line to line.
 #[derive(Clone, Debug, Default)]
@@ -33,24 +34,22 @@ impl LineState {
         let content = line.trim_ascii_end().len();
         if let Some(mut key) = self.key.take() {
             if let Some(last) = memmem::find(line, b"-----END ") {
-                let close = line
-                    .get(last + 9..)
-                    .and_then(|rest| memmem::find(rest, b"-----"));
+                let close = memmem::find(line.part(last + 9..), b"-----");
                 return Some((
                     indent(line)..close.map_or(content, |close| last + 9 + close + 5),
                     key.mark,
                 ));
             }
             key.lines += 1;
-            if key.lines < MOST_LINES && is_body(line.get(..content)?, key.prefix) {
+            if key.lines < MOST_LINES && is_body(line.part(..content), key.prefix) {
                 let mark = key.mark;
                 self.key = Some(key);
                 return Some((indent(line).min(content)..content, mark));
             }
         }
         let start = memmem::rfind(line, b"-----BEGIN ")?;
-        pem_header(line.get(start..)?)?;
-        if memmem::find(line.get(start..)?, b"-----END ").is_some() {
+        pem_header(line.part(start..))?;
+        if memmem::find(line.part(start..), b"-----END ").is_some() {
             // The whole key stands on this line, and is found by its shape.
             return None;
         }

@@ -78,7 +78,7 @@ pub use rules::{RuleError, Rules, Settings};
 
 use crate::envelope::Envelope;
 use crate::json::{Invalid, Span};
-use crate::slices::Part as _;
+use crate::slices::{Front as _, Part as _};
 use clean::CleanFields;
 use edits::Edit;
 use finder::Finder;
@@ -177,14 +177,12 @@ impl Redactor {
         let Some((span, mark)) = state.part_of_key(line, || edits.fresh_mark()) else {
             return self.text(line);
         };
-        let (before, after) = (line.get(..span.start), line.get(span.end..));
-        self.finder
-            .free_text(&self.rules, before.unwrap_or_default(), 0);
+        let (before, after) = (line.part(..span.start), line.part(span.end..));
+        self.finder.free_text(&self.rules, before, 0);
         let from = self.finder.edits.len();
-        self.finder
-            .free_text(&self.rules, after.unwrap_or_default(), 0);
+        self.finder.free_text(&self.rules, after, 0);
         self.finder.edits.shift(from, span.end);
-        if !span.is_empty() && !placeholders::is_whole(line.get(span.clone()).unwrap_or_default()) {
+        if !span.is_empty() && !placeholders::is_whole(line.part(span.clone())) {
             self.finder.edits.marked(span, "private-key", mark);
         }
         self.settle(line, Reading::Text)
@@ -200,8 +198,7 @@ impl Redactor {
         self.finder.begin();
         let kept = self.finder.head(&self.rules, head);
         self.finder.edits.cut(kept);
-        self.settle(head.get(..kept).unwrap_or(head), Reading::Text)
-            .into_owned()
+        self.settle(head.front(kept), Reading::Text).into_owned()
     }
 
     /// Redacts a command line: `--api-key VALUE`, `--token=VALUE`, `KEY=value`, headers

@@ -11,6 +11,7 @@ use super::finder::Finder;
 use super::placeholders;
 use super::rules::Rules;
 use super::vocabulary::WORKING_FOLDER_OR_PASSWORD;
+use crate::slices::Part as _;
 
 impl Finder {
     /// Notes the value `span` of `text`, which stands under a name that means `kind`.
@@ -24,9 +25,7 @@ impl Finder {
         span: Range<usize>,
         kind: &'static str,
     ) {
-        let Some(value) = text.get(span.clone()) else {
-            return;
-        };
+        let value = text.part(span.clone());
         let start = span.start + (value.len() - value.trim_ascii_start().len());
         let value = value.trim_ascii();
         if value.is_empty() || placeholders::is_whole(value) {
@@ -45,9 +44,7 @@ impl Finder {
             Some((scheme_kind, length)) => (length, scheme_kind.unwrap_or(kind)),
             None => (0, kind),
         };
-        let Some(secret) = value.get(skip..) else {
-            return;
-        };
+        let secret = value.part(skip..);
         let is_none = is_example(secret) || is_of_fetch(kind, secret);
         if !is_none && !placeholders::is_whole(secret) {
             self.secret(rules, secret, start + skip, kind);
@@ -102,7 +99,7 @@ impl Finder {
 /// holds no secret itself.
 fn cookie_name(rules: &Rules, text: &[u8]) -> Option<usize> {
     let start = cookie_value(text)?;
-    let name = text.get(..start)?;
+    let name = text.part(..start);
     let mut secret = false;
     rules.shapes.find(name, 0..name.len(), |_, _| secret = true);
     (!secret).then_some(start)
@@ -112,7 +109,7 @@ fn cookie_name(rules: &Rules, text: &[u8]) -> Option<usize> {
 fn basic_password(credentials: &[u8]) -> Option<Vec<u8>> {
     let pair = STANDARD.decode(credentials).ok()?;
     let colon = memchr::memchr(b':', &pair)?;
-    Some(pair.get(colon + 1..)?.to_vec())
+    Some(pair.part(colon + 1..).to_vec())
 }
 
 /// Whether a value is an absolute path, of any system.
@@ -132,12 +129,12 @@ pub(super) fn cookie_value(text: &[u8]) -> Option<usize> {
         .count();
     let token = |byte: &&u8| byte.is_ascii_alphanumeric() || b"!#$%&*+-.^_|~".contains(byte);
     let name = text
-        .get(spaces..)?
+        .part(spaces..)
         .iter()
         .take(LONGEST_COOKIE_NAME)
         .take_while(token)
         .count();
-    let value = text.get(spaces + name..)?.strip_prefix(b"=")?;
+    let value = text.part(spaces + name..).strip_prefix(b"=")?;
     // Base64 ends in `=` or `==` without being a name.
     let padding = matches!(value, [] | [b'=' | b'"' | b'\'', ..]);
     (name > 0 && !padding).then_some(spaces + name + 1)
@@ -150,11 +147,11 @@ pub(super) fn scheme(value: &[u8]) -> Option<(Option<&'static str>, usize)> {
         .iter()
         .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-')
         .count();
-    let word = value.get(..length)?;
+    let word = value.part(..length);
     let (_, kind) = SCHEMES
         .iter()
         .find(|(known, _)| known.as_bytes().eq_ignore_ascii_case(word))?;
-    let rest = value.get(length..)?;
+    let rest = value.part(length..);
     if !rest.is_empty() && !rest.starts_with(b" ") {
         return None;
     }

@@ -131,9 +131,8 @@ fn is_custom(custom: &[Vec<u8>], words: &[&[u8]], name: &[u8]) -> bool {
     let Some(start) = words.len().checked_sub(custom.len()) else {
         return false;
     };
-    words
-        .get(start..)
-        .is_some_and(|end| end.iter().zip(custom).all(|(a, b)| a == b))
+    let end = words.part(start..).iter();
+    end.zip(custom).all(|(a, b)| a == b)
 }
 
 fn by_words(words: &[&[u8]]) -> Name {
@@ -316,9 +315,10 @@ impl<'l> Words<'l> {
             .iter()
             .rposition(|byte| !byte.is_ascii_digit())
             .map_or(0, |last| last + 1);
-        let Some(word) = word.get(..plain).filter(|word| !word.is_empty()) else {
+        let word = word.part(..plain);
+        if word.is_empty() {
             return;
-        };
+        }
         if self.len == MOST_WORDS {
             self.list.copy_within(1.., 0);
             self.len -= 1;

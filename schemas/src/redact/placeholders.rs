@@ -1,5 +1,6 @@
 //! What stands where a secret stood.
 
+use crate::slices::Part as _;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::ops::Range;
@@ -84,7 +85,7 @@ pub(super) fn length(text: &[u8]) -> Option<usize> {
         b'[' => b']',
         _ => return None,
     };
-    let inner = text.get(1..)?;
+    let inner = text.part(1..);
     let known = inner.starts_with(b"REDACTED")
         || close == b'>'
             && PROVIDERS
@@ -93,10 +94,10 @@ pub(super) fn length(text: &[u8]) -> Option<usize> {
     if !known {
         return None;
     }
-    let window = text.get(..LONGEST.min(text.len()))?;
+    let window = text.part(..LONGEST.min(text.len()));
     let end = memchr::memchr(close, window)? + 1;
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-:#=.".contains(byte);
-    text.get(1..end - 1)?.iter().all(plain).then_some(end)
+    text.part(1..end - 1).iter().all(plain).then_some(end)
 }
 
 /// Whether `text` is a placeholder and nothing else, or a value masked with asterisks.
@@ -112,7 +113,7 @@ pub(super) fn spans(text: &[u8]) -> Vec<Range<usize>> {
         if at < end {
             continue;
         }
-        if let Some(length) = text.get(at..).and_then(length) {
+        if let Some(length) = length(text.part(at..)) {
             end = at + length;
             found.push(at..end);
         }

@@ -14,7 +14,7 @@ use super::placeholders::{self, Table};
 use super::rules::Rules;
 use super::value::is_opaque;
 use super::vocabulary::TOLD;
-use crate::slices::Part as _;
+use crate::slices::{Front as _, Part as _};
 
 /// What a text with pairs is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,7 +221,7 @@ pub(super) fn oauth_kind(name: &[u8]) -> Option<&'static str> {
 
 /// Whether pairs are those of a form: nothing but pairs, and one of them is OAuth's.
 pub(super) fn is_oauth_form(text: &[u8]) -> bool {
-    let window = text.get(..LONGEST_SNIFF).unwrap_or(text);
+    let window = text.front(LONGEST_SNIFF);
     let plain = window
         .iter()
         .all(|byte| byte.is_ascii_alphanumeric() || b"-._~%+&=*!'();:@/?,[]$".contains(byte));

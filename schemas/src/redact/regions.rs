@@ -1,6 +1,6 @@
 //! Which parts of a long text are worth a search.
 
-use crate::slices::Part as _;
+use crate::slices::{Front as _, Part as _};
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ pub(super) struct Regions<'t> {
 impl<'t> Regions<'t> {
     pub(super) fn of(text: &'t [u8], range: Range<usize>) -> Self {
         Self {
-            text: text.get(..range.end).unwrap_or(text),
+            text: text.front(range.end),
             at: range.start,
         }
     }

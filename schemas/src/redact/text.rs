@@ -109,7 +109,7 @@ impl Finder {
             _ => memchr2(b'{', b'[', text)?,
         };
         let from = self.edits.len();
-        if self.walk(rules, text.get(start..)?, depth).is_err() {
+        if self.walk(rules, text.part(start..), depth).is_err() {
             self.edits.truncate(from);
             return None;
         }
@@ -125,12 +125,7 @@ impl Finder {
         decided: usize,
     ) -> usize {
         let mut decided = decided;
-        for at in memchr3_iter(
-            b':',
-            b'=',
-            b'-',
-            text.get(region.clone()).unwrap_or_default(),
-        ) {
+        for at in memchr3_iter(b':', b'=', b'-', text.part(region.clone())) {
             let at = region.start + at;
             if at < decided {
                 continue;
@@ -155,7 +150,7 @@ impl Finder {
                 self.told(rules, text, sentence);
                 return None;
             }
-            let name = text.get(label.span)?;
+            let name = text.part(label.span);
             return if name.eq_ignore_ascii_case(b"content-disposition") {
                 self.form_field(rules, text, at)
             } else {
@@ -208,7 +203,7 @@ impl Finder {
         label: &Label,
         span: Range<usize>,
     ) -> Option<usize> {
-        let value = text.get(span.clone())?;
+        let value = text.part(span.clone());
         let secret = match label.name.class {
             Class::Secret => !is_described(value),
             _ => is_opaque(value),
@@ -236,8 +231,8 @@ impl Finder {
             return Some(end);
         }
         // Without this, the end of a value that is none would be looked for again and again.
-        let window = text.get(start..text.len().min(start + 128))?;
-        let name = text.get(label.span.clone())?;
+        let window = text.part(start..text.len().min(start + 128));
+        let name = text.part(label.span.clone());
         let mut around = Around {
             name,
             separator,
@@ -248,13 +243,13 @@ impl Finder {
             return None;
         }
         let text_of = if label.name.class == Class::Weak {
-            text.get(..text.len().min(start + 1_024))?
+            text.part(..text.len().min(start + 1_024))
         } else {
             text
         };
         let end = unquoted(text_of, start, label.query);
-        let value = text.get(start..end)?;
-        around.after = text.get(end..)?;
+        let value = text.part(start..end);
+        around.after = text.part(end..);
         let secret = match label.name.class {
             Class::Secret => is_plausible(value, &around),
             _ => is_opaque(value),
@@ -274,12 +269,12 @@ impl Finder {
         if label.name.class != Class::Secret {
             return None;
         }
-        let rest = text.get(start..)?;
+        let rest = text.part(start..);
         if begins_schema(rest) {
             return None;
         }
         let end = start + brackets(rest);
-        if text.get(start + 1..end)?.trim_ascii().len() < 2 {
+        if text.part(start + 1..end).trim_ascii().len() < 2 {
             return None;
         }
         self.edits.value(
@@ -298,13 +293,13 @@ impl Finder {
         }
         let start = at + 2;
         let name = text
-            .get(start..)?
+            .part(start..)
             .iter()
             .take(LONGEST_LABEL)
             .take_while(|byte| is_name_byte(**byte))
             .count();
         let span = start..start + name;
-        let found = self.names.classify(text.get(span.clone())?, &rules.custom);
+        let found = self.names.classify(text.part(span.clone()), &rules.custom);
         if found.class != Class::Secret {
             return None;
         }
@@ -346,7 +341,7 @@ impl Finder {
 
     /// The name before a separator at `at`.
     fn label(&mut self, rules: &Rules, text: &[u8], at: usize) -> Option<Label> {
-        let before = text.get(..at)?;
+        let before = text.part(..at);
         if before.last() == Some(&b':') || text.get(at + 1) == Some(&b':') {
             return None;
         }
@@ -358,10 +353,10 @@ impl Finder {
             .count();
         let mut end = at - spaces;
         let mut quotes = None;
-        if let Some(b'"' | b'\'' | b'`') = before.get(..end)?.last() {
+        if let Some(b'"' | b'\'' | b'`') = before.part(..end).last() {
             end -= 1;
             let slashes = before
-                .get(..end)?
+                .part(..end)
                 .iter()
                 .rev()
                 .take(31)
@@ -370,7 +365,7 @@ impl Finder {
             end -= slashes;
             quotes = Some(u32::try_from(slashes).unwrap_or_default());
         }
-        let head = before.get(..end)?;
+        let head = before.part(..end);
         let length = head
             .iter()
             .rev()
@@ -378,7 +373,7 @@ impl Finder {
             .take_while(|byte| is_name_byte(**byte))
             .count();
         let start = end - length;
-        let text_of = head.get(start..)?;
+        let text_of = head.part(start..);
         if length < 2 || !text_of.iter().any(u8::is_ascii_alphabetic) {
             return None;
         }
@@ -400,7 +395,7 @@ impl Finder {
 
     /// `API key`, `next page token`: the name with the word before it.
     fn phrase(&mut self, rules: &Rules, head: &[u8], start: usize) -> Option<Name> {
-        let before = head.get(..start)?.strip_suffix(b" ")?;
+        let before = head.part(..start).strip_suffix(b" ")?;
         let length = before
             .iter()
             .rev()
@@ -412,7 +407,7 @@ impl Finder {
         }
         Some(
             self.names
-                .classify(head.get(before.len() - length..)?, &rules.custom),
+                .classify(head.part(before.len() - length..), &rules.custom),
         )
     }
 }
@@ -439,7 +434,7 @@ fn blanks(text: &[u8], at: usize) -> usize {
 
 /// Whether the first member of the object at the start of `text` is a word of JSON Schema.
 fn begins_schema(text: &[u8]) -> bool {
-    let window = text.get(1..64.min(text.len())).unwrap_or_default();
+    let window = text.part(1..64.min(text.len()));
     let first = quoted(window, window.len() - window.trim_ascii_start().len());
     let first = first
         .and_then(|(span, _)| window.get(span))

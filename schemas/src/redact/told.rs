@@ -11,13 +11,12 @@ use super::names::{Class, Name};
 use super::rules::Rules;
 use super::text::is_last_of_many;
 use super::work;
+use crate::slices::Part as _;
 
 impl Finder {
     /// Finds what stands behind the name of a secret in the sentence at `range`.
     pub(super) fn told(&mut self, rules: &Rules, text: &[u8], range: Range<usize>) {
-        let Some(sentence) = text.get(range.clone()) else {
-            return;
-        };
+        let sentence = text.part(range.clone());
         work::read(sentence.len());
         let mut decided = 0;
         for space in memchr_iter(b' ', sentence) {
@@ -27,7 +26,7 @@ impl Finder {
             let Some(value) = value(sentence, space + 1) else {
                 continue;
             };
-            let Some(name) = self.word_before(rules, sentence.get(..space)) else {
+            let Some(name) = self.word_before(rules, sentence.part(..space)) else {
                 continue;
             };
             decided = value.end;
@@ -46,16 +45,15 @@ impl Finder {
     }
 
     /// The name of a secret at the end of `head`: `token`, `password`, `API key`.
-    fn word_before(&mut self, rules: &Rules, head: Option<&[u8]>) -> Option<Name> {
-        let head = head?;
+    fn word_before(&mut self, rules: &Rules, head: &[u8]) -> Option<Name> {
         let letter = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
         let length = |head: &[u8]| head.iter().rev().take(LONGEST).take_while(letter).count();
-        let word = head.get(head.len() - length(head)..)?;
+        let word = head.part(head.len() - length(head)..);
         let before = head.strip_suffix(word)?;
         let owner = before.strip_suffix(b" ").unwrap_or_default();
-        let owner = owner.get(owner.len() - length(owner)..)?;
+        let owner = owner.part(owner.len() - length(owner)..);
         let name = if is_last_of_many(word) && !owner.is_empty() {
-            let both = head.get(head.len() - word.len() - owner.len() - 1..)?;
+            let both = head.part(head.len() - word.len() - owner.len() - 1..);
             self.names.classify(both, &rules.custom)
         } else {
             self.names.classify(word, &rules.custom)
@@ -68,17 +66,17 @@ impl Finder {
 
 /// The value that starts at `at`, perhaps in quotes, where it looks like a secret.
 fn value(text: &[u8], at: usize) -> Option<Range<usize>> {
-    let rest = text.get(at..)?;
+    let rest = text.part(at..);
     let is_quote = |byte: &&u8| matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b'<' | b'(');
     let start = at + rest.iter().take(2).take_while(is_quote).count();
-    let rest = text.get(start..)?;
+    let rest = text.part(start..);
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(byte);
     let length = rest
         .iter()
         .take(LONGEST_VALUE + 1)
         .take_while(is_part)
         .count();
-    let value = rest.get(..length)?;
+    let value = rest.part(..length);
     let value = value.strip_suffix(b".").unwrap_or(value);
     let whole = rest
         .get(length)

@@ -5,40 +5,42 @@ use std::borrow::Cow;
 use super::edits::Rank;
 use super::finder::Finder;
 use super::query;
+use crate::slices::{Front as _, Part as _};
 
 impl Finder {
     /// `scheme://user:PASSWORD@host`; returns where the password ends.
     pub(super) fn url(&mut self, text: &[u8], at: usize) -> Option<usize> {
-        let before = text.get(..at)?;
+        let before = text.part(..at);
         let scheme = before
             .iter()
             .rev()
             .take(32)
             .take_while(|byte| is_scheme_byte(**byte))
             .count();
-        let scheme = before.get(at - scheme..)?;
+        let scheme = before.part(at - scheme..);
         if scheme.is_empty() {
             return None;
         }
         let start = at + 3;
-        let rest = text.get(start..)?;
-        let rest = rest.get(..LONGEST_AUTHORITY).unwrap_or(rest);
+        let rest = text.part(start..);
+        let rest = rest.front(LONGEST_AUTHORITY);
         let space =
             |byte: &u8| *byte <= b' ' || matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\');
-        let word = rest.get(..rest.iter().position(space).unwrap_or(rest.len()))?;
+        let word = rest.part(..rest.iter().position(space).unwrap_or(rest.len()));
         let authority = word
             .iter()
             .position(|byte| b"/?#".contains(byte))
             .unwrap_or(word.len());
-        let colon = memchr::memchr(b':', word.get(..authority)?)?;
+        let colon = memchr::memchr(b':', word.part(..authority))?;
         // A password may hold `/` unescaped, but then this must not be a port and a path.
         let web = matches!(scheme, b"http" | b"https" | b"ws" | b"wss" | b"file");
-        let reach = if memchr::memrchr(b'@', word.get(..authority)?).is_none() && !web {
+        let reach = if memchr::memrchr(b'@', word.part(..authority)).is_none() && !web {
             word
         } else {
-            word.get(..authority)?
+            word.part(..authority)
         };
         let host = memchr::memrchr(b'@', reach)?;
+        // The colon may be that of a port, behind a name without a password.
         let password = reach.get(colon + 1..host)?;
         let template =
             password.starts_with(b"$") || password.starts_with(b"{") || password.starts_with(b"%s");

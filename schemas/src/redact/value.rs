@@ -6,21 +6,21 @@ use super::names::{Class, classify};
 use super::placeholders;
 use super::vocabulary::NOT_VALUES;
 use super::work;
-use crate::slices::Part as _;
+use crate::slices::{Front as _, Part as _};
 
 /// The content of a quoted value that opens at `at`, and whether its closing quote is
 /// there. The quote may itself be escaped, as in JSON inside a JSON string.
 pub(super) fn quoted(text: &[u8], at: usize) -> Option<(Range<usize>, bool)> {
-    let rest = text.get(at..)?;
+    let rest = text.part(at..);
     let backslashes = backslashes(rest);
     let quote = *rest.get(backslashes)?;
     if !matches!(quote, b'"' | b'\'' | b'`') {
         return None;
     }
     let start = at + backslashes + 1;
-    for found in memchr::memchr2_iter(quote, b'\n', text.get(start..)?) {
+    for found in memchr::memchr2_iter(quote, b'\n', text.part(start..)) {
         let end = start + found;
-        let content = text.get(start..end)?;
+        let content = text.part(start..end);
         if text.get(end) == Some(&b'\n') {
             work::read(content.len());
             return Some((start..end, false));
@@ -101,7 +101,7 @@ fn is_closing(byte: u8) -> bool {
 /// Whether `name=` or `name:` stands at `at`.
 fn starts_pair(text: &[u8], at: usize) -> bool {
     let rest = text.part(at..);
-    let rest = rest.get(..48).unwrap_or(rest);
+    let rest = rest.front(48);
     let rest = rest.strip_prefix(b"amp;").unwrap_or(rest);
     let name = rest.iter().take_while(|byte| {
         byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b' ')
@@ -226,9 +226,7 @@ pub(super) fn is_described(value: &[u8]) -> bool {
         .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-')
         .count();
     let mut lower = [0; 12];
-    let (Some(word), Some(rest)) = (value.get(..length), value.get(length..)) else {
-        return false;
-    };
+    let (word, rest) = (value.part(..length), value.part(length..));
     let Some(lower) = lower.get_mut(..length) else {
         return false;
     };
@@ -243,9 +241,7 @@ fn refers_to_secret(word: &[u8], name: &[u8]) -> bool {
     let letter =
         |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.' | b'-' | b'$');
     let length = word.iter().take_while(|byte| letter(byte)).count();
-    let (Some(value), Some(rest)) = (word.get(..length), word.get(length..)) else {
-        return false;
-    };
+    let (value, rest) = (word.part(..length), word.part(length..));
     if !rest.first().is_none_or(|byte| b",;)]}?:|&".contains(byte)) {
         return false;
     }
@@ -267,9 +263,7 @@ fn is_code(word: &[u8], bare: bool) -> bool {
         .iter()
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'))
         .count();
-    let (Some(path), Some(rest)) = (word.get(..length), word.get(length..)) else {
-        return false;
-    };
+    let (path, rest) = (word.part(..length), word.part(length..));
     // `uuid4()` closes at once: other words with digits may be secrets.
     let digits = path.iter().any(u8::is_ascii_digit);
     let closes = rest.starts_with(b"()");
@@ -286,7 +280,7 @@ fn is_code(word: &[u8], bare: bool) -> bool {
 
 /// Whether a sentence goes on: a word that no separator makes a name.
 fn is_followed_by_words(after: &[u8]) -> bool {
-    let after = after.get(..128).unwrap_or(after);
+    let after = after.front(128);
     let after = after
         .strip_prefix(b",")
         .or_else(|| after.strip_prefix(b";"))
@@ -308,9 +302,7 @@ fn is_followed_by_words(after: &[u8]) -> bool {
 
 /// The placeholder at the start of `text`.
 pub(super) fn placeholder_at(text: &[u8], at: usize) -> Option<usize> {
-    text.get(at..)
-        .and_then(placeholders::length)
-        .map(|length| at + length)
+    placeholders::length(text.part(at..)).map(|length| at + length)
 }
 
 /// Deeper quoting than this is not followed.

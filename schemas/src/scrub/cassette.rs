@@ -88,7 +88,13 @@ impl<'t> Scrubber<'_, 't> {
         });
         self.strings(
             http,
-            &["ours", "ours_detail", "ended", "request_ended"],
+            &[
+                "ours",
+                "ours_detail",
+                "ours_about",
+                "ended",
+                "request_ended",
+            ],
             Redactor::url,
         );
         for name in ["request", "request_trailers", "response", "trailers"] {

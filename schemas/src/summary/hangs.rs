@@ -1,9 +1,10 @@
 //! The requests that hung.
 
 use super::report::Hang;
+use crate::conversation::{Over, Step};
 use crate::envelope::Envelope;
 use crate::event::{Event, Offset};
-use crate::waits::{Change, Waits};
+use crate::waits::{Change, Told, Waits};
 
 /// Collects the requests that hung.
 #[derive(Debug, Default)]
@@ -24,15 +25,24 @@ impl Hangs {
         }
     }
 
-    pub(super) fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
-        self.waits.observe(event, message, |_| {});
-        self.collect();
+    /// Takes the next event; `each` is shown every single message.
+    pub(super) fn observe(
+        &mut self,
+        event: &Event,
+        message: Option<&Envelope<'_>>,
+        each: impl FnMut(Step<'_, Told>),
+    ) {
+        self.waits.observe(event, message, each);
     }
 
     /// How many there were, and the first of them.
-    pub(super) fn finish(&mut self, timed: bool) -> (u64, Vec<Hang>) {
+    pub(super) fn finish(
+        &mut self,
+        timed: bool,
+        over: impl FnMut(&Over<Told>),
+    ) -> (u64, Vec<Hang>) {
         self.waits.finish();
-        self.collect();
+        self.collect(over);
         let mut found = std::mem::take(&mut self.found);
         found.sort_by(|one, other| {
             let since = |hang: &Hang| hang.since_ms.unwrap_or_default();
@@ -46,11 +56,16 @@ impl Hangs {
         (self.count, found)
     }
 
-    fn collect(&mut self) {
+    /// Takes what has happened; `each` is shown every exchange that is over.
+    pub(super) fn collect(&mut self, mut each: impl FnMut(&Over<Told>)) {
         while let Some(change) = self.waits.poll() {
-            let Change::Over { over, hung: true } = change else {
+            let Change::Over { over, hung } = change else {
                 continue;
             };
+            each(&over);
+            if !hung {
+                continue;
+            }
             let (wait, at) = (over.exchange, over.at);
             self.count += 1;
             if self.found.len() < LIMIT {
@@ -60,7 +75,7 @@ impl Hangs {
                     session: wait.session.0,
                     since_ms: Some(wait.at.millis()),
                     waited_ms: Some(at.since(wait.at).millis()),
-                    closed: over.outcome.word(),
+                    closed: over.outcome,
                     fault: wait.fault,
                     method: wait.method,
                     name: wait.name,

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::latency::Latencies;
-use crate::conversation::Handle;
-use crate::event::{CloseReason, Event, EventBody, InPlace};
+use crate::event::{CloseReason, Event, EventBody, InPlace, InPlaceCause};
 use crate::http_exchange::{HttpExchange, HttpExchanges};
 
 /// The HTTP exchanges of a recording.
@@ -61,9 +60,12 @@ pub struct HttpError {
     /// Why we answered in the server's place, when we did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ours: Option<InPlace>,
-    /// What else is known of that, for people.
+    /// More precisely why, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ours_detail: Option<String>,
+    pub ours_cause: Option<InPlaceCause>,
+    /// What the cause is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ours_about: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -119,8 +121,8 @@ const OTHERS: &str = "(others)";
 const ERRORS_LIMIT: usize = 1_000;
 
 impl HttpFold {
-    /// Takes the next event; `over` is shown every exchange that is over with it.
-    pub(super) fn observe(&mut self, event: &Event, mut over: impl FnMut(&HttpExchange)) {
+    /// Takes the next event.
+    pub(super) fn observe(&mut self, event: &Event) {
         self.exchanges.observe(event);
         match &event.body {
             EventBody::Sse(note) => {
@@ -140,27 +142,14 @@ impl HttpFold {
             _ => {}
         }
         while let Some((_, exchange)) = self.exchanges.poll_over() {
-            over(&exchange);
             self.over(&exchange);
         }
     }
 
-    /// Notes that the exchange of an event carries this request.
-    pub(super) fn carries(&mut self, event: &Event, request: Handle) {
-        if let Some(exchange) = self.exchanges.get_mut(event.conduit) {
-            exchange.requests.push(request);
-        }
-    }
-
     /// What was seen; `None` when there was no exchange. Without times when the file has none.
-    pub(super) fn finish(
-        mut self,
-        timed: bool,
-        mut over: impl FnMut(&HttpExchange),
-    ) -> Option<Http> {
+    pub(super) fn finish(mut self, timed: bool) -> Option<Http> {
         self.exchanges.finish();
         while let Some((_, exchange)) = self.exchanges.poll_over() {
-            over(&exchange);
             self.over(&exchange);
         }
         if self.count == 0 {
@@ -237,7 +226,8 @@ impl HttpFold {
                 at_ms: Some(exchange.at.millis()),
                 ended,
                 ours: response.and_then(|(_, response)| response.ours),
-                ours_detail: response.and_then(|(_, response)| response.ours_detail.clone()),
+                ours_cause: response.and_then(|(_, response)| response.ours_cause),
+                ours_about: response.and_then(|(_, response)| response.ours_about.clone()),
             });
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::report::{InjectedFault, ToldEffect};
 use crate::event::{Effect, Event, FaultKind, FaultRef, Faulted};
+use crate::slices::Part as _;
 
 /// What faults did.
 #[derive(Debug, Default)]
@@ -64,7 +65,7 @@ impl Injected {
 fn fault_of(spec: &str) -> Option<FaultRef> {
     let (kind, rest) = spec.split_once(" name=")?;
     let name = match rest.chars().next()? {
-        quote @ ('"' | '\'') => rest.get(1..)?.split(quote).next()?,
+        quote @ ('"' | '\'') => rest.part(1..).split(quote).next()?,
         _ => rest.split(' ').next()?,
     };
     Some(FaultRef {

@@ -5,7 +5,7 @@ use crate::event::Offset;
 
 /// Times in microseconds: exact while they are few, to within four percent beyond.
 #[derive(Debug, Default)]
-pub(super) struct Latencies {
+pub struct Latencies {
     exact: Vec<u64>,
     // Counts per bucket, once there are too many to keep.
     buckets: Vec<u64>,
@@ -19,7 +19,8 @@ const EXACT_LIMIT: usize = 4_096;
 const FINE: u32 = 5;
 
 impl Latencies {
-    pub(super) fn add(&mut self, micros: u64) {
+    /// Adds one, in microseconds.
+    pub fn add(&mut self, micros: u64) {
         self.count += 1;
         self.longest = self.longest.max(micros);
         if self.buckets.is_empty() {
@@ -50,7 +51,8 @@ impl Latencies {
     }
 
     /// The time that `percent` of all did not exceed (nearest rank).
-    pub(super) fn percentile(&self, percent: u64) -> Option<u64> {
+    #[must_use]
+    pub fn percentile(&self, percent: u64) -> Option<u64> {
         let rank = (self.count * percent).div_ceil(100).max(1);
         if self.buckets.is_empty() {
             let mut sorted = self.exact.clone();

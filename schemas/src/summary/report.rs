@@ -7,8 +7,11 @@ use serde_json::value::RawValue;
 
 use super::http::Http;
 use super::sessions::SessionSummary;
-use super::tools::Tool;
-use crate::event::{FaultRef, Faulted, Finding};
+use crate::cassette::NoAnswer;
+use crate::conversation::Outcome;
+use crate::envelope::Malformed;
+use crate::event::{Direction, FaultRef, Faulted, Finding};
+use crate::tape::TapeFailure;
 
 /// What is on a recording.
 #[derive(Clone, Debug, Serialize)]
@@ -120,11 +123,46 @@ pub struct Method {
     pub method: String,
     /// `client` or `server`.
     pub from: &'static str,
+    /// What was counted of them.
+    #[serde(flatten)]
+    pub counters: Counters,
+}
+
+/// The calls of one tool.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tool {
+    /// Its name.
+    pub tool: String,
+    /// What was counted of them.
+    #[serde(flatten)]
+    pub counters: Counters,
+}
+
+impl Method {
+    pub(super) fn new(dir: Direction, method: String, counters: Counters) -> Self {
+        Self {
+            method,
+            from: dir.sender(),
+            counters,
+        }
+    }
+}
+
+impl Tool {
+    /// Tools are called by clients, so that nobody asks who did.
+    pub(super) fn new(_: Direction, tool: String, counters: Counters) -> Self {
+        Self { tool, counters }
+    }
+}
+
+/// What is counted of requests.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Counters {
     /// Requests.
     pub count: u64,
     /// Those that were answered.
     pub answered: u64,
-    /// Those that were answered with an error.
+    /// Those that were answered with an error of JSON-RPC.
     pub errors: u64,
     /// Those whose result says `isError`.
     pub tool_errors: u64,
@@ -173,7 +211,7 @@ pub struct Unanswered {
     pub waited_ms: Option<f64>,
     /// `cancelled`, `peer gone` or `still pending`, and over HTTP `client gone`, `failed`,
     /// `http error` or `no response`.
-    pub why: &'static str,
+    pub why: NoAnswer,
 }
 
 /// A fault that was asked for.
@@ -220,7 +258,8 @@ pub struct Hang {
     pub waited_ms: Option<f64>,
     /// `answered`, `cancelled`, `peer gone`, `still pending`, and over HTTP `client gone`,
     /// `failed`, `http error` or `no response`.
-    pub closed: &'static str,
+    #[serde(serialize_with = "Outcome::write_word")]
+    pub closed: Outcome,
     /// The fault that caused it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<FaultRef>,
@@ -232,7 +271,8 @@ pub struct Noise {
     /// `client` or `server`.
     pub from: &'static str,
     /// Why it is none.
-    pub why: String,
+    #[serde(serialize_with = "Malformed::write")]
+    pub why: Malformed,
     /// Its beginning.
     pub text: String,
     /// How many bytes it has.
@@ -256,7 +296,13 @@ pub struct Ended {
     /// Whether everything that crossed is there.
     pub complete: bool,
     /// Why not.
-    pub why: Option<String>,
+    pub why: Option<TapeFailure>,
+    /// What the system said of that, or the sentence of an older document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// The last event, where it breaks off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_seq: Option<u64>,
     /// The process that still writes it, where one does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written_by: Option<u32>,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::old;
+use crate::event::Gap;
 use crate::event::tokens::tokens;
 
 /// How a recording ended.
@@ -34,6 +35,10 @@ pub struct Footer {
 tokens! {
     /// Why a tape does not hold everything.
     pub enum TapeFailure {
+        /// It breaks off: the recorder was stopped before it could write the footer.
+        CutShort = "cut_short",
+        /// It has gaps.
+        Gaps = "gaps",
         /// Its file could not be created.
         NotCreated = "not_created",
         /// Its file could not be written.
@@ -90,6 +95,13 @@ impl GapTotal {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// One more.
+    pub(crate) fn add(&mut self, gap: &Gap) {
+        self.count += 1;
+        self.events = self.events.saturating_add(gap.events);
+        self.bytes = self.bytes.saturating_add(gap.bytes);
     }
 }
 

@@ -39,8 +39,11 @@ pub(super) fn push_response(
     if let Some(why) = head.ours {
         push_text("ours", why.name(), out);
     }
-    if let Some(detail) = &head.ours_detail {
-        push_text("ours_detail", &redactor.url(detail), out);
+    if let Some(cause) = head.ours_cause {
+        push_text("ours_cause", cause.name(), out);
+    }
+    if let Some(about) = &head.ours_about {
+        push_text("ours_about", &redactor.url(about), out);
     }
     out.push(b'}');
 }
@@ -51,7 +54,7 @@ mod tests {
 
     use super::super::{redacted_request, redacted_response};
     use super::*;
-    use crate::event::{Fields, InPlace};
+    use crate::event::{Fields, InPlace, InPlaceCause};
     use crate::redact::{Rules, Settings};
 
     #[test]
@@ -80,16 +83,21 @@ mod tests {
             format!(",\"request\":{plain}")
         );
         assert!(!plain.contains("nobody"), "{plain}");
-        for (ours, ours_detail) in [
-            (None, None),
-            (Some(InPlace::Unreachable), Some("no \"server\"".to_owned())),
+        for (ours, ours_cause, ours_about) in [
+            (None, None, None),
+            (
+                Some(InPlace::Unreachable),
+                Some(InPlaceCause::TlsRefused),
+                Some("no \"server\"".to_owned()),
+            ),
         ] {
             let response = ResponseHead {
                 status: 502,
                 version: "HTTP/2.0".into(),
                 fields: Fields::default(),
                 ours,
-                ours_detail,
+                ours_cause,
+                ours_about,
             };
             let mut out = Vec::new();
             push_response(&mut redactor, &mut seen, "response", &response, &mut out);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::made_in::MadeIn;
 
 /// The version that this build writes.
-pub const VERSION: &str = "2.3";
+pub const VERSION: &str = "2.4";
 
 /// What was recorded, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

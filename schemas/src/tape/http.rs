@@ -145,10 +145,8 @@ pub(crate) fn redacted_response(redactor: &mut Redactor, head: &ResponseHead) ->
         version: redactor.word(&head.version).into_owned().into(),
         fields: redactor.fields(&head.fields),
         ours: head.ours,
-        ours_detail: head
-            .ours_detail
-            .as_deref()
-            .map(|detail| redactor.url(detail)),
+        ours_cause: head.ours_cause,
+        ours_about: head.ours_about.as_deref().map(|about| redactor.url(about)),
     }
 }
 

@@ -10,11 +10,11 @@ use crate::event::{Carrier, Direction, Exit, Exited, LineEnd, Maker, Offset, Ori
 use crate::json::{self, push_number};
 
 /// Why a message does not stand on the tape as JSON.
-pub(super) const NOT_JSON: &str = "not JSON";
-pub(super) const NOT_UTF8: &str = "not UTF-8";
-pub(super) const SPACED: &str = "white space around the message";
-pub(super) const TOO_DEEP: &str = "nested too deep to be read";
-pub(super) const TOO_LONG: &str = "over the message limit";
+pub(super) const NOT_JSON: &str = "not_json";
+pub(super) const NOT_UTF8: &str = "not_utf8";
+pub(super) const SPACED: &str = "spaced";
+pub(super) const TOO_DEEP: &str = "too_deep";
+pub(super) const TOO_LONG: &str = "too_long";
 
 /// Whether a JSON text may stand in a line as it is, and come back exactly.
 pub(super) fn fits_a_line(text: &[u8]) -> bool {

@@ -1,10 +1,10 @@
 //! The tape: an append-only journal of one recording, as JSON Lines.
 //!
 //! ```text
-//! {"tape":"2.3","created":"…","transport":"stdio","command":["npx","-y","…"],…}
+//! {"tape":"2.4","created":"…","transport":"stdio","command":["npx","-y","…"],…}
 //! {"seq":1,"at_us":812,"opened":{"pid":4711}}
 //! {"seq":2,"at_us":990,"dir":"to_server","number":1,"era":"handshake","message":{"jsonrpc":"2.0",…}}
-//! {"seq":3,"at_us":1500,"dir":"to_client","number":1,"text":"Listening…","why":"not JSON"}
+//! {"seq":3,"at_us":1500,"dir":"to_client","number":1,"text":"Listening…","why":"not_json"}
 //! {"seq":4,"at_us":1501,"stderr":"starting"}
 //! {"end":{"at_us":90210,"events":4,"complete":true,…}}
 //! ```
@@ -98,7 +98,8 @@
 //! said in sentences; tapes of 1.x are read. 2.1 says who made a message, and in tokens why something
 //! is missing and what was changed. 2.2 added interim responses, and says for how long the end of a
 //! process was in our hands (`ours_us`). 2.3 says in tokens why a recorder answered in the server's place and why a tape is not
-//! whole; what else is known of it stands beside them (`ours_detail`, `detail`).
+//! whole. 2.4 has no sentences at all: `ours_cause` says precisely why we answered, `ours_about` what it is about (a name, an
+//! address, what the system said) and `why` of a `text`, in a token, why it is no `message`.
 //!
 //! `tape` is `major.minor`. A reader takes any minor of its major and passes over
 //! members and events that it does not know; a new major is refused by name.
@@ -108,6 +109,8 @@ mod footer;
 mod head;
 mod header;
 mod http;
+mod incomplete;
+mod known;
 mod line;
 pub(crate) mod old;
 mod read;
@@ -119,4 +122,5 @@ pub use encode::Encoder;
 pub use footer::{Footer, GapTotal, TapeFailure};
 pub use header::{Header, VERSION};
 pub(crate) use http::{redacted_edit, redacted_note, redacted_request, redacted_response};
+pub use incomplete::Incomplete;
 pub use read::{Ending, Read, ReadError, Reader};

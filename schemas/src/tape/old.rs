@@ -19,7 +19,7 @@ use crate::event::{
 use crate::json;
 
 pub(crate) use self::words::{
-    effect, gap_reason, in_place, session_end, session_start, tape_failure,
+    effect, gap_reason, in_place, is_of_fault, session_end, session_start, tape_failure,
 };
 
 /// Makes events of format 2 of those of format 1, and of those of cassettes.

@@ -4,6 +4,7 @@ use std::io::BufRead;
 
 use bytes::Bytes;
 
+use super::known::KnownHeads;
 use super::old::Translator;
 use super::record::{Line, Record, parse};
 use crate::envelope::Envelope;
@@ -17,10 +18,13 @@ pub struct Reader<R> {
     input: R,
     header: Header,
     line: u64,
+    // Where the next line begins, in bytes.
+    offset: u64,
     last_seq: u64,
     is_json: bool,
     // A line that does not stand in the buffer of the input as a whole.
     text: Vec<u8>,
+    heads: KnownHeads,
     // Of a tape of format 1.
     old: Option<Translator>,
     ending: Option<Ending>,
@@ -136,17 +140,59 @@ impl<R: BufRead> Reader<R> {
             input,
             header,
             line: 1,
+            // Lines have their line feeds.
+            offset: line.len() as u64 + 1,
             last_seq: 0,
             is_json: false,
             text: Vec::new(),
+            heads: KnownHeads::default(),
             old: is_old.then(Translator::default),
             ending: None,
         })
     }
 
+    /// Reads on in a tape with this header from the line that begins at `offset`, which is where
+    /// `input` stands: a line that was torn may be whole by now. What stands before it is not
+    /// known, so that of a tape of format 1 only what its messages say is told rightly.
+    pub fn within(header: Header, input: R, offset: u64) -> Self {
+        let is_old = header.tape.split('.').next() == Some(OLD_MAJOR);
+        Self {
+            input,
+            header,
+            line: 1,
+            offset,
+            last_seq: 0,
+            is_json: false,
+            text: Vec::new(),
+            heads: KnownHeads::default(),
+            old: is_old.then(Translator::default),
+            ending: None,
+        }
+    }
+
+    /// Where the line behind the last event begins, in bytes; at the end of a tape that was cut
+    /// short, where its torn line does.
+    #[must_use]
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// More was written to a tape that seemed to end without a footer.
+    pub fn go_on(&mut self) {
+        if matches!(self.ending, Some(Ending::CutShort { torn: false, .. })) {
+            self.ending = None;
+        }
+    }
+
     /// What was recorded, and how.
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// What is read, for who has to know how far it is: who reads from it as well breaks the
+    /// tape.
+    pub fn input(&mut self) -> &mut R {
+        &mut self.input
     }
 
     /// How the tape ends; known once [`next_event`](Self::next_event) has returned `None`.
@@ -210,8 +256,9 @@ impl<R: BufRead> Reader<R> {
             Err(_) => &[],
         };
         if let Some(end) = memchr::memchr(b'\n', buffer).filter(|end| (1..SHORT).contains(end)) {
-            let record = parse(Line::Lent(buffer.part(..end)));
+            let record = parse(Line::Lent(buffer.part(..end)), &mut self.heads);
             self.input.consume(end + 1);
+            self.offset += end as u64 + 1;
             return Ok(Some(record));
         }
         self.text.clear();
@@ -224,11 +271,12 @@ impl<R: BufRead> Reader<R> {
             });
             return Ok(None);
         }
+        self.offset += self.text.len() as u64 + 1;
         if self.text.len() < SHORT {
-            return Ok(Some(parse(Line::Lent(&self.text))));
+            return Ok(Some(parse(Line::Lent(&self.text), &mut self.heads)));
         }
         let text = Bytes::from(std::mem::take(&mut self.text));
-        Ok(Some(parse(Line::Given(&text))))
+        Ok(Some(parse(Line::Given(&text), &mut self.heads)))
     }
 }
 
@@ -248,4 +296,43 @@ fn read_line(input: &mut impl BufRead, out: &mut Vec<u8>, line: u64) -> Result<b
         return Err(ReadError::LineTooLong { line });
     }
     Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    const TAPE: &str = concat!(
+        r#"{"tape":"2.0"}"#,
+        "\n",
+        r#"{"seq":1,"at_us":1,"dir":"to_server","message":{"id":1}}"#,
+        "\n",
+        r#"{"seq":2,"at_us":2,"dir":"to_client","message":{"id":1}}"#,
+        "\n",
+        r#"{"seq":3,"at_us":3,"dir":"to_"#,
+    );
+
+    #[test]
+    fn it_is_read_on_where_it_was_cut_short() {
+        let mut reader = Reader::open(TAPE.as_bytes()).unwrap();
+        let mut places = vec![reader.offset()];
+        while reader.next_event().unwrap().is_some() {
+            places.push(reader.offset());
+        }
+        assert!(matches!(
+            reader.ending(),
+            Some(Ending::CutShort { torn: true, .. })
+        ));
+        let more = TAPE.to_owned() + r#"client","message":{}}"# + "\n";
+        for (before, place) in places.iter().enumerate() {
+            let mut input = Cursor::new(more.as_bytes());
+            input.set_position(*place);
+            let mut reader = Reader::within(reader.header().clone(), input, *place);
+            let event = reader.next_event().unwrap().unwrap();
+            assert_eq!(event.seq, before as u64 + 1);
+        }
+        assert_eq!(places.last(), Some(&(TAPE.rfind('\n').unwrap() as u64 + 1)));
+    }
 }

@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 
+use super::known::KnownHeads;
 use super::{Footer, old};
 use crate::era::Era;
 use crate::event::{
@@ -46,16 +47,18 @@ impl Line<'_> {
     }
 }
 
-/// Reads one line.
-pub(super) fn parse(line: Line<'_>) -> Result<Record, String> {
-    let mut fields = Fields::default();
-    let mut problem = None;
-    json::members(line.text(), |name, value| {
-        if let Err(why) = fields.member(name, value, line) {
-            problem.get_or_insert(why);
-        }
-    })
-    .ok_or("not a JSON object")?;
+/// Reads one line, of which a head may be known already.
+pub(super) fn parse(line: Line<'_>, heads: &mut KnownHeads) -> Result<Record, String> {
+    let mut parsing = Parsing {
+        line,
+        heads,
+        fields: Fields::default(),
+        problem: None,
+    };
+    json::visit_members(line.text(), &mut parsing).ok_or("not a JSON object")?;
+    let Parsing {
+        fields, problem, ..
+    } = parsing;
     if let Some(why) = problem {
         return Err(why);
     }
@@ -63,7 +66,7 @@ pub(super) fn parse(line: Line<'_>) -> Result<Record, String> {
         return Ok(Record::Footer(footer));
     }
     let (Some(seq), Some(at)) = (fields.seq, fields.at) else {
-        return Err("`seq` or `at_us` is missing".to_owned());
+        return Err("missing `seq` or `at_us`".to_owned());
     };
     let is_json = fields.is_json;
     let body = match fields.body {
@@ -92,6 +95,49 @@ pub(super) fn parse(line: Line<'_>) -> Result<Record, String> {
         body,
     };
     Ok(Record::Event(event, is_json))
+}
+
+/// A line whose members are being read.
+struct Parsing<'l, 'k> {
+    line: Line<'l>,
+    heads: &'k mut KnownHeads,
+    fields: Fields,
+    // The first mistake.
+    problem: Option<String>,
+}
+
+impl<'l> json::Members<'l> for Parsing<'l, '_> {
+    fn length(&self, name: &[u8], rest: &[u8]) -> Option<usize> {
+        self.heads.length(name, rest)
+    }
+
+    fn member(&mut self, name: &[u8], value: &'l [u8]) {
+        let read = match name {
+            b"request" | b"response" => self.head(name, value),
+            _ => self.fields.member(name, value, self.line),
+        };
+        if let Err(why) = read {
+            self.problem.get_or_insert(why);
+        }
+    }
+}
+
+impl Parsing<'_, '_> {
+    fn head(&mut self, name: &[u8], value: &[u8]) -> Result<(), String> {
+        let head = if let Some(known) = self.heads.get(name, value) {
+            known
+        } else {
+            let head = if name == b"request" {
+                Head::Request(of(name, value)?)
+            } else {
+                Head::Response(of(name, value)?)
+            };
+            self.heads.insert(value, &head);
+            head
+        };
+        self.fields.body = Some(Draft::Done(EventBody::Head(Box::new(head))));
+        Ok(())
+    }
 }
 
 #[derive(Default)]
@@ -202,8 +248,6 @@ fn other(name: &[u8], value: &[u8], line: Line<'_>) -> Result<Option<EventBody>,
         b"signal" => EventBody::Signal(of(name, value)?),
         b"exited" => EventBody::Exited(exited(&of(name, value)?)?),
         b"interim" => EventBody::Head(Box::new(Head::Interim(of(name, value)?))),
-        b"request" => EventBody::Head(Box::new(Head::Request(of(name, value)?))),
-        b"response" => EventBody::Head(Box::new(Head::Response(of(name, value)?))),
         b"trailers" => EventBody::Trailers(Box::new(of(name, value)?)),
         b"sse" => EventBody::Sse(Box::new(of(name, value)?)),
         b"edited" => EventBody::Edited(Box::new(of(name, value)?)),
@@ -356,10 +400,7 @@ fn line_end(word: &str) -> Option<LineEnd> {
 }
 
 fn bad(name: &[u8]) -> String {
-    format!(
-        "`{}` has a value that it cannot have",
-        String::from_utf8_lossy(name)
-    )
+    format!("invalid value of `{}`", String::from_utf8_lossy(name))
 }
 
 #[cfg(test)]

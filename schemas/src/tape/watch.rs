@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Encoder;
+use super::known::KnownHeads;
 use super::record::{Line, Record, parse};
 use crate::envelope::Envelope;
 use crate::era::Era;
@@ -14,6 +15,7 @@ pub(super) struct Watch {
     judge: Option<Box<dyn Judge>>,
     // The event at hand was shown.
     shown: bool,
+    heads: KnownHeads,
 }
 
 impl Encoder {
@@ -90,7 +92,7 @@ impl Watch {
             return;
         };
         // Read back: what a judge sees later is what it sees now.
-        if let Ok(Record::Event(seen, _)) = parse(Line::Lent(line)) {
+        if let Ok(Record::Event(seen, _)) = parse(Line::Lent(line), &mut self.heads) {
             judge.observe(&seen, None);
         }
     }

@@ -109,7 +109,7 @@ fn over_http_an_answer_is_marked_before_and_after_its_exchange_is_over() {
         assert_eq!(exchange["fault"]["did"], "held", "{text}");
         assert_eq!(text.matches("\"fault\": {").count(), 1);
         let report = report(&script.events);
-        assert_eq!(report.hangs[0].closed, "answered");
+        assert_eq!(report.hangs[0].closed.word(), "answered");
     }
 }
 
@@ -122,7 +122,7 @@ fn hangs_are_told_with_their_fault_and_how_they_ended() {
         .map(|hang| {
             (
                 hang.id.as_str(),
-                hang.closed,
+                hang.closed.word(),
                 hang.fault.as_ref().map(|fault| fault.name.as_str()),
             )
         })
@@ -144,7 +144,7 @@ fn who_is_never_answered_hangs_too() {
     let told: Vec<_> = report
         .hangs
         .iter()
-        .map(|hang| (hang.id.as_str(), hang.closed))
+        .map(|hang| (hang.id.as_str(), hang.closed.word()))
         .collect();
     assert_eq!(told, [("1", "peer gone"), ("2", "cancelled")]);
     assert_eq!(report.unanswered_count, 2);

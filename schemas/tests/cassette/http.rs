@@ -1,4 +1,4 @@
-//! HTTP: sessions, the lane, streams that break off and are resumed, errors.
+//! HTTP: sessions, exchanges without one, streams that break off and are resumed, errors.
 
 use serde_json::{Value, json};
 use tapewright_schemas::capture::Projector;
@@ -117,7 +117,7 @@ fn an_http_error_belongs_to_its_exchange() {
     let ours = carried_by(&cassette, 18);
     assert_eq!(ours["why"], "failed");
     assert_eq!(ours["http"]["ours"], "broken");
-    let detail = &ours["http"]["ours_detail"];
+    let detail = &ours["http"]["ours_about"];
     assert_eq!(*detail, "the server cannot be reached");
 }
 

@@ -49,7 +49,7 @@ fn one() -> impl Strategy<Value = String> {
     })
 }
 
-fn line() -> impl Strategy<Value = String> {
+pub(crate) fn line() -> impl Strategy<Value = String> {
     prop_oneof![
         9 => one(),
         1 => prop::collection::vec(one().prop_filter("JSON", |text| text.starts_with('{')), 1..4)

@@ -13,5 +13,6 @@ mod spill;
 mod summary;
 mod support;
 mod tape;
+mod times;
 mod wheel;
 mod wire;

@@ -121,7 +121,7 @@ fn tapes_of_format_1_tell_what_they_told() {
             .map(|hang| {
                 let micros = hang.waited_ms.unwrap() * 1_000.0;
                 let fault = hang.fault.as_ref().map_or("-", |fault| &fault.name);
-                format!("{} {} {micros:.0} {fault}", hang.seq, hang.closed)
+                format!("{} {} {micros:.0} {fault}", hang.seq, hang.closed.word())
             })
             .collect();
         assert_eq!(hangs, told.hangs);

@@ -1,8 +1,11 @@
 //! One test per rule of the cassette.
 
+use bytes::Bytes;
 use serde_json::{Value, json};
+use tapewright_schemas::cassette::Cassette;
 use tapewright_schemas::event::{CloseReason, Direction, EventBody, Gap, GapReason, Payload};
-use tapewright_schemas::tape::{Ending, Footer, TapeFailure};
+use tapewright_schemas::recording::Document;
+use tapewright_schemas::tape::{Ending, Footer, GapTotal, Incomplete, TapeFailure};
 
 use crate::support::{Script, ids, project};
 
@@ -296,10 +299,10 @@ fn what_is_no_json_is_kept_as_text_or_base64() {
     assert_eq!(messages[0]["text"], "Listening on 3000\u{1b}[0m");
     assert_eq!(
         (&messages[0]["mark"], &messages[0]["why"]),
-        (&json!("noise"), &json!("not JSON"))
+        (&json!("noise"), &json!("not_json"))
     );
     assert_eq!(messages[1]["base64"], "eyL/In0=");
-    assert_eq!(messages[1]["why"], "not UTF-8");
+    assert_eq!(messages[1]["why"], "not_utf8");
     assert_eq!(messages[2]["message"], 42);
     assert_eq!(messages[3]["text"], "");
     assert_eq!(
@@ -335,46 +338,92 @@ fn sessions_do_not_mix() {
     assert_eq!(value["exchanges"][1]["timing"]["took_ms"], 1);
 }
 
+/// The members of a cassette that say what it lacks, as they are written and as they are read.
+fn lacks(ending: &Ending, script: &Script) -> (Value, Option<Incomplete>) {
+    let (text, _) = project(&script.events, ending);
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let names = ["incomplete", "incomplete_detail", "last_seq", "gaps"];
+    let written = names.map(|name| value[name].clone());
+    (
+        json!(written),
+        cassette(&text).incomplete.map(|lacks| *lacks),
+    )
+}
+
+fn cassette(text: &str) -> Cassette {
+    let Ok(Document::Cassette(cassette)) = Document::read(Bytes::from(text.to_owned())) else {
+        panic!("no cassette: {text}");
+    };
+    cassette
+}
+
 #[test]
 fn an_incomplete_tape_makes_an_incomplete_cassette() {
-    let incomplete = |ending: &Ending, script: Script| {
-        let (text, _) = project(&script.events, ending);
-        let value: Value = serde_json::from_str(&text).unwrap();
-        value["incomplete"].as_str().map(str::to_owned)
-    };
     let cut = Ending::CutShort {
         last_seq: 4,
         torn: true,
     };
-    assert!(
-        incomplete(&cut, Script::default())
-            .unwrap()
-            .contains("last event is 4")
-    );
+    let (written, read) = lacks(&cut, &Script::default());
+    assert_eq!(written, json!(["cut_short", null, 4, null]));
+    assert_eq!(read, Incomplete::of(&cut, GapTotal::default()));
     let gap = Gap {
         events: 2,
         bytes: 90,
         why: GapReason::QueueFull,
         detail: None,
     };
+    let seen = GapTotal {
+        count: 1,
+        events: 2,
+        bytes: 90,
+    };
     let gap = || Script::default().push(Direction::ToClient, EventBody::Gap(gap.clone()));
-    assert_eq!(
-        incomplete(&crate::support::complete(), gap()).unwrap(),
-        "gaps: 1, with 2 events and 90 bytes"
-    );
-    let full = Footer {
+    let counted = json!({"count": 1, "events": 2, "bytes": 90});
+    let (written, read) = lacks(&crate::support::complete(), &gap());
+    assert_eq!(written, json!(["gaps", null, null, counted]));
+    assert_eq!(read, Incomplete::of(&crate::support::complete(), seen));
+    let full = Ending::Footer(Footer {
         why: Some(TapeFailure::NotWritten),
         detail: Some("the disk is full".to_owned()),
         ..Footer::default()
-    };
-    assert_eq!(
-        incomplete(&Ending::Footer(full), gap()).unwrap(),
-        "the tape could not be written: the disk is full"
-    );
-    assert_eq!(
-        incomplete(&crate::support::complete(), Script::default()),
-        None
-    );
+    });
+    let (written, read) = lacks(&full, &gap());
+    let detail = "the disk is full";
+    assert_eq!(written, json!(["not_written", detail, null, counted]));
+    assert_eq!(read, Incomplete::of(&full, seen));
+    let (written, read) = lacks(&crate::support::complete(), &Script::default());
+    assert_eq!((written, read), (json!([null, null, null, null]), None));
+}
+
+#[test]
+fn an_older_cassette_says_in_words_what_it_lacks() {
+    for (words, why, detail) in [
+        (
+            "the recorder was stopped before it could write the footer; the last event is 4",
+            TapeFailure::CutShort,
+            None,
+        ),
+        (
+            "gaps: 1, with 2 events and 90 bytes",
+            TapeFailure::Gaps,
+            None,
+        ),
+        (
+            "the tape could not be written: No space left on device (os error 28)",
+            TapeFailure::NotWritten,
+            Some("No space left on device (os error 28)"),
+        ),
+        (
+            "the recorder says so and gives no reason",
+            TapeFailure::Unknown,
+            None,
+        ),
+        ("it was cut", TapeFailure::Unknown, Some("it was cut")),
+    ] {
+        let text = format!(r#"{{"version":"1","exchanges":[],"incomplete":"{words}"}}"#);
+        let read = cassette(&text).incomplete.unwrap();
+        assert_eq!((read.why, read.detail.as_deref()), (why, detail), "{words}");
+    }
 }
 
 #[test]

@@ -144,7 +144,7 @@ pub(crate) fn spool() -> Spool {
 pub(crate) struct Spool(Cursor<Vec<u8>>);
 
 impl Spool {
-    fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         str::from_utf8(self.0.get_ref()).unwrap()
     }
 }

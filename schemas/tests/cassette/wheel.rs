@@ -5,9 +5,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tapewright_schemas::event::{
     Added, CloseReason, ConduitId, Direction, Edit, EditTarget, Effect, Event, EventBody, Exit,
-    Exited, FaultKind, FaultRef, Fields, Gap, GapReason, Head, InPlace, LineEnd, Offset, Payload,
-    Peer, Release, RequestHead, ResponseHead, SessionEnd, SessionKey, SessionMark, SessionStart,
-    SseNote, Until, What,
+    Exited, FaultKind, FaultRef, Fields, Gap, GapReason, Head, InPlace, InPlaceCause, LineEnd,
+    Offset, Payload, Peer, Release, RequestHead, ResponseHead, SessionEnd, SessionKey, SessionMark,
+    SessionStart, SseNote, Until, What,
 };
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 use tapewright_schemas::tape::{Encoder, Reader};
@@ -70,7 +70,8 @@ fn head() -> impl Strategy<Value = Head> {
             status,
             version: "HTTP/2".into(),
             fields,
-            ours_detail: ours.as_ref().map(|_| "why".to_owned()),
+            ours_cause: ours.as_ref().map(|_| InPlaceCause::TlsRefused),
+            ours_about: ours.as_ref().map(|_| "why".to_owned()),
             ours,
         })
     });

@@ -226,7 +226,8 @@ fn streams_sessions_edits_and_reasons_hold_no_secret() {
     let ours = ResponseHead {
         status: 502,
         ours: Some(InPlace::Unreachable),
-        ours_detail: Some(format!(
+        ours_cause: None,
+        ours_about: Some(format!(
             "cannot reach https://u:c4n4ry@up.example/?token=c4n4ry: {token}"
         )),
         ..ResponseHead::default()

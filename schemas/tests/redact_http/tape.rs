@@ -61,7 +61,8 @@ impl Tape {
             version: "HTTP/2".into(),
             fields: own(fields),
             ours: None,
-            ours_detail: None,
+            ours_cause: None,
+            ours_about: None,
         };
         self.line(
             Direction::ToClient,

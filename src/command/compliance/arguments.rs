@@ -15,33 +15,37 @@ use crate::log::{self, LogArguments};
 use crate::report::formats::{Told as _, github, junit, markdown};
 use crate::report::{self, Mistake};
 
-/// Judge a recorded session by its invariants
+/// Check recorded sessions against the protocol's invariants
 ///
-/// FILE is a capture, a cassette or a tape. Of a folder all recordings in it are judged
-/// together, which shows what goes wrong only when their servers stand behind one client.
-/// Without further options the seven documented invariants are judged, with
-/// `--all` every one there is.
+/// Recordings in a folder are checked together, which also finds problems that
+/// only appear when one client uses several servers. By default, the seven
+/// documented invariants are checked; `--all` checks all of them.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The recording, or a folder of recordings
-    #[arg(long, value_name = "FILE", required = true)]
+    /// Check this recording, or folder of recordings
+    #[arg(long, value_name = "RECORDING", required = true)]
     capture: PathBuf,
-    /// How to report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Pretty)]
     format: Format,
-    /// Known failures: one that is listed is expected, and stale once it passes
+    /// Same as `--format json`
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Known failures, which do not fail the run
+    ///
+    /// A listed failure that no longer occurs is reported as stale.
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Write what fails now into the baseline
+    /// Write the current failures to the baseline
     #[arg(long, requires = "baseline")]
     update_baseline: bool,
     #[command(flatten)]
     selection: SelectionArguments,
-    /// Write for each finding the smallest file that still shows it into this folder
-    #[arg(long, value_name = "DIR")]
+    /// Write a minimal reproduction of each finding to this folder
+    #[arg(long, value_name = "FOLDER")]
     evidence: Option<PathBuf>,
-    /// The sessions share one transport, so that equal request ids collide
+    /// All sessions share one transport, so equal request IDs collide
     #[arg(long)]
     shared_transport: bool,
     #[command(flatten)]
@@ -51,25 +55,31 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   tapewright compliance invariants --capture session.json
-  tapewright compliance invariants --capture fs.tape.jsonl --all --severity must --format json";
+  tapewright compliance invariants --capture fs.tape.jsonl --all \\
+      --severity must --format json";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
-    /// For people
+    /// Text for people
     Pretty,
-    /// For programs
+    /// One JSON object
     Json,
     /// JUnit XML
     Junit,
     /// SARIF 2.1.0, for code scanning
     Sarif,
-    /// Annotations of a GitHub workflow, and its step summary
+    /// Annotations for GitHub Actions, with a step summary
     Github,
-    /// For comments and summaries
+    /// Text for a comment or summary
     Markdown,
 }
 
 impl Arguments {
+    /// The format of the report.
+    fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
+
     /// Judges, and reports.
     pub(super) fn run(&self) -> anyhow::Result<Exit> {
         let selection = self.selection.selection()?;
@@ -99,7 +109,7 @@ impl Arguments {
                 report::note(&format!("wrote {path}"));
             }
         }
-        report::out(&match self.format {
+        report::out(&match self.format() {
             Format::Pretty => verdicts.pretty(),
             Format::Json => verdicts.json()?,
             Format::Junit => junit::text(&verdicts.report())?,
@@ -107,7 +117,7 @@ impl Arguments {
             Format::Github => github::text(&verdicts.report()),
             Format::Markdown => markdown::text(&verdicts.report()),
         })?;
-        if matches!(self.format, Format::Github) {
+        if matches!(self.format(), Format::Github) {
             summarize(&markdown::text(&verdicts.report()))?;
         }
         Ok(verdicts.exit())
@@ -123,7 +133,7 @@ pub(super) fn summarize(text: &str) -> anyhow::Result<()> {
     file.and_then(|mut file| file.write_all(text.as_bytes()))
         .with_context(|| {
             let path = report::safe(&path.to_string_lossy());
-            let what = format!("the step summary `{path}` cannot be written");
+            let what = format!("cannot write the step summary `{path}`");
             Mistake::new(
                 what,
                 format!("unset `{SUMMARY}`, or make the file writable"),

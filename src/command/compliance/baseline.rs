@@ -48,7 +48,7 @@ pub(super) fn read(path: &Path, writes: bool) -> anyhow::Result<Baseline> {
         }
     };
     Baseline::read(&text).map_err(|error| {
-        let hint = "it is `{\"baseline\": 1, \"expected_failures\": {\"LABEL\": [\"INV-…\"]}}`";
+        let hint = "expected `{\"baseline\": 1, \"expected_failures\": {\"LABEL\": [\"INV-…\"]}}`";
         cannot(&error.to_string(), hint).into()
     })
 }

@@ -82,7 +82,7 @@ impl Corpora {
             let known = self.registry.rule(&rule.id);
             if known.is_none_or(|known| !known.is_of(&corpus.version)) {
                 let (id, version) = (&rule.id, report::safe(&corpus.version));
-                report::note(&format!("the registry does not give {id} to `{version}`"));
+                report::note(&format!("the registry does not list {id} for `{version}`"));
             }
         }
     }
@@ -104,7 +104,7 @@ impl Corpora {
                 .collect();
             format!("there are {}", names.join(", "))
         });
-        let what = format!("there is no corpus of `{}`", report::safe(version));
+        let what = format!("no corpus for `{}`", report::safe(version));
         Err(Mistake::new(what, hint).into())
     }
 }

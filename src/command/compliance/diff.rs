@@ -10,23 +10,26 @@ use crate::exit::Exit;
 use crate::log::LogArguments;
 use crate::report::{self, corpora};
 
-/// Compare the corpora of two revisions, rule by rule
+/// Compare the rules of two protocol revisions
 ///
-/// A rule that both have is changed when it expects something else: a suite that was written
-/// against the older one may fail.
+/// A rule counts as changed if its expectations differ, so that a suite written
+/// against the older revision may fail.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The revision that a suite was written against, such as v2024-11-05
+    /// Revision that a suite was written against, such as v2024-11-05
     from: String,
-    /// The revision to move to, such as v2025-06-18 or draft
+    /// Revision to move to, such as v2025-06-18 or draft
     to: String,
-    /// The registry beside whose file the corpora stand
+    /// Read the registry, and the corpora next to it, from here
     #[arg(long, value_name = "FILE")]
     registry: Option<PathBuf>,
-    /// How to report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Pretty)]
     format: Format,
+    /// Same as `--format json`
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
     #[command(flatten)]
     pub(super) log: LogArguments,
 }
@@ -38,22 +41,27 @@ Examples:
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
-    /// For people
+    /// Text for people
     Pretty,
-    /// For programs
+    /// One JSON object
     Json,
-    /// For comments and summaries
+    /// Text for a comment or summary
     Markdown,
-    /// A page
+    /// An HTML page
     Html,
 }
 
 impl Arguments {
+    /// The format of the report.
+    fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
+
     /// Compares, and reports.
     pub(super) fn run(&self) -> anyhow::Result<Exit> {
         let corpora = Corpora::open(self.registry.as_deref())?;
         let diff = diff_versions(&corpora.get(&self.from)?, &corpora.get(&self.to)?);
-        let text = match self.format {
+        let text = match self.format() {
             Format::Pretty => corpora::pretty(&diff),
             Format::Json => report::formats::json::text(&diff.to_json())?,
             Format::Markdown => corpora::markdown(&diff),

@@ -145,11 +145,11 @@ pub(crate) fn judge(question: &Question<'_>) -> anyhow::Result<Verdicts> {
         one(question.path, question, &mut composition, &mut verdicts)?;
     }
     if verdicts.servers.is_empty() {
-        let nothing = "there is no session to judge";
+        let nothing = "no session to check";
         verdicts.notes.push(nothing.to_owned());
     }
     if composition.cut {
-        let cut = "there are more tools or ids than can be compared; the rest was left out";
+        let cut = "too many tools or IDs; only some were compared";
         verdicts.notes.push(cut.to_owned());
     }
     verdicts.hazards = composition.hazards();
@@ -218,8 +218,8 @@ fn tell_of_gaps(path: &Path, checker: &Checker, ending: &Ending, notes: &mut Vec
     let path = report::safe(&path.display().to_string());
     match checker.missing() {
         0 => {}
-        1 => notes.push(format!("`{path}` lacks an event: its numbers jump")),
-        count => notes.push(format!("`{path}` lacks {count} events: its numbers jump")),
+        1 => notes.push(format!("`{path}` has a gap of one event")),
+        count => notes.push(format!("`{path}` has a gap of {count} events")),
     }
     if let Ending::CutShort { last_seq, .. } = ending {
         notes.push(format!(

@@ -21,7 +21,7 @@ pub(crate) use self::doctor::Examined;
 pub(crate) use self::judge::{Question, Server, Verdicts, judge};
 pub(crate) use self::official::Official;
 
-/// Judge servers and recordings, and compare the rules of revisions
+/// Check servers and recordings against the MCP specification
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]

@@ -17,11 +17,13 @@ use crate::report::{self, Mistake};
 /// The official suite, for commands that ask a server on HTTP.
 #[derive(Debug, Args)]
 pub(crate) struct OfficialArguments {
-    /// Run the official conformance suite on the server of `--upstream` as well, and show where it and we disagree
+    /// Also run the official conformance suite and show disagreements
+    ///
+    /// Needs `--upstream`.
     #[arg(long, requires = "upstream")]
     pub(crate) official: bool,
-    /// What runs the suite, up to its arguments
-    #[arg(long, value_name = "COMMAND", requires = "official", default_value = SUITE)]
+    /// Command that runs the official suite, without its arguments
+    #[arg(hide_short_help = true, long, value_name = "COMMAND", requires = "official", default_value = SUITE)]
     official_cmd: String,
 }
 
@@ -55,7 +57,7 @@ impl OfficialArguments {
     ) -> anyhow::Result<Official> {
         let words = shell_words::split(&self.official_cmd).unwrap_or_default();
         let Some((program, rest)) = words.split_first() else {
-            let what = "`--official-cmd` is no command";
+            let what = "`--official-cmd` is not a command";
             return Err(Mistake::new(what, format!("write it like `{SUITE}`")).into());
         };
         let results = Results::create()?;
@@ -68,10 +70,10 @@ impl OfficialArguments {
         collect(&results.0, DEPTH, &mut checks);
         if checks.is_empty() {
             let what = format!(
-                "the official suite left no checks: {}",
+                "the official suite wrote no results: {}",
                 report::safe(said.trim())
             );
-            let hint = "it needs Node 22 or newer; say with `--official-cmd` how it is started";
+            let hint = "it needs Node 22 or later; set its command with `--official-cmd`";
             return Err(Mistake::new(what, hint).into());
         }
         let checks = official::worst(checks);
@@ -91,8 +93,8 @@ impl Results {
         let folder = std::env::temp_dir().join(name);
         fs::create_dir(&folder).map_err(|error| {
             let shown = report::safe(&folder.display().to_string());
-            let what = format!("the folder `{shown}` cannot be made: {error}");
-            Mistake::new(what, "set `TMPDIR` to a folder that you may write")
+            let what = format!("cannot create the folder `{shown}`: {error}");
+            Mistake::new(what, "set `TMPDIR` to a writable folder")
         })?;
         Ok(Self(folder))
     }
@@ -109,10 +111,10 @@ impl Drop for Results {
 fn run(process: &ChildProcess) -> anyhow::Result<String> {
     let link = process.open().map_err(|error| {
         let what = format!(
-            "the official suite could not be started: {}",
+            "cannot start the official suite: {}",
             report::causes(&error)
         );
-        Mistake::new(what, "say with `--official-cmd` how it is started")
+        Mistake::new(what, "set its command with `--official-cmd`")
     })?;
     let clock = Clock::start();
     let (mut output, log, life, ended) = (link.to_client, link.log, link.life, link.ended);

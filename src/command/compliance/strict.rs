@@ -15,7 +15,7 @@ pub(super) fn check(path: &Path) -> anyhow::Result<()> {
     if text.starts_with(b"\xef\xbb\xbf") {
         return Err(unreadable(
             path,
-            "line 1, column 1: it begins with a byte order mark",
+            "line 1, column 1: unexpected byte order mark",
             "save it as UTF-8 without a byte order mark",
         ));
     }
@@ -31,7 +31,7 @@ pub(super) fn check(path: &Path) -> anyhow::Result<()> {
     let column = before.len() - start + 1;
     Err(unreadable(
         path,
-        &format!("line {line}, column {column}: `{pointer}` stands there twice"),
+        &format!("line {line}, column {column}: duplicate `{pointer}`"),
         "keep one of the two",
     ))
 }

@@ -4,8 +4,26 @@ use std::io::{self, BufRead as _, Write as _};
 
 use serde_json::{Value, json};
 
+/// How the server tells temperatures.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Scale {
+    Celsius,
+    /// What a careless change makes of it.
+    Fahrenheit,
+}
+
+impl Scale {
+    /// The temperature of every city.
+    fn warm(self) -> &'static str {
+        match self {
+            Self::Celsius => "22 °C",
+            Self::Fahrenheit => "72 °F",
+        }
+    }
+}
+
 /// Serves until the end of input.
-pub(super) fn serve() -> io::Result<()> {
+pub(super) fn serve(scale: Scale) -> io::Result<()> {
     let mut output = io::stdout().lock();
     // A banner where only the protocol belongs: the most common mistake of servers.
     writeln!(output, "weather server 1.0 ready")?;
@@ -13,7 +31,7 @@ pub(super) fn serve() -> io::Result<()> {
         let Ok(message) = serde_json::from_str::<Value>(&line?) else {
             continue;
         };
-        for reply in replies(&message) {
+        for reply in replies(&message, scale) {
             writeln!(output, "{reply}")?;
         }
         output.flush()?;
@@ -22,10 +40,14 @@ pub(super) fn serve() -> io::Result<()> {
 }
 
 /// What the server says to one message.
-fn replies(message: &Value) -> Vec<Value> {
+fn replies(message: &Value, scale: Scale) -> Vec<Value> {
     let member = |pointer: &str| message.pointer(pointer).cloned().unwrap_or(Value::Null);
     let id = member("/id");
     let result = |result: Value| vec![json!({"jsonrpc": "2.0", "id": id, "result": result})];
+    let error = |code: i64, message: &str| {
+        let error = json!({"code": code, "message": message});
+        vec![json!({"jsonrpc": "2.0", "id": id, "error": error})]
+    };
     match (member("/method").as_str(), member("/params/name").as_str()) {
         (Some("initialize"), _) => result(json!({
             "protocolVersion": member("/params/protocolVersion"),
@@ -34,24 +56,24 @@ fn replies(message: &Value) -> Vec<Value> {
         })),
         (Some("tools/list"), _) => result(json!({"tools": [tool("forecast"), tool("radar")]})),
         (Some("tools/call"), Some("forecast")) => {
+            let city = member("/params/arguments/city");
             let token = member("/params/_meta/progressToken");
             let progress = json!({
                 "jsonrpc": "2.0",
                 "method": "notifications/progress",
                 "params": {"progressToken": token, "progress": 1, "total": 2},
             });
+            // Nobody hears of progress who did not ask for it.
+            let progress = (!token.is_null()).then_some(progress);
             let answer = result(json!({
-                "content": [{"type": "text", "text": format!("{}: 22 °C, sunny", member("/params/arguments/city"))}],
+                "content": [{"type": "text", "text": format!("{city}: {}, sunny", scale.warm())}],
             }));
-            [vec![progress], answer].concat()
+            progress.into_iter().chain(answer).collect()
         }
         // Never answered: the hang that a recording must not lose.
         (Some("tools/call"), Some("radar")) => Vec::new(),
-        (Some("tools/call"), _) => vec![json!({
-            "jsonrpc": "2.0",
-            "id": id,
-            "error": {"code": -32602, "message": "no such tool"},
-        })],
+        (Some("tools/call"), _) => error(-32602, "no such tool"),
+        (Some(_), _) if !id.is_null() => error(-32601, "Method not found"),
         _ => Vec::new(),
     }
 }

@@ -11,7 +11,7 @@ use crate::command::replay::{load, unloadable};
 use crate::files::agent::AgentTapes;
 use crate::files::{self, Recording, folder};
 use crate::report::Mistake;
-use crate::report::diff::{Differences, Of};
+use crate::report::diff::{Differences, Lacks, Of};
 use crate::report::safe;
 
 /// What is compared of two files.
@@ -25,7 +25,7 @@ pub(super) fn of_files(
     let server = Differences {
         of: Of::Server(String::new()),
         found: diff::diff(&before, &after, options),
-        incomplete: [&*before, &after].map(|script| script.incomplete().map(str::to_owned)),
+        incomplete: [&*before, &after].map(Lacks::of),
     };
     Ok(std::iter::once(server).chain(models).collect())
 }
@@ -50,7 +50,7 @@ pub(super) fn parts(
         parts.push(Differences {
             of: Of::Server(label.clone()),
             found: diff::diff(&before, &after, options),
-            incomplete: [&*before, &after].map(|script| script.incomplete().map(str::to_owned)),
+            incomplete: [&*before, &after].map(Lacks::of),
         });
     }
     Ok(parts)
@@ -64,10 +64,7 @@ fn models(sides: [&PathBuf; 2], options: &DiffOptions) -> anyhow::Result<Option<
     if exchanges.is_empty() {
         return Ok(None);
     }
-    let more = |passed_over: u64| {
-        let why = || format!("{passed_over} exchanges with providers could not be kept whole");
-        (passed_over > 0).then(why)
-    };
+    let more = |passed_over: u64| (passed_over > 0).then_some(Lacks::PassedOver(passed_over));
     Ok(Some(Differences {
         of: Of::Models,
         found: Found {
@@ -83,10 +80,10 @@ fn servers(folder: &Path) -> anyhow::Result<BTreeMap<String, Vec<PathBuf>>> {
     let found = folder::contained(folder)?;
     if found.parts.is_empty() {
         let what = format!(
-            "`{}` holds no recording of an agent",
+            "no agent recording in `{}`",
             safe(&folder.display().to_string())
         );
-        let hint = "name two recordings, or two folders that `record --models` has written";
+        let hint = "give two recordings, or two folders written by `record --models`";
         return Err(Mistake::new(what, hint).into());
     }
     let mut all: BTreeMap<String, Vec<(String, PathBuf)>> = BTreeMap::new();

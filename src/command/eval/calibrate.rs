@@ -28,14 +28,14 @@ pub(super) fn run(
     file: &Path,
     interrupted: &Arc<AtomicBool>,
 ) -> anyhow::Result<Exit> {
-    for one in &arguments.format {
+    for one in &arguments.reporters() {
         calibration::check(one.format())?;
     }
     let Some(mut ready) = suite(arguments, file)? else {
         return Ok(Exit::Unusable);
     };
     let calibrated = Calibrating::new(arguments, file, &mut ready, interrupted)?.carry_out();
-    let text = reporters::write_each(&arguments.format, |format| {
+    let text = reporters::write_each(&arguments.reporters(), |format| {
         calibration::text(&calibrated, format)
     })?;
     match &arguments.output {
@@ -59,10 +59,10 @@ fn suite(arguments: &Arguments, file: &Path) -> anyhow::Result<Option<Ready>> {
         (None, _) => Some(Ready::none(file)),
         (Some(path), None) => Ready::load(path, &arguments.variables, false, |_| Ok(()))?.ok(),
         (Some(_), Some(_)) => {
-            let what = "examples are judged with one suite at most";
+            let what = "`--calibrate` takes at most one suite";
             return Err(Mistake::new(
                 what,
-                "name the suite whose providers, rubrics and scorers they use",
+                "give the suite whose providers, rubrics and scorers the examples use",
             )
             .into());
         }
@@ -128,7 +128,7 @@ impl<'c> Calibrating<'c> {
             file,
             ready,
             examples,
-            desk: Desk::new(&judges, (Kind::Eval, "calibration"), None, None),
+            desk: Desk::new(&judges, Kind::Eval, "calibration", None, None),
             judges,
             interrupted,
         })
@@ -161,7 +161,7 @@ impl<'c> Calibrating<'c> {
             .into_iter()
             .map(|(judge, rows)| Compared::of(judge, rows));
         let (cost, kept) = self.desk.close();
-        let cost = cost.map(|cost| format!("judges were asked {} times: {cost}", cost.asked));
+        let cost = cost.map(|cost| format!("{} requests to judges: {cost}", cost.asked));
         let notes = cost.into_iter().chain(kept.err()).chain(self.judges.note());
         Calibrated {
             file: self.file.display().to_string(),

@@ -25,53 +25,59 @@ use crate::suite::result::Results;
 use crate::suite::select::{Selection, Word};
 use crate::suite::world::SuiteWorld;
 
-/// Run the evaluations of suites: prompts whose answers are graded by a model
+/// Run evaluations: prompts whose answers a model grades
 ///
-/// For each entry of `evals` a model works with the server for its prompt, and a judge
-/// grades the run by the rubric. What is recorded beside the suite is used in place of both;
-/// what is not, and for which no key is set, is deferred.
+/// For each entry of `evals`, a model works on the prompt with the server, and a
+/// judge grades the run by the rubric. Recorded runs and verdicts are used if
+/// there are any. Without a recording and without a key, an evaluation is
+/// deferred.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The suites; without any `tapewright.yaml` or else `mcptest.yaml`
+    /// Suites, or folders of them [default: tapewright.yaml, then mcptest.yaml]
     #[arg(value_name = "SUITE")]
     suites: Vec<PathBuf>,
-    /// The same as SUITE
-    #[arg(long, value_name = "SUITE")]
+    /// Same as SUITE
+    #[arg(hide_short_help = true, long, value_name = "SUITE")]
     config: Vec<PathBuf>,
-    #[command(flatten)]
-    variables: Variables,
-    /// Only evaluations that this fits: `server:NAME`, or else a part of the name; `re:`
-    /// before a regular expression; repeatable, and then all of them
+    /// Only evaluations that match; repeatable, all must match
+    ///
+    /// `server:NAME`, or part of the name; `re:` starts a regular expression.
     #[arg(long, value_name = "WORD", value_parser = Word::parse)]
     filter: Vec<Word>,
-    /// The model that answers; `PROVIDER/MODEL` for one of the suite's `providers`. Without
-    /// it the one that is recorded, or that of the first key that is set
+    /// Model that answers: MODEL or PROVIDER/MODEL [default: the recorded one, or that of
+    /// the first key that is set]
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    /// Record every run and every judgement beside the suite that is not recorded, or does
-    /// not fit any more
+    /// Record runs and verdicts that are missing or stale
     #[arg(long)]
     record: bool,
-    /// Judge the labelled examples of this file instead, and tell how well each judge agrees
-    /// with the labels, and with which threshold it would agree best; a suite lends its
-    /// providers, rubrics and scorers
+    /// Judge the labelled examples in this file instead
+    ///
+    /// Reports how well each judge agrees with the labels, and the threshold with the best
+    /// agreement. A suite provides its providers, rubrics and scorers.
     #[arg(long, value_name = "FILE")]
     calibrate: Option<PathBuf>,
-    /// How many evaluations run at once
+    /// Number of evaluations to run at the same time
     #[arg(long, value_name = "COUNT", default_value_t = 4)]
     parallel: usize,
+    /// Format of the report: pretty, json, junit, tap, github or markdown
+    ///
+    /// Repeatable. `FORMAT=FILE` writes to a file instead of stdout.
+    #[arg(long, alias = "reporter", value_name = "FORMAT[=FILE]")]
+    format: Vec<ReporterFile>,
+    /// Same as `--format json`
+    #[arg(long)]
+    json: bool,
+    /// Write the printed report to this file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
     #[command(flatten)]
     money: MoneyArguments,
     #[command(flatten)]
     judges: JudgeArguments,
-    /// How to report: pretty, json, junit, tap, github or markdown; with `=FILE` into a
-    /// file; repeatable
-    #[arg(long, visible_alias = "reporter", value_name = "FORMAT[=FILE]")]
-    format: Vec<ReporterFile>,
-    /// Write the report that would be printed into this file
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    variables: Variables,
     #[command(flatten)]
     pub(crate) log: LogArguments,
 }
@@ -81,7 +87,7 @@ const OPENING: Duration = Duration::from_secs(60);
 
 /// Runs the evaluations of every suite, and reports once all have run.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    reporters::check(&arguments.format, arguments.output.as_deref())?;
+    reporters::check(&arguments.reporters(), arguments.output.as_deref())?;
     let interrupted = tapewright_proxy::stdio::interruption()?;
     if let Some(file) = &arguments.calibrate {
         return calibrate::run(arguments, file, &interrupted);
@@ -98,7 +104,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         views.push(ready.view(results));
     }
     let on_stdout = arguments.output.is_none();
-    let text = reporters::write(&arguments.format, &views, on_stdout)?;
+    let text = reporters::write(&arguments.reporters(), &views, on_stdout)?;
     match &arguments.output {
         Some(file) => reporters::write_file(file, &text)?,
         None => report::out(&text)?,
@@ -134,6 +140,7 @@ impl Arguments {
             bail: false,
             retry: 0,
             record: None,
+            times: false,
             revisions: Vec::new(),
             rules: Arc::clone(&ready.rules),
             interrupted: Arc::clone(interrupted),
@@ -180,11 +187,19 @@ impl Arguments {
 fn says_nothing_runs(path: &Path, ready: &Ready) {
     let path = report::safe(&path.display().to_string());
     let why = if ready.suite.evals.is_empty() {
-        "it has no `evals`; `tapewright run` runs its tests"
+        "no `evals` in this suite; use `tapewright run` for its tests"
     } else {
-        "no evaluation is selected"
+        "no evaluation matches"
     };
     report::note(&format!("`{path}`: {why}"));
+}
+
+impl Arguments {
+    /// Every report that is wanted.
+    fn reporters(&self) -> Vec<ReporterFile> {
+        let json = self.json.then(ReporterFile::json);
+        self.format.iter().cloned().chain(json).collect()
+    }
 }
 
 const EXAMPLES: &str = "\

@@ -12,13 +12,11 @@ use self::families::FAMILIES;
 use crate::exit::Exit;
 use crate::report::{self, Mistake};
 
-/// Explain a code that the program prints
-///
-/// Without a code all of them are listed.
+/// Explain a code that tapewright prints
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The code, in any case
+    /// Code to explain, in upper or lower case [default: list all codes]
     code: Option<String>,
 }
 
@@ -70,7 +68,7 @@ fn unknown(word: &str) -> Mistake {
     let names: Vec<String> = codes().map(|(name, _)| name).collect();
     let hint = did_you_mean(word.trim(), names.iter().map(String::as_str));
     Mistake::new(
-        format!("there is nothing called `{shown}` to explain"),
-        hint.unwrap_or_else(|| "`tapewright explain` lists all there is".to_owned()),
+        format!("unknown code `{shown}`"),
+        hint.unwrap_or_else(|| "list all codes with `tapewright explain`".to_owned()),
     )
 }

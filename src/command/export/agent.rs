@@ -53,8 +53,8 @@ impl Run {
     pub(crate) fn required(named: &Path) -> anyhow::Result<Self> {
         Self::of(named)?.ok_or_else(|| {
             let path = safe(&named.display().to_string());
-            let what = format!("`{path}` has no answered call of a model");
-            let hint = "record an agent: `tapewright record --models -o run/ -- AGENT`";
+            let what = format!("no answered model call in `{path}`");
+            let hint = "record an agent with `tapewright record --models -o run/ -- AGENT`";
             Mistake::new(what, hint).into()
         })
     }

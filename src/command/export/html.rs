@@ -36,7 +36,7 @@ pub(super) fn of_one(recording: Recording, out: &mut dyn Write) -> anyhow::Resul
         last: counts.last,
         written_by: None,
     };
-    page.end(&end(counts, vec![part]))?;
+    page.end(&end(counts, vec![part]), counts.last.millis())?;
     Ok(frame)
 }
 
@@ -48,8 +48,8 @@ pub(super) fn of_folder(folder: &Path, output: Option<&Path>) -> anyhow::Result<
     let parts = folder::contained(folder)?.parts;
     if parts.is_empty() {
         let folder = report::safe(&folder.display().to_string());
-        let hint = "name one of the files in it, or a folder that `record --models` has written";
-        let what = format!("`{folder}` holds no recording of an agent");
+        let hint = "give one of the files in it, or a folder written by `record --models`";
+        let what = format!("no agent recording in `{folder}`");
         return Err(Mistake::new(what, hint).into());
     }
     let whole = Whole::open(&parts, &everything(), &Prices::built_in())?;
@@ -102,7 +102,7 @@ fn write_whole(mut whole: Whole, name: &str, out: &mut dyn Write) -> anyhow::Res
             ending: ending.clone(),
         });
     }
-    page.end(&end(counts, parts))?;
+    page.end(&end(counts, parts), counts.last.millis())?;
     Ok(())
 }
 
@@ -138,7 +138,7 @@ fn name_of(path: &Path) -> String {
 fn warn(headers: &[&Header]) {
     if headers.iter().any(|header| !header.redacted) {
         report::note(
-            "it was recorded with `--no-redact`: whatever secrets it holds are on the page",
+            "recorded with `--no-redact`: the page contains any secrets that were recorded",
         );
     }
 }

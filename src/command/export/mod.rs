@@ -1,7 +1,9 @@
 //! `tapewright export`: one recording in another format.
 
 pub(crate) mod agent;
+mod har;
 mod html;
+mod otlp;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -20,19 +22,25 @@ use crate::report::{self, Mistake};
 
 use crate::command::init::recorded;
 
-/// Write a recording in another format
+/// Convert a recording to another format
 ///
-/// TAPE is a tape, a cassette or a capture; of an agent, the folder of its recording. When a
-/// cassette was never finished, the tape beside it is read.
+/// If a cassette was never finished, the tape next to it is read instead.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The recording
+    /// The recording, or the folder of an agent's recording
+    #[arg(value_name = "RECORDING")]
     tape: PathBuf,
-    /// The format to write
+    /// Format to write
     #[arg(long = "as", value_name = "FORMAT")]
     format: Format,
-    /// Where to write; standard output without it
+    /// Also write times and durations into a cassette
+    #[arg(long)]
+    cassette_times: bool,
+    /// Also write arguments and results of tool calls into spans, as they are in the recording
+    #[arg(long)]
+    otlp_content: bool,
+    /// File to write [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -41,16 +49,20 @@ pub(crate) struct Arguments {
 enum Format {
     /// Exchanges for replay
     Cassette,
-    /// Exchanges for the session invariants
+    /// Exchanges for `compliance invariants`
     Capture,
     /// The journal itself
     Tape,
-    /// One HTML file that shows it: opens from a disk, asks nothing of a network
+    /// A self-contained HTML page that works offline
     Html,
-    /// A YAML suite that holds of the recording: one test for each call; of an agent, a test of
-    /// the agent with its cassette
+    /// An HTTP archive (HAR 1.2), as browsers and their tools open it
+    Har,
+    /// Spans of OpenTelemetry: a request of OTLP in JSON on each line
+    Otlp,
+    /// A YAML suite with a test for each call; for an agent, a test of the agent with its
+    /// cassette
     Suite,
-    /// The run of an agent with its model, for tests of agents
+    /// An agent's run with its model, for agent tests
     AgentCassette,
 }
 
@@ -70,13 +82,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     {
         let path = report::safe(&output.display().to_string());
         return Err(Mistake::new(
-            format!("`{path}` is the recording itself"),
-            "write to another file: `-o FILE`",
+            format!("the output `{path}` is the recording itself"),
+            "write to another file with `-o FILE`",
         )
         .into());
     }
+    arguments.check_times(&recording)?;
+    arguments.check_content()?;
     let over = match arguments.format {
-        Format::Html | Format::Suite | Format::AgentCassette => Over::Nothing,
+        Format::Html | Format::Har | Format::Otlp | Format::Suite | Format::AgentCassette => {
+            Over::Nothing
+        }
         Format::Cassette | Format::Capture | Format::Tape => Over::Recording,
     };
     if let Some(output) = &arguments.output {
@@ -89,12 +105,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     let Some(output) = &arguments.output else {
         let mut out = report::stdout();
-        write(recording, arguments.format, &mut out)?;
+        arguments.write(recording, &mut out)?;
         out.flush()?;
         return Ok(Exit::Pass);
     };
     let mut file = NewFile::create(output)?;
-    write(recording, arguments.format, file.writer())?;
+    arguments.write(recording, file.writer())?;
     file.commit(None)?;
     Ok(Exit::Pass)
 }
@@ -124,46 +140,94 @@ fn of_agent(arguments: &Arguments, run: &agent::Run) -> anyhow::Result<Exit> {
     Ok(Exit::Pass)
 }
 
-fn write(recording: Recording, format: Format, out: &mut dyn Write) -> anyhow::Result<()> {
+impl Arguments {
+    /// Refuses what is about spans where none are written.
+    fn check_content(&self) -> anyhow::Result<()> {
+        if !self.otlp_content || matches!(self.format, Format::Otlp) {
+            return Ok(());
+        }
+        let what = "`--otlp-content` is about spans, and another format is written";
+        Err(Mistake::new(what, "omit it, or write `--as otlp`").into())
+    }
+
+    /// Refuses times where there are none, or where nobody would find them.
+    fn check_times(&self, recording: &Recording) -> anyhow::Result<()> {
+        if !self.cassette_times {
+            return Ok(());
+        }
+        let Format::Cassette = self.format else {
+            let what = "`--cassette-times` cannot be used with this format";
+            return Err(Mistake::new(what, "omit it, or use `--as cassette`").into());
+        };
+        if !recording.timed() {
+            let path = report::safe(&recording.path.display().to_string());
+            let what = format!("no times in `{path}`");
+            return Err(Mistake::new(what, "export its tape, which has times").into());
+        }
+        Ok(())
+    }
+
+    fn write(&self, recording: Recording, out: &mut dyn Write) -> anyhow::Result<()> {
+        let frame = match self.format {
+            Format::Cassette => cassette(recording, self.cassette_times, out)?,
+            Format::Capture => capture(recording, out)?,
+            Format::Html => html::of_one(recording, out)?,
+            Format::Har => har::write(recording, out)?,
+            Format::Otlp => otlp::write(recording, self.otlp_content, out)?,
+            Format::Tape | Format::Suite | Format::AgentCassette => tape(recording, out)?,
+        };
+        tell_end(&frame);
+        Ok(())
+    }
+}
+
+fn cassette(recording: Recording, times: bool, out: &mut dyn Write) -> anyhow::Result<Frame> {
+    let mut projector = cassette::Projector::new(&recording.header(), spool()?, spool()?);
+    if !times {
+        projector = projector.without_times();
+    }
     let name = recording
         .path
         .file_name()
-        .map(|name| name.to_string_lossy().into_owned());
-    let kind = recording.kind();
-    let frame = match format {
-        Format::Cassette => {
-            let mut projector = cassette::Projector::new(&recording.header(), spool()?, spool()?);
-            if let (FileKind::Tape, Some(name)) = (kind, &name) {
-                projector = projector.with_meta("tape", name);
-            }
-            if let Contents::Document(Document::Cassette(cassette), _) = &recording.contents {
-                for (name, value) in &cassette.meta {
-                    projector = projector.with_meta(name, value);
-                }
-            }
-            let frame = recording
-                .messages(|event, message| Ok(projector.observe_message(event, message)?))?;
-            projector.finish(&frame.ending, out)?;
-            frame
+        .map(|name| name.to_string_lossy());
+    if let (FileKind::Tape, Some(name)) = (recording.kind(), &name) {
+        projector = projector.with_meta("tape", name);
+    }
+    for (name, value) in recording.meta() {
+        projector = projector.with_meta(name, value);
+    }
+    let frame =
+        recording.messages(|event, message| Ok(projector.observe_message(event, message)?))?;
+    projector.finish(&frame.ending, out)?;
+    Ok(frame)
+}
+
+fn capture(recording: Recording, out: &mut dyn Write) -> anyhow::Result<Frame> {
+    let mut projector = capture::Projector::new(&recording.header(), spool()?, spool()?);
+    if let Contents::Document(Document::Capture(capture), _) = &recording.contents {
+        for (place, session) in (0..).zip(&capture.sessions) {
+            let (key, capabilities) = (session.key(place), session.capabilities.as_deref());
+            projector = projector.with_session(key, &session.label, capabilities);
         }
-        Format::Capture => {
-            let mut projector = capture::Projector::new(&recording.header(), spool()?, spool()?);
-            if let Contents::Document(Document::Capture(capture), _) = &recording.contents {
-                for (place, session) in (0..).zip(&capture.sessions) {
-                    let (key, capabilities) = (session.key(place), session.capabilities.as_deref());
-                    projector = projector.with_session(key, &session.label, capabilities);
-                }
-            }
-            let frame = recording
-                .messages(|event, message| Ok(projector.observe_message(event, message)?))?;
-            projector.finish(&frame.ending, out)?;
-            frame
-        }
-        Format::Html => html::of_one(recording, out)?,
-        Format::Tape | Format::Suite | Format::AgentCassette => tape(recording, out)?,
-    };
-    tell_end(&frame);
-    Ok(())
+    }
+    let frame =
+        recording.messages(|event, message| Ok(projector.observe_message(event, message)?))?;
+    projector.finish(&frame.ending, out)?;
+    Ok(frame)
+}
+
+/// When a recording began.
+fn moment(recording: &Recording) -> anyhow::Result<jiff::Timestamp> {
+    let time = recording.header().created.parse().ok();
+    time.filter(|_| recording.timed()).ok_or_else(|| {
+        let path = report::safe(&recording.path.display().to_string());
+        let what = format!("no times in `{path}`, and this format needs them");
+        Mistake::new(
+            what,
+            "export the tape that it was made from: `tapewright export FILE.tape.jsonl`",
+        )
+        .into()
+    })
 }
 
 /// Says so when a recording breaks off.
@@ -181,6 +245,9 @@ fn tape(recording: Recording, out: &mut dyn Write) -> anyhow::Result<Frame> {
         off: true,
         ..Settings::default()
     })?;
+    if !recording.timed() {
+        report::note("the recording has no times; all times on the tape are 0");
+    }
     let mut encoder = Encoder::new(Redactor::new(Arc::new(rules)));
     let mut out = io::BufWriter::new(out);
     let mut line = Vec::new();
@@ -205,5 +272,7 @@ Examples:
   tapewright export fs.json --as capture > fs.capture.json
   tapewright export fs.tape.jsonl --as html -o fs.html
   tapewright export runs/one/ --as html -o agent.html
+  tapewright export http.tape.jsonl --as har -o http.har
+  tapewright export fs.tape.jsonl --as otlp -o fs.otlp.jsonl
   tapewright export fs.json --as suite -o fs.yaml
   tapewright export runs/one/ --as agent-cassette -o claude.json";

@@ -16,7 +16,6 @@ use super::plan::{Plan, call};
 use super::{Arguments, recorded};
 use crate::command::record::config::label;
 use crate::command::redaction;
-use crate::command::upstream::seconds;
 use crate::command::verify::target;
 use crate::report::{self, Mistake};
 use crate::suite::write::call::{Asks, Call, Calls};
@@ -38,7 +37,7 @@ struct AskedServer {
 /// The suite of a server.
 pub(super) fn draft(arguments: &Arguments, output: Option<&Path>) -> anyhow::Result<Draft> {
     let clock = Clock::start();
-    let timeout = seconds("--timeout", arguments.timeout)?;
+    let timeout = arguments.timeout;
     let mut settings = arguments.redaction.settings();
     settings.values.extend(arguments.server.secrets()?);
     let rules = Arc::new(redaction::rules(&settings)?);
@@ -47,7 +46,7 @@ pub(super) fn draft(arguments: &Arguments, output: Option<&Path>) -> anyhow::Res
         let settings = Settings::new(Arc::clone(&rules));
         let redactor = Redactor::new(Arc::clone(&rules));
         AskedServer::open(&*upstream, settings, redactor, clock, timeout)
-            .context(Mistake::new("the server cannot be asked", hint))
+            .context(Mistake::new("cannot query the server", hint))
     };
     let mut session = open()?;
     let Plan { asked, mut stubs } = session.plan(arguments.all_tools)?;
@@ -63,14 +62,14 @@ pub(super) fn draft(arguments: &Arguments, output: Option<&Path>) -> anyhow::Res
     let lost: HashSet<String> = lost.iter().map(|one| one.call.name.clone()).collect();
     if !lost.is_empty() {
         report::note(&format!(
-            "{} questions were answered the first time and not the second; see whether their tests hold",
+            "{} requests were answered only the first time; check their tests",
             lost.len()
         ));
     }
     if calls.all.is_empty() && stubs.is_empty() {
         return Err(Mistake::new(
             "the server has no tools, resources or prompts",
-            "see what it says: `tapewright record -o first.json -- COMMAND`",
+            "look at its messages with `tapewright record -o first.json -- COMMAND`",
         )
         .into());
     }
@@ -227,9 +226,9 @@ impl AskedServer {
         let text = self
             .redactor
             .json(&reply.message)
-            .map_err(|_| "Its answer is no JSON.".to_owned())?;
+            .map_err(|_| "Its answer is not JSON.".to_owned())?;
         let envelope: Value =
-            serde_json::from_slice(&text).map_err(|_| "Its answer is no JSON.".to_owned())?;
+            serde_json::from_slice(&text).map_err(|_| "Its answer is not JSON.".to_owned())?;
         let failed = envelope.get("error").is_some()
             || envelope.pointer("/result/isError").and_then(Value::as_bool) == Some(true);
         if failed {

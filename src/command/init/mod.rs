@@ -7,9 +7,11 @@ pub(super) mod recorded;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 
+use crate::command::duration;
 use crate::command::redaction::Redaction;
 use crate::command::upstream::UpstreamArguments;
 use crate::exit::Exit;
@@ -17,47 +19,49 @@ use crate::files::Recording;
 use crate::log::{self, LogArguments};
 use crate::report::{self, Mistake};
 
-/// Write a suite that passes: from a server that is asked, or from a recording
+/// Write a suite for a server or from a recording
 ///
-/// A server is asked twice, each time anew, and the suite holds what was the same both times.
-/// Only tools that say that they change nothing are called (`readOnlyHint`), and those that
-/// ask for no argument and say that they destroy nothing, with arguments made from their
-/// schemas; the others stand in the suite as comments, ready to be completed.
-/// From a recording one test is made for each call, and nothing is sent.
+/// A server is asked twice, and the suite expects what was equal both times. Tools
+/// are called only if they declare `readOnlyHint`, or if they need no arguments
+/// and declare that they are not destructive. Other tools are written as comments,
+/// ready to be completed. From a recording, each call becomes a test, and nothing
+/// is sent.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// A tape, a cassette or a capture
+    /// A tape, cassette or capture
     #[arg(value_name = "RECORDING", conflicts_with = "command")]
     recording: Option<PathBuf>,
-    /// Where to write; `-` is standard output
+    /// File to write; `-` is stdout
     #[arg(short, long, value_name = "FILE", default_value = "tapewright.yaml")]
     output: PathBuf,
-    /// Replace a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
-    /// Call every tool, also those that may change something
+    /// Call every tool, even those that may change something
     #[arg(long)]
     all_tools: bool,
-    /// How long an answer may take, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
-    timeout: f64,
-    #[command(flatten)]
-    redaction: Redaction,
-    #[command(flatten)]
-    server: UpstreamArguments,
-    /// The server's command and its arguments
+    /// Time limit for each answer
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration::parse)]
+    timeout: Duration,
+    /// Command that starts the server, with its arguments
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
+    #[command(flatten)]
+    server: UpstreamArguments,
+    #[command(flatten)]
+    redaction: Redaction,
     #[command(flatten)]
     pub(crate) log: LogArguments,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  tapewright init -o everything.yaml -- npx -y @modelcontextprotocol/server-everything
+  tapewright init -o everything.yaml \\
+      -- npx -y @modelcontextprotocol/server-everything
   tapewright init session.json -o session.yaml
-  tapewright init --upstream https://mcp.example.com/mcp --header-env Authorization=TOKEN -o api.yaml";
+  tapewright init --upstream https://mcp.example.com/mcp \\
+      --header-env Authorization=TOKEN -o api.yaml";
 
 /// Writes the suite.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -65,8 +69,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Some(output) = output.filter(|path| !arguments.force && path.exists()) {
         let path = report::safe(&output.display().to_string());
         return Err(Mistake::new(
-            format!("`{path}` is there already"),
-            "name another file with `-o FILE`, or replace it with `--force`",
+            format!("`{path}` already exists"),
+            "choose another file with `-o FILE`, or overwrite it with `--force`",
         )
         .into());
     }
@@ -74,8 +78,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Some(file) => {
             if arguments.server.url()?.is_some() {
                 return Err(Mistake::new(
-                    "a suite is made from a recording or from a server, not from both",
-                    "leave out `--upstream`, or the recording",
+                    "a recording cannot be used with a server",
+                    "omit `--upstream` or the recording",
                 )
                 .into());
             }

@@ -29,16 +29,16 @@ pub(crate) fn draft(
     if calls.all.is_empty() {
         let path = report::safe(&named.display().to_string());
         return Err(Mistake::new(
-            format!("`{path}` has no answered call, read or prompt that a suite could repeat"),
-            "record a session that calls tools, or ask the server: `tapewright init -- COMMAND`",
+            format!("no answered call, read or prompt in `{path}` that a suite could repeat"),
+            "record a session with tool calls, or use the server: `tapewright init -- COMMAND`",
         )
         .into());
     }
     for (count, what) in [
-        (calls.unanswered, "calls had no answer and are left out"),
+        (calls.unanswered, "calls without an answer were left out"),
         (
             calls.left_out,
-            "answers are left out: there were too many, or they were too long",
+            "answers were left out: too many, or too long",
         ),
     ] {
         if count > 0 {

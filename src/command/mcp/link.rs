@@ -17,6 +17,7 @@ use tapewright_proxy::upstream::{
     ChunkSink, ChunkSource, Life, Link, OpenError, ReadResult, Upstream,
 };
 use tapewright_schemas::event::{Exit, Peer};
+use tapewright_schemas::slices::PartMut as _;
 use tokio::runtime::Handle;
 
 use super::server::Server;
@@ -132,7 +133,7 @@ impl ChunkSource for Output {
         let start = space.len();
         space.resize(start + room, 0);
         let read = loop {
-            let free = space.get_mut(start..).unwrap_or_default();
+            let free = space.part_mut(start..);
             match self.0.read(free) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 read => break read,

@@ -41,24 +41,21 @@ use crate::command::redaction;
 use crate::exit::Exit;
 use crate::log::{self, LogArguments};
 
-/// Serve recordings to coding agents, as an MCP server
+/// Serve recordings to coding agents over MCP
 ///
-/// An agent asks what happened: which recordings there are, what is on one, which exchanges a
-/// filter finds, what one of them said, what hangs, what was found wrong and where that is
-/// proved, what differs between two, what a code means, and how a test of an exchange is
-/// written. It only reads, and only in this folder. What is no secret on the tape is told as it
-/// stands there.
+/// An agent can list and inspect recordings, filter exchanges, read messages, find
+/// hangs and findings, compare two recordings, look up codes, and generate a test
+/// from an exchange. The server only reads, and only below FOLDER.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The folder of the recordings; without it the folder where they go without `-o`
+    /// Folder of the recordings [default: the state folder]
     #[arg(value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// Tell of the recorder that runs with this control as well: `http://127.0.0.1:PORT` or
-    /// `unix:PATH`
+    /// Also serve a running recorder: `http://127.0.0.1:PORT` or `unix:PATH`
     #[arg(long, value_name = "ADDR")]
     control: Vec<String>,
-    /// The token of these controls [env: `TAPEWRIGHT_CONTROL_TOKEN`]
+    /// Token of the controls [env: `TAPEWRIGHT_CONTROL_TOKEN`]
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
     #[command(flatten)]
@@ -101,15 +98,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         .thread_name("mcp")
         .enable_all()
         .build()
-        .context("the server could not be started")?;
+        .context("cannot start the server")?;
     let inside = Inside::new(Server::new(sources), runtime.handle().clone());
-    let (recorder, ear) = faults::unrecorded(None, LONGEST_MESSAGE, || Ok(rules), clock)?;
+    let (recorder, log_listener) = faults::unrecorded(None, LONGEST_MESSAGE, || Ok(rules), clock)?;
     let exit = match arguments.listening.listen.as_deref() {
         Some(listen) => arguments.serve_http(listen, inside, &recorder, clock)?,
         None => serve_stdio(&inside, &recorder, clock)?,
     };
     recorder.finish();
-    log::served(ear, &recorder);
+    log::served(log_listener, &recorder);
     runtime.shutdown_timeout(LAST);
     Ok(exit)
 }

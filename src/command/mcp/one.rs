@@ -34,6 +34,8 @@ pub(super) struct Shown {
     pub(super) row: ExchangeRow,
     /// When the recording was begun.
     pub(super) created: String,
+    /// Whether the recording has times.
+    timed: bool,
     /// The places of others with its id.
     pub(super) others: Vec<u64>,
 }
@@ -83,7 +85,7 @@ impl Shown {
     /// Looks for an exchange.
     pub(super) fn find(sources: &Sources, name: &str, which: &Which) -> anyhow::Result<Self> {
         let (found, recording) = sources.recordings.read(name)?;
-        let created = recording.header().created;
+        let (created, timed) = (recording.header().created, recording.timed());
         let wanted = Wanted {
             kinds: BTreeSet::from([LineKind::Exchange]),
             timed: true,
@@ -107,6 +109,7 @@ impl Shown {
             found,
             row,
             created,
+            timed,
             others,
         })
     }
@@ -142,7 +145,7 @@ impl Shown {
         let mut said = Said::default();
         self.events(sources, |event| {
             if self.row.notifications.contains(&event.seq) {
-                said.note(event);
+                said.note(event, self.timed);
             } else {
                 listing.observe(event, None);
             }
@@ -173,7 +176,7 @@ pub(super) struct Said {
 }
 
 impl Said {
-    fn note(&mut self, event: &Event) {
+    fn note(&mut self, event: &Event, timed: bool) {
         let EventBody::Message { payload, .. } = &event.body else {
             return;
         };
@@ -181,7 +184,7 @@ impl Said {
             let piece = piece(payload.kept(), 0, NOTE);
             self.notes.push(json!({
                 "seq": event.seq,
-                "at_ms": event.at.millis(),
+                "at_ms": timed.then(|| event.at.millis()),
                 "from": event.dir.sender(),
                 "text": piece.text,
             }));

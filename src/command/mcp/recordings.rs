@@ -44,7 +44,7 @@ impl Recordings {
         };
         let metadata = fs::metadata(named).with_context(|| mistake(named, "cannot be read"))?;
         if !metadata.is_dir() {
-            return Err(mistake(named, "is no folder").into());
+            return Err(mistake(named, "is not a folder").into());
         }
         Ok(Self {
             folder: named.to_owned(),
@@ -105,17 +105,14 @@ impl Recordings {
     fn unknown(&self, name: &str) -> Mistake {
         let all = self.found().unwrap_or_default();
         let near = did_you_mean(name, all.iter().map(|one| one.name.as_str()));
-        let hint = "`list_recordings` names those that there are";
+        let hint = "`list_recordings` lists them";
         let hint = near.map_or_else(
             || hint.to_owned(),
             |near| format!("{}; {hint}", safe(&near)),
         );
         let cut: String = name.chars().take(NAME_CHARS).collect();
         let (cut, folder) = (safe(&cut), self.shown());
-        Mistake::new(
-            format!("there is no recording `{cut}` in the folder {folder}"),
-            hint,
-        )
+        Mistake::new(format!("no recording `{cut}` in {folder}"), hint)
     }
 }
 

@@ -29,7 +29,7 @@ fn walk(folder: &Path, depth: usize, all: &mut Vec<(PathBuf, bool)>) -> anyhow::
         unreadable(
             folder,
             &error.to_string(),
-            "name a folder that this user may read",
+            "check the path and its permissions",
         )
     };
     let mut entries = Vec::new();

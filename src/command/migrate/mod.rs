@@ -17,20 +17,25 @@ use crate::report::{self, Mistake};
 
 /// Rewrite suites and cassettes for a later revision
 ///
-/// PATH is a suite, a cassette, or a folder of them. What changes is the code of a missing
-/// resource, from -32002 to -32602: in recorded answers to `resources/read`, and in what is
-/// expected of them. Every other byte stays. Without `--write` nothing is written, and the
-/// difference is shown. Methods that are removed or deprecated are told with their places.
+/// Changes the error code of a missing resource from -32002 to -32602, in recorded
+/// answers to `resources/read` and in expectations. Every other byte stays the
+/// same. Without `--write`, the changes are shown as a diff. Uses of removed and
+/// deprecated methods are listed.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The suites and cassettes, or folders of them
+    /// Suites and cassettes, or folders of them
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// The revision to migrate to
-    #[arg(long, value_name = "REVISION", default_value = "2026-07-28")]
+    #[arg(
+        long = "target",
+        alias = "to",
+        value_name = "REVISION",
+        default_value = "2026-07-28"
+    )]
     to: String,
-    /// Write the files, each in one step
+    /// Write the changes to the files
     #[arg(long)]
     write: bool,
 }
@@ -57,16 +62,13 @@ pub(crate) fn target<'t>(text: &'t str, option: &str) -> anyhow::Result<&'t str>
     if TARGETS.contains(&date) {
         return Ok(date);
     }
-    let what = format!(
-        "`{option} {}` is no revision that can be migrated to",
-        report::safe(text)
-    );
-    Err(Mistake::new(what, format!("it can be {}", TARGETS.join(", "))).into())
+    let what = format!("cannot migrate to `{option} {}`", report::safe(text));
+    Err(Mistake::new(what, format!("expected {}", TARGETS.join(" or "))).into())
 }
 
 /// One file. Of a folder, what is neither suite nor cassette is passed over.
 fn one(path: &Path, named: bool, write: bool, summary: &mut Summary) -> anyhow::Result<()> {
-    let hint = "name a suite in YAML, or a cassette in JSON";
+    let hint = "give a suite in YAML, or a cassette in JSON";
     let text = fs::read(path).map_err(|error| unreadable(path, &error.to_string(), hint))?;
     let plan = if found::is_yaml(path) {
         std::str::from_utf8(&text).ok().and_then(Plan::of_suite)
@@ -75,11 +77,7 @@ fn one(path: &Path, named: bool, write: bool, summary: &mut Summary) -> anyhow::
     };
     let Some(plan) = plan else {
         if named {
-            return Err(unreadable(
-                path,
-                "it is neither a suite nor a cassette",
-                hint,
-            ));
+            return Err(unreadable(path, "not a suite or cassette", hint));
         }
         return Ok(());
     };

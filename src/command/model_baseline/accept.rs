@@ -14,20 +14,19 @@ use crate::exit::Exit;
 use crate::report::baseline::Compared;
 use crate::report::{self, Mistake};
 
-/// Take a candidate as the new baseline, after showing how it differs
+/// Replace a baseline by a candidate, and show the differences
 ///
-/// The invariants of the baseline stay, whatever the candidate declares. Why it was accepted
-/// belongs into the message with which you commit the file.
+/// The baseline keeps its invariants, whatever the candidate declares.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// What is to be the baseline
+    /// The new baseline
     #[arg(value_name = "CANDIDATE")]
     candidate: PathBuf,
-    /// The baseline that it replaces
+    /// The baseline to replace
     #[arg(long, value_name = "FILE")]
     baseline: PathBuf,
-    /// Allow that where the variable CI says `true`
+    /// Allow this when the variable `CI` is true
     #[arg(long)]
     allow_update_in_ci: bool,
     #[command(flatten)]
@@ -38,8 +37,8 @@ impl Arguments {
     pub(super) fn run(&self) -> anyhow::Result<Exit> {
         if is_ci() && !self.allow_update_in_ci {
             return Err(Mistake::new(
-                "a baseline is not replaced where the variable CI says `true`",
-                "accept it on your own machine and commit it, or add `--allow-update-in-ci`",
+                "`accept` is refused when the variable `CI` is true",
+                "accept it on your machine and commit it, or add `--allow-update-in-ci`",
             )
             .into());
         }
@@ -62,7 +61,7 @@ impl Arguments {
         new.invariants.clone_from(&old.invariants);
         let path = report::safe(&self.baseline.display().to_string());
         if new == old {
-            report::note(&format!("`{path}` stays as it is: nothing differs"));
+            report::note(&format!("`{path}` is unchanged: no differences"));
             return Ok(Exit::Pass);
         }
         let rules = Arc::new(redaction::built_in(&redaction::of_environment()));

@@ -57,7 +57,7 @@ pub(super) fn hash(config: &serde_json::Value, rules: &Arc<Rules>) -> anyhow::Re
     let mut redactor = Redactor::new(Arc::clone(rules));
     let text = config.to_string();
     let clean = redactor.json(text.as_bytes());
-    let clean = clean.map_err(|_| anyhow::anyhow!("the configuration cannot be redacted"))?;
+    let clean = clean.map_err(|_| anyhow::anyhow!("cannot redact the configuration"))?;
     Ok(config_hash(&serde_json::from_slice(&clean)?))
 }
 

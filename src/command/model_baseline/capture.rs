@@ -14,24 +14,24 @@ use crate::exit::Exit;
 use crate::files::unreadable;
 use crate::report::{self, Mistake};
 
-/// Write what a model answers into a baseline
+/// Write a model's answers to a baseline
 ///
-/// Of the agent tests of a suite, of a recording of an agent, or of a file. The same runs make
-/// the same bytes. A baseline that is there already keeps its invariants.
+/// Reads the agent tests of a suite, a recording of an agent, or a file. Equal
+/// runs give equal bytes. The invariants of an existing baseline are kept.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
-    #[command(flatten)]
-    source: SourceArguments,
-    /// Only exchanges whose ids this takes; `*` is any text, `?` any character
+    /// Only exchanges whose ID matches; `*` is any text, `?` any character
     #[arg(long, value_name = "GLOB")]
     filter: Option<Glob>,
-    /// What must hold for every candidate: a JSON list of invariants
+    /// Invariants that every candidate must satisfy, as a JSON list
     #[arg(long, value_name = "FILE")]
     invariants: Option<PathBuf>,
-    /// Where to write; standard output without it
+    /// File to write [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    source: SourceArguments,
 }
 
 impl Arguments {
@@ -63,7 +63,7 @@ impl Arguments {
             baseline.retain(filter);
         }
         if baseline.exchanges.is_empty() {
-            report::note("nothing is captured: there is no exchange, or the filter takes none");
+            report::note("nothing captured: no exchange, or none matches the filter");
             return Ok(Exit::Inconclusive);
         }
         if let Some(Some(Baseline { invariants, .. })) = before {
@@ -91,7 +91,7 @@ impl Arguments {
         };
         let read = read_invariants(&file::bytes(path)?);
         read.map(Some).map_err(|error| {
-            let hint = "it is a list of `{\"name\": …, \"kind\": …, \"condition\": {…}}`";
+            let hint = "expected a list of `{\"name\": …, \"kind\": …, \"condition\": {…}}`";
             unreadable(path, &error.to_string(), hint)
         })
     }
@@ -111,7 +111,7 @@ fn whole(candidate: Option<Candidate>) -> anyhow::Result<Captured> {
         None => Vec::new(),
     };
     let missing: Vec<String> = missing.iter().map(|one| report::safe(one)).collect();
-    let what = format!("not every test could be captured: {}", missing.join("; "));
+    let what = format!("some tests could not be captured: {}", missing.join("; "));
     let hint =
         "record its cassette with `tapewright run SUITE --record`, or set the key of its model";
     Err(Mistake::new(what, hint).into())
@@ -120,6 +120,9 @@ fn whole(candidate: Option<Candidate>) -> anyhow::Result<Captured> {
 const EXAMPLES: &str = "\
 Examples:
   tapewright model-baseline capture agents.yaml -o baseline.json
-  tapewright model-baseline capture agents.yaml --model claude-sonnet-5 --live --runs 3 -o candidate.json
-  tapewright model-baseline capture --recording runs/one/ --test agents.yaml::sums -o recorded.json
-  tapewright model-baseline capture --input baseline.json --filter '*::step-1' > first-steps.json";
+  tapewright model-baseline capture agents.yaml --model claude-sonnet-5 \\
+      --live --runs 3 -o candidate.json
+  tapewright model-baseline capture --recording runs/one/ \\
+      --test agents.yaml::sums -o recorded.json
+  tapewright model-baseline capture --input baseline.json \\
+      --filter '*::step-1' > first-steps.json";

@@ -11,18 +11,18 @@ use crate::exit::Exit;
 use crate::report;
 use crate::report::baseline::Compared;
 
-/// Tell how a candidate differs from a baseline, exchange by exchange
+/// Compare a candidate with a baseline, exchange by exchange
 ///
-/// Exchanges are paired by their ids. The status is 0 where nothing differs but noise, 6 where
-/// there is drift alone, and 1 where something failed. Another configuration of the server
-/// makes the baseline worthless: then nothing is compared and the status is 2.
+/// Exchanges are matched by ID. The exit status is 0 if there is nothing but
+/// noise, 6 if there is only drift, 1 if something failed, and 2 if the
+/// configurations of the servers differ, since nothing can be compared then.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// What the model answered before
+    /// Baseline file
     #[arg(value_name = "BASELINE")]
     baseline: PathBuf,
-    /// What it, or another one, answers now
+    /// Candidate file
     #[arg(value_name = "CANDIDATE")]
     candidate: PathBuf,
     #[command(flatten)]
@@ -32,10 +32,10 @@ pub(super) struct Arguments {
 /// How captures are compared, and how that is told.
 #[derive(Debug, Args)]
 pub(super) struct HowArguments {
-    /// Only exchanges whose ids this takes; `*` is any text, `?` any character
+    /// Only exchanges whose ID matches; `*` is any text, `?` any character
     #[arg(long, value_name = "GLOB")]
     pub(super) filter: Option<Glob>,
-    /// Compare though the configuration of the server is another one
+    /// Compare even if the server's configuration differs
     #[arg(long)]
     pub(super) ignore_config: bool,
     #[command(flatten)]
@@ -45,10 +45,10 @@ pub(super) struct HowArguments {
 /// How it is told.
 #[derive(Debug, Args)]
 pub(super) struct FormatArguments {
-    /// How to report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Pretty)]
     format: Format,
-    /// The same as `--format json`
+    /// Same as `--format json`
     #[arg(long, conflicts_with = "format")]
     json: bool,
 }
@@ -92,4 +92,5 @@ impl Arguments {
 const EXAMPLES: &str = "\
 Examples:
   tapewright model-baseline diff sonnet-4.json sonnet-5.json
-  tapewright model-baseline diff sonnet-4.json sonnet-5.json --filter '*::sums::*' --format markdown";
+  tapewright model-baseline diff sonnet-4.json sonnet-5.json \\
+      --filter '*::sums::*' --format markdown";

@@ -35,8 +35,8 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Baseline> {
 pub(super) fn refused(path: &Path, error: &ReadError) -> anyhow::Error {
     let hint = match error.problem {
         Problem::Version { .. } => "capture both with the same version of tapewright",
-        Problem::SameId { .. } => "exchanges are paired by their ids: each stands once",
-        _ => "`tapewright schema model-baseline` prints what a baseline is made of",
+        Problem::SameId { .. } => "each exchange must have an ID of its own",
+        _ => "see `tapewright schema model-baseline`",
     };
     unreadable(path, &error.to_string(), hint)
 }
@@ -46,7 +46,7 @@ pub(super) fn text(baseline: &Baseline, rules: &Arc<Rules>) -> anyhow::Result<St
     let text = baseline.write();
     let mut redactor = Redactor::new(Arc::clone(rules));
     let clean = redactor.json(text.as_bytes());
-    let clean = clean.map_err(|_| anyhow::anyhow!("what was captured cannot be redacted"))?;
+    let clean = clean.map_err(|_| anyhow::anyhow!("cannot redact the capture"))?;
     // The spelling of what was redacted is none of ours.
     let clean = Baseline::read(&clean)?;
     Ok(clean.write())
@@ -71,8 +71,8 @@ pub(super) fn replaced(path: &Path) -> anyhow::Result<Option<Baseline>> {
     let known = Baseline::read(&bytes(path)?);
     known.map(Some).map_err(|error| {
         let path = report::safe(&path.display().to_string());
-        let what = format!("`{path}` is there already, and is no baseline: {error}");
-        let hint = "name another file, or move this one away: it would be lost";
+        let what = format!("`{path}` already exists, and is no baseline: {error}");
+        let hint = "choose another file, or move this one away";
         Mistake::new(what, hint).into()
     })
 }

@@ -10,17 +10,17 @@ use crate::report::formats::{self, Told as _};
 /// How a comparison is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// For people
+    /// Text for people
     Pretty,
-    /// One JSON object, for programs
+    /// One JSON object
     Json,
     /// A table for a pull request
     Markdown,
-    /// XML for test reports
+    /// JUnit XML
     Junit,
-    /// Annotations of GitHub Actions
+    /// Annotations for GitHub Actions
     Github,
-    /// A page
+    /// An HTML page
     Html,
 }
 

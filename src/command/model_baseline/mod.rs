@@ -15,10 +15,10 @@ use clap::{Args, Subcommand};
 
 use crate::exit::Exit;
 
-/// Keep what a model answers, and tell how another one differs
+/// Record what a model answers, and compare other models with it
 ///
-/// A baseline holds, for every step of every agent test, what the model said and which tools
-/// it called with which arguments. Before a model is replaced, the new one is compared with it.
+/// For every step of every agent test, a baseline holds what the model said and
+/// which tools it called with which arguments.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {

@@ -42,7 +42,7 @@ pub(super) fn capture(
         captures.push(one);
     }
     same_model(&captures)?;
-    let baseline = merge(captures).ok_or_else(|| anyhow::anyhow!("there is nothing to capture"))?;
+    let baseline = merge(captures).ok_or_else(|| anyhow::anyhow!("nothing to capture"))?;
     Ok(Candidate {
         model: baseline.identity.model_id.clone(),
         captured: Ok(Captured { baseline, rules }),
@@ -59,10 +59,10 @@ fn same_model(captures: &[Baseline]) -> anyhow::Result<()> {
         return Ok(());
     }
     let what = format!(
-        "these are not runs of one model: {}",
+        "runs of different models: {}",
         report::safe(&models.join(", "))
     );
-    Err(Mistake::new(what, "capture each model into a file of its own").into())
+    Err(Mistake::new(what, "capture each model to its own file").into())
 }
 
 /// The run that a recording of an agent tells.
@@ -148,7 +148,7 @@ fn of_cassette(
 ) -> anyhow::Result<Baseline> {
     let clean = without_secrets(cassette, rules);
     let clean = clean.ok_or_else(|| {
-        let why = "what it tells cannot be redacted";
+        let why = "cannot redact it";
         unreadable(path, why, "record the agent again")
     })?;
     let (file, test) = match &arguments.test {

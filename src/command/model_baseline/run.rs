@@ -19,21 +19,21 @@ use crate::report::formats::json;
 
 /// Capture a candidate and compare it with a baseline
 ///
-/// Of a suite every model of `model_compatibility` is compared, or else those that its tests
-/// name; several make a table, models by tests.
+/// For a suite, every model in `model_compatibility` is compared, or else the
+/// models of its tests. Several models make a table of models by tests.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
-    #[command(flatten)]
-    source: SourceArguments,
-    /// What the model answered before
+    /// Baseline file
     #[arg(long, value_name = "FILE")]
     baseline: PathBuf,
-    /// Write each capture into this folder, as MODEL.json, to be accepted from there
+    /// Write each candidate to FOLDER/MODEL.json, for `accept`
     #[arg(long, value_name = "FOLDER")]
     save: Option<PathBuf>,
     #[command(flatten)]
     how: HowArguments,
+    #[command(flatten)]
+    source: SourceArguments,
 }
 
 impl Arguments {
@@ -156,7 +156,11 @@ fn slug(model: &str) -> String {
 
 const EXAMPLES: &str = "\
 Examples:
-  tapewright model-baseline run agents.yaml --baseline baseline.json --model claude-sonnet-5
-  tapewright model-baseline run agents.yaml --baseline baseline.json --save candidates/ --format html > models.html
-  tapewright model-baseline run agents.yaml --baseline baseline.json --live --runs 3
-  tapewright model-baseline run --recording runs/one/ --test agents.yaml::sums --baseline baseline.json --ignore-config";
+  tapewright model-baseline run agents.yaml --baseline baseline.json \\
+      --model claude-sonnet-5
+  tapewright model-baseline run agents.yaml --baseline baseline.json \\
+      --save candidates/ --format html > models.html
+  tapewright model-baseline run agents.yaml --baseline baseline.json --live \\
+      --runs 3
+  tapewright model-baseline run --recording runs/one/ \\
+      --test agents.yaml::sums --baseline baseline.json --ignore-config";

@@ -12,21 +12,24 @@ use crate::report::Mistake;
 /// Where a capture comes from.
 #[derive(Debug, Args)]
 pub(super) struct SourceArguments {
-    /// A suite: the runs of its agent tests, from their cassettes, or else by asking the model
+    /// Suite with agent tests; runs their cassettes, or asks the model
     #[arg(value_name = "SUITE", conflicts_with_all = ["config", "recording", "input"])]
     suite: Option<PathBuf>,
-    /// The same as SUITE
-    #[arg(long, value_name = "SUITE", conflicts_with_all = ["recording", "input"])]
+    /// Same as SUITE
+    #[arg(hide_short_help = true, long, value_name = "SUITE", conflicts_with_all = ["recording", "input"])]
     config: Option<PathBuf>,
-    /// The recording of an agent, as `record --models` has written it; repeatable, for several
-    /// runs of the same model
+    /// Agent recording made by `record --models`
+    ///
+    /// Repeatable, for several runs of the same model.
     #[arg(long, value_name = "FOLDER", conflicts_with = "input")]
     pub(super) recording: Vec<PathBuf>,
-    /// A capture, or an agent cassette; repeatable, for several runs of the same model
+    /// Capture or agent cassette
+    ///
+    /// Repeatable, for several runs of the same model.
     #[arg(long, alias = "candidate", value_name = "FILE")]
     pub(super) input: Vec<PathBuf>,
-    /// The test that a recording or a cassette is a run of, for its ids; without it
-    /// `recorded::NAME`, with the name of the agent
+    /// Test that a recording or cassette is a run of, for its IDs [default:
+    /// `recorded::NAME`, with the agent's name]
     #[arg(long, value_name = "FILE::TEST", value_parser = test)]
     pub(super) test: Option<(String, String)>,
     #[command(flatten)]
@@ -39,25 +42,25 @@ pub(super) struct SourceArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Models")]
 pub(super) struct ModelArguments {
-    /// The model: of a suite the one to ask, in place of those that its tests name; otherwise
-    /// what the capture calls it. With its provider as `PROVIDER:MODEL` where its name does not
-    /// tell it
+    /// Model to ask; for a recording, the name of its model
+    ///
+    /// Write `PROVIDER:MODEL` where the name alone does not tell the provider.
     #[arg(long, value_name = "MODEL")]
     pub(super) model: Vec<String>,
-    /// Ask the model, whatever cassettes there are; they stay as they are
+    /// Ask the model even if there are cassettes; they stay unchanged
     #[arg(long)]
     pub(super) live: bool,
-    /// Ask the model so many times: what it answers otherwise itself is noise
+    /// Ask the model this many times, to tell noise from drift
     #[arg(long, value_name = "COUNT", default_value_t = 1,
         value_parser = clap::value_parser!(u64).range(1..=MOST_RUNS))]
     pub(super) runs: u64,
-    /// How many tests run at once
+    /// Number of tests to run at the same time
     #[arg(long, value_name = "COUNT", default_value_t = 8)]
     pub(super) parallel: usize,
-    /// Read what tokens cost from this file, over the table that is built in
-    #[arg(long, value_name = "FILE")]
+    /// Read token prices from this file, on top of the built-in ones
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub(super) prices: Option<PathBuf>,
-    /// Ask no model any more once so many US dollars are spent
+    /// Stop asking models after this many US dollars
     #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
     pub(super) max_cost: Option<u64>,
 }
@@ -83,8 +86,8 @@ impl SourceArguments {
         }
         let source = match (self.recording.as_slice(), self.input.as_slice()) {
             ([], []) => {
-                let what = "nothing is named to be captured";
-                let hint = "name a suite, `--recording FOLDER` or `--input FILE`";
+                let what = "nothing to capture was given";
+                let hint = "give a suite, `--recording FOLDER` or `--input FILE`";
                 return Err(Mistake::new(what, hint).into());
             }
             ([], files) => Source::Files(files),
@@ -92,12 +95,12 @@ impl SourceArguments {
         };
         let models = &self.models;
         if models.live || models.runs > 1 {
-            let what = "only the model of a suite can be asked";
-            let hint = "name several recordings or captures for several runs, or a suite";
+            let what = "`--live` and `--runs` need a suite";
+            let hint = "give several recordings or captures for several runs, or a suite";
             return Err(Mistake::new(what, hint).into());
         }
         if models.model.len() > 1 {
-            let what = "several models cannot have one recording";
+            let what = "a recording has only one model";
             return Err(Mistake::new(what, "name one `--model`").into());
         }
         Ok(source)
@@ -109,6 +112,6 @@ fn test(typed: &str) -> Result<(String, String), String> {
         Some((file, test)) if !file.is_empty() && !test.is_empty() => {
             Ok((file.to_owned(), test.to_owned()))
         }
-        _ => Err("it is written FILE::TEST, such as `agents.yaml::sums`".to_owned()),
+        _ => Err("expected FILE::TEST, such as `agents.yaml::sums`".to_owned()),
     }
 }

@@ -104,7 +104,7 @@ fn chosen(suite: &Suite, named: &[String], wanted: Wanted) -> anyhow::Result<Vec
     }
     if known.is_empty() {
         let what = "the suite has no agent tests";
-        let hint = "add them under `agents`: docs/agents.md";
+        let hint = "add them under `agents`; see docs/agents.md";
         return Err(Mistake::new(what, hint).into());
     }
     let meant = &suite.model_compatibility;
@@ -116,8 +116,8 @@ fn chosen(suite: &Suite, named: &[String], wanted: Wanted) -> anyhow::Result<Vec
     if named.is_empty() {
         if wanted == Wanted::One && known.len() > 1 {
             let listed: Vec<String> = known.iter().map(id).collect();
-            let what = format!("the suite asks several models: {}", listed.join(", "));
-            let hint = "a baseline is of one model: name it with `--model`";
+            let what = format!("the suite uses several models: {}", listed.join(", "));
+            let hint = "a baseline has one model; choose it with `--model`";
             return Err(Mistake::new(what, hint).into());
         }
         return Ok(known);
@@ -130,7 +130,7 @@ fn chosen(suite: &Suite, named: &[String], wanted: Wanted) -> anyhow::Result<Vec
         }
     }
     if wanted == Wanted::One && models.len() > 1 {
-        let what = "a baseline is of one model";
+        let what = "a baseline has one model";
         return Err(Mistake::new(what, "name one `--model`").into());
     }
     Ok(models)
@@ -239,6 +239,7 @@ impl Asking<'_> {
             bail: false,
             retry: 0,
             record: None,
+            times: false,
             revisions: suite
                 .target_versions
                 .iter()

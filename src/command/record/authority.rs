@@ -16,8 +16,8 @@ use crate::report::{self, Mistake, safe};
 /// The authority for these hosts; for any, when none are named. `tells` who has to trust it.
 pub(super) fn open(hosts: &[String], tells: bool) -> anyhow::Result<Authority> {
     let hosts = Hosts::of(hosts).map_err(|why| {
-        let what = format!("an `--intercept-host` cannot be used: {why}");
-        let hint = "name it like `--intercept-host api.example.com`, or by its address";
+        let what = format!("invalid `--intercept-host`: {why}");
+        let hint = "write it like `--intercept-host api.example.com`, or use its IP address";
         Mistake::new(what, hint)
     })?;
     let folder = folder()?;
@@ -84,7 +84,7 @@ fn remedy(problem: &AuthorityProblem) -> Mistake {
             Mistake::new(
                 what,
                 format!(
-                    "somebody may know its key: remove `{path}`, and a new one is made, which clients then have to trust; `chmod -R go= {path}` keeps it where you know that nobody looked"
+                    "others may know its key: remove `{path}` to create a new one, which clients must then trust, or run `chmod -R go= {path}` to keep it"
                 ),
             )
         }
@@ -92,19 +92,19 @@ fn remedy(problem: &AuthorityProblem) -> Mistake {
             let path = safe(&path.display().to_string());
             Mistake::new(
                 what,
-                format!("set TAPEWRIGHT_HOME to a folder of your own, or remove `{path}`"),
+                format!("set `TAPEWRIGHT_HOME` to a folder of your own, or remove `{path}`"),
             )
         }
         AuthorityProblem::Damaged { path } => {
             let path = safe(&path.display().to_string());
             Mistake::new(
                 what,
-                format!("remove `{path}`, and a new one is made, which clients then have to trust"),
+                format!("remove `{path}` to create a new one, which clients must then trust"),
             )
         }
         AuthorityProblem::Locked { .. } => {
-            Mistake::new(what, "end the other recorder, or try again")
+            Mistake::new(what, "stop the other recorder, or try again")
         }
-        _ => Mistake::new(what, "set TAPEWRIGHT_HOME to a folder that you may write"),
+        _ => Mistake::new(what, "set `TAPEWRIGHT_HOME` to a writable folder"),
     }
 }

@@ -84,7 +84,7 @@ pub(super) fn entry(arguments: &Arguments, way: &Way<'_>, label: &str) -> anyhow
         },
     };
     if matches!(run, Run::Url(_)) && client.shape.urls.is_empty() {
-        let what = format!("{} starts processes alone", client.name);
+        let what = format!("{} only supports servers that it starts", client.name);
         return Err(Mistake::new(what, "leave out `--listen`").into());
     }
     Ok(tapewright_clients::entry(client, label, &run))
@@ -105,7 +105,7 @@ fn words(arguments: &Arguments) -> anyhow::Result<Vec<String>> {
             "--print-config" => {}
             "--client" => drop(own.next()),
             word if word.starts_with("--client=") => {}
-            "-o" | "--output" | "--capture" => {
+            "-o" | "--output" | "--save-capture" | "--capture" => {
                 kept.push(word.clone());
                 if let Some(path) = own.next() {
                     kept.push(wrap::absolute(path)?);
@@ -129,7 +129,7 @@ fn words(arguments: &Arguments) -> anyhow::Result<Vec<String>> {
 
 /// `--output=FILE` and `-oFILE` with a whole path; other words as they are.
 fn long_path(word: &str) -> anyhow::Result<String> {
-    for option in ["--output=", "--capture=", "-o=", "-o"] {
+    for option in ["--output=", "--save-capture=", "--capture=", "-o=", "-o"] {
         if let Some(path) = word.strip_prefix(option) {
             return Ok(format!("{option}{}", wrap::absolute(path)?));
         }
@@ -143,7 +143,7 @@ fn url(way: &Way<'_>, listen: &str) -> anyhow::Result<String> {
         Way::Gateway { url, .. } => url.path.as_str(),
         Way::Front { .. } => "/mcp",
         _ => {
-            let what = "a forward proxy is no server: the client keeps the server's own URL";
+            let what = "`--print-config` cannot be used with `--forward-proxy`: clients keep the server's URL";
             return Err(Mistake::new(what, "set HTTP_PROXY for the client").into());
         }
     };
@@ -155,7 +155,7 @@ fn url(way: &Way<'_>, listen: &str) -> anyhow::Result<String> {
     };
     if port.parse::<u16>().unwrap_or(0) == 0 {
         let what = format!(
-            "`--listen {}` says no port that a client could be told",
+            "`--print-config` needs a fixed port in `--listen {}`",
             safe(listen)
         );
         return Err(Mistake::new(what, "choose one, such as `--listen 4000`").into());

@@ -40,7 +40,7 @@ impl NewEpisodes {
         let target = Target::tape_only(&path.with_file_name(format!("{}{ENDING}", begin(path))));
         let settings = settings(arguments, way, &label, clock, target, None)?;
         let recorder = Recorder::start(settings, clock);
-        let recorder = Arc::new(recorder.context("the recorder could not be started")?);
+        let recorder = Arc::new(recorder.context("cannot start the recorder")?);
         Ok(Self { recorder })
     }
 
@@ -51,7 +51,12 @@ impl NewEpisodes {
     /// Adds what was recorded to the cassette as it is now: by a new file that takes its
     /// name. False when something of it is missing; then the recording is left where it
     /// is, and that is said.
-    pub(super) fn finish(self, path: &Path, asked: u64, verbose: bool) -> anyhow::Result<bool> {
+    pub(super) fn finish(
+        self,
+        path: &Path,
+        asked: u64,
+        arguments: &Arguments,
+    ) -> anyhow::Result<bool> {
         if asked == 0 {
             self.recorder.abandon();
             return Ok(true);
@@ -62,15 +67,15 @@ impl NewEpisodes {
             let place = finished.tape.as_deref().map(shown);
             let place = place.map_or_else(String::new, |tape| format!(" on `{tape}`"));
             report::note(&format!(
-                "nothing was added: the recording{place} is not whole"
+                "nothing was added: the recording{place} is incomplete"
             ));
             return Ok(false);
         };
-        let added = add(path, tape).with_context(|| {
-            let what = format!("what is new could not be added to `{}`", shown(path));
+        let added = add(path, tape, arguments.cassette_times).with_context(|| {
+            let what = format!("cannot add the new exchanges to `{}`", shown(path));
             Mistake::new(what, format!("it is kept on `{}`", shown(tape)))
         })?;
-        if verbose {
+        if arguments.verbose {
             tell(path, added, "");
         }
         Ok(true)
@@ -88,7 +93,7 @@ fn begin(path: &Path) -> String {
 
 /// Adds to a cassette what recorders left beside it that were stopped before they could. What
 /// cannot be added stays, and that is said.
-pub(super) fn recover(path: &Path) {
+pub(super) fn recover(path: &Path, times: bool) {
     for tape in left_behind(path) {
         // Anybody may lay files into a folder that is open to all.
         let is_ours = tape
@@ -104,11 +109,11 @@ pub(super) fn recover(path: &Path) {
         if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
             continue;
         }
-        match add(path, &tape) {
+        match add(path, &tape, times) {
             Ok(0) => {}
             Ok(added) => tell(path, added, " of a recorder that was stopped"),
             Err(error) => report::note(&format!(
-                "`{}` could not be added to the cassette: {error:#}",
+                "cannot add `{}` to the cassette: {error:#}",
                 shown(&tape)
             )),
         }
@@ -147,10 +152,15 @@ fn left_behind(path: &Path) -> Vec<PathBuf> {
     tapes.into_iter().map(|(_, tape)| tape).collect()
 }
 
-/// Adds the exchanges of a tape to a cassette, and removes the tape; how many there are.
-fn add(path: &Path, tape: &Path) -> anyhow::Result<u64> {
+/// Adds the exchanges of a tape to a cassette, and removes the tape; how many there are. They tell
+/// their times where that is wanted, or where those that are there do.
+fn add(path: &Path, tape: &Path, times: bool) -> anyhow::Result<u64> {
+    let times = times || Recording::open(path)?.timed();
     let recording = Recording::open(tape)?;
     let mut projector = Projector::new(&recording.header(), spool()?, spool()?);
+    if !times {
+        projector = projector.without_times();
+    }
     let frame =
         recording.messages(|event, message| Ok(projector.observe_message(event, message)?))?;
     let mut new = Vec::new();
@@ -167,7 +177,7 @@ fn add(path: &Path, tape: &Path) -> anyhow::Result<u64> {
     let folder = File::open(folder.unwrap_or(Path::new(".")))?;
     folder.lock()?;
     let old = fs::read(path)?;
-    let merged = cassette::merge(&old, &new, unfinished).context("it is no cassette any more")?;
+    let merged = cassette::merge(&old, &new, unfinished).context("not a cassette any more")?;
     let permissions = fs::metadata(path).ok().map(|data| data.permissions());
     let mut file = NewFile::create(path)?;
     file.writer().write_all(&merged.text)?;

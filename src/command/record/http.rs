@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use tapewright_engine::fault::{Book, Reach};
+use tapewright_engine::fault::{FaultSet, Reach};
 use tapewright_proxy::http::forward::Forward;
 use tapewright_proxy::http::gateway::{Changes, Route, Settings};
 use tapewright_proxy::http::listen::Limits;
@@ -12,7 +12,10 @@ use tapewright_proxy::http::origin::{Destinations, Origin, OriginSettings, Origi
 
 use super::authority;
 use super::listen::{ListenArguments, MinTls};
-use crate::command::upstream::{UpstreamArguments, seconds};
+use super::size;
+use crate::command::behind;
+use crate::command::duration;
+use crate::command::upstream::UpstreamArguments;
 use crate::log;
 use crate::report::Mistake;
 
@@ -23,58 +26,75 @@ use crate::report::Mistake;
     clippy::struct_excessive_bools,
     reason = "each is an option of its own"
 )]
+#[command(next_help_heading = "HTTP")]
 pub(crate) struct HttpArguments {
     #[command(flatten)]
     pub(crate) listening: ListenArguments,
-    #[command(flatten)]
-    pub(crate) server: UpstreamArguments,
-    /// Serve as a forward proxy at this address: clients keep the server's own URL
+    /// Listen as a forward proxy on this address
+    ///
+    /// Clients keep the URL of the server.
     #[arg(long, value_name = "ADDR", conflicts_with_all = ["listen", "upstream"])]
     pub(crate) forward_proxy: Option<String>,
-    /// Read what goes through the forward proxy over TLS, with a certificate authority of
-    /// our own that the client has to trust
+    /// Decrypt TLS that passes the forward proxy
+    ///
+    /// Uses a certificate authority that clients must trust.
     #[arg(long, requires = "forward_proxy")]
     intercept: bool,
-    /// Read only what goes to this host, a name or an address, and to those below it; can be
-    /// given several times. The authority can then vouch for no other host
-    #[arg(long, value_name = "HOST", requires = "intercept")]
+    /// Decrypt only this host and its subdomains; repeatable
+    ///
+    /// The certificate authority is then limited to these hosts.
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "HOST",
+        requires = "intercept"
+    )]
     intercept_host: Vec<String>,
-    /// Connect to this host alone, a name or an address; can be given several times. Without
-    /// it a forward proxy connects to all but link-local and metadata addresses
-    #[arg(long, value_name = "HOST", requires = "forward_proxy")]
+    /// Connect only to this host; repeatable [default: all hosts except link-local and
+    /// metadata addresses]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "HOST",
+        requires = "forward_proxy"
+    )]
     allow_destination: Vec<String>,
-    /// Send `Host` to the server as the client sent it
-    #[arg(long)]
+    /// Forward the client's `Host` header unchanged
+    #[arg(hide_short_help = true, long)]
     preserve_host: bool,
-    /// Put our address into OAuth metadata and challenges of the server
-    #[arg(long)]
+    /// Replace the server's address by ours in OAuth metadata and challenges
+    #[arg(hide_short_help = true, long)]
     rewrite_auth: bool,
-    /// After how long without a word the files of a session in a folder are finished, in
-    /// seconds; its connections stay
-    #[arg(long, value_name = "SECONDS", default_value_t = 300.0)]
-    session_idle: f64,
-    /// Serve figures for Prometheus at this address
-    #[arg(long, value_name = "ADDR")]
+    /// Close the files of a session after this time without traffic
+    ///
+    /// Only for a folder; connections stay open.
+    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "5m", value_parser = duration::parse)]
+    session_idle: Duration,
+    /// Serve Prometheus metrics on this address
+    #[arg(hide_short_help = true, long, value_name = "ADDR")]
     metrics: Option<String>,
-    /// Leave `/healthz` to the server
-    #[arg(long)]
+    /// Forward `/healthz` to the server
+    #[arg(hide_short_help = true, long)]
     pass_healthz: bool,
-    /// How many connections of clients are served at once; more take the places of those that
-    /// idle longest
-    #[arg(long, value_name = "COUNT", default_value_t = Limits::default().connections)]
+    /// Limit of open client connections
+    ///
+    /// New connections replace those that have been idle longest.
+    #[arg(hide_short_help = true, long, value_name = "COUNT", default_value_t = Limits::default().connections)]
     max_connections: usize,
-    /// How many exchanges are served at once
-    #[arg(long, value_name = "COUNT", default_value_t = Limits::default().exchanges)]
+    /// Limit of concurrent HTTP exchanges
+    #[arg(hide_short_help = true, long, value_name = "COUNT", default_value_t = Limits::default().exchanges)]
     max_exchanges: usize,
-    /// How long the head of a request may take, and a connection may idle, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().head_time.as_secs_f64())]
-    head_timeout: f64,
-    /// How long a client may say nothing in the middle of a request's body, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().body_time.as_secs_f64())]
-    body_timeout: f64,
-    /// The longest head of a request, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().head_bytes)]
+    /// Time limit for a request head, and for idle connections
+    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "2m", value_parser = duration::parse)]
+    head_timeout: Duration,
+    /// Time limit for a pause within a request body
+    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "1m", value_parser = duration::parse)]
+    body_timeout: Duration,
+    /// Size limit for a request head
+    #[arg(hide_short_help = true, long, value_name = "SIZE", default_value = "64KiB", value_parser = size::parse)]
     max_head: usize,
+    #[command(flatten)]
+    pub(crate) server: UpstreamArguments,
 }
 
 impl HttpArguments {
@@ -90,8 +110,8 @@ impl HttpArguments {
         let client_token = self.listening.client_token()?;
         let is_forward = matches!(route, Route::Forward(_));
         if is_forward && !place.is_local() && client_token.is_none() {
-            let what = "a forward proxy that is open to other machines needs `--client-token`";
-            let hint = "whoever reaches it reaches everything that this machine does; add `--client-token VARIABLE`";
+            let what = "`--forward-proxy` on a public address requires `--client-token`";
+            let hint = "everyone who can reach it can use this machine's network; add `--client-token VARIABLE`";
             return Err(Mistake::new(what, hint).into());
         }
         Ok(Settings {
@@ -106,8 +126,8 @@ impl HttpArguments {
             allow_hosts: self.listening.allow_host.clone(),
             allow_origins: self.listening.allow_origin.clone(),
             client_token,
-            limits: self.limits()?,
-            drain: self.listening.drain()?,
+            limits: self.limits(),
+            drain: self.listening.drain(),
             metrics: self
                 .metrics
                 .as_deref()
@@ -115,13 +135,20 @@ impl HttpArguments {
                 .transpose()?,
             pass_healthz: self.pass_healthz,
             log_lost: log::lost(),
-            faults: Arc::new(Book::new(0, "", Reach::Http)),
+            traces: behind::figures(),
+            operations: behind::operations(),
+            faults: Arc::new(FaultSet::new(0, "", Reach::Http)),
         })
     }
 
     /// After how long without a word a session's files are finished.
-    pub(crate) fn session_idle(&self) -> anyhow::Result<Duration> {
-        seconds("--session-idle", self.session_idle)
+    pub(crate) fn session_idle(&self) -> Duration {
+        self.session_idle
+    }
+
+    /// Whether figures are served.
+    pub(super) fn has_metrics(&self) -> bool {
+        self.metrics.is_some()
     }
 
     /// The connections to the server.
@@ -153,14 +180,14 @@ impl HttpArguments {
         self.intercept && self.intercept_host.is_empty()
     }
 
-    fn limits(&self) -> anyhow::Result<Limits> {
-        Ok(Limits {
+    fn limits(&self) -> Limits {
+        Limits {
             connections: self.max_connections.max(1),
             exchanges: self.max_exchanges,
             head_bytes: self.max_head,
-            head_time: seconds("--head-timeout", self.head_timeout)?,
-            body_time: seconds("--body-timeout", self.body_timeout)?,
+            head_time: self.head_timeout,
+            body_time: self.body_timeout,
             ..Limits::default()
-        })
+        }
     }
 }

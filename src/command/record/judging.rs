@@ -6,27 +6,26 @@ use std::time::Duration;
 use clap::Args;
 use tapewright_compliance::Facts;
 use tapewright_compliance::live::{Live, Watch};
-use tapewright_proxy::record::{Ear, Findings, Judging, MakeJudge};
+use tapewright_proxy::record::{Feed, Findings, Judging, MakeJudge};
 use tapewright_schemas::event::Offset;
 use tapewright_schemas::recording::FileKind;
 
-use crate::command::replay::playing::duration;
+use crate::command::duration;
 use crate::command::selection::SelectionArguments;
 use crate::exit::Exit;
 use crate::report::{self, Mistake};
 
 /// Judging while it is recorded.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Judging")]
+#[command(next_help_heading = "Checks")]
 pub(crate) struct JudgingArguments {
-    /// Judge what passes by its invariants, and put what is found onto the tape
+    /// Check the session while it is recorded, and record the findings
     #[arg(long)]
     check: bool,
-    /// Name requests that have had no answer for this long, and what the server is doing
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    /// Report requests without an answer for this long
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     hang_after: Option<Duration>,
-    /// End with status 1 when anything was found, or as `run` when the suite of `--suite`
-    /// does not hold
+    /// Exit with status 1 on findings, or when `--suite` fails
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -38,28 +37,28 @@ const SOONEST: Duration = Duration::from_millis(20);
 const LATEST: Duration = Duration::from_secs(1);
 
 impl JudgingArguments {
-    /// Who judges, if anybody does; an ear that scores the session hears it as well.
+    /// Who judges, if anybody does; a feed that scores the session hears it as well.
     pub(super) fn judging(
         &self,
         verbose: bool,
-        ear: Option<Ear>,
+        feed: Option<Feed>,
     ) -> anyhow::Result<Option<Judging>> {
         if !self.check && !self.selection.is_empty() {
-            let what = "`--all`, `--select`, `--ignore` and `--severity` say how to judge, and nothing is judged";
+            let what = "`--all`, `--select`, `--skip` and `--severity` need `--check`";
             return Err(Mistake::new(what, "add `--check`").into());
         }
         let judges = self.check || self.hang_after.is_some();
-        if !judges && ear.is_none() {
+        if !judges && feed.is_none() {
             if self.strict {
-                let what = "`--strict` is about findings, and nothing is judged";
-                let hint = "add `--check`, `--hang-after TIME` or `--suite SUITE`";
+                let what = "`--strict` has no effect without checks";
+                let hint = "add `--check`, `--hang-after DURATION` or `--suite SUITE`";
                 return Err(Mistake::new(what, hint).into());
             }
             return Ok(None);
         }
         if self.hang_after.is_some_and(|after| after.is_zero()) {
-            let what = "`--hang-after 0` would call every request a hang";
-            return Err(Mistake::new(what, "give the answer some time: `--hang-after 30s`").into());
+            let what = "`--hang-after` must be longer than 0";
+            return Err(Mistake::new(what, "use a longer time, such as `--hang-after 30s`").into());
         }
         let selection = if self.check {
             Some(self.selection.selection()?)
@@ -79,7 +78,7 @@ impl JudgingArguments {
             .map_or(LATEST, |after| (after / 4).clamp(SOONEST, LATEST));
         Ok(Some(Judging {
             judge: judges.then_some(judge),
-            ears: ear.into_iter().collect(),
+            feeds: feed.into_iter().collect(),
             tell: Arc::new(move |_, finding| {
                 if verbose {
                     report::note(&report::finding::line(finding));

@@ -10,43 +10,56 @@ use clap::{Args, ValueEnum};
 use tapewright_proxy::front::FrontSettings;
 use tapewright_proxy::http::listen::{ClientToken, ListenAddress, server_config};
 
-use crate::command::upstream::seconds;
+use crate::command::duration;
 use crate::files::output;
 use crate::report::{Mistake, safe};
 
 /// Clients on HTTP.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Over HTTP")]
+#[command(next_help_heading = "HTTP")]
 pub(crate) struct ListenArguments {
-    /// Serve clients at this address, or at a socket that only you can open, `unix:PATH`;
-    /// port 0 takes a free one. The address is printed as one line of JSON
+    /// Listen for HTTP clients on this address
+    ///
+    /// A port, `HOST:PORT`, or `unix:PATH` for a socket that only you can open. Port 0
+    /// picks a free port. The address is printed to stdout as a line of JSON.
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<String>,
-    /// Listen beyond this machine, to anybody who can reach it
-    #[arg(long)]
+    /// Allow addresses that other machines can reach
+    #[arg(hide_short_help = true, long)]
     danger_listen_anywhere: bool,
-    /// Also accept this host name in `Host`
-    #[arg(long, value_name = "NAME")]
+    /// Accept this host name in `Host`; repeatable
+    #[arg(hide_short_help = true, long, value_name = "NAME")]
     pub(super) allow_host: Vec<String>,
-    /// Also accept pages of this origin
-    #[arg(long, value_name = "ORIGIN")]
+    /// Accept pages of this origin; repeatable
+    #[arg(hide_short_help = true, long, value_name = "ORIGIN")]
     pub(super) allow_origin: Vec<String>,
-    /// Demand a token of every client, the value of this environment variable, in
-    /// `Proxy-Authorization`
-    #[arg(long, value_name = "VARIABLE")]
+    /// Require the token in this environment variable from clients
+    ///
+    /// Clients send it in `Proxy-Authorization`.
+    #[arg(hide_short_help = true, long, value_name = "VARIABLE")]
     client_token: Option<String>,
-    /// The oldest version of TLS that is spoken
-    #[arg(long, value_enum, value_name = "VERSION", default_value_t = MinTls::V1_2)]
+    /// Oldest TLS version to accept
+    #[arg(hide_short_help = true, long, value_enum, value_name = "VERSION", default_value_t = MinTls::V1_2)]
     pub(super) min_tls: MinTls,
-    /// Our own certificate chain, in PEM, to listen with TLS
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    /// Certificate chain to listen with, in PEM
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "FILE",
+        requires = "tls_key"
+    )]
     tls_cert: Option<PathBuf>,
-    /// The key of our own certificate, in PEM
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    /// Private key of the certificate, in PEM
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "FILE",
+        requires = "tls_cert"
+    )]
     tls_key: Option<PathBuf>,
-    /// How long what is under way may go on after a signal to stop, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 5.0)]
-    drain_timeout: f64,
+    /// Time for open exchanges to finish after a signal to stop
+    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "5s", value_parser = duration::parse)]
+    drain_timeout: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -67,7 +80,7 @@ impl ListenArguments {
             allow_origins: self.allow_origin.clone(),
             client_token: self.client_token()?,
             limit_bytes: limit_bytes.max(FrontSettings::default().limit_bytes),
-            drain: self.drain()?,
+            drain: self.drain(),
             ..FrontSettings::default()
         })
     }
@@ -86,13 +99,12 @@ impl ListenArguments {
         };
         if path.is_empty() {
             return mistake(
-                "names no file",
-                "name it like `--listen unix:/run/user/1000/mcp`",
+                "is not a path",
+                "write it like `--listen unix:/run/user/1000/mcp`",
             );
         }
         if self.tls_cert.is_some() {
-            let hint =
-                "leave `--tls-cert` out: what passes through a socket never leaves the machine";
+            let hint = "omit `--tls-cert`: a local socket needs no TLS";
             return mistake("is served without TLS", hint);
         }
         output::links(Path::new(path))?;
@@ -106,18 +118,18 @@ impl ListenArguments {
             return Ok(None);
         };
         let mistake = |why: &str| {
-            let what = format!("`--client-token {}` cannot be used: {why}", safe(variable));
-            let hint = "put a long random text into the variable, such as that of `openssl rand -hex 32`, and name the variable";
+            let what = format!("invalid `--client-token {}`: {why}", safe(variable));
+            let hint = "set the variable to a long random text, such as the output of `openssl rand -hex 32`";
             Mistake::new(what, hint)
         };
-        let text = std::env::var(variable).map_err(|_| mistake("no such variable is set"))?;
+        let text = std::env::var(variable).map_err(|_| mistake("the variable is not set"))?;
         let token = ClientToken::new(&text).map_err(|why| mistake(&why.to_string()))?;
         Ok(Some(token))
     }
 
     /// How long what is under way may go on after a signal to stop.
-    pub(super) fn drain(&self) -> anyhow::Result<Duration> {
-        seconds("--drain-timeout", self.drain_timeout)
+    pub(super) fn drain(&self) -> Duration {
+        self.drain_timeout
     }
 
     fn server_tls(&self) -> anyhow::Result<Option<Arc<rustls::ServerConfig>>> {
@@ -126,8 +138,8 @@ impl ListenArguments {
         };
         let config =
             server_config(certificate, key, self.min_tls == MinTls::V1_3).context(Mistake::new(
-                "our own certificate cannot be used",
-                "check the files of `--tls-cert` and `--tls-key`",
+                "invalid `--tls-cert` or `--tls-key`",
+                "both must be PEM files that belong together",
             ))?;
         Ok(Some(config))
     }
@@ -143,12 +155,14 @@ impl ListenArguments {
             .ok()
             .and_then(|mut found| found.next());
         let Some(address) = address else {
-            let what = format!("`{option} {text}` is no address");
-            return Err(Mistake::new(what, "name it like `127.0.0.1:4000`, or just `4000`").into());
+            let what = format!("invalid address `{option} {text}`");
+            return Err(
+                Mistake::new(what, "write it like `127.0.0.1:4000`, or just `4000`").into(),
+            );
         };
         if !address.ip().is_loopback() && !self.danger_listen_anywhere {
-            let what = format!("`{option} {text}` is open to other machines");
-            let hint = "listen at 127.0.0.1, or add `--danger-listen-anywhere`: whoever reaches the port reaches the server behind it";
+            let what = format!("`{option} {text}` can be reached from other machines");
+            let hint = "listen on 127.0.0.1, or add `--danger-listen-anywhere` to give everyone who can reach the port access to the server";
             return Err(Mistake::new(what, hint).into());
         }
         Ok(address)

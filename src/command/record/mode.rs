@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::ValueEnum;
-use tapewright_engine::fault::Book;
+use tapewright_engine::fault::FaultSet;
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::front::{self, Behind};
 use tapewright_proxy::record::Tapped;
@@ -18,6 +18,7 @@ use super::episodes::{self, NewEpisodes};
 use super::way::Way;
 use super::{Arguments, exit_of, gateway};
 use crate::command::faults::{self, Control};
+use crate::command::page::{Beside, Unkept};
 use crate::command::replay;
 use crate::exit::Exit;
 use crate::log;
@@ -26,14 +27,15 @@ use crate::report::{self, Mistake};
 /// What is played, and what is recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Mode {
-    /// Record everything anew; the server is asked everything
+    /// Record everything, and overwrite an existing cassette
     #[default]
     All,
-    /// Play a cassette that is there, and ask the server nothing; record when there is none
+    /// Replay an existing cassette without contacting the server; record if there is none
     Once,
-    /// Play a cassette, and ask the server nothing; without a cassette nothing is served
+    /// Replay only; never contact the server
     None,
-    /// Play what the cassette knows, ask the server the rest, and add that to the cassette
+    /// Replay what the cassette has, ask the server for the rest, and add it to the
+    /// cassette
     NewEpisodes,
 }
 
@@ -53,23 +55,23 @@ impl Plan {
     pub(super) fn of(arguments: &Arguments) -> anyhow::Result<Self> {
         if arguments.mode == Mode::All {
             if arguments.mapping.is_asked() {
-                let what = "`--map` and `--no-learned-map` are for a cassette that is played";
+                let what = "`--map` and `--no-learned-map` need a cassette to replay";
                 let hint =
-                    "play one: `--mode once`, `none` or `new-episodes`, or `tapewright replay`";
+                    "add `--mode once`, `none` or `new-episodes`, or use `tapewright replay`";
                 return Err(Mistake::new(what, hint).into());
             }
             return Ok(Self::Record);
         }
         let Some(output) = arguments.output.as_deref().filter(|path| is_cassette(path)) else {
-            let what = "`--mode` needs a cassette to play, and `-o` names none";
-            return Err(Mistake::new(what, "name one, such as `-o session.json`").into());
+            let what = "`--mode` needs a cassette in `-o`";
+            return Err(Mistake::new(what, "add one, such as `-o session.json`").into());
         };
         let plan = match (arguments.mode, output.exists()) {
             (Mode::None | Mode::Once, true) => Self::Play(output.to_owned()),
             (Mode::None, false) => {
                 let path = report::safe(&output.display().to_string());
-                let what = format!("there is no `{path}`, and `--mode none` records nothing");
-                let hint = "record it first: `--mode once` does when it is missing";
+                let what = format!("`{path}` does not exist, and `--mode none` never records");
+                let hint = "use `--mode once` to record a missing cassette";
                 return Err(Mistake::new(what, hint).into());
             }
             (Mode::NewEpisodes, true) => Self::Extend(output.to_owned()),
@@ -106,7 +108,7 @@ impl Plan {
 #[derive(Clone, Copy)]
 pub(super) struct Served<'a> {
     pub(super) way: &'a Way<'a>,
-    pub(super) book: &'a Arc<Book>,
+    pub(super) fault_set: &'a Arc<FaultSet>,
     pub(super) control: Option<&'a Control>,
 }
 
@@ -137,7 +139,7 @@ fn extend(
     clock: Clock,
 ) -> anyhow::Result<Exit> {
     let way = place.way;
-    episodes::recover(path);
+    episodes::recover(path, arguments.cassette_times);
     let ((cassette, index), _) = cassette(path, arguments, clock)?;
     // What is new happens behind what is known.
     let live_clock = clock.put_forward(index.script().length());
@@ -151,7 +153,7 @@ fn extend(
         arguments,
         clock,
     );
-    let whole = fresh.finish(path, episodes.asked(), arguments.verbose)?;
+    let whole = fresh.finish(path, episodes.asked(), arguments)?;
     let exit = served?;
     Ok(if whole { exit } else { Exit::Inconclusive })
 }
@@ -168,10 +170,10 @@ fn cassette(
     if script.kind() != FileKind::Cassette {
         let shown = report::safe(&path.display().to_string());
         let what = format!(
-            "`{shown}` is a {}, and `--mode` plays cassettes",
+            "`{shown}` is a {}, but `--mode` needs a cassette",
             script.kind().name()
         );
-        let hint = "make a cassette of it: `tapewright export TAPE --as cassette -o FILE`";
+        let hint = "convert it with `tapewright export TAPE --as cassette -o FILE`";
         return Err(Mistake::new(what, hint).into());
     }
     let rules = super::rules(arguments, None)?();
@@ -192,12 +194,35 @@ fn serve(
     arguments: &Arguments,
     clock: Clock,
 ) -> anyhow::Result<Exit> {
-    let Served { way, book, control } = place;
-    let rules = || Ok(super::rules(arguments, None)?());
-    let (recorder, ear) = faults::unrecorded(control, arguments.max_message, rules, clock)?;
+    let Served {
+        way,
+        fault_set,
+        control,
+    } = place;
+    let rules = || anyhow::Ok(super::rules(arguments, None)?());
+    let label = arguments.label.clone().unwrap_or_else(|| way.label());
+    let run = || {
+        Ok(Unkept {
+            label: &label,
+            transport: way.transport(),
+            redacted: !arguments.redaction.is_off(),
+            limit_bytes: arguments.max_message,
+            rules: rules()?,
+        })
+    };
+    let beside = Beside::new(fault_set, control, None);
+    let kept = arguments.page.unkept(run, &beside, clock)?;
+    let (recorder, log_listener, _page) = if let Some((recorder, log_listener, page)) = kept {
+        (recorder, log_listener, Some(page))
+    } else {
+        let (recorder, log_listener) =
+            faults::unrecorded(control, arguments.max_message, rules, clock)?;
+        (recorder, log_listener, None)
+    };
     let Some(listen) = way.listen() else {
-        let outcome = stdio::run(&*upstream, &faults::policy(book), &recorder, clock);
-        log::served(ear, &recorder);
+        let outcome = stdio::run(&*upstream, &faults::policy(fault_set), &recorder, clock);
+        recorder.finish();
+        log::served(log_listener, &recorder);
         return Ok(exit_of(outcome.context("nothing was served")?.exit));
     };
     let settings = arguments.http.listening.front(arguments.max_message)?;
@@ -205,13 +230,14 @@ fn serve(
     let path = settings.path.clone();
     let behind = Behind {
         upstream,
-        policy: faults::policy(book),
+        policy: faults::policy(fault_set),
         recorder: Arc::clone(&recorder),
         clock,
     };
     let served = front::run(settings, place, tls, behind, |reached| {
         gateway::announce(reached, &path, None);
     });
-    log::served(ear, &recorder);
+    recorder.finish();
+    log::served(log_listener, &recorder);
     gateway::conclude(served, &recorder, "nothing was served")
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use tapewright_engine::fault::Book;
+use tapewright_engine::fault::FaultSet;
 use tapewright_proxy::agent::Agent;
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::http::gateway::{self as proxy, Route};
@@ -24,18 +24,23 @@ use crate::report::{Mistake, safe};
 
 /// Agents and their models.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Models")]
+#[command(next_help_heading = "Agents and models")]
 pub(crate) struct ModelsArguments {
-    /// Record what an agent and its models say, into a folder, together with the MCP servers
-    /// that the agent starts through `record`. The command is the agent's; without one, agents
-    /// are served at `--listen`. With `--forward-proxy` and `--intercept` the agent keeps its
-    /// providers' addresses, and is told of the proxy
+    /// Record an agent with its models and MCP servers to a folder
+    ///
+    /// COMMAND starts the agent; without it, agents connect to `--listen`. MCP servers that
+    /// the agent starts through `record` belong to the same recording. With
+    /// `--forward-proxy` and `--intercept` the agent keeps the addresses of its providers
+    /// and uses the proxy.
     #[arg(long, conflicts_with_all = ["upstream", "capture", "mode", "print_config", "scored"])]
     pub(crate) models: bool,
-    /// Where the requests to a provider go: anthropic, openai, gemini, mistral, or a name of
-    /// your own, which its path begins with; can be given several times. Without it to the URL
-    /// that the agent's variable names, such as `ANTHROPIC_BASE_URL`, or to the provider's own
+    /// Send requests for a provider to this URL; repeatable
+    ///
+    /// NAME is anthropic, openai, gemini, mistral, or your own name, which is then the
+    /// first part of the path. [default: the URL in the agent's variable, such as
+    /// `ANTHROPIC_BASE_URL`, or the provider's own]
     #[arg(
+        hide_short_help = true,
         long,
         value_name = "NAME=URL",
         requires = "models",
@@ -97,7 +102,7 @@ impl ModelsArguments {
             return Ok(Asked::Directly(self.providers()?));
         }
         if !http.intercepts() {
-            let what = "what an agent says to its models passes a forward proxy unread";
+            let what = "`--models` with `--forward-proxy` needs `--intercept`";
             return Err(Mistake::new(what, "add `--intercept`").into());
         }
         let authority = authority::certificate()?;
@@ -125,19 +130,16 @@ fn named(text: &str) -> anyhow::Result<Provider> {
     let hint = "write it like `--provider openai=https://llm.example.com/v1`";
     let (name, url) = text
         .split_once('=')
-        .ok_or_else(|| Mistake::new("a `--provider` is not of the form `NAME=URL`", hint))?;
+        .ok_or_else(|| Mistake::new("invalid `--provider`: expected `NAME=URL`", hint))?;
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     if name.is_empty() || !name.chars().all(is_plain) {
-        let what = format!("`{}` cannot be the name of a provider", safe(name));
-        let hint = "use letters, digits, `-`, `_` and `.`: paths begin with it";
+        let what = format!("invalid provider name `{}`", safe(name));
+        let hint = "use letters, digits, `-`, `_` and `.`, since it is part of the path";
         return Err(Mistake::new(what, hint).into());
     }
     let url = OriginUrl::parse(url).map_err(|why| {
         // A bad URL may hold a secret: it is not repeated.
-        Mistake::new(
-            format!("the URL of `--provider {name}` cannot be used: {why}"),
-            hint,
-        )
+        Mistake::new(format!("invalid URL in `--provider {name}`: {why}"), hint)
     })?;
     let known = KNOWN.iter().find(|known| known.name == name);
     Ok(Provider {
@@ -154,10 +156,10 @@ impl Known {
         let set = set.filter(|url| !url.is_empty());
         let url = OriginUrl::parse(set.as_deref().unwrap_or(self.url)).map_err(|why| {
             let variable = self.variable.unwrap_or_default();
-            let what = format!("the URL in {variable} cannot be used: {why}");
+            let what = format!("invalid URL in `{variable}`: {why}");
             Mistake::new(
                 what,
-                "mend it, or name the provider with `--provider NAME=URL`",
+                "fix it, or set the provider with `--provider NAME=URL`",
             )
         })?;
         Ok(Provider {
@@ -240,7 +242,7 @@ pub(super) struct Between<'a> {
     pub(super) asked: &'a Asked,
     pub(super) part: &'a Part,
     pub(super) clock: Clock,
-    pub(super) book: &'a Arc<Book>,
+    pub(super) fault_set: &'a Arc<FaultSet>,
 }
 
 impl Between<'_> {
@@ -251,7 +253,7 @@ impl Between<'_> {
             Asked::Through { .. } => self.http.forward(tells)?,
         };
         let mut settings = self.http.gateway(route, listen)?;
-        settings.faults = Arc::clone(self.book);
+        settings.faults = Arc::clone(self.fault_set);
         Ok(settings)
     }
 
@@ -334,11 +336,11 @@ impl Between<'_> {
 pub(super) fn check(listen: Option<&str>, command: &[OsString]) -> anyhow::Result<()> {
     if listen.is_none() && command.is_empty() {
         let hint = "put the agent's command after `--`, or listen for agents with `--listen ADDR`";
-        return Err(Mistake::new("there is no agent to record", hint).into());
+        return Err(Mistake::new("no agent to record", hint).into());
     }
     if !command.is_empty() && listen.is_some_and(|place| place.starts_with("unix:")) {
-        let what = "an agent cannot be told of a socket";
-        return Err(Mistake::new(what, "leave out `--listen`, or name a port").into());
+        let what = "agents cannot connect to a Unix socket";
+        return Err(Mistake::new(what, "omit `--listen`, or use a port").into());
     }
     Ok(())
 }
@@ -380,9 +382,9 @@ mod tests {
         );
         for (text, why) in [
             ("openai", "NAME=URL"),
-            ("a/b=http://localhost", "cannot be the name"),
-            ("=http://localhost", "cannot be the name"),
-            ("openai=localhost", "cannot be used"),
+            ("a/b=http://localhost", "invalid provider name"),
+            ("=http://localhost", "invalid provider name"),
+            ("openai=localhost", "invalid URL in `--provider openai`"),
         ] {
             let error = one(text).unwrap_err();
             assert!(error.contains(why), "{error}");

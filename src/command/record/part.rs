@@ -14,6 +14,7 @@ use crate::command::replay::PlayedStarts;
 use crate::files::output::{self, Over};
 use crate::files::{claims, folder};
 use crate::report::{Mistake, safe};
+use tapewright_schemas::slices::Part as _;
 
 /// The variable that tells a recorder which recording it is part of, as `ID:FOLDER`.
 pub(super) const VARIABLE: &str = "TAPEWRIGHT_RECORDING";
@@ -46,7 +47,7 @@ impl Part {
             let what = format!("`{}` {what}", safe(&folder.display().to_string()));
             Err(Mistake::new(what, hint).into())
         };
-        let hint = "name a folder, such as `-o run/`: a recording of an agent has several tapes";
+        let hint = "use a folder, such as `-o run/`: an agent recording has several tapes";
         if folder.exists() && !folder.is_dir() {
             return mistake("is not a folder", hint);
         }
@@ -55,8 +56,8 @@ impl Part {
             return mistake("is the name of a file", hint);
         }
         if folder.is_dir() && folder::has_tapes(&folder) {
-            let hint = "name another folder, or move this one away: a folder holds one recording";
-            return mistake("holds a recording already", hint);
+            let hint = "choose another folder, or move this one away";
+            return mistake("already contains a recording", hint);
         }
         output::folder(&folder, Over::Recording)?;
         let folder = fs::canonicalize(&folder).context("the folder of the recording is gone")?;
@@ -75,7 +76,7 @@ impl Part {
         let colon = bytes.iter().position(|byte| *byte == b':')?;
         let (id, folder) = bytes.split_at_checked(colon)?;
         let id = std::str::from_utf8(id).ok().filter(|id| !id.is_empty())?;
-        let folder = PathBuf::from(OsString::from_vec(folder.get(1..)?.to_vec()));
+        let folder = PathBuf::from(OsString::from_vec(folder.part(1..).to_vec()));
         (folder.is_absolute() && folder.is_dir()).then(|| Self {
             id: id.to_owned(),
             folder,
@@ -126,7 +127,7 @@ impl Part {
                 "the recording in `{folder}` has no server `{}`",
                 safe(&label)
             );
-            let hint = "record the agent with this server, or name another recording";
+            let hint = "record the agent with this server, or use another recording";
             return Some(Err(Mistake::new(what, hint).into()));
         }
         let taken = self
@@ -281,7 +282,7 @@ mod tests {
         assert!(create().is_ok(), "it holds nothing yet");
         fs::write(folder.join("models.tape.jsonl"), "{}\n").unwrap();
         let error = create().unwrap_err().to_string();
-        assert!(error.contains("holds a recording already"), "{error}");
+        assert!(error.contains("already contains a recording"), "{error}");
         let file = home.path().join("run.json");
         let error = Part::create(Some(&file), "agent", SystemTime::UNIX_EPOCH).unwrap_err();
         assert!(

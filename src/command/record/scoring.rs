@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use clap::Args;
 use tapewright_proxy::clock::Clock;
-use tapewright_proxy::record::{Ear, Listener};
+use tapewright_proxy::record::{Feed, Listener};
 use tapewright_schemas::event::{Event, Sink};
 
 use crate::command::reporters::{self, ReporterFile};
@@ -20,18 +20,25 @@ use crate::suite::world::SuiteWorld;
 
 /// Scoring while it is recorded.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Scoring")]
+#[command(next_help_heading = "Suites")]
 pub(crate) struct ScoringArguments {
-    /// Score the session by the tests of this suite; the report goes to standard error at
-    /// the end; repeatable
+    /// Run the tests of this suite over the session; repeatable
+    ///
+    /// The report goes to stderr when the session ends.
     #[arg(long = "suite", id = "scored", value_name = "SUITE")]
     suite: Vec<PathBuf>,
-    /// How to report: pretty, json, junit, tap, github or markdown; with `=FILE` into a
-    /// file, and nothing is printed; repeatable
-    #[arg(long, value_name = "FORMAT[=FILE]", requires = "scored")]
+    /// Format of the report: pretty, json, junit, tap, github or markdown
+    ///
+    /// Repeatable. `FORMAT=FILE` writes to a file instead of stderr.
+    #[arg(
+        long = "format",
+        alias = "reporter",
+        value_name = "FORMAT[=FILE]",
+        requires = "scored"
+    )]
     reporter: Vec<ReporterFile>,
-    /// With `--strict`: a test that nothing in the session asked is no reason to fail
-    #[arg(long, requires = "scored")]
+    /// With `--strict`, accept tests that the session never exercised
+    #[arg(hide_short_help = true, long, requires = "scored")]
     allow_unexercised: bool,
     #[command(flatten)]
     variables: Variables,
@@ -83,7 +90,7 @@ impl ScoringArguments {
     ) -> anyhow::Result<Result<Option<Scoring>, Exit>> {
         if !self.is_asked() {
             if !self.variables.is_empty() {
-                let what = "variables are for suites, and no suite is named";
+                let what = "`--var`, `--env-file` and `--no-env-file` need `--suite`";
                 return Err(Mistake::new(what, "add `--suite SUITE`").into());
             }
             return Ok(Ok(None));
@@ -111,7 +118,7 @@ impl ScoringArguments {
             });
         }
         let listener = Listener::start(Scorers(scorers));
-        let listener = listener.context("the session cannot be scored: no thread")?;
+        let listener = listener.context("cannot start a thread to test the session")?;
         Ok(Ok(Some(Scoring {
             suites,
             listener,
@@ -136,19 +143,19 @@ impl Server<'_> {
             .map(|server| format!("`--label {}`", report::safe(&server.name)))
             .collect();
         let what = format!(
-            "`{}` has no server `{}`, as this recording is called",
+            "`{}` has no server `{}`, the label of this recording",
             report::safe(&ready.path.display().to_string()),
             report::safe(self.label)
         );
-        let hint = format!("say which server it is: {}", names.join(" or "));
+        let hint = format!("choose the server: {}", names.join(" or "));
         Err(Mistake::new(what, hint).into())
     }
 }
 
 impl Scoring {
     /// Hears what is recorded.
-    pub(super) fn ear(&self) -> Ear {
-        self.listener.ear()
+    pub(super) fn feed(&self) -> Feed {
+        self.listener.feed()
     }
 
     /// The values that are secrets, with their names: those of the suites.
@@ -161,8 +168,8 @@ impl Scoring {
     pub(super) fn report(self) -> anyhow::Result<Exit> {
         let Some(Scorers(scorers)) = self.listener.finish() else {
             anyhow::bail!(Mistake::new(
-                "the session could not be scored",
-                "the recording is whole: `tapewright run SUITE --capture TAPE`"
+                "cannot test the session",
+                "the recording is complete; test it with `tapewright run SUITE --capture TAPE`"
             ));
         };
         let mut views = Vec::new();

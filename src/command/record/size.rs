@@ -24,7 +24,7 @@ pub(super) fn parse(text: &str) -> Result<usize, String> {
         .ok_or_else(|| HELP.to_owned())
 }
 
-const HELP: &str = "a size is a number of bytes with an optional unit: 65536, 512KiB, 64MiB";
+const HELP: &str = "expected a size such as `65536`, `512KiB` or `64MiB`";
 
 #[cfg(test)]
 mod tests {

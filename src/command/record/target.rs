@@ -23,7 +23,7 @@ pub(crate) fn of(
         let plain: PathBuf = output.components().collect();
         if plain.exists() && !plain.is_dir() {
             let what = format!("`{}` is not a folder", output.display());
-            return Err(Mistake::new(what, "name a folder, such as `recordings/`").into());
+            return Err(Mistake::new(what, "use a folder, such as `recordings/`").into());
         }
         output::folder(output, Over::Recording)?;
         return Ok(Target::folder(output));
@@ -58,7 +58,7 @@ pub(super) fn stem(label: &str, created: SystemTime) -> String {
 }
 
 /// A label as it can stand in the name of a file.
-pub(super) fn plain(label: &str) -> String {
+pub(crate) fn plain(label: &str) -> String {
     let plain = |char: char| {
         if char.is_ascii_alphanumeric() || "-_.".contains(char) {
             char
@@ -80,7 +80,7 @@ pub(crate) fn home() -> anyhow::Result<PathBuf> {
         .or_else(|| Some(folder("XDG_STATE_HOME")?.join("tapewright")))
         .or_else(|| Some(folder("HOME")?.join(".local/state/tapewright")))
         .ok_or_else(|| {
-            let what = "there is no folder for recordings: neither TAPEWRIGHT_HOME, XDG_STATE_HOME nor HOME is set";
-            Mistake::new(what, "say where to record with `-o FILE`").into()
+            let what = "no folder for recordings: set `TAPEWRIGHT_HOME`, or name a file with `-o`";
+            Mistake::new(what, "choose a file with `-o FILE`").into()
         })
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use tapewright_engine::fault::{Book, FaultPolicy, Reach};
+use tapewright_engine::fault::{FaultPolicy, FaultSet, Reach};
 use tapewright_proxy::bridge::{Remote, RemoteSettings};
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::front::{self, Behind};
@@ -76,8 +76,8 @@ impl<'a> Way<'a> {
         }
         if let Some(listen) = &http.forward_proxy {
             if !command.is_empty() {
-                let what = "`--forward-proxy` starts no server: clients name theirs";
-                let hint = "leave out the command, or add `--models` where it is an agent's";
+                let what = "`--forward-proxy` cannot be used with a server command";
+                let hint = "omit the command, or add `--models` if it starts an agent";
                 return Err(Mistake::new(what, hint).into());
             }
             return Ok(Self::ForwardProxy { listen });
@@ -91,8 +91,8 @@ impl<'a> Way<'a> {
             (Some(listen), Some(url), _) => Ok(Self::Gateway { listen, url }),
             (Some(listen), None, [_, ..]) => Ok(Self::Front { listen, command }),
             (_, None, []) => Err(Mistake::new(
-                "there is no server to stand in front of",
-                "put its command after `--`, or name its URL with `--upstream`",
+                "no server to record",
+                "give its command after `--`, or its URL with `--upstream`",
             )
             .into()),
         }
@@ -143,8 +143,8 @@ impl<'a> Way<'a> {
                 Ok(Arc::new(remote(url.clone(), http, limit_bytes)?))
             }
             Self::ForwardProxy { .. } | Self::Models { .. } => {
-                let what = "a forward proxy has no one server behind it";
-                Err(Mistake::new(what, "name the server with `--upstream URL`").into())
+                let what = "`--forward-proxy` cannot be used here: it has no single server";
+                Err(Mistake::new(what, "give the server with `--upstream URL`").into())
             }
         }
     }
@@ -183,11 +183,11 @@ impl<'a> Way<'a> {
         http: &HttpArguments,
         limit_bytes: usize,
         clock: Clock,
-        book: &Arc<Book>,
+        fault_set: &Arc<FaultSet>,
         part: Option<&Part>,
         start: impl FnOnce() -> anyhow::Result<Arc<Recorder>>,
     ) -> anyhow::Result<(End, Arc<Recorder>)> {
-        let faults = FaultPolicy::new(Arc::clone(book));
+        let faults = FaultPolicy::new(Arc::clone(fault_set));
         match self {
             Self::Models {
                 listen,
@@ -197,9 +197,9 @@ impl<'a> Way<'a> {
                 let between = Between {
                     http,
                     asked: &asked,
-                    part: part.context("a recording of models has no folder")?,
+                    part: part.context("`--models` needs a folder in `-o`")?,
                     clock,
-                    book,
+                    fault_set,
                 };
                 match (listen, command) {
                     (Some(listen), []) => between.serve(listen, start),
@@ -223,11 +223,11 @@ impl<'a> Way<'a> {
             Self::Gateway { listen, url } => {
                 let path = url.path.clone();
                 let settings = http.gateway(http.reverse(url)?, listen)?;
-                serve(settings, &path, clock, book, start)
+                serve(settings, &path, clock, fault_set, start)
             }
             Self::ForwardProxy { listen } => {
                 let settings = http.gateway(http.forward(true)?, listen)?;
-                serve(settings, "", clock, book, start)
+                serve(settings, "", clock, fault_set, start)
             }
             Self::Front { listen, command } => {
                 front_of(listen, command, http, limit_bytes, clock, faults, start)
@@ -237,7 +237,7 @@ impl<'a> Way<'a> {
 }
 
 const COMMAND_HINT: &str =
-    "check the command after `--`; it is started without a shell, as the client would start it";
+    "check the command after `--`; it is started without a shell, as clients do";
 const URL_HINT: &str = "check the URL of `--upstream`";
 
 fn child(command: &[OsString]) -> anyhow::Result<ChildProcess> {
@@ -288,10 +288,10 @@ fn serve(
     mut settings: Settings,
     path: &str,
     clock: Clock,
-    book: &Arc<Book>,
+    fault_set: &Arc<FaultSet>,
     start: impl FnOnce() -> anyhow::Result<Arc<Recorder>>,
 ) -> anyhow::Result<(End, Arc<Recorder>)> {
-    settings.faults = Arc::clone(book);
+    settings.faults = Arc::clone(fault_set);
     let recorder = start()?;
     let exit = gateway::run(settings, path, &recorder, clock)?;
     Ok((End::Ours(exit), recorder))

@@ -9,13 +9,13 @@ use crate::report::Mistake;
 
 /// Which paths of a recording are mapped, shared by `replay` and `record --mode`.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Paths")]
 pub(crate) struct Mapping {
-    /// Take paths below FROM in the recording for paths below TO here; more than once for
-    /// several
-    #[arg(long, value_name = "FROM=TO")]
+    /// Replace paths below FROM in the recording by TO; repeatable
+    #[arg(hide_short_help = true, long, value_name = "FROM=TO")]
     map: Vec<String>,
-    /// Do not take the recorder's working folder and home for those here
-    #[arg(long)]
+    /// Do not map the recorder's working and home folders to yours
+    #[arg(hide_short_help = true, long)]
     no_learned_map: bool,
 }
 
@@ -24,7 +24,7 @@ impl Mapping {
     pub(crate) fn paths(&self, script: &Script) -> anyhow::Result<PathMaps> {
         let mut maps = PathMaps::new(&self.map).map_err(|error| {
             let hint = "write it like `--map /home/ann/project=/home/bob/project`: the recorded folder, then yours";
-            anyhow::Error::new(error).context(Mistake::new("`--map` cannot be used", hint))
+            anyhow::Error::new(error).context(Mistake::new("invalid `--map`", hint))
         })?;
         if !self.no_learned_map {
             maps.learn(script, &here::here());

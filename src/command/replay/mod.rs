@@ -1,5 +1,6 @@
 //! `tapewright replay`: a recording as a server.
 
+mod drift;
 pub(crate) mod mapping;
 mod models;
 pub(crate) mod playing;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::{Args, Parser};
-use tapewright_engine::fault::{Book, FaultPolicy, Reach};
+use tapewright_engine::fault::{FaultPolicy, FaultSet, Reach};
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::front::{self, Behind};
 use tapewright_proxy::http::listen::Reached;
@@ -22,7 +23,8 @@ use tapewright_schemas::event;
 use tapewright_schemas::redact::Rules;
 use tapewright_schemas::tape::{Header, VERSION};
 
-use crate::command::faults::{self, Control, FaultArguments};
+use crate::command::faults::{self, FaultArguments};
+use crate::command::page::{Beside, Page, PageArguments, Unkept};
 use crate::command::record::listen::ListenArguments;
 use crate::command::record::{gateway, target};
 use crate::exit::Exit;
@@ -31,52 +33,59 @@ use crate::files::claims::Claims;
 use crate::files::output::{self, Over};
 use crate::files::{self, NewFile};
 use crate::here;
-use crate::log::{self, LogArguments, LogEar};
+use crate::log::{self, LogArguments, LogListener};
 use crate::report::{self, Mistake, formats};
 
 use self::playing::Playing;
 
-/// Serve a recording as the server that was recorded
+/// Serve a recording as a fake server
 ///
-/// TAPE is a tape, a cassette or a capture. Put this command into the client's
-/// configuration in place of the server's. A request that was not recorded gets an error
-/// that says why, with what was recorded instead. Calls of models on it are answered as
-/// their provider did, so that an agent runs without keys.
+/// Put this command into the client's configuration in place of the server's
+/// command. A request that was not recorded gets an error that says what was
+/// recorded instead. Recorded model calls are answered as well, so that an agent
+/// runs without keys.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The recording; of an agent, its folder
-    #[arg(value_name = "TAPE")]
+    /// The recording; for an agent, its folder
+    #[arg(value_name = "RECORDING")]
     tape: PathBuf,
-    /// Answer calls of models as the recorded provider did, at the address of `--listen` or
-    /// at a free port. With `--listen` alone so, too, where there are any
-    #[arg(long)]
-    models: bool,
-    /// Record the replay as well: a cassette, or just a tape for a name that ends in
-    /// `.tape.jsonl`
+    /// Also record the replay
+    ///
+    /// Writes a cassette, or only a tape if the name ends in `.tape.jsonl`.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Answer model calls like the recorded provider
+    ///
+    /// Listens on `--listen`, or on a free port. Implied by `--listen` if the recording has
+    /// model calls.
+    #[arg(long)]
+    models: bool,
+    /// Write what was served, missed and never requested, as JSON
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Exit with status 1 if a request was missed or never arrived
+    #[arg(long)]
+    strict: bool,
+    /// Print misses, and a summary at the end, on stderr
+    #[arg(short, long)]
+    verbose: bool,
+    /// Command that starts an agent, with its arguments
+    ///
+    /// The agent gets the addresses of its providers and no key. MCP servers that it starts
+    /// through `record` are replayed. The replay ends with the agent.
+    #[arg(last = true, value_name = "AGENT", requires = "models")]
+    command: Vec<OsString>,
     #[command(flatten)]
     playing: Playing,
     #[command(flatten)]
     listening: ListenArguments,
     #[command(flatten)]
     faults: FaultArguments,
-    /// Write what was served, missed and never asked for, as JSON
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
-    /// End with status 1 when a request was missed or a recording was never asked for
-    #[arg(long)]
-    strict: bool,
-    /// Say on standard error what is missed, and how it went
-    #[arg(short, long)]
-    verbose: bool,
+    #[command(flatten)]
+    page: PageArguments,
     #[command(flatten)]
     pub(crate) log: LogArguments,
-    /// An agent, which is started with the addresses of its providers and without a key; the
-    /// MCP servers that it starts through `record` are played from the recording. It ends us
-    #[arg(last = true, value_name = "AGENT", requires = "models")]
-    command: Vec<OsString>,
 }
 
 const EXAMPLES: &str = "\
@@ -84,8 +93,10 @@ Examples:
   tapewright replay fs.json
   tapewright replay fs.json --listen 4000
   tapewright replay runs/one/ --models --listen 4000
-  tapewright replay runs/one/ --models -- claude -p 'What is in this folder?' --mcp-config mcp.json
-  tapewright replay fs.tape.jsonl --pace recorded --strict --report replay.report.json
+  tapewright replay runs/one/ --models -- claude \\
+      -p 'What is in this folder?' --mcp-config mcp.json
+  tapewright replay fs.tape.jsonl --pace recorded --strict \\
+      --report replay.report.json
   tapewright replay fs.json --ignore /params/arguments/now --exhausted last";
 
 /// Serves a recording until its client leaves.
@@ -117,40 +128,40 @@ fn serve(arguments: &Arguments, starts: Option<&PlayedStarts>) -> anyhow::Result
     let label = label(arguments, &script);
     let listen = arguments.listen();
     let reach = listen.map_or(Reach::Stdio, |_| Reach::Any);
-    let book = arguments.faults.book(&label, reach, clock)?;
-    let control = arguments.faults.control(&book, clock, None)?;
-    faults::begin(&book, control.as_ref(), arguments.verbose);
-    let (recorder, ear) = recorder(arguments, &label, &book, control.as_ref(), rules, clock)?;
+    let fault_set = arguments.faults.fault_set(&label, reach, clock)?;
+    let control = arguments.faults.control(&fault_set, clock, None)?;
+    faults::begin(&fault_set, control.as_ref(), arguments.verbose);
+    let drift = drift::so_far(&tally, &index);
+    let beside = Beside::new(&fault_set, control.as_ref(), Some(drift));
+    let (recorder, log_listener, _page) = recorder(arguments, &label, &beside, rules, clock)?;
     let exit = match listen {
         Some(listen) => {
             let behind = Behind {
                 upstream: Arc::new(upstream),
-                policy: faults::policy(&book),
+                policy: faults::policy(&fault_set),
                 recorder: Arc::clone(&recorder),
                 clock,
             };
             serve_http(arguments, listen, provider.as_ref(), behind)?
         }
-        None => serve_stdio(&upstream, &book, &recorder, clock)?,
+        None => serve_stdio(&upstream, &fault_set, &recorder, clock)?,
     };
     let finished = recorder.finish();
     match &arguments.output {
-        Some(_) => log::recorded(ear, &finished),
-        None => log::served(ear, &recorder),
+        Some(_) => log::recorded(log_listener, &finished),
+        None => log::served(log_listener, &recorder),
     }
     let mut report = tally.report(&index);
     report.models = models::report(provider.as_ref());
     conclude(&report, arguments.report.as_deref(), arguments.verbose)?;
     if arguments.verbose {
-        faults::end(&book);
+        faults::end(&fault_set);
     }
-    if arguments.strict && !report.is_exact() {
-        return Ok(Exit::Fail);
-    }
-    if !finished.is_whole() {
-        return Ok(Exit::Inconclusive);
-    }
-    Ok(exit)
+    Ok(match exit {
+        _ if arguments.strict && !report.is_exact() => Exit::Fail,
+        _ if !finished.is_whole() => Exit::Inconclusive,
+        exit => exit,
+    })
 }
 
 /// What is served as a server, and the session of it that is played, where that is told.
@@ -210,11 +221,11 @@ pub(crate) fn of_server(starts: &PlayedStarts) -> anyhow::Result<Exit> {
 
 fn serve_stdio(
     upstream: &CassetteUpstream,
-    book: &Arc<Book>,
+    fault_set: &Arc<FaultSet>,
     recorder: &Arc<Recorder>,
     clock: Clock,
 ) -> anyhow::Result<Exit> {
-    let outcome = stdio::run(upstream, &faults::policy(book), recorder, clock)
+    let outcome = stdio::run(upstream, &faults::policy(fault_set), recorder, clock)
         .inspect_err(|_| recorder.abandon())
         .context("nothing was served")?;
     // A recording ends with 0; a fault may say otherwise.
@@ -266,7 +277,7 @@ fn serve_http(
     let recorder = Arc::clone(&behind.recorder);
     if !arguments.command.is_empty() {
         let claims = Claims::create(behind.clock.created)
-            .context("the starts of the agent's servers cannot be told apart")?;
+            .context("cannot tell the agent's servers apart")?;
         let agent = |reached: &Reached| models::agent(arguments, reached, &claims);
         let served = front::run_beside(settings, place, tls, behind, agent);
         let exit = served
@@ -297,7 +308,7 @@ pub(crate) fn unloadable(path: &Path, error: tapewright_replay::LoadError) -> an
         tapewright_replay::LoadError::Io(error) => files::unreadable(
             path,
             &error.to_string(),
-            "name a file that this user may read",
+            "check the path and its permissions",
         ),
         tapewright_replay::LoadError::Document(error) => {
             files::unreadable(path, &error.to_string(), error.hint())
@@ -306,7 +317,7 @@ pub(crate) fn unloadable(path: &Path, error: tapewright_replay::LoadError) -> an
         other => anyhow::Error::new(other).context(files::unreadable(
             path,
             "it cannot be served",
-            "see whether the file is whole: `tapewright inspect FILE`",
+            "check the file with `tapewright inspect FILE`",
         )),
     }
 }
@@ -329,8 +340,11 @@ fn announce(script: &Script, path: &Path) {
         script.kind().name(),
         report::safe(&path.display().to_string())
     ));
-    if let Some(why) = script.incomplete() {
-        report::note(&format!("it is not whole: {}", report::safe(why)));
+    if let Some(lacks) = script.incomplete() {
+        report::note(&format!(
+            "it is not whole: {}",
+            report::in_place::lacks(lacks)
+        ));
     }
 }
 
@@ -354,50 +368,68 @@ pub(crate) fn conclude(report: &Report, file: Option<&Path>, verbose: bool) -> a
 fn recorder(
     arguments: &Arguments,
     label: &str,
-    book: &Book,
-    control: Option<&Control>,
+    beside: &Beside<'_>,
     rules: Arc<Rules>,
     clock: Clock,
-) -> anyhow::Result<(Arc<Recorder>, Option<LogEar>)> {
+) -> anyhow::Result<(Arc<Recorder>, Option<LogListener>, Option<Page>)> {
+    let transport = arguments.listen().map_or("stdio", |_| "http");
     let Some(output) = &arguments.output else {
-        return faults::unrecorded(control, LONGEST_MESSAGE, || Ok(rules), clock);
+        let run = || {
+            Ok(Unkept {
+                label,
+                transport,
+                redacted: !arguments.playing.redaction.is_off(),
+                limit_bytes: LONGEST_MESSAGE,
+                rules: Arc::clone(&rules),
+            })
+        };
+        if let Some(kept) = arguments.page.unkept(run, beside, clock)? {
+            return Ok((kept.0, kept.1, Some(kept.2)));
+        }
+        let (recorder, log_listener) =
+            faults::unrecorded(beside.control, LONGEST_MESSAGE, || Ok(rules), clock)?;
+        return Ok((recorder, log_listener, None));
     };
     if files::same_file(&arguments.tape, output) {
         let path = report::safe(&output.display().to_string());
-        let what = format!("`{path}` is the recording that is served");
-        return Err(Mistake::new(what, "record to another file: `-o FILE`").into());
+        let what = format!("the output `{path}` is the recording being replayed");
+        return Err(Mistake::new(what, "record to another file with `-o FILE`").into());
     }
-    let (judging, ear) = log::heard(faults::watched(control, None), true)?;
+    let (judging, log_listener) = log::heard(faults::watched(beside.control, None), true)?;
     let mut settings = Settings {
         target: target::of(Some(output), label, clock.created)?,
         durability: Durability::Queue,
         when_full: WhenFull::Wait,
         limit_bytes: LONGEST_MESSAGE,
-        header: Header {
-            tape: VERSION.to_owned(),
-            created: target::timestamp(clock.created),
-            by: concat!("tapewright ", env!("CARGO_PKG_VERSION")).to_owned(),
-            transport: match arguments.listen() {
-                Some(_) => "http".to_owned(),
-                None => "stdio".to_owned(),
-            },
-            label: label.to_owned(),
-            made_in: here::made_in(),
-            pid: std::process::id(),
-            durability: Durability::Queue.name().to_owned(),
-            when_full: WhenFull::Wait.name().to_owned(),
-            max_message_bytes: LONGEST_MESSAGE as u64,
-            redacted: !arguments.playing.redaction.is_off(),
-            ..Header::default()
-        },
+        header: header(arguments, label, transport, clock),
         command: Vec::new(),
         rules: Box::new(move || rules),
         judging,
     };
-    faults::note(book, control, &mut settings.header);
+    faults::note(beside.fault_set, beside.control, &mut settings.header);
+    faults::stands_on(beside.control, settings.target.tape());
+    let page = arguments.page.of_recorder(&settings, None, beside, None)?;
     let recorder = Recorder::start(settings, clock);
-    let recorder = recorder.context("the recorder could not be started")?;
-    Ok((Arc::new(recorder), ear))
+    let recorder = recorder.context("cannot start the recorder")?;
+    Ok((Arc::new(recorder), log_listener, page))
+}
+
+/// What the tape of a replay says of itself.
+fn header(arguments: &Arguments, label: &str, transport: &str, clock: Clock) -> Header {
+    Header {
+        tape: VERSION.to_owned(),
+        created: target::timestamp(clock.created),
+        by: concat!("tapewright ", env!("CARGO_PKG_VERSION")).to_owned(),
+        transport: transport.to_owned(),
+        label: label.to_owned(),
+        made_in: here::made_in(),
+        pid: std::process::id(),
+        durability: Durability::Queue.name().to_owned(),
+        when_full: WhenFull::Wait.name().to_owned(),
+        max_message_bytes: LONGEST_MESSAGE as u64,
+        redacted: !arguments.playing.redaction.is_off(),
+        ..Header::default()
+    }
 }
 
 /// What the recorded server is called.

@@ -50,7 +50,7 @@ pub(super) fn provider(
     let provider = Provider::new(exchanges, more, Arc::clone(options), Some(Box::new(tell)));
     if provider.calls() > 0 {
         if verbose {
-            report::note(&format!("serving {} calls of models", provider.calls()));
+            report::note(&format!("serving {} model calls", provider.calls()));
         }
         return Ok(Some(Arc::new(provider)));
     }
@@ -58,10 +58,11 @@ pub(super) fn provider(
         return Ok(None);
     }
     let what = format!(
-        "`{}` holds no calls of models",
+        "no model calls in `{}`",
         safe(&arguments.tape.display().to_string())
     );
-    let hint = "name the tape of a gateway in front of a provider, or a folder that `record --models` has written";
+    let hint =
+        "give the tape of a gateway for a provider, or a folder written by `record --models`";
     Err(Mistake::new(what, hint).into())
 }
 

@@ -10,54 +10,58 @@ use tapewright_replay::{
 use tapewright_schemas::redact::Rules;
 
 use super::mapping::Mapping;
+use crate::command::duration;
 use crate::command::redaction::{self, Redaction};
 use crate::report::Mistake;
 
 /// How a recording is played.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Matching and timing")]
 pub(crate) struct Playing {
-    /// When a request is a recorded one
+    /// How closely a request must match a recorded one
     #[arg(long = "match", value_enum, value_name = "MODE", default_value_t = MatchArgument::Semantic)]
     mode: MatchArgument,
-    /// Pass over this place of requests, as a JSON pointer; `*` is any name or number
+    /// Ignore this JSON pointer in requests; `*` is any name or index
+    ///
+    /// Repeatable.
     #[arg(long, value_name = "POINTER")]
     ignore: Vec<String>,
-    #[command(flatten)]
-    pub(super) mapping: Mapping,
-    /// In which order recorded requests may be asked for
+    /// Order in which recorded requests may arrive
     #[arg(long, value_enum, value_name = "ORDER", default_value_t = OrderingArgument::None)]
     ordering: OrderingArgument,
-    /// What a request gets whose recordings are used up
+    /// Answer to a request whose recordings are all used up
     #[arg(long, value_enum, value_name = "POLICY", default_value_t = ExhaustedArgument::Error)]
     exhausted: ExhaustedArgument,
-    /// What a request gets that was recorded without an answer
-    #[arg(long, value_enum, value_name = "POLICY", default_value_t = UnansweredArgument::Hang)]
+    /// Answer to a request that was recorded without one
+    #[arg(hide_short_help = true, long, value_enum, value_name = "POLICY", default_value_t = UnansweredArgument::Hang)]
     unanswered: UnansweredArgument,
-    /// How fast: `instant`, `recorded`, or what recorded waits are multiplied with
+    /// Timing: `instant`, `recorded`, or a factor for recorded delays
     #[arg(long, value_name = "PACE", default_value = "instant", value_parser = pace)]
     pace: f64,
-    /// The longest recorded wait that is kept, such as `500ms` or `5s`
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    /// Longest recorded delay to reproduce
+    #[arg(hide_short_help = true, long, value_name = "DURATION", value_parser = duration::parse)]
     pace_cap: Option<Duration>,
+    #[command(flatten)]
+    pub(super) mapping: Mapping,
     #[command(flatten)]
     pub(crate) redaction: Redaction,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum MatchArgument {
-    /// The same parameters, however they are written
+    /// Equal parameters; member order and spacing do not count
     Strict,
-    /// The same, and values that are new in every session match others of their kind
+    /// Like `strict`, but IDs, times and similar values may differ
     Semantic,
-    /// At last also the same names, types and lengths
+    /// Like `semantic`; as a last resort, equal names, types and lengths
     Structural,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum OrderingArgument {
-    /// As recorded; what was in flight together may change places
+    /// As recorded; requests that overlapped may change places
     Recorded,
-    /// As recorded among the requests of one method
+    /// As recorded, for each method on its own
     PerMethod,
     /// In any order
     None,
@@ -65,11 +69,11 @@ enum OrderingArgument {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ExhaustedArgument {
-    /// An error that says so
+    /// An error
     Error,
-    /// The last recording again
+    /// The last recorded answer again
     Last,
-    /// All recordings again, from the first on
+    /// The recorded answers again, from the first
     Cycle,
 }
 
@@ -79,7 +83,7 @@ enum UnansweredArgument {
     Hang,
     /// An error at once
     Error,
-    /// What it would get had it never been recorded
+    /// The same as a request that was never recorded
     Skip,
 }
 
@@ -101,9 +105,14 @@ impl Playing {
 
     /// The options for a recording, as the player takes them.
     pub(crate) fn options(&self, rules: Arc<Rules>, script: &Script) -> anyhow::Result<Options> {
+        if self.pace > 0.0 && !script.tells_times() && script.requests() > 0 {
+            let what = "the recording has no times; only `--pace instant` is possible";
+            let hint = "replay its tape, which has times, or record with `--cassette-times`";
+            return Err(Mistake::new(what, hint).into());
+        }
         let ignore = Ignore::new(&self.ignore, &["params", "method", "id"]).map_err(|error| {
             let hint = "write it like `/params/arguments/now`";
-            anyhow::Error::new(error).context(Mistake::new("`--ignore` cannot be used", hint))
+            anyhow::Error::new(error).context(Mistake::new("invalid `--ignore`", hint))
         })?;
         Ok(Options {
             mode: MatchMode::from(self.mode),
@@ -144,44 +153,22 @@ fn pace(text: &str) -> Result<f64, String> {
             .ok()
             .filter(|factor: &f64| factor.is_finite() && *factor >= 0.0)
             .ok_or_else(|| {
-                "a pace is `instant`, `recorded` or a factor: 0.5 waits half as long".to_owned()
+                "expected `instant`, `recorded` or a factor such as 0.5 (half the delays)"
+                    .to_owned()
             }),
     }
 }
-
-/// Reads `500ms`, `5s`, `2m` or a number of seconds.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text
-        .find(|char: char| !char.is_ascii_digit() && char != '.')
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let factor = match unit.trim() {
-        "ms" => 0.001,
-        "" | "s" => 1.0,
-        "m" | "min" => 60.0,
-        _ => return Err(DURATION.to_owned()),
-    };
-    let number: f64 = number.parse().map_err(|_| DURATION.to_owned())?;
-    Duration::try_from_secs_f64(number * factor).map_err(|_| DURATION.to_owned())
-}
-
-const DURATION: &str = "a time is a number with `ms`, `s` or `m`: 500ms, 2.5s";
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn paces_and_times_are_read() {
+    fn paces_are_read() {
         assert_eq!(pace("instant"), Ok(0.0));
         assert_eq!(pace("recorded"), Ok(1.0));
         assert_eq!(pace("0.25"), Ok(0.25));
         assert!(pace("-1").is_err());
         assert!(pace("inf").is_err());
-        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
-        assert_eq!(duration("2.5s"), Ok(Duration::from_millis(2_500)));
-        assert_eq!(duration("3"), Ok(Duration::from_secs(3)));
-        assert!(duration("s").is_err());
-        assert!(duration("1h").is_err());
     }
 }

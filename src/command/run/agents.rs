@@ -12,11 +12,10 @@ use crate::suite::models::Money;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Agents")]
 pub(crate) struct AgentArguments {
-    /// Record every agent test anew, whatever cassette it has; needs the keys of its models
+    /// Record every agent test again; needs the keys of its models
     #[arg(long, conflicts_with = "capture")]
     pub(super) update_cassettes: bool,
-    /// Connect the servers of agent tests that have a cassette, and compare their tools with
-    /// those that were recorded
+    /// Compare the recorded tools of agent tests with their live servers
     #[arg(long, conflicts_with = "capture")]
     check_tools: bool,
 }

@@ -13,28 +13,46 @@ use crate::command::variables::Variables;
 use crate::log::LogArguments;
 use crate::suite::select::{Pattern, Selection, Shard, Word};
 
-/// Run suites against their servers, or judge a recorded session by them
+/// Run test suites against servers or recordings
 ///
-/// Every server of a suite is a command, a URL or a cassette. With `--capture` nothing is
-/// sent: each test is judged by the recorded exchanges that ask what it asks.
+/// A server of a suite is a command, a URL or a cassette. With `--capture`,
+/// nothing is sent: each test is checked against the recorded exchanges that match
+/// its request.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The suites; `-` for one on standard input, and without any `tapewright.yaml` or else
-    /// `mcptest.yaml`
+    /// Suites, or folders of them; `-` is stdin [default: tapewright.yaml, then
+    /// mcptest.yaml]
     #[arg(value_name = "SUITE")]
     pub(super) suites: Vec<PathBuf>,
-    /// The same as SUITE
-    #[arg(long, value_name = "SUITE")]
+    /// Same as SUITE
+    #[arg(hide_short_help = true, long, value_name = "SUITE")]
     pub(super) config: Vec<PathBuf>,
+    /// Format of the report: pretty, json, junit, tap, github or markdown
+    ///
+    /// Repeatable. `FORMAT=FILE` writes to a file instead of stdout.
+    #[arg(long = "format", alias = "reporter", value_name = "FORMAT[=FILE]")]
+    reporter: Vec<ReporterFile>,
+    /// Same as `--format json`
+    #[arg(long)]
+    json: bool,
+    /// Write the printed report to this file
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) variables: Variables,
+    pub(super) capture: CaptureArguments,
     #[command(flatten)]
     pub(super) selection: SelectionArguments,
     #[command(flatten)]
+    pub(super) run: RunArguments,
+    #[command(flatten)]
+    pub(super) variables: Variables,
+    #[command(flatten)]
     pub(super) servers: ServerArguments,
     #[command(flatten)]
-    pub(super) run: RunArguments,
+    pub(super) snapshots: SnapshotArguments,
+    #[command(flatten)]
+    pub(super) baseline: BaselineArguments,
     #[command(flatten)]
     pub(super) agents: AgentArguments,
     #[command(flatten)]
@@ -42,68 +60,60 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(super) judges: JudgeArguments,
     #[command(flatten)]
-    pub(super) capture: CaptureArguments,
-    /// How to report: pretty, json, junit, tap, github or markdown; with `=FILE` into a
-    /// file; repeatable
-    #[arg(long, value_name = "FORMAT[=FILE]")]
-    pub(super) reporter: Vec<ReporterFile>,
-    /// Write the report that would be printed into this file
-    #[arg(short, long, value_name = "FILE")]
-    pub(super) output: Option<PathBuf>,
-    #[command(flatten)]
-    pub(super) snapshots: SnapshotArguments,
-    #[command(flatten)]
-    pub(super) baseline: BaselineArguments,
-    #[command(flatten)]
     pub(crate) log: LogArguments,
 }
 
 /// Which tests run.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Which tests")]
+#[command(next_help_heading = "Selection")]
 pub(crate) struct SelectionArguments {
-    /// Only tests with this tag; repeatable, and then with any of them
+    /// Only tests with this tag; repeatable, any may match
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
-    /// No test with this tag, whatever else it has; repeatable
-    #[arg(long, value_name = "TAG")]
+    /// Skip tests with this tag; repeatable
+    #[arg(hide_short_help = true, long, value_name = "TAG")]
     skip_tag: Vec<String>,
-    /// Only tests with this in their name; `re:` before a regular expression; repeatable
-    #[arg(long, value_name = "PATTERN", value_parser = Pattern::parse)]
+    /// Only tests with this in their name; repeatable
+    ///
+    /// `re:` starts a regular expression.
+    #[arg(hide_short_help = true, long, value_name = "PATTERN", value_parser = Pattern::parse)]
     include: Vec<Pattern>,
-    /// No test with this in its name; repeatable
-    #[arg(long, value_name = "PATTERN", value_parser = Pattern::parse)]
+    /// Skip tests with this in their name; repeatable
+    ///
+    /// `re:` starts a regular expression.
+    #[arg(hide_short_help = true, long, value_name = "PATTERN", value_parser = Pattern::parse)]
     exclude: Vec<Pattern>,
-    /// Only tests that this fits: `tool:NAME`, `server:NAME`, `kind:KIND`, `tag:TAG`, or
-    /// else a part of the name; repeatable, and then all of them
+    /// Only tests that match; repeatable, all must match
+    ///
+    /// `tool:NAME`, `server:NAME`, `kind:KIND`, `tag:TAG`, or part of the name.
     #[arg(long, value_name = "WORD", value_parser = Word::parse)]
     filter: Vec<Word>,
-    /// Only tests that did not pass the last time; all when none is known
+    /// Only tests that failed last time; all if that is not known
     #[arg(long)]
     pub(super) last_failed: bool,
-    /// Only the I-th of N parts of the tests, for N jobs beside one another
+    /// Run part I of N, for N parallel jobs
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     pub(super) shard: Option<Shard>,
-    /// Print the tests that would run, and run none; with `--reporter json` as JSON
+    /// List the selected tests without running them
     #[arg(long)]
     pub(super) list: bool,
-    /// End with status 0 when no test is selected
-    #[arg(long)]
+    /// Exit with status 0 if no test is selected
+    #[arg(hide_short_help = true, long)]
     pub(super) pass_with_no_tests: bool,
 }
 
 /// A recorded session in place of servers.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "A recorded session")]
+#[command(next_help_heading = "Recordings")]
 pub(crate) struct CaptureArguments {
-    /// Judge this tape, cassette or capture, or a folder of them; nothing is sent
-    #[arg(long, value_name = "FILE")]
+    /// Test this recording, or folder of recordings, instead of a server
+    #[arg(long, value_name = "RECORDING")]
     pub(super) capture: Option<PathBuf>,
-    /// The server of the suite that the recording is of, whatever the recording calls it
+    /// Server of the suite that the recording belongs to
     #[arg(long, value_name = "SERVER", requires = "capture")]
     pub(super) label: Option<String>,
-    /// A test that nothing in the recording asked is no reason to fail
-    #[arg(long, requires = "capture")]
+    /// Accept tests that the recording never exercised
+    #[arg(hide_short_help = true, long, requires = "capture")]
     pub(super) allow_unexercised: bool,
 }
 
@@ -111,11 +121,11 @@ pub(crate) struct CaptureArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Snapshots")]
 pub(crate) struct SnapshotArguments {
-    /// Record every snapshot anew that a test uses
+    /// Rewrite the snapshots that the tests use
     #[arg(short = 'u', long)]
     pub(super) update_snapshots: bool,
-    /// Allow that where the variable CI says `true`
-    #[arg(long, requires = "update_snapshots")]
+    /// Allow that when the variable `CI` is true
+    #[arg(hide_short_help = true, long, requires = "update_snapshots")]
     pub(super) allow_update_in_ci: bool,
 }
 
@@ -133,6 +143,14 @@ impl SelectionArguments {
     }
 }
 
+impl Arguments {
+    /// Every report that is wanted.
+    pub(super) fn reporters(&self) -> Vec<ReporterFile> {
+        let json = self.json.then(ReporterFile::json);
+        self.reporter.iter().cloned().chain(json).collect()
+    }
+}
+
 const EXAMPLES: &str = "\
 Examples:
   tapewright run
@@ -140,7 +158,8 @@ Examples:
   tapewright --server-url https://mcp.example.com/mcp run suite.yaml
   tapewright run suite.yaml --list --shard 1/2
   tapewright run suite.yaml --retry 2 --timeout 10s
-  tapewright run suite.yaml --tag smoke --reporter pretty --reporter junit=report.xml
+  tapewright run suite.yaml --tag smoke --format pretty \\
+      --format junit=report.xml
   tapewright run suite.yaml --baseline known.json --update-baseline
   tapewright run suite.yaml --capture session.tape.jsonl
   tapewright run suite.yaml --record

@@ -23,17 +23,18 @@ use crate::suite::result::{Results, Status};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Known failures")]
 pub(crate) struct BaselineArguments {
-    /// The tests that are known to fail; a failure is one that is not listed, or that is
-    /// listed and passes
+    /// Tests that are known to fail
+    ///
+    /// The run fails if a test fails that is not listed, or if a listed test passes.
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Write what fails now into the baseline
+    /// Write the current failures to the baseline
     #[arg(long, requires = "baseline")]
     update_baseline: bool,
 }
 
 const VERSION: u64 = 1;
-const HINT: &str = "it is `{\"baseline\": 1, \"expected_failures\": {\"SUITE\": [\"TEST\"]}}`";
+const HINT: &str = "expected `{\"baseline\": 1, \"expected_failures\": {\"SUITE\": [\"TEST\"]}}`";
 
 /// The tests that are known to fail, by the path of their suite as it was named.
 #[derive(Debug, Default, Deserialize, Serialize)]
@@ -78,7 +79,7 @@ impl BaselineArguments {
         };
         let File { baseline, .. } = file;
         if baseline != VERSION {
-            let why = format!("it has version {baseline}, and only version {VERSION} is known");
+            let why = format!("unsupported version {baseline}; expected {VERSION}");
             return Err(cannot(&why, HINT).into());
         }
         Ok(Some(Baseline {
@@ -113,7 +114,7 @@ impl Baseline {
             .filter(|title| is_known(title))
             .collect();
         results.notes.extend(stale.iter().map(|title| {
-            format!("`{title}` is a known failure and passes now: take it out of the baseline")
+            format!("`{title}` is a known failure that now passes; remove it from the baseline")
         }));
         results.stale += stale.len();
     }

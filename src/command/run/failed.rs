@@ -42,7 +42,7 @@ pub(super) fn remember(suite: &Path, plan: &Plan, results: &Results) {
         file.commit(None)
     };
     if let Err(error) = write() {
-        report::note(&format!("what failed is not remembered: {error:#}"));
+        report::note(&format!("cannot save the failed tests: {error:#}"));
     }
 }
 

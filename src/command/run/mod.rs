@@ -31,7 +31,7 @@ use crate::report::{self, Mistake};
 /// Runs the suites, once or again and again. `before` are the options in front of the
 /// command.
 pub(crate) fn run(arguments: &Arguments, before: &ServerArguments) -> anyhow::Result<Exit> {
-    reporters::check(&arguments.reporter, arguments.output.as_deref())?;
+    reporters::check(&arguments.reporters(), arguments.output.as_deref())?;
     let servers = arguments.servers.over(before)?;
     let suites = arguments.named()?;
     let job = Job {
@@ -110,7 +110,7 @@ impl Job<'_> {
         baseline.map_or(Ok(()), |baseline| baseline.finish())?;
         let on_stdout = self.arguments.output.is_none();
         self.print(&reporters::write(
-            &self.arguments.reporter,
+            &self.arguments.reporters(),
             &views,
             on_stdout,
         )?)?;
@@ -121,7 +121,7 @@ impl Job<'_> {
     fn report_unusable(&self, why: &[String]) {
         let suite = self.suites.first().map(|path| path.display().to_string());
         let view = View::unusable(suite.unwrap_or_default(), why);
-        let reporters = &self.arguments.reporter;
+        let reporters = &self.arguments.reporters();
         let Ok(text) = reporters::write(reporters, &[view], false) else {
             return;
         };
@@ -175,7 +175,7 @@ impl Job<'_> {
         }
         for (one, cases) in loaded.iter().zip(&chosen) {
             if cases.is_empty() {
-                one.says_nothing_runs();
+                one.says_nothing_runs(&self.arguments.selection);
             }
         }
         chosen
@@ -188,7 +188,7 @@ impl Job<'_> {
             (ready.path.as_path(), cases.collect())
         });
         let lists: Vec<_> = cases.collect();
-        let as_json = reporters::is_json(&self.arguments.reporter);
+        let as_json = reporters::is_json(&self.arguments.reporters());
         self.print(&report::suite::list::text(&lists, as_json)?)?;
         let is_empty = chosen.iter().all(Vec::is_empty);
         Ok(
@@ -225,7 +225,7 @@ fn only(loaded: &[Run], chosen: &mut [Vec<usize>]) {
     }
     let left: usize = chosen.iter().map(Vec::len).sum();
     let out = before - left;
-    report::note(&format!("`only` leaves {out} of {before} tests out"));
+    report::note(&format!("`only` skips {out} of {before} tests"));
 }
 
 /// The files that a suite is made of, and the recordings that it names.
@@ -254,12 +254,18 @@ const DEFAULT_SUITES: [&str; 2] = ["tapewright.yaml", "mcptest.yaml"];
 pub(crate) fn named(suites: &[PathBuf], config: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let named: Vec<PathBuf> = suites.iter().chain(config).cloned().collect();
     if !named.is_empty() {
-        return Ok(named);
+        return crate::files::suites(&named);
     }
     let mut here = DEFAULT_SUITES.iter().map(PathBuf::from);
     let found = here.find(|path| path.is_file()).ok_or_else(|| {
-        let what = format!("no suite is named, and here is no `{}`", DEFAULT_SUITES[0]);
-        Mistake::new(what, "name one: `tapewright run suite.yaml`")
+        let what = format!(
+            "no suite given, and no `{}` in this folder",
+            DEFAULT_SUITES[0]
+        );
+        Mistake::new(
+            what,
+            "name one, such as `tapewright run suite.yaml`, or write one with `tapewright init`",
+        )
     })?;
     Ok(vec![found])
 }
@@ -277,20 +283,20 @@ impl Arguments {
         let from_input = self.suites.iter().chain(&self.config);
         let from_input = from_input.filter(|path| standard_input(path)).count();
         if from_input > 1 || (from_input > 0 && self.run.watch) {
-            let what = "standard input can be read once";
+            let what = "`-` can be used only once, and not with `--watch`";
             return Err(Mistake::new(what, "save the suite in a file").into());
         }
         if self.snapshots.update_snapshots && is_ci() && !self.snapshots.allow_update_in_ci {
             return Err(Mistake::new(
-                "snapshots are not recorded anew where the variable CI says `true`",
-                "record them on your own machine, or add `--allow-update-in-ci`",
+                "`--update-snapshots` is refused when the variable `CI` is true",
+                "update them on your machine and commit them, or add `--allow-update-in-ci`",
             )
             .into());
         }
         if self.agents.update_cassettes && is_ci() {
             return Err(Mistake::new(
-                "cassettes are not recorded anew where the variable CI says `true`",
-                "record them on your own machine and commit them",
+                "`--update-cassettes` is refused when the variable `CI` is true",
+                "update them on your machine and commit them",
             )
             .into());
         }

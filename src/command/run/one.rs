@@ -38,7 +38,7 @@ impl Run {
         results.skipped.extend(self.0.plan.skipped.iter().cloned());
         let models = &self.0.suite.model_compatibility;
         if !models.is_empty() {
-            let note = format!("the suite is meant for the models {}", models.join(", "));
+            let note = format!("the suite is for the models {}", models.join(", "));
             results.notes.push(note);
         }
         failed::remember(&self.0.path, &self.0.plan, &results);
@@ -64,7 +64,7 @@ impl Run {
             &shared,
         )?;
         if !suite.target_versions.is_empty() {
-            let note = "a recording is judged as it is: `target_versions` is not heeded";
+            let note = "`target_versions` is ignored for recordings";
             results.notes.push(note.to_owned());
         }
         results
@@ -88,6 +88,7 @@ impl Run {
         let shared = self.shared(job, &variables, &money);
         let options = self.options(job, variables, tokens, &money)?;
         let Ready { suite, plan, .. } = &self.0;
+        progress::begin();
         let mut results = live::run(suite, plan, chosen, &options, &shared);
         progress::clear();
         results
@@ -135,7 +136,9 @@ impl Run {
         tokens: HashMap<String, String>,
         money: &Arc<Money>,
     ) -> anyhow::Result<live::Options> {
-        let Self(Ready { suite, rules, .. }) = self;
+        let Self(Ready {
+            suite, rules, plan, ..
+        }) = self;
         let run = &job.arguments.run;
         let record = run.record.as_ref();
         let record = record.map(|folder| folder.clone().unwrap_or_else(|| self.0.cassettes()));
@@ -146,6 +149,7 @@ impl Run {
             bail: run.bail,
             retry: run.retry,
             record,
+            times: plan.limits_time() || suite.performance.p95_latency.is_some(),
             revisions: revisions::effective(suite, run.target_version.as_deref())?,
             rules: Arc::clone(rules),
             interrupted: Arc::clone(&job.interrupted),
@@ -164,7 +168,7 @@ impl Run {
         if options.last_failed {
             selection.names = failed::recall(path).filter(|names| !names.is_empty());
             if selection.names.is_none() {
-                report::note("nothing is known to have failed last; everything runs");
+                report::note("no failed tests known; running all");
             }
         }
         let cases = plan.cases.iter().enumerate();
@@ -174,13 +178,14 @@ impl Run {
             .collect()
     }
 
-    pub(super) fn says_nothing_runs(&self) {
+    pub(super) fn says_nothing_runs(&self, options: &SelectionArguments) {
         let path = report::safe(&self.0.path.display().to_string());
-        let why = if self.0.plan.cases.is_empty() {
-            "it has no tests"
-        } else {
-            "no test is selected"
-        };
-        report::note(&format!("`{path}`: {why}"));
+        let cases = &self.0.plan.cases;
+        if cases.is_empty() {
+            return report::note(&format!("`{path}`: no tests"));
+        }
+        let near = options.selection().near(cases);
+        let near = near.map_or_else(String::new, |near| format!("; {}", report::safe(&near)));
+        report::note(&format!("`{path}`: no test is selected{near}"));
     }
 }

@@ -9,9 +9,9 @@ use tapewright_config::suite::server::{CommandServer, Server, Target, UrlServer}
 use tapewright_config::{EnvFiles, Environment, Files, SourceSpot, Suite, load};
 
 use super::servers::ServerArguments;
-use crate::command::upstream::seconds;
 use crate::files::Disk;
 use crate::report::{self, Mistake};
+use tapewright_schemas::slices::Part as _;
 
 /// How long requests to a server may take.
 #[derive(Clone, Copy)]
@@ -31,13 +31,9 @@ impl ServerArguments {
             self.replace(suite)?;
         }
         let headers = self.headers()?;
-        let limit = |option, value: Option<f64>| {
-            let value = value.map(|value| seconds(option, value));
-            value.transpose()
-        };
         let limits = Limits {
-            timeout: limit("--http-timeout", self.http_timeout)?,
-            connect: limit("--connect-timeout", self.connect_timeout)?,
+            timeout: self.http_timeout,
+            connect: self.connect_timeout,
         };
         for server in &mut suite.servers {
             let place = server.place.clone();
@@ -58,7 +54,7 @@ impl ServerArguments {
                 suite.secrets.add(name, &value);
             }
         }
-        report::note(&format!("servers are changed by {}", used.join(", ")));
+        report::note(&format!("servers changed by {}", used.join(", ")));
         Ok(())
     }
 
@@ -100,7 +96,7 @@ impl ServerArguments {
                 .map(|server| format!("`{}`", report::safe(&server.name)))
                 .collect();
             let what = format!(
-                "the options do not say which server they mean: the suite has {}",
+                "ambiguous server options: the suite has {}",
                 names.join(", ")
             );
             return Err(Mistake::new(what, "use them with a suite that has one server").into());
@@ -111,8 +107,8 @@ impl ServerArguments {
         if let Some(text) = &self.server_command {
             let argv = shell_words::split(text).unwrap_or_default();
             if argv.is_empty() {
-                let what = "the command of `--server-command` cannot be split into words";
-                return Err(Mistake::new(what, "close every quote, and name a program").into());
+                let what = "invalid `--server-command`: cannot split it into words";
+                return Err(Mistake::new(what, "check the quotes").into());
             }
             server.target = Target::Command(CommandServer {
                 argv,
@@ -166,27 +162,35 @@ impl ServerArguments {
 
     fn headers(&self) -> anyhow::Result<Vec<(String, HeaderValue)>> {
         let mut headers = Vec::new();
-        let all = [
-            ("--header", &self.header),
-            ("--header-env", &self.header_env),
-        ];
-        for (option, list) in all {
-            for text in list {
-                let (name, value) = text.split_once('=').ok_or_else(|| {
-                    // The text may be a secret: it is not repeated.
-                    let what = format!("a `{option}` is not of the form `NAME=VALUE`");
-                    Mistake::new(what, "write it like `--header-env X-Api-Key=MY_KEY`")
-                })?;
-                check(option, name)?;
-                let value = if option == "--header" {
-                    HeaderValue::Literal(value.to_owned())
-                } else {
-                    HeaderValue::Env(value.to_owned())
-                };
-                headers.push((name.to_owned(), value));
-            }
+        // The texts may be secrets: they are not repeated.
+        for text in &self.header {
+            let (name, value) = literal(text).ok_or_else(|| {
+                let what = "invalid `--header`: expected `NAME: VALUE`";
+                Mistake::new(what, "write it like `--header 'X-Tenant: acme'`")
+            })?;
+            check("--header", name)?;
+            headers.push((name.to_owned(), HeaderValue::Literal(value.to_owned())));
+        }
+        for text in &self.header_env {
+            let (name, variable) = text.split_once('=').ok_or_else(|| {
+                let what = "invalid `--header-env`: expected `NAME=VARIABLE`";
+                Mistake::new(what, "write it like `--header-env X-Api-Key=MY_KEY`")
+            })?;
+            check("--header-env", name)?;
+            headers.push((name.to_owned(), HeaderValue::Env(variable.to_owned())));
         }
         Ok(headers)
+    }
+}
+
+/// `NAME: VALUE`, or `NAME=VALUE` as older scripts have it.
+fn literal(text: &str) -> Option<(&str, &str)> {
+    match text.find([':', '=']) {
+        Some(at) if text.part(at..).starts_with(':') => {
+            let (name, value) = text.split_once(':')?;
+            Some((name, value.trim()))
+        }
+        _ => text.split_once('='),
     }
 }
 
@@ -194,12 +198,12 @@ impl ServerArguments {
 fn check(option: &str, name: &str) -> anyhow::Result<()> {
     let reserved = ["authorization", "proxy-authorization"];
     if reserved.iter().any(|one| name.eq_ignore_ascii_case(one)) {
-        let what = format!("`{name}` may not be set with `{option}`");
+        let what = format!("`{option}` cannot set `{name}`");
         return Err(Mistake::new(what, "use `--server-auth-bearer-env VARIABLE`").into());
     }
     if http::HeaderName::try_from(name).is_err() {
-        let what = format!("`{}` is no name of a header", report::safe(name));
-        return Err(Mistake::new(what, "write it like `--header X-Tenant=acme`").into());
+        let what = format!("invalid header name `{}`", report::safe(name));
+        return Err(Mistake::new(what, "write it like `--header 'X-Tenant: acme'`").into());
     }
     Ok(())
 }
@@ -207,7 +211,7 @@ fn check(option: &str, name: &str) -> anyhow::Result<()> {
 fn bearer(server: &mut Server, variable: &str) -> anyhow::Result<()> {
     let Target::Url(url) = &mut server.target else {
         let what = format!(
-            "the server `{}` is not reached over HTTP",
+            "the server `{}` does not use HTTP",
             report::safe(&server.name)
         );
         return Err(Mistake::new(what, "give its URL with `--server-url`").into());
@@ -234,10 +238,10 @@ fn configured(path: &Path) -> anyhow::Result<Target> {
     }
     let shown = report::safe(&path.display().to_string());
     report::err(&report::issues::pretty(shown.clone(), loaded));
-    let what = format!("`{shown}` has no usable block `server:`");
+    let what = format!("no valid `server:` block in `{shown}`");
     Err(Mistake::new(
         what,
-        "write `server:` and below it one server, as in a suite",
+        "write `server:` with one server below it, as in a suite",
     )
     .into())
 }

@@ -1,57 +1,51 @@
 //! How far a run is, on a terminal.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Writes one line over and over, when standard error is a terminal: how many tests are
-/// done, and which took longest.
+use crate::report::progress::Progress;
+
+/// Tests of several servers are done at the same time, and tell it to the one line.
+static SHOWN: Mutex<Option<Progress>> = Mutex::new(None);
+
+/// A run begins.
+pub(super) fn begin() {
+    *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(Progress::count(0));
+}
+
+/// Shows how many tests are done, and which took longest.
 pub(super) fn show(done: usize, total: usize, slowest: &str, took: Duration) {
-    if total >= MANY && is_shown() {
-        let line = line(done, total, slowest, took);
-        // Whoever has no terminal any more has no use for it.
-        write!(std::io::stderr(), "\r\u{1b}[K{line}").ok();
+    let mut shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(progress) = shown.as_mut() {
+        progress.of(total);
+        progress.at(done as u64, &name(slowest, took));
     }
 }
 
 /// Leaves the line empty.
 pub(super) fn clear() {
-    if is_shown() {
-        write!(std::io::stderr(), "\r\u{1b}[K").ok();
-    }
+    *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = None;
 }
 
-fn is_shown() -> bool {
-    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-    std::io::stderr().is_terminal() && !is_dumb
-}
-
-fn line(done: usize, total: usize, slowest: &str, took: Duration) -> String {
+fn name(slowest: &str, took: Duration) -> String {
     if slowest.is_empty() {
-        return format!("{done}/{total}");
+        return String::new();
     }
-    let name: String = crate::report::safe(slowest)
-        .chars()
-        .take(NAME_CHARS)
-        .collect();
-    format!("{done}/{total}  slowest: {name} ({} ms)", took.as_millis())
+    let name: String = slowest.chars().take(NAME_CHARS).collect();
+    format!("slowest: {name} ({} ms)", took.as_millis())
 }
 
-/// Shorter runs are over before anybody reads it.
-const MANY: usize = 5;
-/// How much of a name is shown, so that the line stays one.
-const NAME_CHARS: usize = 40;
+/// How much of a name is shown, so that its time is seen.
+const NAME_CHARS: usize = 24;
 
 #[cfg(test)]
 mod tests {
-    use super::{Duration, line};
+    use super::{Duration, name};
 
     #[test]
     fn the_slowest_test_is_named() {
-        assert_eq!(line(0, 9, "", Duration::ZERO), "0/9");
+        assert_eq!(name("", Duration::ZERO), "");
         let took = Duration::from_millis(1_204);
-        assert_eq!(
-            line(3, 9, "a\u{1b}b", took),
-            "3/9  slowest: a\\u{1b}b (1204 ms)"
-        );
+        assert_eq!(name("adds", took), "slowest: adds (1204 ms)");
     }
 }

@@ -13,12 +13,12 @@ pub(super) fn effective(suite: &Suite, asked: Option<&str>) -> anyhow::Result<Ve
         return Ok(listed.iter().map(|one| (*one).to_owned()).collect());
     };
     if !TARGET_VERSIONS.contains(&asked) {
-        let what = format!("`--target-version {asked}` is no revision that is known");
+        let what = format!("unknown revision `--spec-version {asked}`");
         let hint = format!("the revisions are {}", TARGET_VERSIONS.join(", "));
         return Err(Mistake::new(what, hint).into());
     }
     if !listed.is_empty() && !listed.contains(&asked) {
-        let what = format!("the suite does not list {asked} under `target_versions`");
+        let what = format!("{asked} is not in the suite's `target_versions`");
         let hint = format!("it lists {}", listed.join(", "));
         return Err(Mistake::new(what, hint).into());
     }

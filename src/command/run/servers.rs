@@ -6,56 +6,57 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::command::replay::playing::duration;
+use crate::command::duration;
 use crate::report::Mistake;
 
 /// The server of the suite, named anew. These options may stand before `run` as well.
 #[derive(Clone, Debug, Default, Args)]
-#[command(
-    next_help_heading = "Servers (also before the command: `tapewright --server-url URL run`)"
-)]
+#[command(next_help_heading = "Servers (these options also work before `run`)")]
 pub(crate) struct ServerArguments {
-    /// Ask this URL in place of the suite's only server
+    /// Use this URL instead of the suite's only server
     #[arg(long, value_name = "URL", conflicts_with = "server_command")]
     pub(super) server_url: Option<String>,
-    /// Start this command in place of the suite's only server; split as a shell would
+    /// Start this command instead of the suite's only server
+    ///
+    /// Split into words like a shell does.
     #[arg(long, value_name = "COMMAND")]
     pub(super) server_command: Option<String>,
     /// Send the value of this variable as a bearer token
-    #[arg(long, value_name = "VARIABLE")]
+    #[arg(hide_short_help = true, long, value_name = "VARIABLE")]
     pub(super) server_auth_bearer_env: Option<String>,
-    /// Take the server from the block `server:` of this YAML file
-    #[arg(long, value_name = "FILE")]
+    /// Read the server from the `server:` block of this YAML file
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub(super) server_config: Option<PathBuf>,
-    /// Set this header on every request over HTTP; repeatable
-    #[arg(long, value_name = "NAME=VALUE")]
+    /// Add this header to every HTTP request; repeatable
+    #[arg(long, value_name = "NAME: VALUE")]
     pub(super) header: Vec<String>,
-    /// The same, with the value of a variable; repeatable
-    #[arg(long, value_name = "NAME=VARIABLE")]
+    /// Like `--header`, with the value of a variable; repeatable
+    #[arg(hide_short_help = true, long, value_name = "NAME=VARIABLE")]
     pub(super) header_env: Vec<String>,
-    /// Trust these certificates, in PEM, beside those of the system
-    #[arg(long, value_name = "FILE")]
+    /// Also trust these certificates, in PEM
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub(super) ca_bundle: Option<PathBuf>,
-    /// Do not verify the certificates of servers
-    #[arg(long)]
+    /// Do not verify certificates of servers
+    #[arg(hide_short_help = true, long)]
     pub(super) insecure_skip_verify: bool,
-    /// How long one request over HTTP may take, in seconds
-    #[arg(long, value_name = "SECONDS")]
-    pub(super) http_timeout: Option<f64>,
-    /// How long a connection may take to come about, in seconds
-    #[arg(long, value_name = "SECONDS")]
-    pub(super) connect_timeout: Option<f64>,
+    /// Time limit for each HTTP request
+    #[arg(hide_short_help = true, long, value_name = "DURATION", value_parser = duration::parse)]
+    pub(super) http_timeout: Option<Duration>,
+    /// Time limit for connecting to a server
+    #[arg(hide_short_help = true, long, value_name = "DURATION", value_parser = duration::parse)]
+    pub(super) connect_timeout: Option<Duration>,
 }
 
 /// How servers are asked.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "The run")]
+#[command(next_help_heading = "Execution")]
 pub(crate) struct RunArguments {
-    /// Begin nothing more after a test that did not pass
+    /// Stop after the first test that fails
     #[arg(long, visible_alias = "fail-fast")]
     pub(super) bail: bool,
-    /// Ask a test that failed again, so often at most; one that then passes is flaky, which
-    /// is told
+    /// Repeat a failed test up to this many times
+    ///
+    /// A test that passes then is reported as flaky.
     #[arg(
         long,
         value_name = "COUNT",
@@ -63,25 +64,33 @@ pub(crate) struct RunArguments {
         conflicts_with = "capture"
     )]
     pub(super) retry: u32,
-    /// The limit of a test that has no `timeout_ms`, above that of the suite
-    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "capture")]
+    /// Time limit for tests without `timeout_ms`; overrides the suite's
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse, conflicts_with = "capture")]
     pub(super) timeout: Option<Duration>,
-    /// How many servers are asked at once; the tests of one server run in their order
+    /// Number of servers to test at the same time
+    ///
+    /// Tests of one server always run in order.
     #[arg(long, value_name = "COUNT", default_value_t = 8)]
     pub(super) parallel: usize,
-    /// Run against this revision of the protocol; of those that the suite lists, if any
-    #[arg(long, value_name = "REVISION", conflicts_with = "capture")]
+    /// Protocol revision to use; one of those that the suite lists
+    #[arg(
+        hide_short_help = true,
+        long = "spec-version",
+        alias = "target-version",
+        value_name = "REVISION",
+        conflicts_with = "capture"
+    )]
     pub(super) target_version: Option<String>,
-    /// Record the traffic of each server as FOLDER/SERVER.json; `cassettes` beside the
-    /// suite without a folder. There each agent test is recorded that has no cassette, or
-    /// a stale one
+    /// Record each server to FOLDER/SERVER.json [default: `cassettes` next to the suite]
+    ///
+    /// Also records agent tests whose cassette is missing or stale.
     #[arg(long, value_name = "FOLDER", require_equals = true)]
     #[expect(
         clippy::option_option,
         reason = "the option alone, and the option with a folder"
     )]
     pub(super) record: Option<Option<PathBuf>>,
-    /// Run again whenever the suite, or a file that it names, has changed
+    /// Run again when the suite or a file that it uses changes
     #[arg(long)]
     pub(super) watch: bool,
 }
@@ -104,7 +113,7 @@ impl ServerArguments {
             connect_timeout: self.connect_timeout.or(before.connect_timeout),
         };
         if merged.server_url.is_some() && merged.server_command.is_some() {
-            let what = "`--server-url` and `--server-command` exclude one another";
+            let what = "`--server-url` cannot be used with `--server-command`";
             return Err(Mistake::new(what, "keep one of them").into());
         }
         Ok(merged)
@@ -116,8 +125,8 @@ impl ServerArguments {
         let Some(first) = used.first() else {
             return Ok(());
         };
-        let what = format!("`{first}` before the command is for `run` alone");
-        let hint = "the options of other commands stand behind their names; `--help` lists them";
+        let what = format!("`{first}` before the command only works with `run`");
+        let hint = "put options of other commands after the command; see `--help`";
         Err(Mistake::new(what, hint).into())
     }
 }

@@ -45,7 +45,7 @@ impl Watched {
     pub(super) fn wait(&self) {
         let count = self.read.len();
         let files = if count == 1 { "file" } else { "files" };
-        report::note(&format!("watching {count} {files}; end with Ctrl-C"));
+        report::note(&format!("watching {count} {files}; stop with Ctrl-C"));
         let is_same = |file: &PathBuf| self.states.get(file) == Some(&state(file));
         while self.read.iter().all(is_same) {
             std::thread::sleep(PAUSE);

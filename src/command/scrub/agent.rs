@@ -18,11 +18,21 @@ const LONGEST: u64 = 64 << 20;
 const HEAD: u64 = 4096;
 const MARK: &[u8] = b"\"schema_version\"";
 
-/// Scrubs an agent cassette, or looks what there is to scrub; nothing where it is none.
-pub(super) fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Option<Found>> {
+/// Whether a file is an agent cassette, as far as its beginning tells; one that cannot be
+/// read counts as one, so that whoever reads it says why.
+pub(super) fn is_one(path: &Path) -> bool {
+    begins_like_one(path).unwrap_or(true)
+}
+
+fn begins_like_one(path: &Path) -> std::io::Result<bool> {
     let mut head = Vec::new();
     File::open(path)?.take(HEAD).read_to_end(&mut head)?;
-    if !head.windows(MARK.len()).any(|bytes| bytes == MARK) {
+    Ok(head.windows(MARK.len()).any(|bytes| bytes == MARK))
+}
+
+/// Scrubs an agent cassette, or looks what there is to scrub; nothing where it is none.
+pub(super) fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Option<Found>> {
+    if !begins_like_one(path)? {
         return Ok(None);
     }
     let mut text = Vec::new();

@@ -168,6 +168,6 @@ fn whole(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> 
     Ok(found)
 }
 
-const HINT: &str = "name a tape, a cassette or a capture";
+const HINT: &str = "give a tape, cassette or capture";
 /// How much is written at once, in bytes.
 const BUFFER: usize = 1 << 18;

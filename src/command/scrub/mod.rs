@@ -16,21 +16,21 @@ use tapewright_schemas::scrub::TapeScrubber;
 
 use super::redaction::{self, Redaction};
 use crate::exit::Exit;
-use crate::files::{NewFile, first_line, unreadable};
+use crate::files::{NewFile, first_line, folder, unreadable};
+use crate::report::progress::Progress;
 use crate::report::{self, Mistake};
 
-/// Take secrets out of tapes, cassettes and captures
+/// Remove secrets from recordings
 ///
-/// Every file is replaced by one without secrets, in one step; every byte that is no
-/// secret stays. The same secret gets the same placeholder across one file.
+/// Each file is replaced in one step; every other byte stays the same. Within a file, equal
+/// secrets get equal placeholders.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, mut_arg("no_redact", |option| option.hide(true)))]
 pub(crate) struct Arguments {
-    /// The files
-    #[arg(required = true, value_name = "FILE")]
+    /// Recordings, or folders of them
+    #[arg(required = true, value_name = "RECORDING")]
     files: Vec<PathBuf>,
-    /// Change nothing; report where secrets stand and of what kind, and exit with 1 if
-    /// there are any
+    /// Change nothing; list secrets, and exit with status 1 if there are any
     #[arg(long)]
     check: bool,
     #[command(flatten)]
@@ -40,12 +40,20 @@ pub(crate) struct Arguments {
 /// Scrubs the files, or reports what would be scrubbed.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if arguments.redaction.is_off() {
-        let what = "`--no-redact` leaves nothing for `scrub` to do";
-        return Err(Mistake::new(what, "leave the option out").into());
+        let what = "`scrub` cannot be used with `--no-redact`";
+        return Err(Mistake::new(what, "omit the option").into());
     }
     let rules = Arc::new(redaction::rules(&arguments.redaction.settings())?);
     let mut exit = Exit::Pass;
-    for file in &arguments.files {
+    let mut files = Vec::new();
+    for named in &arguments.files {
+        if named.is_dir() {
+            files.extend(recordings(named)?);
+        } else {
+            files.push(named.clone());
+        }
+    }
+    for file in &files {
         match scrub(file, &rules, arguments.check) {
             Ok(found) => {
                 report::out(&found.text(file, arguments.check))?;
@@ -61,6 +69,25 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
     }
     Ok(exit)
+}
+
+/// The files of a folder that can be scrubbed. What is skipped is named, since it may hold
+/// secrets as well.
+fn recordings(named: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = folder::all(named)?;
+    files.retain(|path| {
+        let is_one = folder::is_recording(path) || agent::is_one(path);
+        if !is_one {
+            let shown = report::safe(&path.display().to_string());
+            report::note(&format!("skipped `{shown}`: not a recording"));
+        }
+        is_one
+    });
+    if files.is_empty() {
+        let hint = "give recordings, or a folder that contains some";
+        return Err(unreadable(named, "no recording in this folder", hint));
+    }
+    Ok(files)
 }
 
 /// What was found in one file.
@@ -110,17 +137,10 @@ impl Found {
 
 fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> {
     let io = |error: std::io::Error| {
-        unreadable(
-            path,
-            &error.to_string(),
-            "name a tape, a cassette or a capture",
-        )
+        unreadable(path, &error.to_string(), "give a tape, cassette or capture")
     };
     let file = File::open(path).map_err(io)?;
     let metadata = file.metadata().map_err(io)?;
-    if metadata.is_dir() {
-        return Err(unreadable(path, "it is a folder", "name the files in it"));
-    }
     let mut file = BufReader::new(file);
     let line = first_line(&mut file).map_err(io)?;
     let redactor = Redactor::new(Arc::clone(rules));
@@ -132,12 +152,22 @@ fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> 
         }
         return document::scrub(path, rules, check);
     }
+    // It is read twice.
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let mut work = Work {
+        rules,
+        check,
+        progress: Progress::bytes(metadata.len().saturating_mul(2)),
+        name: &name,
+        done: 0,
+    };
     if check {
-        return tape(&mut file, redactor, rules, check, &mut std::io::sink());
+        let mut out = std::io::sink();
+        return tape(&mut file, redactor, &mut work, &mut out);
     }
     let mut new = NewFile::create(path)?;
     let mut out = BufWriter::new(new.writer());
-    let found = tape(&mut file, redactor, rules, check, &mut out)?;
+    let found = tape(&mut file, redactor, &mut work, &mut out)?;
     out.flush()?;
     drop(out);
     if found.any() {
@@ -146,14 +176,30 @@ fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> 
     Ok(found)
 }
 
+/// What is asked of the scrubbing of a file, and how far it is.
+struct Work<'w> {
+    rules: &'w Arc<Rules>,
+    check: bool,
+    progress: Progress,
+    name: &'w str,
+    done: u64,
+}
+
+impl Work<'_> {
+    /// So many bytes more were read.
+    fn read(&mut self, bytes: usize) {
+        self.done += bytes as u64;
+        self.progress.at(self.done, self.name);
+    }
+}
+
 fn tape(
     file: &mut BufReader<File>,
     mut redactor: Redactor,
-    rules: &Arc<Rules>,
-    check: bool,
+    work: &mut Work<'_>,
     out: &mut dyn Write,
 ) -> anyhow::Result<Found> {
-    if !rehearse(file, &mut redactor, rules)? {
+    if !rehearse(file, &mut redactor, work)? {
         return Ok(Found::default());
     }
     file.rewind()?;
@@ -165,6 +211,7 @@ fn tape(
         if file.read_until(b'\n', &mut line)? == 0 {
             break;
         }
+        work.read(line.len());
         let (content, feed) = match line.split_last() {
             Some((b'\n', content)) => (content, &b"\n"[..]),
             _ => (line.as_slice(), &b""[..]),
@@ -181,10 +228,10 @@ fn tape(
             let mut told = false;
             for (kind, _) in risen {
                 told = true;
-                found.place(check, || (format!(":{number}"), kind.clone()));
+                found.place(work.check, || (format!(":{number}"), kind.clone()));
             }
             if !told {
-                found.place(check, || (format!(":{number}"), "secret".to_owned()));
+                found.place(work.check, || (format!(":{number}"), "secret".to_owned()));
             }
         }
     }
@@ -196,12 +243,13 @@ fn tape(
 fn rehearse(
     file: &mut BufReader<File>,
     redactor: &mut Redactor,
-    rules: &Arc<Rules>,
+    work: &mut Work<'_>,
 ) -> anyhow::Result<bool> {
-    let mut first = TapeScrubber::new(Redactor::new(Arc::clone(rules)));
+    let mut first = TapeScrubber::new(Redactor::new(Arc::clone(work.rules)));
     let mut any = false;
     let mut line = Vec::new();
     while file.read_until(b'\n', &mut line)? > 0 {
+        work.read(line.len());
         redactor.adopt(&line);
         let content = line.strip_suffix(b"\n").unwrap_or(&line);
         any |= *first.line(content) != *content;

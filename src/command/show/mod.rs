@@ -15,74 +15,76 @@ use tapewright_schemas::listing::{Counts, Entry, Wanted};
 use tapewright_schemas::recording::FileKind;
 use tapewright_schemas::tape::Ending;
 
+use crate::command::format::FormatArguments;
 use crate::command::linking;
 use crate::command::prices::PriceArguments;
 use crate::exit::Exit;
 use crate::files::{Frame, Recording, folder};
-use crate::report::show::{Closing, Part, Shown, Style};
+use crate::report::show::{Closing, Part, Printer, Style};
 use crate::report::{self, Mistake};
 
 use self::whole::Whole;
 
-/// Show a conversation: one line for each exchange, in order
+/// Show a recorded conversation, one exchange per line
 ///
-/// Each line tells when, in which session, which way, what was asked with which id, how long it
-/// took, how it ended, and which fault and findings it has to do with. Answers to nothing that
-/// was asked, what is no message, and gaps are lines of their own. A call of a model is a line
-/// as well, and tells which `tools/call` carried out what it asked for.
+/// Each line shows the time, session, direction, request and ID, duration and
+/// outcome, and the faults and findings of an exchange. Unexpected answers, output
+/// that is not MCP, and gaps have lines of their own, and so have model calls, with
+/// the `tools/call` that carried out what they asked for. A tape that is still
+/// being written can be shown.
 ///
-/// FILE is a tape, a cassette, a capture, or a folder of them; the folder of an agent's
-/// recording is one conversation. A tape that is still written is shown as far as it is there.
+/// All filters must match; `-` before a filter negates it:
 ///
-/// FILTER narrows it down; all of them must hold, and `-` in front turns one round:
+///   tool:read       name of a tool that is called, or that a model asks for
+///   method:tools/   part of a method
+///   model:claude    part of the name of a model
+///   status:error    ok, error, cancelled, late, pending, gone, unknown, fault,
+///                   finding, or a number such as 401 or -32601
+///   dir:to_client   requests of the server; `to_server` for those of the client
+///   session:2       one session
+///   kind:stderr     exchange, model, notification, progress, cancellation, late,
+///                   orphan, noise, stderr, http, fault, finding, gap
+///   id:7            a request ID, or the ID of a tool use
+///   slow:>200ms     slower than this; `slow:<1s` is faster
+///   anything        in the method or name; with `--full` also in the messages
 ///
-///   `tool:read`        part of the name of a tool that is called, or that a model asks for
-///   `method:tools/`     part of a method
-///   `model:claude`     part of the name of a model
-///   `status:error`     ok, error, cancelled, late, pending, gone, unknown, fault, finding,
-///                      or a number such as 401 or -32601; several with commas
-///   `dir:to_client`    requests of the server; `to_server` those of the client
-///   `session:2`         one session
-///   `kind:stderr`      exchange, model, notification, progress, cancellation, late,
-///                      orphan, noise, stderr, http, fault, finding, gap; several with commas
-///   `id:7`             one id; that of a tool use shows who asked and who carried it out
-///   `slow:>200ms`      what took longer; `slow:<1s` what took less
-///   `anything`         in the method or the name; with `--full` in what was said, too
+/// `status:` and `kind:` take several values, separated by commas.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+#[expect(
+    clippy::doc_markdown,
+    reason = "filter words stand in a column of the help"
+)]
 pub(crate) struct Arguments {
-    /// The recording, or a folder of them
-    #[arg(value_name = "FILE")]
+    /// The recording, or a folder of recordings
+    #[arg(value_name = "RECORDING")]
     file: PathBuf,
-    /// What to show: `tool:`, `method:`, `model:`, `status:`, `dir:`, `session:`, `kind:`, `id:`, `slow:`,
-    /// or a text
+    /// Show only what matches all filters; see above
     #[arg(value_name = "FILTER")]
     filter: Vec<String>,
-    /// Show the exchanges with this id
+    /// Only exchanges with this ID
     #[arg(long, value_name = "ID")]
     id: Option<String>,
-    /// Show what was said, as it stands on the recording
+    /// Show the recorded messages in full
     #[arg(long)]
     full: bool,
-    /// Show notifications, progress, cancellations, faults and findings as lines of their own
+    /// Also show notifications, progress, cancellations, faults and findings
     #[arg(long)]
     all: bool,
-    /// Show the server's standard error
+    /// Show what the server wrote to stderr
     #[arg(long)]
     stderr: bool,
-    /// Show the heads of HTTP requests and responses
+    /// Show heads of HTTP requests and responses
     #[arg(long)]
     http: bool,
-    /// Leave out times, so that two recordings can be compared line by line
+    /// Omit times, so that output can be compared line by line
     #[arg(long)]
     no_times: bool,
     #[command(flatten)]
+    format: FormatArguments,
+    #[command(flatten)]
     prices: PriceArguments,
-    /// Print a JSON object for each line: `tapewright schema exchange` and `tapewright schema
-    /// model-call` describe them
-    #[arg(long)]
-    json: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -98,11 +100,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let wanted = arguments.wanted()?;
     let prices = arguments.prices.read()?;
     let style = Style {
-        json: arguments.json,
+        json: arguments.format.is_json(),
         full: arguments.full,
         named: arguments.file.is_dir(),
     };
-    let mut shown = Shown::new(report::stdout(), style);
+    let mut shown = Printer::new(report::stdout(), style);
     if !arguments.file.is_dir() {
         return one(&arguments.file, &wanted, &prices, &mut shown);
     }
@@ -133,7 +135,7 @@ fn one(
     path: &Path,
     wanted: &Wanted,
     prices: &Prices,
-    shown: &mut Shown<impl Write>,
+    shown: &mut Printer<impl Write>,
 ) -> anyhow::Result<Exit> {
     let recording = Recording::open(path)?;
     let (kind, timed) = (recording.kind(), recording.timed());
@@ -159,7 +161,7 @@ fn whole(
     parts: &[PathBuf],
     wanted: &Wanted,
     prices: &Prices,
-    shown: &mut Shown<impl Write>,
+    shown: &mut Printer<impl Write>,
 ) -> anyhow::Result<Exit> {
     let mut whole = Whole::open(parts, wanted, prices)?;
     let tapes = whole.tapes.iter().map(|tape| {
@@ -200,7 +202,7 @@ fn end(
     wanted: &Wanted,
     counts: Counts,
     parts: Vec<Part<'_>>,
-    shown: &mut Shown<impl Write>,
+    shown: &mut Printer<impl Write>,
 ) -> anyhow::Result<Exit> {
     let closing = Closing {
         counts,
@@ -251,7 +253,7 @@ pub(super) fn list(
 impl Arguments {
     fn wanted(&self) -> anyhow::Result<Wanted> {
         let filter = Filter::new(&self.filter).map_err(|error| {
-            let hint = "`tapewright show --help` tells what a filter may be";
+            let hint = "see the filters in `tapewright show --help`";
             Mistake::new(report::safe(&error.to_string()), hint)
         })?;
         let filter = match &self.id {

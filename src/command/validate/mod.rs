@@ -9,6 +9,7 @@ use tapewright_config::Loaded;
 
 use super::variables::Variables;
 use crate::exit::Exit;
+use crate::files::suites;
 use crate::report;
 use crate::report::formats::{Format, Told as _};
 use crate::report::issues::Issues;
@@ -16,30 +17,40 @@ use crate::suite::plan::{self, Plan};
 
 /// Check suites without running them
 ///
-/// Keys, types, patterns, names, imports, variables, compositions and cassettes: every
-/// mistake is shown at the line where it is. Nothing is connected to.
+/// Checks keys, types, patterns, names, imports, variables and cassettes, and shows the
+/// line of every mistake. Connects to nothing.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The suites
+    /// Suites, or folders of them
     #[arg(required = true, value_name = "SUITE")]
     suites: Vec<PathBuf>,
-    /// How to print what is found
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Pretty)]
     format: Format,
+    /// Same as `--format json`
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
     #[command(flatten)]
     variables: Variables,
+}
+
+impl Arguments {
+    /// The format of the report.
+    fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
 }
 
 /// Checks every suite. The exit status is 2 when one cannot be used.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut results = Vec::new();
-    for path in &arguments.suites {
-        let mut loaded = arguments.variables.load(path);
+    for path in suites(&arguments.suites)? {
+        let mut loaded = arguments.variables.load(&path);
         check(&mut loaded, true);
         results.push((path.display().to_string(), loaded));
     }
-    report::out(&Issues(&results).text(arguments.format)?)?;
+    report::out(&Issues(&results).text(arguments.format())?)?;
     let all_valid = results.iter().all(|(_, loaded)| loaded.is_valid());
     Ok(if all_valid {
         Exit::Pass

@@ -1,12 +1,12 @@
 //! `tapewright verify`: whether a live server still answers as it was recorded.
 
-mod progress;
 pub(crate) mod target;
 mod update;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
@@ -14,56 +14,60 @@ use tapewright_proxy::clock::Clock;
 use tapewright_replay::verify::{self, Findings, VerifyOptions};
 use tapewright_replay::{Ignore, MatchMode};
 
+use crate::command::duration;
 use crate::command::redaction::{self, Redaction};
 use crate::command::replay::load;
 use crate::command::replay::playing::MatchArgument;
-use crate::command::upstream::{UpstreamArguments, seconds};
+use crate::command::upstream::UpstreamArguments;
 use crate::exit::Exit;
 use crate::log::{self, LogArguments};
 use crate::report::formats::{Format, Told as _};
+use crate::report::progress::Progress;
 use crate::report::verify::Verified;
 use crate::report::{self, Mistake};
 
-use self::progress::Progress;
-
-/// Send the recorded requests to a live server, and report where it answers otherwise
+/// Send recorded requests to a live server and report drift
 ///
-/// TAPE is a tape, a cassette or a capture. Its requests are sent in recorded order, one
-/// after the other; the requests of the server get the recorded answers. By default ids,
-/// times and the like that are new in every session do not count as drift. A request in
-/// which a secret was redacted cannot be sent, and is told as such.
+/// Requests are sent one at a time, in recorded order. Requests of the server get
+/// the recorded answers. By default, IDs, times and other values that are new in
+/// every session do not count as drift. A request with a redacted secret cannot be
+/// sent, and is reported as such.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The recording
-    #[arg(value_name = "TAPE")]
+    #[arg(value_name = "RECORDING")]
     tape: PathBuf,
-    /// When two answers are the same
+    /// How closely a live answer must match the recorded one
     #[arg(long = "match", value_enum, value_name = "MODE", default_value_t = MatchArgument::Semantic)]
     mode: MatchArgument,
-    /// Pass over this place of answers, as a JSON pointer such as `/result/serverInfo`; `*`
-    /// is any name or number
+    /// Ignore this JSON pointer, such as `/result/serverInfo`
+    ///
+    /// `*` is any name or index. Repeatable.
     #[arg(long, value_name = "POINTER")]
     ignore: Vec<String>,
-    /// How long an answer may take, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
-    timeout: f64,
-    /// Put the live answers into the cassette in place of those that have drifted
+    /// Time limit for each answer
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration::parse)]
+    timeout: Duration,
+    /// Replace drifted answers in the cassette by the live ones
     #[arg(long)]
     update: bool,
-    /// Allow `--update` where the variable `CI` is true
-    #[arg(long, requires = "update")]
+    /// Allow `--update` when the variable `CI` is true
+    #[arg(hide_short_help = true, long, requires = "update")]
     allow_update_in_ci: bool,
-    /// How to report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Pretty)]
     format: Format,
-    #[command(flatten)]
-    redaction: Redaction,
-    #[command(flatten)]
-    server: UpstreamArguments,
-    /// The server's command and its arguments
+    /// Same as `--format json`
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Command that starts the server, with its arguments
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
+    #[command(flatten)]
+    server: UpstreamArguments,
+    #[command(flatten)]
+    redaction: Redaction,
     #[command(flatten)]
     pub(crate) log: LogArguments,
 }
@@ -71,8 +75,10 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   tapewright verify fs.json -- npx -y @modelcontextprotocol/server-filesystem .
-  tapewright verify api.json --upstream https://mcp.example.com/mcp --header-env Authorization=TOKEN
-  tapewright verify fs.json --ignore /result/serverInfo/version --format junit -- ./server
+  tapewright verify api.json --upstream https://mcp.example.com/mcp \\
+      --header-env Authorization=TOKEN
+  tapewright verify fs.json --ignore /result/serverInfo/version \\
+      --format junit -- ./server
   tapewright verify fs.json --update -- ./server";
 
 /// Verifies, reports, and brings up to date where that is asked for.
@@ -87,18 +93,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         update::check(&script, &arguments.tape)?;
     }
     let (upstream, hint) = target::of(&arguments.server, &arguments.command)?;
-    let mut progress = Progress::new(script.requests());
+    let mut progress = Progress::count(script.requests());
     let findings = verify::verify(&script, &*upstream, &options, clock, |check| {
-        progress.step(check);
+        let target = check.target.as_deref().unwrap_or_default();
+        progress.step(&format!("{} {target}", check.method));
     });
-    progress.clear();
-    let findings = findings.context(Mistake::new("the verification was not finished", hint))?;
+    drop(progress);
+    let findings = findings.context(Mistake::new("verification failed", hint))?;
     log::verified(&findings.checks);
     let verified = Verified {
         tape: &arguments.tape,
         checks: &findings.checks,
     };
-    report::out(&verified.text(arguments.format)?)?;
+    report::out(&verified.text(arguments.format())?)?;
     if arguments.update && findings.replaced() > 0 {
         update::write(&findings, &script, &arguments.tape)?;
         return Ok(left(&findings));
@@ -117,10 +124,15 @@ fn left(findings: &Findings) -> Exit {
 }
 
 impl Arguments {
+    /// The format of the report.
+    fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
+
     fn options(&self) -> anyhow::Result<VerifyOptions> {
         let ignore = Ignore::new(&self.ignore, &["result", "error"]).map_err(|error| {
             let hint = "write it like `/result/content/0/text`";
-            anyhow::Error::new(error).context(Mistake::new("`--ignore` cannot be used", hint))
+            anyhow::Error::new(error).context(Mistake::new("invalid `--ignore`", hint))
         })?;
         let mut settings = self.redaction.settings();
         settings.values.extend(self.server.secrets()?);
@@ -128,7 +140,7 @@ impl Arguments {
             mode: MatchMode::from(self.mode),
             ignore,
             rules: Arc::new(redaction::rules(&settings)?),
-            timeout: seconds("--timeout", self.timeout)?,
+            timeout: self.timeout,
         })
     }
 }

@@ -23,12 +23,12 @@ pub(crate) fn of(
         }
         (None, Some((program, rest))) => {
             let child = ChildProcess::new(program.clone(), rest.to_vec());
-            let hint = "check the command after `--`; it is started without a shell, as a client would start it";
+            let hint = "check the command after `--`; it is started without a shell, as clients do";
             Ok((Box::new(child), hint))
         }
         (None, None) => Err(Mistake::new(
-            "there is no server to ask",
-            "put its command after `--`, or name its URL with `--upstream`",
+            "no server given",
+            "give its command after `--`, or its URL with `--upstream`",
         )
         .into()),
     }

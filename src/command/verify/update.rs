@@ -15,8 +15,8 @@ pub(super) fn allowed(everywhere: bool) -> anyhow::Result<()> {
     let is_ci = std::env::var("CI").is_ok_and(|value| value.eq_ignore_ascii_case("true"));
     if is_ci && !everywhere {
         return Err(Mistake::new(
-            "`--update` changes files, and the variable `CI` is true",
-            "update on your machine and commit the cassette, or add `--allow-update-in-ci`",
+            "`--update` is refused when the variable `CI` is true",
+            "update it on your machine and commit it, or add `--allow-update-in-ci`",
         )
         .into());
     }
@@ -27,10 +27,10 @@ pub(super) fn allowed(everywhere: bool) -> anyhow::Result<()> {
 pub(super) fn check(script: &Script, path: &Path) -> anyhow::Result<()> {
     script.check_update().map_err(|error| {
         let what = format!(
-            "`{}` cannot be updated: {error}",
+            "cannot update `{}`: {error}",
             report::safe(&path.display().to_string())
         );
-        let hint = "make a cassette of it with `tapewright export TAPE --as cassette -o FILE`";
+        let hint = "convert it with `tapewright export TAPE --as cassette -o FILE`";
         Mistake::new(what, hint).into()
     })
 }

@@ -11,7 +11,7 @@ use crate::files::NewFile;
 use crate::report::{self, Mistake, wrap as words};
 
 use super::files::{self, ClientFile};
-use super::secrets::Shown;
+use super::secrets::Masked;
 use super::store::Store;
 
 /// A change of a client's file.
@@ -20,7 +20,7 @@ pub(super) struct Changed {
     store: Store,
     edits: Vec<Edit>,
     hidden: Vec<Range<usize>>,
-    shown: Shown,
+    shown: Masked,
 }
 
 /// What the user of a client has to know after these changes.
@@ -38,7 +38,7 @@ impl Changed {
         store: Store,
         edits: Vec<Edit>,
         hidden: Vec<Range<usize>>,
-        shown: Shown,
+        shown: Masked,
     ) -> Self {
         Self {
             file,
@@ -83,7 +83,7 @@ impl Changed {
         let text = apply(&self.file.text, &self.edits);
         new.writer().write_all(text.as_bytes())?;
         if files::read(path)? != self.file.text {
-            let what = format!("`{}` was changed meanwhile", self.file.shown());
+            let what = format!("`{}` was changed in the meantime", self.file.shown());
             return Err(Mistake::new(what, "quit the client, and try again").into());
         }
         new.commit(Some(permissions))

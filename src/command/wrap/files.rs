@@ -33,7 +33,7 @@ impl ClientFile {
         let format = Format::of(&self.path.to_string_lossy());
         let read = Document::read(self.client, format, &self.servers, &self.text);
         read.map_err(|why| {
-            let hint = "mend it first: the client cannot read it either";
+            let hint = "fix it first: the client cannot read it either";
             files::unreadable(&self.path, &why.to_string(), hint)
         })
     }
@@ -87,8 +87,8 @@ fn places(client: &Client) -> anyhow::Result<Vec<Candidate>> {
     let variable = |name: &str| std::env::var(name).ok();
     let home = variable("HOME").or_else(|| variable("USERPROFILE"));
     let Some(home) = home.filter(|home| !home.is_empty()) else {
-        let hint = "set HOME to the folder in which the client has its files";
-        return Err(Mistake::new("there is no home folder", hint).into());
+        let hint = "set `HOME` to the folder with the client's files";
+        return Err(Mistake::new("no home folder", hint).into());
     };
     let project = std::env::current_dir()?.to_string_lossy().into_owned();
     let world = World {
@@ -103,12 +103,12 @@ fn places(client: &Client) -> anyhow::Result<Vec<Candidate>> {
 /// The text of a file.
 pub(super) fn read(path: &Path) -> anyhow::Result<String> {
     let fail = |error: std::io::Error| {
-        let hint = "name a file that this user may read";
+        let hint = "check the path and its permissions";
         files::unreadable(path, &error.to_string(), hint)
     };
     if fs::metadata(path).map_err(fail)?.len() > MAX_BYTES {
-        let hint = "no client has a file like this";
-        return Err(files::unreadable(path, "it is longer than 64 MiB", hint));
+        let hint = "not a client's configuration";
+        return Err(files::unreadable(path, "longer than 64 MiB", hint));
     }
     fs::read_to_string(path).map_err(fail)
 }

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::{Args, Parser as _, ValueEnum};
 use tapewright_clients::{Client, How, Kept, Scope, Transport, Why, Wrapped, client};
+use tapewright_schemas::near::did_you_mean;
 
 use crate::exit::Exit;
 use crate::report::wrap::{self as words, Said};
@@ -22,26 +23,28 @@ use self::store::Store;
 pub(crate) use self::files::ClientFile;
 pub(crate) use self::unwrap::{UnwrapArguments, run as unwrap};
 
-/// Put the recorder into the configuration of a client
+/// Put the recorder into a client's configuration
 ///
-/// The named servers are started through `tapewright record` from then on. Nothing but the
-/// values that say so is changed, and `unwrap` puts them back byte for byte.
+/// The named servers are then started through `tapewright record`. Only the values that
+/// need it are changed, and `unwrap` restores them byte for byte.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     which: Which,
-    /// List the clients that are found here, their files and their servers
+    /// List the clients on this machine with their files and servers
     #[arg(long, conflicts_with_all = ["all", "dry_run", "servers"])]
     list: bool,
-    /// Where to record; see `record -o`. Without it recordings go to the state folder
+    /// Write recordings here, like `record -o` [default: the state folder]
     #[arg(short, long, value_name = "FILE|FOLDER/")]
     output: Option<PathBuf>,
-    /// Name this URL of a gateway that runs in place of the server's own, and change nothing
-    /// else; for a remote server that needs its headers or a login
+    /// Point a remote server's entry at this URL of a running gateway
+    ///
+    /// Nothing else in the entry changes. Use this for a remote server that needs its
+    /// headers or a login.
     #[arg(long, value_name = "URL", conflicts_with_all = ["all", "output", "options"])]
     gateway: Option<String>,
-    /// Further options of `record`
+    /// More options for `record`
     #[arg(last = true, value_name = "OPTION")]
     options: Vec<String>,
 }
@@ -55,7 +58,7 @@ Examples:
 /// Which entries are meant.
 #[derive(Debug, Args)]
 pub(crate) struct Which {
-    /// The servers, by their names in the client's file
+    /// Names of servers in the client's configuration
     #[arg(value_name = "SERVER", conflicts_with = "all")]
     servers: Vec<String>,
     /// All servers of the client
@@ -68,7 +71,7 @@ pub(crate) struct Which {
     /// Only entries of this scope
     #[arg(long, value_enum)]
     scope: Option<ScopeArgument>,
-    /// Change nothing, and print what would change as a unified diff
+    /// Print the changes as a unified diff without making them
     #[arg(long)]
     dry_run: bool,
 }
@@ -81,16 +84,16 @@ pub(crate) struct ClientId(pub(crate) &'static Client);
 pub(crate) fn known(name: &str) -> Result<ClientId, String> {
     client(name)
         .map(ClientId)
-        .ok_or_else(|| "no such client; `tapewright wrap --help` names all of them".to_owned())
+        .ok_or_else(|| "unknown client; see `tapewright wrap --help`".to_owned())
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ScopeArgument {
-    /// For all that the user does
+    /// All projects of this user
     User,
-    /// For all who work in a project: a file in this folder
+    /// Everyone in a project: a file in this folder
     Project,
-    /// For this user in this folder's project
+    /// This user in this folder's project
     Local,
 }
 
@@ -98,18 +101,17 @@ impl Which {
     /// The files of the client that are there, and the client.
     fn files(&self) -> anyhow::Result<(&'static Client, Vec<ClientFile>)> {
         let Some(ClientId(client)) = self.client else {
-            let hint =
-                "name one with `--client`; `tapewright wrap --list` shows those that are here";
+            let hint = "choose one with `--client`; list them with `tapewright wrap --list`";
             return Err(Mistake::new("no client is named", hint).into());
         };
         if self.servers.is_empty() && !self.all {
-            let hint = "name servers, or all of them with `--all`";
+            let hint = "give server names, or `--all`";
             return Err(Mistake::new("no server is named", hint).into());
         }
         let files = files::of(client, self.scope())?;
         if files.is_empty() {
-            let what = format!("there is no configuration of {} here", client.name);
-            let hint = "for entries of a project, run it in the project's folder";
+            let what = format!("no configuration of {} found", client.name);
+            let hint = "for project entries, run this in the project's folder";
             return Err(Mistake::new(what, hint).into());
         }
         Ok((client, files))
@@ -136,13 +138,15 @@ impl Which {
             match met.iter().filter(|one| *one == name).count() {
                 1 => {}
                 0 => {
-                    let what = format!("there is no server `{shown}`");
-                    let hint = "`tapewright wrap --list` shows those that are there";
+                    let what = format!("no server named `{shown}`");
+                    let near = did_you_mean(name, met.iter().map(String::as_str));
+                    let hint = near
+                        .unwrap_or_else(|| "list servers with `tapewright wrap --list`".to_owned());
                     return Err(Mistake::new(what, hint).into());
                 }
                 _ => {
-                    let what = format!("there are several servers `{shown}`");
-                    return Err(Mistake::new(what, "say which one with `--scope`").into());
+                    let what = format!("several servers named `{shown}`");
+                    return Err(Mistake::new(what, "choose one with `--scope`").into());
                 }
             }
         }
@@ -159,7 +163,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let (client, files) = arguments.which.files()?;
     let mut met = Vec::new();
     for file in &files {
-        met.extend(arguments.which.meant(&file.names()?));
+        met.extend(file.names()?);
     }
     arguments.which.check(&met)?;
     let mut said = Vec::new();
@@ -192,7 +196,7 @@ impl Arguments {
             let text = error.to_string();
             let first = text.lines().next().unwrap_or_default();
             let what = format!("`record` does not take these options: {first}");
-            Mistake::new(what, "give options of `record` alone behind `--`")
+            Mistake::new(what, "only options of `record` can follow `--`")
         })?;
         Ok(())
     }
@@ -206,7 +210,7 @@ impl Arguments {
         let document = file.document()?;
         let mut store = Store::of(&file)?;
         let mut edits = Vec::new();
-        let mut shown = secrets::Shown::default();
+        let mut shown = secrets::Masked::default();
         for server in document.servers() {
             let name = server.name;
             if self.which.meant(std::slice::from_ref(&name)).is_empty() {
@@ -280,13 +284,13 @@ impl Arguments {
 
 /// This program.
 pub(crate) fn program() -> anyhow::Result<String> {
-    let program = std::env::current_exe().context("the path of this program is not known")?;
+    let program = std::env::current_exe().context("cannot find the path of this program")?;
     Ok(program.to_string_lossy().into_owned())
 }
 
 /// A path that means the same in any folder.
 pub(crate) fn absolute(path: &str) -> anyhow::Result<String> {
-    let whole = std::path::absolute(path).context("the path of this folder is not known")?;
+    let whole = std::path::absolute(path).context("cannot find the path of this folder")?;
     let whole = whole.to_string_lossy().into_owned();
     let needs_slash = path.ends_with('/') && !whole.ends_with('/');
     Ok(if needs_slash { whole + "/" } else { whole })

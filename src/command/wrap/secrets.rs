@@ -18,9 +18,9 @@ pub(super) fn in_url(url: &str) -> bool {
 
 /// Secrets that stand in commands, and what is shown in their place.
 #[derive(Default)]
-pub(super) struct Shown(Vec<(String, String)>);
+pub(super) struct Masked(Vec<(String, String)>);
 
-impl Shown {
+impl Masked {
     /// Looks for secrets in a command; whether there is one.
     pub(super) fn learn(&mut self, transport: &Transport) -> bool {
         let Transport::Process { program, arguments } = transport else {

@@ -48,8 +48,8 @@ impl Store {
         let path = folder.join(format!("{name}.json"));
         let contents = match fs::read(&path) {
             Ok(bytes) => read(&bytes).ok_or_else(|| {
-                let hint = "it is damaged or of a later version; put the entries back by hand and delete it";
-                unreadable(&path, "it is not what `wrap` wrote", hint)
+                let hint = "it is damaged or from a later version; restore the entries by hand and delete it";
+                unreadable(&path, "not written by `wrap`", hint)
             })?,
             Err(_) => Contents {
                 version: VERSION,
@@ -118,7 +118,7 @@ impl Store {
 
     fn folder(&self) -> anyhow::Result<()> {
         let folder = self.path.parent().unwrap_or(&self.path);
-        fs::create_dir_all(folder).context("the state folder cannot be made")
+        fs::create_dir_all(folder).context("cannot create the state folder")
     }
 }
 

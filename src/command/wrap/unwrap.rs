@@ -9,13 +9,13 @@ use crate::report::wrap::{self as words, Said};
 use super::Which;
 use super::changed::{self, Changed};
 use super::files::ClientFile;
-use super::secrets::Shown;
+use super::secrets::Masked;
 use super::store::Store;
 
-/// Take the recorder out of the configuration of a client
+/// Remove the recorder from a client's configuration
 ///
-/// What stood there before `wrap` is put back byte for byte, whatever else has changed in the
-/// file. An entry whose own values were changed since is refused.
+/// Restores the original values byte for byte, whatever else has changed in the file.
+/// Refuses entries whose own values have changed since.
 #[derive(Debug, Args)]
 #[command(name = "unwrap", after_long_help = EXAMPLES)]
 pub(crate) struct UnwrapArguments {
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &UnwrapArguments) -> anyhow::Result<Exit> {
     let (client, files) = which.files()?;
     let mut met = Vec::new();
     for file in &files {
-        met.extend(which.meant(&file.names()?));
+        met.extend(file.names()?);
     }
     which.check(&met)?;
     let mut said = Vec::new();
@@ -64,7 +64,7 @@ fn restore(
     let document = file.document()?;
     let mut store = Store::of(&file)?;
     let mut edits = Vec::new();
-    let mut shown = Shown::default();
+    let mut shown = Masked::default();
     for server in document.servers() {
         let name = server.name;
         if which.meant(std::slice::from_ref(&name)).is_empty() {

@@ -13,6 +13,7 @@ use tapewright_corpus::verdict::Untested;
 use tapewright_proxy::http::direct::{Question, Response};
 use tapewright_proxy::http::origin::OriginUrl;
 use tapewright_schemas::era::Era;
+use tapewright_schemas::slices::Part as _;
 
 use super::direct::{RequestLine, answered, ended, head};
 use super::many::envelope;
@@ -178,8 +179,8 @@ fn parameter(challenge: &str, name: &str) -> Option<String> {
     let mut rest = challenge;
     loop {
         let at = rest.find(name)?;
-        let before = rest.get(..at).and_then(|text| text.chars().next_back());
-        rest = rest.get(at + name.len()..)?;
+        let before = rest.part(..at).chars().next_back();
+        rest = rest.part(at + name.len()..);
         let Some(value) = rest.trim_start().strip_prefix('=') else {
             continue;
         };

@@ -39,6 +39,7 @@ use super::Run;
 use crate::command::upstream::{Field, UpstreamArguments};
 use crate::command::verify::target;
 use crate::report::Mistake;
+use crate::report::progress::Progress;
 
 /// A server, and how it is asked.
 pub(crate) struct Target {
@@ -137,7 +138,7 @@ impl Asker {
     /// Opens a conversation in a revision, or in the one that the server chooses.
     pub(crate) fn open(target: Target, revision: &Revision) -> anyhow::Result<Self> {
         let hint = target.hint;
-        Self::begin(target, revision).context(Mistake::new("the server cannot be asked", hint))
+        Self::begin(target, revision).context(Mistake::new("cannot query the server", hint))
     }
 
     /// Puts every rule of a plan to the test.
@@ -150,15 +151,18 @@ impl Asker {
         }
         // What may leave a server in trouble comes last.
         all.sort();
+        let mut progress = Progress::count(all.len());
         for (way, at) in all {
             let Some(assertion) = plan.assertion(at) else {
                 continue;
             };
+            progress.step("");
             let verdict = self.test(way, assertion);
             let answers = verdict.1.iter().flat_map(|seen| &seen.answers);
             let took = answers.filter_map(|answer| answer.took).sum();
             self.tally.add(at, verdict.0, took);
         }
+        drop(progress);
         let notes = self.notes();
         self.close();
         let mut run = Run::new(plan, &self.tally, &self.facts, self.revision);
@@ -202,7 +206,7 @@ impl Asker {
     fn notes(&self) -> Vec<String> {
         let ended = self.ended.iter();
         ended
-            .map(|why| format!("the server ended before everything was tested: {why}"))
+            .map(|why| format!("the server exited before all tests were done: {why}"))
             .collect()
     }
 

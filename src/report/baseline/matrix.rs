@@ -43,7 +43,7 @@ struct Cell<'m> {
 }
 
 const NOT_CAPTURED: &str = "not captured";
-const INVALID: &str = "invalid: the server is configured otherwise";
+const INVALID: &str = "invalid: the server's configuration differs";
 
 impl Matrix<'_> {
     /// The table for a terminal.

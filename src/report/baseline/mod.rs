@@ -90,10 +90,10 @@ impl Compared<'_> {
     fn invalid(&self, change: &IdentityChange) -> Row {
         let mut row = Row::new(Status::Error, "invalid", change.field.name());
         let text = format!(
-            "{}\nthe baseline says nothing about another configuration, and nothing was compared: capture it again, or add `--ignore-config`",
+            "{}\nnothing was compared; capture the baseline again, or add `--ignore-config`",
             words::identity(change)
         );
-        "the server is configured otherwise".clone_into(&mut row.heading);
+        "the server's configuration differs".clone_into(&mut row.heading);
         self.baseline.clone_into(&mut row.class);
         row.spot = Some(Spot::file(self.baseline));
         row.problems.push(Problem::new(Some(Level::Error), &text));
@@ -156,7 +156,7 @@ impl Compared<'_> {
         let count = |count: usize, word: &str| format!("{count} {}", plural(count as u64, word));
         let compared = count(self.found.paired, "exchange");
         let told = match self.found.outcome() {
-            Outcome::Invalid => return "INVALID: the server is configured otherwise".to_owned(),
+            Outcome::Invalid => return "INVALID: the server's configuration differs".to_owned(),
             Outcome::Empty => return "nothing to compare: no exchange is in both".to_owned(),
             Outcome::Pass => "PASS",
             Outcome::Drift => "DRIFT",

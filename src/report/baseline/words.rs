@@ -27,12 +27,12 @@ fn change(change: &Change) -> String {
         Change::OnlyInBaseline => "the candidate has no such exchange".to_owned(),
         Change::OnlyInCandidate => "the baseline has no such exchange".to_owned(),
         Change::Order { before, after } => format!(
-            "the same tools are called in another order\n  before: {}\n  now:    {}",
+            "tools are called in a different order\n  before: {}\n  now:    {}",
             before.join(", "),
             after.join(", ")
         ),
-        Change::MissingTool(tool) => format!("`{tool}` is not called any more"),
-        Change::UnexpectedTool(tool) => format!("`{tool}` is called, and was not before"),
+        Change::MissingTool(tool) => format!("`{tool}` is no longer called"),
+        Change::UnexpectedTool(tool) => format!("`{tool}` is newly called"),
         Change::Count {
             tool,
             before,

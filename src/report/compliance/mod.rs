@@ -60,7 +60,7 @@ fn row(server: &Server, outcome: &Outcome) -> Row {
         }
         Verdict::Race => (Status::Inconclusive, "race", Some("race".to_owned())),
         Verdict::Vacuous => {
-            let why = "never put to the test".to_owned();
+            let why = "never exercised".to_owned();
             (Status::Skipped, "vacuous", Some(why))
         }
         Verdict::Inconclusive => {
@@ -121,7 +121,7 @@ fn composition(verdicts: &Verdicts) -> Group {
         .map(|(hazard, expected)| hazard_row(hazard, expected))
         .collect();
     if rows.is_empty() {
-        let name = "the servers do not stand in each other's way";
+        let name = "the servers do not interfere with each other";
         rows.push(Row::new(Status::Pass, "pass", name));
     }
     Group {
@@ -151,7 +151,7 @@ fn stale_entries(expectations: &Expectations) -> Group {
     let listed = listed.map(|(label, code)| format!("{code} of {label}"));
     let names = listed.chain(expectations.stale_hazards.iter().cloned());
     let row = |name: String| {
-        let text = format!("{name}: it does not fail any more, take it out of the baseline");
+        let text = format!("{name}: no longer fails; remove it from the baseline");
         let mut row = Row::new(Status::Fail, "stale", name);
         "stale".clone_into(&mut row.heading);
         row.problems.push(Problem::new(Some(Level::Error), &text));
@@ -172,7 +172,7 @@ fn result(verdicts: &Verdicts) -> String {
         (Verdict::Pass, "passed"),
         (Verdict::Race, "raced"),
         (Verdict::Inconclusive, "inconclusive"),
-        (Verdict::Vacuous, "never put to the test"),
+        (Verdict::Vacuous, "never exercised"),
     ] {
         let count = verdicts.count(status);
         if count > 0 || status == Verdict::Fail {

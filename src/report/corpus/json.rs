@@ -119,7 +119,7 @@ fn other(other: &Other) -> Value {
     })
 }
 
-/// A rule that applies and was not put to the test.
+/// A rule that applies and was not exercised.
 fn untested(judged: &Judged) -> Option<Value> {
     let State::Untested(why) = &judged.state else {
         return None;

@@ -82,7 +82,7 @@ impl Scored {
                 "rules were"
             };
             notes.push(format!(
-                "{untested} {rules} not put to the test: neither failed nor passed, and not in the grade"
+                "{untested} {rules} not exercised: neither failed nor passed, and not in the grade"
             ));
         }
         let lacking: Vec<String> = self
@@ -105,7 +105,7 @@ impl Scored {
         let known = self.expectations.as_ref()?;
         let row = |id: &String| {
             let mut row = Row::new(Status::Fail, "stale", id.clone());
-            let text = format!("{id} holds now: take it out of the baseline");
+            let text = format!("{id} now passes; remove it from the baseline");
             row.problems.push(Problem::new(Some(Level::Error), &text));
             row
         };

@@ -14,15 +14,15 @@ use super::model::Report;
 /// How a report is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Format {
-    /// For people
+    /// Text for people
     Pretty,
-    /// One JSON object, for programs
+    /// One JSON object
     Json,
-    /// XML for test reports
+    /// JUnit XML
     Junit,
-    /// The Test Anything Protocol, version 14
+    /// Test Anything Protocol, version 14
     Tap,
-    /// Annotations of GitHub Actions
+    /// Annotations for GitHub Actions
     Github,
     /// A table for a pull request
     Markdown,

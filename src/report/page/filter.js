@@ -1,6 +1,9 @@
 // The filter words, as schemas::filter reads them. Both are tested against
 // schemas/src/filter/cases.json.
 
+// What a list shows where no word names a kind, as `tapewright show` does.
+const PLAIN = ["exchange", "model", "late", "orphan", "noise", "gap"];
+
 const KINDS = ["exchange", "model", "notification", "progress", "cancellation", "late", "orphan",
   "noise", "stderr", "http", "fault", "finding", "gap"];
 const STATUSES = {
@@ -99,8 +102,23 @@ function word(text) {
   return turned ? (one) => !is(one) : is;
 }
 
+// What somebody has typed, as words: quotes hold a text together.
+export function split(text) {
+  const found = text.match(/(?:[^\s"]|"[^"]*")+/g) || [];
+  return found.map((one) => (/^[-!]?"[^"]*"$/.test(one) ? one.replace(/^([-!]?)"(.*)"$/, "$1text:$2") : one));
+}
+
+// The kinds of lines that are shown: those that the first such word names, or else the plain ones.
+export function kinds(words) {
+  for (const one of words) {
+    if (one.startsWith("kind:")) return one.slice(5).split(",");
+    if (one.startsWith("status:") && one.slice(7).split(",").includes("late")) return ["exchange", "late"];
+  }
+  return PLAIN;
+}
+
 // What all of these words hold for; throws what is wrong with one.
-function filter(words) {
+export function filter(words) {
   const all = words.map(word);
   return (one) => all.every((is) => is(one));
 }

@@ -4,31 +4,34 @@
 //! and the one style that stand in it, by their hashes, and nothing else. What a peer said stands
 //! in a script element of data, in which no `<` is left, and the page makes text nodes of it.
 
+mod live;
+mod modules;
 mod policy;
+mod row;
 
 use std::io::{self, Write};
 
 use serde::Serialize;
-use tapewright_schemas::listing::{Body, Entry, Told};
+use tapewright_schemas::listing::Entry;
 use tapewright_schemas::tape::Header;
 
-/// The page, with places for its parts.
+pub(crate) use self::live::{assets, live_policy};
+pub(crate) use self::row::{of as row, without_words};
+
+/// The page, with places for what a file has and what is served has.
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-/// The filter is a file of its own, since it is tested by itself.
-const SCRIPT: &str = concat!(
-    include_str!("filter.js"),
-    "\n",
-    include_str!("shown.js"),
-    "\n",
-    include_str!("page.js")
-);
+/// A piece of the rows, which the page reads in one go, has so many bytes and no more rows.
+const PIECE_BYTES: usize = 128 << 10;
+const PIECE_ROWS: usize = 500;
 
 /// Writes a page.
 #[derive(Debug)]
 pub(crate) struct Page<W: Write> {
     out: io::BufWriter<W>,
-    entries: u64,
+    // How much is in the piece of the rows that is written.
+    rows: usize,
+    bytes: usize,
 }
 
 /// What the page says of the file.
@@ -38,6 +41,14 @@ struct Head<'h> {
     kind: &'h str,
     label: &'h str,
     recorded_at: &'h str,
+}
+
+/// How the recording ends, and when.
+#[derive(Debug, Serialize)]
+struct Last<'e> {
+    #[serde(flatten)]
+    end: &'e End,
+    last_ms: f64,
 }
 
 /// How the recording ends.
@@ -54,101 +65,77 @@ impl<W: Write> Page<W> {
     pub(crate) fn begin(out: W, file: &str, kind: &str, header: &Header) -> io::Result<Self> {
         let mut page = Self {
             out: io::BufWriter::with_capacity(64 << 10, out),
-            entries: 0,
+            rows: 0,
+            bytes: 0,
         };
-        page.part(PAGE.split("{{data}}").next().unwrap_or_default())?;
+        let script = modules::script();
+        let policy = policy::text(script, STYLE);
+        let begin = PAGE.split("{{tail}}").next().unwrap_or_default();
+        let begin = begin.replace(
+            "{{head}}",
+            &format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<style>{STYLE}</style>"),
+        );
+        page.out.write_all(begin.as_bytes())?;
         let head = Head {
             file,
             kind,
             label: &header.label,
             recorded_at: &header.created,
         };
-        page.out.write_all(b"{\"head\":")?;
-        page.json(&serde_json::to_string(&head)?)?;
-        page.out.write_all(b",\"entries\":[")?;
+        page.data("id=\"head\"", &serde_json::to_string(&head)?)?;
         Ok(page)
     }
 
     /// Adds a line; `part` names its tape, where there are several.
     pub(crate) fn entry(&mut self, entry: &Entry, part: Option<&str>) -> io::Result<()> {
-        if self.entries > 0 {
-            self.out.write_all(b",\n")?;
-        }
-        self.entries += 1;
-        let (mut text, said) = match entry {
-            Entry::Exchange {
-                row,
-                request,
-                answer,
-            } => {
-                let said = vec![("request", said(request)), ("answer", said(answer))];
-                let text = serde_json::to_string(row)?;
-                (format!("{{\"kind\":\"exchange\",{}", rest(&text)), said)
-            }
-            Entry::Model {
-                row,
-                request,
-                answer,
-            } => {
-                let said = vec![("request", said(request)), ("answer", said(answer))];
-                (serde_json::to_string(row)?, said)
-            }
-            Entry::Beside(note) => {
-                let said = match &note.told {
-                    Told::Message(body) => vec![("message", said(body))],
-                    _ => Vec::new(),
-                };
-                (serde_json::to_string(&note.beside())?, said)
-            }
-        };
-        // The brace that ends it.
-        text.pop();
-        if let Some(part) = part {
-            text.extend([",\"part\":", &serde_json::to_string(part)?]);
-        }
-        for (name, value) in said {
-            if let Some(value) = value {
-                text.extend([",\"", name, "\":", &serde_json::to_string(&value)?]);
-            }
-        }
-        text.push('}');
-        self.json(&text)
+        self.row(&row::of(entry, part)?)
     }
 
-    /// Ends the page.
-    pub(crate) fn end(mut self, end: &End) -> io::Result<()> {
-        self.out.write_all(b"],\"end\":")?;
-        self.json(&serde_json::to_string(end)?)?;
-        self.out.write_all(b"}")?;
-        self.part(PAGE.split("{{data}}").nth(1).unwrap_or_default())?;
+    /// Adds a row to the piece that is written, or to a new one.
+    fn row(&mut self, text: &str) -> io::Result<()> {
+        let is_full = self.bytes + text.len() > PIECE_BYTES || self.rows >= PIECE_ROWS;
+        if self.rows > 0 && is_full {
+            self.end_piece()?;
+        }
+        let between = match self.rows {
+            0 => "<script type=\"application/json\" class=\"rows\">[",
+            _ => ",\n",
+        };
+        self.out.write_all(between.as_bytes())?;
+        self.rows += 1;
+        self.bytes += text.len();
+        self.json(text)
+    }
+
+    fn end_piece(&mut self) -> io::Result<()> {
+        if self.rows > 0 {
+            self.out.write_all(b"]</script>\n")?;
+        }
+        (self.rows, self.bytes) = (0, 0);
+        Ok(())
+    }
+
+    /// Ends the page; the last event was seen so many milliseconds after the first.
+    pub(crate) fn end(mut self, end: &End, last_ms: f64) -> io::Result<()> {
+        self.end_piece()?;
+        let end = Last { end, last_ms };
+        self.data("id=\"end\"", &serde_json::to_string(&end)?)?;
+        let script = modules::script();
+        write!(self.out, "<script>{script}</script>")?;
+        let end = PAGE.split("{{tail}}").nth(1).unwrap_or_default();
+        self.out.write_all(end.as_bytes())?;
         self.out.flush()
+    }
+
+    /// An element of data.
+    fn data(&mut self, of: &str, text: &str) -> io::Result<()> {
+        write!(self.out, "<script type=\"application/json\" {of}>")?;
+        self.json(text)?;
+        self.out.write_all(b"</script>\n")
     }
 
     /// Data: nothing in it ends the element that it stands in, or begins a comment.
     fn json(&mut self, text: &str) -> io::Result<()> {
         self.out.write_all(text.replace('<', "\\u003c").as_bytes())
-    }
-
-    /// A part of the page, with what belongs into its places.
-    fn part(&mut self, text: &str) -> io::Result<()> {
-        let text = text
-            .replace("{{policy}}", &policy::text())
-            .replace("{{style}}", STYLE)
-            .replace("{{script}}", SCRIPT);
-        self.out.write_all(text.as_bytes())
-    }
-}
-
-/// The members of an object, and its end.
-fn rest(object: &str) -> &str {
-    object.strip_prefix('{').unwrap_or(object)
-}
-
-/// What was said, as text: its numbers and white space are those of the recording.
-fn said(body: &Body) -> Option<String> {
-    match body {
-        Body::Unwanted => None,
-        Body::NoRoom => Some("too much was open at once to keep it".to_owned()),
-        Body::Text(text) => Some(String::from_utf8_lossy(text).into_owned()),
     }
 }

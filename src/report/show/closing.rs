@@ -122,12 +122,12 @@ impl Part<'_> {
         let mut all = Vec::new();
         match (self.written_by, self.ending) {
             (Some(process), _) => all.push(format!(
-                "process {process} still writes this tape: this is what is there so far"
+                "process {process} is still writing this tape: showing what was recorded so far"
             )),
             (None, Ending::CutShort { last_seq, .. }) => {
                 let at = duration(self.last.millis());
                 all.push(format!(
-                    "the tape breaks off after event {last_seq} at {at}"
+                    "the tape ends without a footer after event {last_seq} at {at}"
                 ));
             }
             (None, Ending::Footer(footer)) => {
@@ -142,9 +142,9 @@ impl Part<'_> {
         }
         let lacks = match self.kind {
             FileKind::Tape => None,
-            FileKind::Cassette if self.timed => Some("standard error, faults or findings"),
-            FileKind::Cassette => Some("times, standard error, faults or findings"),
-            FileKind::Capture => Some("times, standard error, HTTP heads, faults or findings"),
+            FileKind::Cassette if self.timed => Some("stderr, faults or findings"),
+            FileKind::Cassette => Some("times, stderr, faults or findings"),
+            FileKind::Capture => Some("times, stderr, HTTP heads, faults or findings"),
         };
         all.extend(lacks.map(|lacks| format!("a {} holds no {lacks}", self.kind.name())));
         all

@@ -48,8 +48,8 @@ pub(super) fn paint(text: &str, colour: &str, has_colours: bool) -> String {
     }
 }
 
-pub(super) const RED: &str = "31";
-pub(super) const YELLOW: &str = "33";
+pub(crate) const RED: &str = "31";
+pub(crate) const YELLOW: &str = "33";
 pub(super) const DIM: &str = "2";
 
 /// An exchange.
@@ -81,17 +81,31 @@ pub(super) fn exchange(row: &ExchangeRow, margin: &Margin) -> String {
 
 /// How an exchange ended, and in which colour that is told.
 fn ended(row: &ExchangeRow) -> (String, &'static str) {
-    let (word, colour) = match row.outcome {
-        Outcome::Answered if row.tool_error => ("tool error".to_owned(), RED),
+    let (word, colour) = outcome(row.outcome, row.tool_error, row.error_code, row.http_status);
+    match &row.fault {
+        Some(fault) => (format!("{word}, fault {}", effect::fault(fault)), colour),
+        None => (word, colour),
+    }
+}
+
+/// How an exchange ended, without the fault that has to do with it.
+pub(crate) fn outcome(
+    outcome: Outcome,
+    tool_error: bool,
+    error_code: Option<i64>,
+    http_status: Option<u16>,
+) -> (String, &'static str) {
+    match outcome {
+        Outcome::Answered if tool_error => ("tool error".to_owned(), RED),
         Outcome::Answered => ("ok".to_owned(), ""),
         Outcome::Cancelled => ("cancelled".to_owned(), YELLOW),
         Outcome::ClientGone => ("client gone".to_owned(), YELLOW),
-        Outcome::Error => match row.error_code {
+        Outcome::Error => match error_code {
             Some(code) => (format!("error {code}"), RED),
             None => ("error".to_owned(), RED),
         },
         Outcome::Failed => ("HTTP failed".to_owned(), RED),
-        Outcome::HttpError => match row.http_status {
+        Outcome::HttpError => match http_status {
             Some(status) => (format!("HTTP {status}"), RED),
             None => ("HTTP error".to_owned(), RED),
         },
@@ -100,10 +114,6 @@ fn ended(row: &ExchangeRow) -> (String, &'static str) {
         Outcome::PeerGone => ("peer gone".to_owned(), RED),
         Outcome::StillPending => ("pending".to_owned(), YELLOW),
         Outcome::Unknown => ("unknown: something is missing".to_owned(), YELLOW),
-    };
-    match &row.fault {
-        Some(fault) => (format!("{word}, fault {}", effect::fault(fault)), colour),
-        None => (word, colour),
     }
 }
 
@@ -117,7 +127,7 @@ pub(super) fn short(text: &str, most: usize) -> String {
 }
 
 /// A time since the tape began: to the millisecond, so that lines can be told apart.
-fn moment(ms: f64) -> String {
+pub(crate) fn moment(ms: f64) -> String {
     if ms < 1_000.0 {
         duration(ms)
     } else {

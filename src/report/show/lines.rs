@@ -23,10 +23,11 @@ pub(super) fn note(note: &Note, margin: &Margin) -> String {
     format!("{front}{word} {}", said(note))
 }
 
-fn said(note: &Note) -> String {
+/// What it says, without where it stands.
+pub(crate) fn said(note: &Note) -> String {
     match &note.told {
         Told::Clipped(bytes) => {
-            format!("a message of {} was kept in part", size(*bytes))
+            format!("a message of {} was recorded in part", size(*bytes))
         }
         Told::Fault(faulted) => effect::line(faulted),
         Told::Finding(found) => finding::line(found).replace('\n', "\n    "),
@@ -47,10 +48,10 @@ fn message(note: &Note, text: &[u8]) -> String {
     match note.kind {
         LineKind::Noise => {
             let text = String::from_utf8_lossy(text.front(NOISE_BYTES));
-            format!("is no message: {}", short(&safe(&text), NOISE_CHARS))
+            format!("is not a message: {}", short(&safe(&text), NOISE_CHARS))
         }
-        LineKind::Late => format!("answer to {}, which is over", id(note)),
-        LineKind::Orphan => format!("answer to {}, which nobody asked", id(note)),
+        LineKind::Late => format!("answer to {}, which has already ended", id(note)),
+        LineKind::Orphan => format!("answer to {}, which was never requested", id(note)),
         _ => {
             let mut said = safe(note.method.as_deref().unwrap_or_default());
             if let Some(about) = note.about {
@@ -76,10 +77,13 @@ fn http(head: &Head) -> String {
             )
         }
         Head::Interim(head) | Head::Response(head) => {
-            let detail = head.ours_detail.as_deref();
-            let ours = head
-                .ours
-                .map(|why| format!(" (by us: {})", in_place::answered(why, detail)));
+            let about = head.ours_about.as_deref();
+            let ours = head.ours.map(|why| {
+                format!(
+                    " (by us: {})",
+                    in_place::answered(why, head.ours_cause, about)
+                )
+            });
             let status = head.status;
             (
                 format!(

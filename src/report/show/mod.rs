@@ -17,6 +17,9 @@ use super::terminal::has_colours;
 
 pub(crate) use self::closing::{Closing, Part};
 use self::line::Margin;
+pub(crate) use self::line::{RED, YELLOW, moment, outcome};
+pub(crate) use self::lines::said;
+pub(crate) use self::model::told as model_told;
 
 /// How a conversation is shown.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,7 +34,7 @@ pub(crate) struct Style {
 
 /// Writes a conversation line by line.
 #[derive(Debug)]
-pub(crate) struct Shown<W: Write> {
+pub(crate) struct Printer<W: Write> {
     out: io::BufWriter<W>,
     style: Style,
     look: Look,
@@ -71,7 +74,7 @@ pub(crate) fn exchange(row: &ExchangeRow) -> String {
     line::exchange(row, &Margin::of_session(row.session))
 }
 
-impl<W: Write> Shown<W> {
+impl<W: Write> Printer<W> {
     /// Nothing yet; `sessions` says whether there are several.
     pub(crate) fn new(out: W, style: Style) -> Self {
         let look = Look {
@@ -209,7 +212,7 @@ impl<W: Write> Shown<W> {
             Body::Unwanted => Ok(()),
             Body::NoRoom => writeln!(
                 self.out,
-                "    {what}: too much was open at once to keep it; ask for it alone with `--id`"
+                "    {what}: too many open exchanges; show this one with `--id`"
             ),
             Body::Text(text) => {
                 let text = body::text(text, self.look);

@@ -35,6 +35,13 @@ pub(super) fn call(row: &ModelRow, margin: &Margin) -> String {
     line
 }
 
+/// How a call ended, and its figures.
+pub(crate) fn told(row: &ModelRow) -> String {
+    let (ended, _) = ended(row);
+    let all = std::iter::once(ended).chain(figures(row));
+    all.collect::<Vec<_>>().join(", ")
+}
+
 /// How a call ended, and in which colour that is told.
 fn ended(row: &ModelRow) -> (String, &'static str) {
     match (row.end, &row.error) {

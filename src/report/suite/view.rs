@@ -259,7 +259,7 @@ fn failure(
     let texts = [text(&expected), text(&actual)];
     cut::object(&mut object, &texts);
     let note = match (&failure.note, &failure.missing) {
-        (_, Some(stop)) => format!("nothing is there: {stop}"),
+        (_, Some(stop)) => format!("no value: {stop}"),
         (Some(note), None) => match failure.path.as_deref() {
             None | Some("") => note.clone(),
             Some(path) => format!("at `{path}`: {note}"),

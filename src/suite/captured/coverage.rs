@@ -20,7 +20,7 @@ pub(super) fn tools(coverage: &Coverage, name: &dyn Fn(&usize) -> Option<String>
 pub(super) fn gaps(coverage: &Coverage) -> Option<String> {
     (coverage.gaps > 0).then(|| {
         format!(
-            "the recording is not whole: in {} places something is missing, clipped or cut off",
+            "the recording is incomplete: {} messages are missing or cut",
             coverage.gaps
         )
     })

@@ -31,7 +31,7 @@ impl<'s> Labels<'s> {
             && suite.server(label).is_none()
         {
             let of = match *label {
-                "" => "the recording names no server".to_owned(),
+                "" => "the recording has no label".to_owned(),
                 label => format!("the recording is of `{}`", report::safe(label)),
             };
             found.notes.push(format!(
@@ -44,7 +44,7 @@ impl<'s> Labels<'s> {
         for label in distinct {
             if suite.server(label).is_none() {
                 found.notes.push(format!(
-                    "the suite has no server `{}`; what was recorded of it is passed over",
+                    "the suite has no server `{}`; its recorded exchanges are ignored",
                     report::safe(label)
                 ));
             }

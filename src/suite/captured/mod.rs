@@ -234,8 +234,8 @@ fn rewritten(
     world: &TestWorld,
 ) -> anyhow::Result<Ask> {
     judged::rewritten(&test.ask, command, world).map_err(|why| {
-        let what = format!("`{}` cannot be compared: {why}", case.name);
-        report::Mistake::new(what, "see that the command works alone").into()
+        let what = format!("cannot compare with `{}`: {why}", case.name);
+        report::Mistake::new(what, "check that the command works on its own").into()
     })
 }
 

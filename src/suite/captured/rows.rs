@@ -27,15 +27,15 @@ pub(super) fn row(number: usize, case: &Case, scored: &Scored, coverage: &Covera
     }
     if scored.more > 0 {
         row.warnings
-            .push(format!("{} more exchanges did not hold", scored.more));
+            .push(format!("{} more exchanges failed", scored.more));
     }
     row.status = if scored.exercised == 0 && coverage.gaps > 0 {
         row.reasons
-            .push("nothing that was recorded asks it, and the recording has gaps".to_owned());
+            .push("never exercised in the recording, which has gaps".to_owned());
         Status::Inconclusive
     } else if scored.exercised == 0 {
         row.reasons
-            .push("nothing that was recorded asks it".to_owned());
+            .push("never exercised in the recording".to_owned());
         Status::NotExercised
     } else if scored.unjudged > 0 {
         Status::Error

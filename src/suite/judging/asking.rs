@@ -61,9 +61,7 @@ impl Asking<'_> {
                 text,
                 replayed: true,
             }),
-            Err(_) if self.mode == Mode::Recorded => {
-                Ok(Reply::Failed("it is not recorded".to_owned()))
-            }
+            Err(_) if self.mode == Mode::Recorded => Ok(Reply::Failed("not recorded".to_owned())),
             Err(miss) => Err(miss),
         }
     }
@@ -176,7 +174,7 @@ impl Asking<'_> {
         endpoint: Endpoint,
     ) -> Result<&Provider, String> {
         let State {
-            purse,
+            test_budget,
             providers,
             over,
             ..
@@ -184,7 +182,7 @@ impl Asking<'_> {
         if let Some(why) = over {
             return Err(why.clone());
         }
-        purse.may_ask(&model.id)?;
+        test_budget.may_ask(&model.id)?;
         match providers.entry(model.clone()) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(free) => {
@@ -200,7 +198,7 @@ impl Asking<'_> {
     /// An answer is paid. A cap that it crosses stops the next one: this one is paid, and
     /// counts.
     pub(super) fn pay(&mut self, model: &Model, usage: Option<&Usage>) {
-        if let Err(why) = self.state.purse.pay(&model.id, usage) {
+        if let Err(why) = self.state.test_budget.pay(&model.id, usage) {
             self.state.over = Some(why);
         }
     }
@@ -237,4 +235,4 @@ impl Asking<'_> {
 /// How long one answer of a judge may take.
 pub(super) const TIME: std::time::Duration = std::time::Duration::from_secs(120);
 /// What to do about a recording of something else.
-const RECORD: &str = "judge it anew with `--record`";
+const RECORD: &str = "judge it again with `--record`";

@@ -59,7 +59,7 @@ impl Desk {
                     threshold,
                 },
             ),
-            _ => return Told::Unknown("nobody here can be asked that".to_owned()),
+            _ => return Told::Unknown("no model available for that".to_owned()),
         };
         told(&opinion)
     }

@@ -46,7 +46,7 @@ fn digest(text: &str) -> u32 {
 /// What is recorded of a test; nothing where nothing is. The error says why it cannot be
 /// read.
 pub(super) fn read(path: &Path) -> Result<Record, String> {
-    let failed = |why: String| format!("the judgements `{}` cannot be read: {why}", path.display());
+    let failed = |why: String| format!("cannot read the judgements `{}`: {why}", path.display());
     let file = match fs::File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Record::default()),

@@ -6,6 +6,7 @@ use serde_json::json;
 use tapewright_judges::scorer::{Graded, Task};
 use tapewright_judges::{Answer, Call, Model, Opinion, Outcome, Reply, Subject};
 use tapewright_schemas::redact::Redactor;
+use tapewright_schemas::slices::Part as _;
 
 use super::asking::Asking;
 use super::{Desk, Judges, file};
@@ -101,7 +102,7 @@ impl Asking<'_> {
         if let Some(why) = &self.state.over {
             return Err(why.clone());
         }
-        self.state.purse.may_spend()?;
+        self.state.test_budget.may_spend()?;
         let scorer = &scoring.scorer;
         let name = &scorer.name;
         let program = Program {
@@ -120,7 +121,7 @@ impl Asking<'_> {
             format!("the scorer `{name}` gave no grade: {why}; received: {shown}")
         })?;
         if let Some(dollars) = graded.cost_usd
-            && let Err(why) = self.state.purse.pay_dollars(dollars)
+            && let Err(why) = self.state.test_budget.pay_dollars(dollars)
         {
             self.state.over = Some(why);
         }
@@ -140,7 +141,7 @@ impl Judges {
 fn shown(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(SHOWN_CHARS) {
-        Some((at, _)) => format!("`{}…`", line.get(..at).unwrap_or_default()),
+        Some((at, _)) => format!("`{}…`", line.part(..at)),
         None if line.is_empty() => "nothing".to_owned(),
         None => format!("`{line}`"),
     }

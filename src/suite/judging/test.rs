@@ -9,7 +9,7 @@ use tapewright_proxy::provider::Provider;
 
 use super::asking::{Asking, Mode};
 use super::{Judges, file};
-use crate::suite::models::{Choice, Purse, choose, default_keys, default_model};
+use crate::suite::models::{Choice, TestBudget, choose, default_keys, default_model};
 use crate::suite::plan::Kind;
 use crate::suite::result::{Cost, Judgement, Row, Status};
 
@@ -34,7 +34,7 @@ pub(super) struct State {
     pub(super) kept: Record,
     /// How much was asked now.
     pub(super) fresh: usize,
-    pub(super) purse: Purse,
+    pub(super) test_budget: TestBudget,
     /// Why nobody is asked any more.
     pub(super) over: Option<String>,
     pub(super) providers: HashMap<Model, Provider>,
@@ -55,12 +55,13 @@ pub(crate) struct Matter<'m> {
 }
 
 impl Desk {
-    /// The desk of a test. `purse` is what the test has spent already, where it has.
+    /// The desk of a test. `test_budget` is what the test may still spend, where it is known.
     pub(crate) fn new(
         judges: &Arc<Judges>,
-        (kind, name): (Kind, &str),
+        kind: Kind,
+        name: &str,
         own: Option<Model>,
-        purse: Option<Purse>,
+        test_budget: Option<TestBudget>,
     ) -> Self {
         let path = judges.file(kind, name);
         let (record, unreadable) = match file::read(&path) {
@@ -75,7 +76,7 @@ impl Desk {
                 calls: Vec::new(),
             },
             fresh: 0,
-            purse: purse.unwrap_or_else(|| Purse::new(&judges.money)),
+            test_budget: test_budget.unwrap_or_else(|| TestBudget::new(&judges.money)),
             over: None,
             providers: HashMap::new(),
             judgements: Vec::new(),
@@ -118,7 +119,7 @@ impl Desk {
         let mut state = self.state();
         row.judgements.append(&mut state.judgements);
         row.warnings.extend(std::mem::take(&mut state.warnings));
-        let (cost, models) = state.purse.take();
+        let (cost, models) = state.test_budget.take();
         row.cost = match (row.cost, cost) {
             (Some(one), Some(other)) => Some(one.and(other)),
             (one, other) => one.or(other),
@@ -140,7 +141,7 @@ impl Desk {
         let judgements = std::mem::take(&mut state.judgements);
         let mut outcomes = judgements.iter().map(|one| one.opinion.outcome);
         let wholly = outcomes.all(Outcome::is_decided);
-        let (cost, _) = state.purse.take();
+        let (cost, _) = state.test_budget.take();
         (cost, self.keep(&mut state, wholly))
     }
 
@@ -167,7 +168,7 @@ impl Desk {
             return Ok(());
         }
         let written = file::write(&self.path, &record, &self.judges.rules);
-        written.map_err(|error| format!("its judgements cannot be written: {error:#}"))?;
+        written.map_err(|error| format!("cannot write its judgements: {error:#}"))?;
         state.record = record;
         let written = self.judges.written.lock();
         written
@@ -264,7 +265,7 @@ impl State {
 /// What comes of a judgement for which there is no judge.
 fn nobody(threshold: f64) -> Opinion {
     let keys = default_keys();
-    let why = format!("no judge is named, and no key is set: {keys}");
+    let why = format!("no judge given, and no key set: {keys}");
     Opinion {
         reason: Some(why),
         ..Opinion::new(Outcome::Deferred, threshold)

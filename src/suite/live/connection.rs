@@ -13,7 +13,7 @@ use tapewright_schemas::event::Direction;
 use tapewright_schemas::json as scan;
 
 use super::agents::wire::gateway::Faulty;
-use super::record::Taped;
+use super::record::{self, Taped};
 use super::servers::{self, Reach};
 use super::{Options, worker};
 use crate::report::{self, Mistake};
@@ -118,7 +118,7 @@ impl Connection {
             }
             Err(error) => {
                 let what = format!(
-                    "the server `{}` cannot be connected: {}",
+                    "cannot connect to the server `{}`: {}",
                     report::safe(&connection.name),
                     report::causes(&error)
                 );
@@ -149,8 +149,11 @@ impl Connection {
             .as_ref()
             .filter(|_| !reach.is_replay())
             .map(|folder| {
-                let (name, rules) = (&server.name, &options.rules);
-                Taped::start(folder, name, version, rules, reach.upstream(), clock)
+                let file = record::file(folder, &server.name, version);
+                let target = record::target(&file, &server.name, options.times, clock)?;
+                let settings =
+                    record::settings(target, &server.name, "stdio", &options.rules, clock);
+                Taped::start(file, settings, reach.upstream(), clock)
             })
             .transpose()?;
         if let Some(taped) = &taped {
@@ -206,7 +209,7 @@ impl Connection {
                 method: "initialize",
                 code: None,
                 error: format!(
-                    "it was asked to speak {asked} and speaks {}",
+                    "requested {asked}, but the server negotiated {}",
                     greeting.revision
                 ),
             });
@@ -251,9 +254,9 @@ impl Connection {
         }
         if self.client.is_none() {
             self.connect()
-                .map_err(|error| format!("the server had ended: {}", report::causes(&error)))?;
+                .map_err(|error| format!("the server had exited: {}", report::causes(&error)))?;
             let note = format!(
-                "`{}` had ended or did not answer, and was started again",
+                "`{}` exited or did not answer, and was restarted",
                 self.name
             );
             self.notes.push(note);
@@ -302,10 +305,10 @@ impl Connection {
             }
             let Some(result) = reply.result() else {
                 let error = String::from_utf8_lossy(reply.error().unwrap_or_default());
-                return Err(format!("it answered with the error {error}"));
+                return Err(format!("the server answered with the error {error}"));
             };
             let mut page: Value = serde_json::from_slice(result)
-                .map_err(|error| format!("the answer cannot be read: {error}"))?;
+                .map_err(|error| format!("cannot parse the answer: {error}"))?;
             if let Some(Value::Array(tools)) = page.get_mut("tools").map(Value::take) {
                 all.extend(tools);
             }
@@ -327,11 +330,11 @@ impl Connection {
         if self.is_replay() {
             let recorded = self.reach.recorded();
             if let Some(why) = recorded.as_ref().and_then(|one| one.unanswered.as_ref()) {
-                let why = format!("the recording has no answer to it: {why}");
+                let why = format!("no answer in the recording: {why}");
                 return Err(NoAnswer::Unknown(why));
             }
             if reply.error().is_some_and(is_error_of_ours) {
-                let why = "the server gave no answer to it when it was recorded";
+                let why = "the server did not answer when it was recorded";
                 return Err(NoAnswer::Unknown(why.to_owned()));
             }
             judged = recorded.as_ref().and_then(|one| one.took);
@@ -380,9 +383,8 @@ impl Connection {
 
 /// The envelope that targets see, of a message of the server.
 fn envelope(message: &[u8]) -> Result<Json, String> {
-    let read = |text: &[u8]| {
-        Json::read(text).map_err(|error| format!("the answer cannot be read: {error}"))
-    };
+    let read =
+        |text: &[u8]| Json::read(text).map_err(|error| format!("cannot parse the answer: {error}"));
     match Envelope::of_json(message).kind {
         Kind::Response {
             error: Some(error), ..
@@ -402,7 +404,7 @@ fn strays(between: &[Passed]) -> String {
         Kind::Response { id, .. } => {
             let word = match id {
                 RequestId::Text(_) => "a string",
-                _ => "which nobody asked",
+                _ => "which was never requested",
             };
             let id = scan::find(&one.message, &["id"]).unwrap_or_default();
             let id = String::from_utf8_lossy(id);
@@ -412,7 +414,7 @@ fn strays(between: &[Passed]) -> String {
         _ => {
             let text = String::from_utf8_lossy(&one.message);
             let text: String = text.trim().chars().take(STRAY_CHARS).collect();
-            Some(format!("what came is no message: {text}"))
+            Some(format!("received something that is not a message: {text}"))
         }
     });
     told.take(STRAYS).fold(String::new(), |mut all, one| {

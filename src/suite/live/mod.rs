@@ -49,6 +49,8 @@ pub(crate) struct Options {
     pub(crate) retry: u32,
     /// Where the traffic of each server is recorded.
     pub(crate) record: Option<PathBuf>,
+    /// Cassettes tell times: a test judges by them.
+    pub(crate) times: bool,
     /// The revisions to run against; the servers' choice when empty.
     pub(crate) revisions: Vec<String>,
     /// What is a secret.
@@ -246,7 +248,7 @@ impl Round<'_> {
         }
         if unreachable {
             for worker in std::mem::take(&mut workers) {
-                let why = "another server of the suite cannot be connected";
+                let why = "cannot connect to another server of the suite";
                 rows.extend(self.not_asked(&worker.cases, why, Status::Skip));
                 worker
                     .connections
@@ -339,7 +341,7 @@ impl Round<'_> {
     fn agents(&self, asking: &[usize], results: &mut Results) {
         let (rows, notes) = match &self.options.agents {
             None => {
-                let why = "agent tests are not run here";
+                let why = "agent tests do not run here";
                 (self.not_asked(asking, why, Status::Skip), Vec::new())
             }
             Some(how) => {
@@ -376,7 +378,7 @@ impl Round<'_> {
             return Some(INTERRUPTED);
         }
         let stopped = self.stop.load(Ordering::Relaxed);
-        stopped.then_some("an earlier test did not pass")
+        stopped.then_some("an earlier test failed")
     }
 }
 

@@ -53,14 +53,14 @@ fn token(
 ) -> anyhow::Result<String> {
     let variable = |name: &str| servers::variable_of(server, name, variables);
     let mistake = |why: &str| {
-        let what = format!("there is no token for the server `{server}`: {why}");
+        let what = format!("cannot get a token for the server `{server}`: {why}");
         Mistake::new(
             what,
             "check `auth.oauth` and the credentials in the environment",
         )
     };
     let url = OriginUrl::parse(&oauth.token_url)
-        .map_err(|why| mistake(&format!("`token_url` cannot be used: {why}")))?;
+        .map_err(|why| mistake(&format!("invalid `token_url`: {why}")))?;
     let mut form = format!(
         "grant_type=client_credentials&client_id={}",
         encoded(&variable(&oauth.client_id_env)?)

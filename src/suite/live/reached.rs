@@ -41,8 +41,8 @@ pub(crate) fn reached(server: &Server, options: &Options) -> anyhow::Result<Opti
         Target::Url(url) => {
             let place = OriginUrl::parse(&url.url).map_err(|why| {
                 // A bad URL may hold a secret: it is not repeated.
-                let what = format!("the URL of the server `{name}` cannot be used: {why}");
-                Mistake::new(what, "name the server as a client would")
+                let what = format!("invalid URL of the server `{name}`: {why}");
+                Mistake::new(what, "write it like `http://localhost:3001/mcp`")
             })?;
             let settings = origin_settings(&name, url)?;
             let origin = Origin::new(place, settings);

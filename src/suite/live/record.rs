@@ -57,32 +57,44 @@ pub(super) fn settings(
 /// The longest message that is recorded whole, in bytes.
 const LONGEST_MESSAGE: usize = 64 << 20;
 
+/// The cassette of a server in a folder: `FOLDER/SERVER.json`.
+pub(super) fn file(folder: &Path, server: &str, revision: Option<&str>) -> PathBuf {
+    let plain = |char: char| match char {
+        '/' | '\\' | '\0'..='\u{1f}' => '_',
+        other => other,
+    };
+    let name: String = server.chars().map(plain).collect();
+    folder.join(match revision {
+        Some(revision) => format!("{name}-{revision}.json"),
+        None => format!("{name}.json"),
+    })
+}
+
+/// Where a server is recorded, in a folder that is made where it is missing.
+pub(super) fn target(
+    file: &Path,
+    server: &str,
+    times: bool,
+    clock: Clock,
+) -> anyhow::Result<Target> {
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("`{}` cannot be made", folder.display()))?;
+    }
+    let target = target::of(Some(file), server, clock.created)?;
+    Ok(if times { target.with_times() } else { target })
+}
+
 impl Taped {
-    /// Starts recording a server into `FOLDER/SERVER.json`.
+    /// Starts recording a server into a cassette.
     pub(super) fn start(
-        folder: &Path,
-        server: &str,
-        revision: Option<&str>,
-        rules: &Arc<Rules>,
+        file: PathBuf,
+        settings: Settings,
         inner: &Arc<Shape>,
         clock: Clock,
     ) -> anyhow::Result<Self> {
-        std::fs::create_dir_all(folder)
-            .with_context(|| format!("`{}` cannot be made", folder.display()))?;
-        let plain = |char: char| match char {
-            '/' | '\\' | '\0'..='\u{1f}' => '_',
-            other => other,
-        };
-        let name: String = server.chars().map(plain).collect();
-        let file = match revision {
-            Some(revision) => format!("{name}-{revision}.json"),
-            None => format!("{name}.json"),
-        };
-        let file = folder.join(file);
-        let target = target::of(Some(&file), server, clock.created)?;
-        let settings = settings(target, server, "stdio", rules, clock);
         let recorder = Recorder::start(settings, clock);
-        let recorder = Arc::new(recorder.context("the recorder could not be started")?);
+        let recorder = Arc::new(recorder.context("cannot start the recorder")?);
         let inner: Arc<dyn Upstream> = Arc::<Shape>::clone(inner);
         Ok(Self {
             file,
@@ -113,7 +125,7 @@ impl Taped {
             return Vec::new();
         }
         vec![format!(
-            "the recording `{}` is not whole",
+            "the recording `{}` is incomplete",
             self.file.display()
         )]
     }

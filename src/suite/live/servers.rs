@@ -93,11 +93,9 @@ impl Reach {
     /// What to do when it cannot be connected.
     pub(super) fn hint(&self) -> &'static str {
         match &*self.upstream {
-            Shape::Cassette(_) => {
-                "see what is recorded with `tapewright inspect FILE`, or record it again"
-            }
-            Shape::Process(_) => "start the command by hand and see what it says",
-            Shape::Remote(_) => "see whether the server runs and the URL is right",
+            Shape::Cassette(_) => "check it with `tapewright inspect FILE`, or record it again",
+            Shape::Process(_) => "run the command by hand to see its output",
+            Shape::Remote(_) => "check that the server is running and the URL is correct",
         }
     }
 
@@ -199,14 +197,14 @@ pub(super) fn ready(name: &str, url: &UrlServer) -> anyhow::Result<(OriginUrl, O
     let parse = |text: &str| {
         OriginUrl::parse(text).map_err(|why| {
             // A bad URL may hold a secret: it is not repeated.
-            let what = format!("the URL of the server `{name}` cannot be used: {why}");
-            Mistake::new(what, "name the server as a client would")
+            let what = format!("invalid URL of the server `{name}`: {why}");
+            Mistake::new(what, "write it like `http://localhost:3001/mcp`")
         })
     };
     let place = parse(&url.url)?;
     if url.http.tls.insecure_skip_verify {
         report::note(&format!(
-            "WARNING: `insecure_skip_verify`: anybody may stand in for the server `{name}`"
+            "WARNING: `insecure_skip_verify`: the server is not authenticated `{name}`"
         ));
     }
     let settings = origin_settings(name, url)?;
@@ -268,7 +266,7 @@ pub(super) fn origin_settings(name: &str, url: &UrlServer) -> anyhow::Result<Ori
         only_1_3: url.http.tls.min_version == TlsVersion::V1_3,
     })
     .with_context(|| {
-        let what = format!("the server `{name}` cannot be verified");
+        let what = format!("cannot load trusted certificates for the server `{name}`");
         Mistake::new(what, "check `ca_bundle_path`, or the system's certificates")
     })?;
     Ok(OriginSettings {
@@ -309,7 +307,7 @@ pub(super) fn fields(
         }
         Some(Auth::OAuth(_)) => {
             let token = options.tokens.get(&server.name).ok_or_else(|| {
-                let what = format!("there is no token for the server `{name}`");
+                let what = format!("cannot get a token for the server `{name}`");
                 Mistake::new(what, "check `auth.oauth`")
             })?;
             fields.push(field(name, "authorization", &format!("Bearer {token}"))?);
@@ -327,7 +325,7 @@ pub(super) fn variable_of(
         let what = format!("the server `{server}` needs the variable {variable}, which is not set");
         Mistake::new(
             what,
-            "set it in the environment, or in `.env` beside the suite",
+            "set it in the environment, or in `.env` next to the suite",
         )
         .into()
     })
@@ -336,10 +334,10 @@ pub(super) fn variable_of(
 fn field(server: &str, name: &str, value: &str) -> anyhow::Result<(HeaderName, HeaderValue)> {
     let mistake = || {
         // The value may be a secret: it is not repeated.
-        let what = format!("the header `{name}` of the server `{server}` cannot be sent");
+        let what = format!("invalid header `{name}` for the server `{server}`");
         Mistake::new(
             what,
-            "its value may hold no line breaks or control characters",
+            "its value must not contain line breaks or control characters",
         )
     };
     let mut value = HeaderValue::from_str(value).map_err(|_| mistake())?;
@@ -370,9 +368,7 @@ fn wait_for_ready(name: &str, url: OriginUrl, settings: OriginSettings) -> anyho
                 "the server `{name}` was not ready within {} s: {why}",
                 READY.as_secs()
             );
-            return Err(
-                Mistake::new(what, "see whether `wait_for_ready` names the right URL").into(),
-            );
+            return Err(Mistake::new(what, "check the URL of `wait_for_ready`").into());
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_secs(2));

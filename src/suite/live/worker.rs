@@ -140,7 +140,7 @@ impl Worker {
         let mut envelope = asked.envelope;
         if let Some(command) = &test.response_transform {
             if row.replay && envelope.hides() {
-                let why = "the recording hides a secret, and what the transform makes of it";
+                let why = "the recording hides a secret that the transform needs";
                 return unknown(row, why.to_owned());
             }
             match world.transform(Phase::Response, command, &envelope) {

@@ -32,7 +32,7 @@ pub(crate) fn line(rows: &[Row], prices: &Prices) -> Option<String> {
         let _never_fails = write!(line, " (prices of {})", list(dates));
     }
     if !unknown.is_empty() {
-        let _never_fails = write!(line, "; what {} costs is not known", list(unknown));
+        let _never_fails = write!(line, "; unknown price of {}", list(unknown));
     }
     Some(line)
 }

@@ -3,7 +3,7 @@
 
 pub(crate) mod costs;
 mod provider;
-mod purse;
+mod test_budget;
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
@@ -13,7 +13,7 @@ use tapewright_proxy::http::origin::{OriginSettings, TlsSettings, client_config}
 use tapewright_proxy::provider::{Cause, Endpoint, Provider};
 
 pub(crate) use self::provider::{Choice, choose, default_keys, default_model, keys};
-pub(crate) use self::purse::{Money, Purse};
+pub(crate) use self::test_budget::{Money, TestBudget};
 use crate::report;
 
 /// How long a connection to a provider may take to come about.

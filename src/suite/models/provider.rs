@@ -65,7 +65,7 @@ fn named(
 fn of_family(model: &str, variables: &HashMap<String, String>) -> Result<Choice, String> {
     let Some(family) = Family::of_model(model) else {
         return Err(format!(
-            "whose model `{model}` is cannot be told by its name: write `{{ provider: NAME, id: {model} }}` and name its provider under `providers`"
+            "cannot tell the provider of `{model}` from its name; write `{{ provider: NAME, id: {model} }}` and name its provider under `providers`"
         ));
     };
     let first = |names: &[&str]| names.iter().find_map(|name| set(variables, name));

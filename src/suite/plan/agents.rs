@@ -74,7 +74,7 @@ pub(super) fn cases(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<
         if let WrittenKind::Wire(spec) = &fault.kind
             && let Err(error) = WireFault::parse(spec)
         {
-            let help = "see docs/faults.md for what a fault can be";
+            let help = "see docs/faults.md";
             compiler.refuse(&fault.place, "/wire", error.to_string(), help);
         }
     }
@@ -85,7 +85,7 @@ pub(super) fn cases(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<
             let (file, _) = file_names(&agent.name, model.provider.as_deref(), &model.id);
             if !files.insert(file.clone()) {
                 let message = format!("another agent test has the same cassette, `{file}`");
-                let help = "give it another name, or name the model once";
+                let help = "choose another name, or list the model once";
                 compiler.refuse(&agent.place, "/name", message, help);
             }
             let expectation = Expectation {

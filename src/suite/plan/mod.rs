@@ -33,6 +33,14 @@ pub(crate) struct Plan {
     pub(crate) skipped: Vec<String>,
 }
 
+impl Plan {
+    /// Whether any test says how long an answer may take.
+    pub(crate) fn limits_time(&self) -> bool {
+        let mut fields = self.cases.iter().flat_map(|case| &case.fields);
+        fields.any(|(name, _)| *name == "max_duration_ms")
+    }
+}
+
 /// One test of the suite.
 #[derive(Debug)]
 pub(crate) struct Case {

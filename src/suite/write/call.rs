@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use tapewright_schemas::conversation::{Answer, Pairing};
-use tapewright_schemas::envelope::{Envelope, Kind, for_each_message};
-use tapewright_schemas::event::{Direction, Event, EventBody, Payload};
+use tapewright_schemas::conversation::{Conversation, Does, PerExchange};
+use tapewright_schemas::envelope::{Envelope, Kind};
+use tapewright_schemas::event::{Direction, Event};
 
 /// What a test can ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -41,9 +41,11 @@ pub(crate) struct Call {
 }
 
 /// The calls of a recording, in order, each question once.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Calls {
-    pairing: Pairing<Asked>,
+    conversation: Conversation<()>,
+    // The questions that await their answer.
+    open: PerExchange<Asked>,
     known: HashMap<String, usize>,
     pub(crate) all: Vec<Call>,
     bytes: usize,
@@ -67,58 +69,55 @@ struct Asked {
     arguments: Option<Value>,
 }
 
+impl Default for Calls {
+    fn default() -> Self {
+        Self {
+            conversation: Conversation::of_handles(),
+            open: PerExchange::default(),
+            known: HashMap::new(),
+            all: Vec::new(),
+            bytes: 0,
+            left_out: 0,
+            unanswered: 0,
+        }
+    }
+}
+
 impl Calls {
     /// Takes the next event, whose message may have been taken apart.
     pub(crate) fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
-        let EventBody::Message {
-            payload: Payload::Whole(bytes),
-            ..
-        } = &event.body
-        else {
-            return;
-        };
-        let parsed;
-        let message = if let Some(message) = message {
-            message
-        } else {
-            parsed = Envelope::parse(bytes);
-            &parsed
-        };
-        match message.kind {
-            Kind::Batch { .. } => for_each_message(bytes, |text| {
-                self.message(event, &Envelope::of_json(text), text);
-            }),
-            _ => self.message(event, message, bytes),
+        let open = &mut self.open;
+        let mut answered = Vec::new();
+        self.conversation
+            .observe(event, message, |step| match (step.what, step.handle) {
+                (Does::Asks, Some(handle)) if event.dir == Direction::ToServer => {
+                    if let Kind::Request { method, params, .. } = &step.envelope.kind
+                        && let Some(asked) = asked(method, *params)
+                    {
+                        self.unanswered += u64::from(open.insert(handle, asked).is_some());
+                    }
+                }
+                (Does::Answers | Does::Late, Some(handle)) => {
+                    if let Some(asked) = open.remove(handle) {
+                        answered.push((asked, serde_json::from_slice(step.text), step.text.len()));
+                    }
+                }
+                _ => {}
+            });
+        for (asked, envelope, bytes) in answered {
+            match envelope {
+                Ok(envelope) => self.answered(asked, envelope, bytes),
+                Err(_) => self.left_out += 1,
+            }
         }
     }
 
     /// Nothing more comes.
     pub(crate) fn finish(&mut self) {
-        self.unanswered += self.pairing.len() as u64;
+        self.unanswered += self.open.len() as u64;
     }
 
-    fn message(&mut self, event: &Event, message: &Envelope<'_>, text: &[u8]) {
-        let scope = event.scope();
-        match (&message.kind, event.dir) {
-            (Kind::Request { id, method, params }, Direction::ToServer) => {
-                if let Some(asked) = asked(method, *params) {
-                    drop(self.pairing.ask(scope, event.dir, id, asked));
-                }
-            }
-            (Kind::Response { id, .. }, Direction::ToClient) => {
-                if let Answer::Pairs(_, asked) = self.pairing.answer(scope, event.dir, id) {
-                    self.answered(asked, text);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn answered(&mut self, asked: Asked, text: &[u8]) {
-        let Ok(envelope) = serde_json::from_slice(text) else {
-            self.left_out += 1;
-            return;
-        };
+    fn answered(&mut self, asked: Asked, envelope: Value, bytes: usize) {
         let Asked {
             asks,
             name,
@@ -130,7 +129,7 @@ impl Calls {
             arguments,
             answers: Vec::new(),
         };
-        self.add(call, envelope, text.len());
+        self.add(call, envelope, bytes);
     }
 
     /// Adds an answer to a question.

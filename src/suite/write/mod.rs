@@ -135,7 +135,7 @@ fn skipped(call: &Call) -> Option<&'static str> {
     let arguments = call.arguments.as_ref().map(Value::to_string);
     let hidden = |text: &str| text.contains(PLACEHOLDER);
     (hidden(&call.name) || arguments.as_deref().is_some_and(hidden))
-        .then_some("a secret was redacted in the arguments: put a variable in its place")
+        .then_some("a secret was redacted in the arguments; use a variable instead")
 }
 
 /// What stands where a secret was.

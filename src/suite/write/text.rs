@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::expect::Held;
 use super::shape::schema;
 use super::volatile::{Piece, is_stable, pattern, pieces};
+use tapewright_schemas::slices::Part as _;
 
 /// The longest text that is held word for word, in characters and lines.
 const EXACT: usize = 400;
@@ -117,8 +118,8 @@ fn common_start<'t>(texts: &[&'t str]) -> Option<&'t str> {
         .char_indices()
         .nth(PATTERN)
         .map_or(line.len(), |(at, _)| at);
-    let line: &str = match pieces(line.get(..cut)?).first()? {
-        Piece::Stable(text) => line.get(..text.len())?,
+    let line: &str = match pieces(line.part(..cut)).first()? {
+        Piece::Stable(text) => line.part(..text.len()),
         Piece::Volatile(_) => return None,
     };
     let end = line
@@ -131,12 +132,12 @@ fn common_start<'t>(texts: &[&'t str]) -> Option<&'t str> {
         })
         .map(|(_, end)| end)
         .last()?;
-    let common = line.get(..end)?;
+    let common = line.part(..end);
     // A word that goes on may go on otherwise the next time.
     let whole = if end == first.len() {
         common
     } else {
-        common.get(..=common.rfind(' ')?)?
+        common.part(..=common.rfind(' ')?)
     };
     let whole = whole.trim_end();
     (whole.len() >= *TELLING.start()).then_some(whole)

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
+use tapewright_schemas::slices::Part as _;
 
 /// What is looked for, and the pattern that stands in its place: times, ids, ports, folders
 /// of the moment, and what redaction took out. The first that matches counts.
@@ -63,10 +64,14 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some((start, end, pattern)) = first(rest) {
-        let (before, behind) = (rest.get(..start), rest.get(end..));
-        found.extend(before.filter(|one| !one.is_empty()).map(Piece::Stable));
+        let before = rest.part(..start);
+        found.extend(
+            Some(before)
+                .filter(|one| !one.is_empty())
+                .map(Piece::Stable),
+        );
         found.push(Piece::Volatile(pattern));
-        rest = behind.unwrap_or_default();
+        rest = rest.part(end..);
     }
     if !rest.is_empty() {
         found.push(Piece::Stable(rest));

@@ -61,7 +61,8 @@ class Gateway(Listening):
         way = ["--listen", "127.0.0.1:0"] if upstream or command else ["--forward-proxy", "127.0.0.1:0"]
         way += ["--upstream", upstream] if upstream else []
         behind = ["--", *command] if command else []
-        arguments = ["record", *way, "-o", str(folder / "out.json"), *options, *OPTIONS, *behind]
+        # With times, since it is replayed at the recorded pace.
+        arguments = ["record", *way, "-o", str(folder / "out.json"), "--cassette-times", *options, *OPTIONS, *behind]
         super().__init__(folder, arguments, has_command=command is not None)
 
     def tapes(self):

@@ -80,7 +80,7 @@ def suite(url, picked):
 
 def ran(folder, own, *words):
     """The exit status, and the status of each test with what the judges said."""
-    command = [str(common.TAPEWRIGHT), "run", "suite.yaml", "--reporter", "json", *words]
+    command = [str(common.TAPEWRIGHT), "run", "suite.yaml", "--format", "json", *words]
     environment = plain_environment() | {"HOME": str(folder), "TAPEWRIGHT_HOME": str(folder / "state")} | own
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False

@@ -25,7 +25,7 @@ def suite(url, server):
 
 
 def ran(folder, own, *words):
-    command = [str(common.TAPEWRIGHT), "run", "agents.yaml", "--reporter", "json", *words]
+    command = [str(common.TAPEWRIGHT), "run", "agents.yaml", "--format", "json", *words]
     environment = plain_environment() | {"HOME": str(folder), "TAPEWRIGHT_HOME": str(folder / "state")} | own
     end = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE_S)
     tests = json.loads(end.stdout)["suites"][0]["tests"] if end.stdout else []

@@ -1,8 +1,9 @@
 // The filter of the page over the cases of the filter of the command line.
 import { readFileSync } from "node:fs";
+import { load } from "./modules.mjs";
 
 const read = (path) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
-const filter = new Function(`${read("src/report/page/filter.js")}; return filter;`)();
+const { filter } = await load("filter");
 const { subjects, cases, wrong } = JSON.parse(read("schemas/src/filter/cases.json"));
 
 const problems = [];

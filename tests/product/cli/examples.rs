@@ -12,7 +12,7 @@ use crate::support::provider::Provider;
 use crate::support::{eventually, peer, signal, tapewright, wait};
 
 /// Commands that run until they are told to end.
-const SERVERS: [&str; 2] = ["--listen", "--forward-proxy"];
+const SERVERS: [&str; 3] = ["--listen", "--forward-proxy", "tapewright view "];
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Without a key a stub stands in for the model.
@@ -24,7 +24,7 @@ const EVALS: &str = "servers:\n  fs: { command: [npx] }\nevals:\n  - { name: sum
 const SUITE: &str = "servers:\n  fs: { command: [\"${PEER}\", \"suite\"] }\ntools:\n  - { name: smoke, server: fs, tool: echo, tags: [smoke] }\n  - { name: other, server: fs, tool: echo, args: { message: hello } }\n";
 
 /// The words of a command line that comes in front of the examples of its help.
-fn commands() -> Vec<Vec<String>> {
+pub(super) fn commands() -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let mut waiting = vec![Vec::new()];
     while let Some(words) = waiting.pop() {
@@ -43,7 +43,7 @@ fn commands() -> Vec<Vec<String>> {
     found
 }
 
-fn help(words: &[String]) -> String {
+pub(super) fn help(words: &[String]) -> String {
     let output = tapewright().args(words).arg("--help").output();
     String::from_utf8(output.expect("the binary runs").stdout).expect("text")
 }
@@ -55,6 +55,7 @@ fn examples() -> Vec<String> {
         let Some((_, listed)) = help.split_once("\nExamples:\n") else {
             continue;
         };
+        let listed = listed.replace("\\\n     ", "");
         let lines = listed.lines().take_while(|line| line.starts_with("  "));
         examples.extend(lines.map(|line| line.trim().to_owned()));
     }
@@ -63,14 +64,14 @@ fn examples() -> Vec<String> {
 }
 
 /// A program of this name, which is a server, whatever it is told.
-fn stand_in(folder: &Path, name: &str, text: &str) {
+pub(crate) fn stand_in(folder: &Path, name: &str, text: &str) {
     let path = folder.join(name);
     fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("a file");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("rights");
 }
 
 /// Everything that the examples name.
-fn furnish(folder: &Path) {
+pub(crate) fn furnish(folder: &Path) {
     let server = format!("exec '{}' suite", peer().display());
     let programs = folder.join("bin");
     fs::create_dir_all(&programs).expect("a folder");
@@ -109,12 +110,14 @@ fn furnish(folder: &Path) {
     )
     .status();
     assert!(done.expect("a shell").success());
-    for name in ["fs", "api", "session", "cassettes/one"] {
+    for name in ["fs", "api", "session", "cassettes/one", "recordings/one"] {
         for end in ["json", "tape.jsonl"] {
             let made = folder.join(format!("made/fs.{end}"));
             fs::copy(made, folder.join(format!("{name}.{end}"))).expect("a copy");
         }
     }
+    let http = include_str!("../../wire/handshake-http.tape.jsonl");
+    fs::write(folder.join("http.tape.jsonl"), http).expect("a file");
 }
 
 /// The cassette of the agent test, and baselines that are made of it.
@@ -134,7 +137,7 @@ fn baselines(folder: &Path) {
     }
 }
 
-fn shell(folder: &Path, line: &str) -> Command {
+pub(crate) fn shell(folder: &Path, line: &str) -> Command {
     let binary = Path::new(env!("CARGO_BIN_EXE_tapewright"));
     let path = std::env::var("PATH").unwrap_or_default();
     let beside = binary.parent().expect("a folder").display().to_string();
@@ -153,7 +156,7 @@ fn shell(folder: &Path, line: &str) -> Command {
 }
 
 /// The example with addresses of this machine.
-fn local(example: &str, folder: &Path, url: &str) -> String {
+pub(crate) fn local(example: &str, folder: &Path, url: &str) -> String {
     example
         .replace("/tmp/", &format!("{}/", folder.display()))
         .replace("https://mcp.example.com/mcp", url)
@@ -175,7 +178,9 @@ fn run(folder: &Path, line: &str) -> Option<String> {
     let output = shell(folder, line).output().expect("a shell");
     // A fake server that nobody asks is not what `--strict` wants.
     let is_idle = line.contains("replay") && line.contains("--strict");
-    let wanted = i32::from(is_idle);
+    // There is no terminal here.
+    let is_view = line.contains("tapewright watch");
+    let wanted = if is_view { 2 } else { i32::from(is_idle) };
     // What is found in a server of 2025-11-25 is up to the server.
     let judges = ["compliance doctor", "compliance run"];
     let found = judges.iter().any(|one| line.contains(one)) && output.status.code() == Some(1);
@@ -195,12 +200,13 @@ fn serve(folder: &Path, line: &str) {
     let said = folder.join("said");
     let out = fs::File::create(&said).expect("a file");
     let mut child = shell(folder, &format!("exec {line}"))
+        .stderr(out.try_clone().expect("the same file"))
         .stdout(out)
-        .stderr(Stdio::null())
         .spawn()
         .expect("a shell");
     let listens = eventually(PATIENCE, || {
-        fs::read_to_string(&said).is_ok_and(|text| text.contains("listening"))
+        fs::read_to_string(&said)
+            .is_ok_and(|text| text.contains("listening") || text.contains("{\"page\":"))
     });
     signal(child.id(), "TERM");
     wait(&mut child, PATIENCE);

@@ -63,13 +63,27 @@ fn one_format_leads_to_the_other() {
     };
     let cassette = export("fs.tape.jsonl", "cassette", "fs.json");
     let capture = export("fs.tape.jsonl", "capture", "fs.capture.json");
+    // A cassette tells no version of ours.
+    let of_tape = capture.clone();
+    let capture = capture.replace("tapewright 0.1.0", "tapewright");
+    assert_ne!(capture, of_tape);
     assert_eq!(export("fs.json", "cassette", "again.json"), cassette);
     assert_eq!(export("fs.json", "capture", "from-cassette.json"), capture);
     assert_eq!(
         export("fs.capture.json", "capture", "again.capture.json"),
-        capture
+        of_tape
     );
-    export("fs.json", "tape", "again.tape.jsonl");
+    let made = [
+        "export",
+        "fs.json",
+        "--as",
+        "tape",
+        "-o",
+        "again.tape.jsonl",
+    ];
+    let (status, _, said) = run(path, &made);
+    assert_eq!(status, 0);
+    assert!(said.contains("has no times"), "{said}");
     let tape = export("again.tape.jsonl", "capture", "from-tape.json");
     assert_eq!(tape, capture);
     let left: Vec<_> = fs::read_dir(path)

@@ -101,7 +101,7 @@ fn a_tape_that_is_still_written_says_by_whom() {
     session.send(r#"{"jsonrpc":"2.0","method":"notifications/x"}"#);
     session.line();
     let inspect = || run(folder.path(), &["inspect", "run.tape.jsonl"]).1;
-    let said = format!("process {} still writes this tape", session.child.id());
+    let said = format!("process {} is still writing this tape", session.child.id());
     assert!(inspect().contains(&said), "{}", inspect());
     let (_, json, _) = run(folder.path(), &["inspect", "--json", "run.tape.jsonl"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();

@@ -2,11 +2,14 @@
 
 mod captures;
 mod diff;
-mod examples;
+pub(crate) mod examples;
 mod export;
+mod foreign;
 pub(crate) mod golden;
 mod inspect;
 mod inspect_http;
+mod language;
+mod options;
 mod page;
 mod record;
 mod rows;

@@ -63,6 +63,21 @@ fn what_a_file_cannot_know_is_said() {
         let export = ["export", FILE, "--as", format, "-o", name];
         assert_eq!(run(folder.path(), &export).0, 0);
     }
+    let timed = [
+        "export",
+        FILE,
+        "--as",
+        "cassette",
+        "--cassette-times",
+        "-o",
+        "timed.json",
+    ];
+    assert_eq!(run(folder.path(), &timed).0, 0);
+    let (_, said, _) = run(folder.path(), &["show", "timed.json"]);
+    assert!(
+        said.contains("a cassette holds no stderr, faults or findings"),
+        "{said}"
+    );
     golden("show_cassette", folder.path(), &["show", "a.json"]);
     golden(
         "show_capture",
@@ -87,7 +102,7 @@ fn a_folder_is_shown_file_by_file_and_what_is_cut_says_so() {
         text.lines().all(|line| line.contains("\"file\":")),
         "{text}"
     );
-    assert!(said.contains("breaks off after event"), "{said}");
+    assert!(said.contains("ends without a footer after event"), "{said}");
 }
 
 #[test]
@@ -129,7 +144,7 @@ fn a_tape_that_is_still_written_is_shown_as_far_as_it_is_there() {
     session.send(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
     session.line();
     let shown = || run(folder.path(), &["show", "run.tape.jsonl"]).1;
-    let said = format!("process {} still writes this tape", session.child.id());
+    let said = format!("process {} is still writing this tape", session.child.id());
     let is_so = || shown().contains("ping") && shown().contains(&said);
     assert!(eventually(Duration::from_secs(60), is_so), "{}", shown());
     session.close_input();
@@ -168,4 +183,15 @@ fn the_first_lines_of_a_long_tape_are_there_before_it_is_read_to_the_end() {
     // Whoever has seen enough goes, as `head` does.
     drop(out);
     assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_view_without_a_terminal_says_what_to_do() {
+    let folder = folder(&[(FILE, TAPE)]);
+    golden("watch_no_terminal", folder.path(), &["watch", FILE]);
+    golden(
+        "watch_bad_word",
+        folder.path(),
+        &["watch", FILE, "tol:read"],
+    );
 }

@@ -111,7 +111,7 @@ fn junit_is_xml_with_a_case_for_each_invariant() {
     assert_eq!(text.matches("<testcase ").count(), 92, "{text}");
     assert_eq!(text.matches("<failure").count(), failures(folder.path()));
     assert!(
-        text.contains("<skipped message=\"never put to the test\""),
+        text.contains("<skipped message=\"never exercised\""),
         "{text}"
     );
     assert!(text.contains("<skipped message=\"race\""), "{text}");
@@ -213,7 +213,7 @@ fn a_baseline_expects_what_it_lists_and_tells_what_is_stale() {
     assert_eq!(status, 1);
     let report: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(report["baseline"]["stale"][0]["id"], "INV-008");
-    // One that was never put to the test may stay.
+    // One that was never exercised may stay.
     fs::write(
         path.join("known.json"),
         known.replace("\"INV-012\"", "\"INV-012\", \"INV-043\""),
@@ -226,7 +226,7 @@ fn a_baseline_expects_what_it_lists_and_tells_what_is_stale() {
     assert_eq!(status, 1);
     // It, and the listed one that does not fail.
     assert_eq!(text.matches("<failure").count(), 2, "{text}");
-    assert!(text.contains("take it out of the baseline"), "{text}");
+    assert!(text.contains("remove it from the baseline"), "{text}");
     assert!(text.contains("expected by the baseline"), "{text}");
     // An update takes out what passes and keeps the rest.
     let (status, ..) = with(&["--update-baseline"]);

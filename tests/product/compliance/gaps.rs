@@ -69,8 +69,8 @@ fn what_is_missing_is_said_and_fails_nobody() {
     };
     // Where nothing but the footer is gone, no verdict hangs on it.
     for (cut, notice, matters) in [
-        (answer..answer + 1, "lacks an event: its numbers jump", true),
-        (answer..answer + 2, "lacks 2 events: its numbers jump", true),
+        (answer..answer + 1, "has a gap of one event", true),
+        (answer..answer + 2, "has a gap of 2 events", true),
         (last..last + 1, "has no footer; it ends after event", false),
         (answer..last + 1, "has no footer; it ends after event", true),
     ] {

@@ -141,18 +141,15 @@ fn what_can_be_mistyped_is_explained() {
     for (options, words) in [
         (
             &["--strict"][..],
-            "add `--check`, `--hang-after TIME` or `--suite SUITE`",
+            "add `--check`, `--hang-after DURATION` or `--suite SUITE`",
         ),
         (&["--severity", "must"], "add `--check`"),
         (&["--all"], "add `--check`"),
-        (
-            &["--hang-after", "soon"],
-            "a time is a number with `ms`, `s` or `m`",
-        ),
+        (&["--hang-after", "soon"], "invalid duration `soon`"),
         (&["--hang-after", "0"], "--hang-after 30s"),
         (
             &["--check", "--select", "INV-999"],
-            "there is no invariant `INV-999`",
+            "unknown invariant `INV-999`",
         ),
     ] {
         let said = say(options);

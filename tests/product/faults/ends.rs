@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use super::{call, effects};
-use crate::replay::house::{House, listening};
+use crate::replay::replay_server::{ReplayServer, listening};
 use crate::replay::{cassette, opening};
 use crate::support::http::post;
 use crate::support::{Session, Tape, eventually, peer, record, tapewright};
@@ -45,26 +45,26 @@ fn a_stall_ends_with_its_client_and_passes_on_what_it_holds() {
 }
 
 /// Sends the handshake to what serves over HTTP, waits until a fault has met it, and ends it.
-fn ends_although_it_is_held(house: House, tape: &std::path::Path) {
-    let mut wire = house.connect();
-    wire.send(post(house.address, ACCEPT, INITIALIZE));
+fn ends_although_it_is_held(replay_server: ReplayServer, tape: &std::path::Path) {
+    let mut wire = replay_server.connect();
+    wire.send(post(replay_server.address, ACCEPT, INITIALIZE));
     let met = || std::fs::read_to_string(tape).is_ok_and(|text| text.contains("\"faulted\""));
     assert!(eventually(PATIENCE, met));
     // It must end by itself; how, the fault decides.
-    house.stop("TERM");
+    replay_server.stop("TERM");
 }
 
 #[test]
 fn who_waits_behind_http_for_what_was_cut_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let options = ["--fault", "timeout method=initialize timeout_ms=1"];
-    let house = House::start(folder.path(), &cassette(&[opening()]), &options);
-    let mut wire = house.connect();
-    wire.send(post(house.address, ACCEPT, INITIALIZE));
+    let replay_server = ReplayServer::start(folder.path(), &cassette(&[opening()]), &options);
+    let mut wire = replay_server.connect();
+    wire.send(post(replay_server.address, ACCEPT, INITIALIZE));
     let head = wire.head();
     let body = String::from_utf8(wire.body(&head)).unwrap();
     assert!(body.contains("the server has ended"), "{body}");
-    house.stop("TERM");
+    replay_server.stop("TERM");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_replay_behind_http_ends_under_any_fault_that_holds() {
             "--fault",
             &fault,
         ];
-        let house = House::start(folder.path(), &cassette(&[opening()]), &options);
-        ends_although_it_is_held(house, &tape);
+        let replay_server = ReplayServer::start(folder.path(), &cassette(&[opening()]), &options);
+        ends_although_it_is_held(replay_server, &tape);
     }
 }

@@ -65,6 +65,7 @@ fn every_operation_says_what_it_answers() {
         "get /findings",
         "get /hangs",
         "get /pending",
+        "get /recording",
         "get /sessions",
         "post /faults",
         "put /faults/{name}",

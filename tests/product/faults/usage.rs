@@ -21,7 +21,7 @@ fn mistakes_say_what_was_meant() {
     let text = refused(&["--fault", "hnag tool=search", "--", "true"]);
     assert!(
         text.contains(
-            "`--fault hnag tool=search`: column 1: there is no fault `hnag`; did you mean `hang`?"
+            "`--fault hnag tool=search`: column 1: unknown fault `hnag`; did you mean `hang`?"
         ),
         "{text}"
     );
@@ -86,7 +86,7 @@ fn a_file_of_faults_says_where_it_is_wrong() {
     assert!(text.contains("from 1 to 1000000, not 0"), "{text}");
     let text = say(&(one("kind: hang") + &one("kind: wedged")));
     assert!(
-        text.contains("faults.yaml:5:5`: there is a fault `a` already"),
+        text.contains("faults.yaml:5:5`: fault `a` already exists"),
         "{text}"
     );
 }
@@ -95,8 +95,14 @@ fn a_file_of_faults_says_where_it_is_wrong() {
 fn what_makes_no_sense_is_refused() {
     for (fault, why) in [
         ("hang=3", "`hang` takes no value"),
-        ("error on=request", "`error` is about what comes back"),
-        ("reset on=request", "`reset` is about what comes back"),
+        (
+            "error on=request",
+            "`error` acts on answers, not on requests",
+        ),
+        (
+            "reset on=request",
+            "`reset` acts on answers, not on requests",
+        ),
     ] {
         let text = refused(&["--fault", fault, "--", "true"]);
         assert!(text.contains(why), "{text}");
@@ -138,7 +144,10 @@ fn where_chance_begins_is_told() {
 #[test]
 fn a_fault_that_can_never_fire_is_refused() {
     let text = refused(&["--fault", "http-status status=404", "--", "true"]);
-    assert!(text.contains("`http-status` is for HTTP"), "{text}");
+    assert!(
+        text.contains("`http-status` only works over HTTP"),
+        "{text}"
+    );
     let text = refused(&[
         "--fault",
         "exit",
@@ -147,7 +156,10 @@ fn a_fault_that_can_never_fire_is_refused() {
         "--upstream",
         "http://127.0.0.1:9/mcp",
     ]);
-    assert!(text.contains("`exit` is for standard streams"), "{text}");
+    assert!(
+        text.contains("`exit` only works over standard streams"),
+        "{text}"
+    );
     for (fault, says) in [
         (
             "hang first=2 nth=3",
@@ -249,15 +261,12 @@ fn what_cannot_be_done_over_http_is_refused() {
     for (fault, why) in [
         (
             "truncate on=request",
-            "`truncate` cannot be done to a request over HTTP",
+            "`truncate` cannot act on HTTP requests",
         ),
-        (
-            "wedged on=request",
-            "`wedged` cannot be done to a request over HTTP",
-        ),
+        ("wedged on=request", "`wedged` cannot act on HTTP requests"),
         (
             "error method=sampling/createMessage dir=to_client",
-            "leave out `dir=to_client` to do it to the answers of the server",
+            "omit `dir=to_client` to use it on answers of the server",
         ),
     ] {
         let upstream = "http://127.0.0.1:9/mcp";

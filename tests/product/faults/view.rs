@@ -120,6 +120,8 @@ fn sessions_pending_requests_and_hangs_are_shown() {
     assert_eq!(sessions["sessions"][0]["faults"], 1);
     assert_eq!(got(&socket, "/findings")["count"], 0);
     got(&socket, "/faults");
+    let tape = recorded.folder.path().join("run.tape.jsonl");
+    assert_eq!(got(&socket, "/recording")["tape"], tape.to_str().unwrap());
 
     let text = recorded.ask(&["sessions"]);
     assert!(text.contains("tools/call search, id 2 for "), "{text}");

@@ -275,7 +275,7 @@ fn the_body_waits_for_the_server_to_ask_for_it() {
     assert_eq!(client.head().status(), 200);
     client.take(2);
 
-    // Refused: the client is never asked for its body.
+    // Refused: the client is never requested its body.
     client.send(request("POST /mcp", gateway.address, fields));
     server.head();
     server.send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n");

@@ -67,22 +67,22 @@ fn every_http_error_becomes_an_error_that_says_what_happened_and_what_to_do() {
         ("400 Bad Request", "another revision or transport"),
         ("401 Unauthorized", "--header-env Authorization=VARIABLE"),
         ("402 Payment Required", "402"),
-        ("403 Forbidden", "is not enough"),
+        ("403 Forbidden", "lack permission"),
         ("404 Not Found", "not that of an MCP endpoint"),
         ("405 Method Not Allowed", "transport"),
         ("406 Not Acceptable", "406"),
-        ("407 Proxy Authentication Required", "a proxy on the way"),
+        ("407 Proxy Authentication Required", "a proxy in between"),
         ("408 Request Timeout", "try again"),
         ("409 Conflict", "409"),
-        ("413 Content Too Large", "longer than it takes"),
+        ("413 Content Too Large", "too long for it"),
         ("415 Unsupported Media Type", "transport"),
         ("429 Too Many Requests", "try again later"),
-        ("302 Found", "give the URL that it names"),
-        ("500 Internal Server Error", "it failed"),
-        ("502 Bad Gateway", "it failed"),
-        ("503 Service Unavailable", "it failed"),
-        ("504 Gateway Timeout", "it took too long"),
-        ("599 Whatever", "it failed"),
+        ("302 Found", "use the URL that it names"),
+        ("500 Internal Server Error", "check its log"),
+        ("502 Bad Gateway", "check its log"),
+        ("503 Service Unavailable", "check its log"),
+        ("504 Gateway Timeout", "it timed out"),
+        ("599 Whatever", "check its log"),
         ("204 No Content", "without a message"),
         ("202 Accepted", "without a message"),
     ] {
@@ -118,8 +118,8 @@ fn an_answer_that_is_no_mcp_becomes_an_error() {
         "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 15\r\n\r\n<h1>Hello!</h1>";
     for (response, words) in [
         (html.to_owned(), "`text/html`"),
-        (json("200 OK", "", "<h1>Hello!</h1>"), "no JSON-RPC message"),
-        (json("200 OK", "", "{\"hello\":1}"), "no JSON-RPC message"),
+        (json("200 OK", "", "<h1>Hello!</h1>"), "not a JSON-RPC message"),
+        (json("200 OK", "", "{\"hello\":1}"), "not a JSON-RPC message"),
         (json("200 OK", "", ""), "without a message"),
         (
             "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".to_owned(),
@@ -137,9 +137,9 @@ fn an_answer_that_is_no_mcp_becomes_an_error() {
             "HTTP/1.1 307 Temporary Redirect\r\nLocation: http://example.com/mcp\r\nContent-Length: 0\r\n\r\n".to_owned(),
             "http://example.com",
         ),
-        ("HTTP/1.1 2".to_owned(), "broke before the server answered"),
-        ("SSH-2.0-x\r\n\r\n".to_owned(), "broke before the server answered"),
-        (String::new(), "broke before the server answered"),
+        ("HTTP/1.1 2".to_owned(), "broke before the response"),
+        ("SSH-2.0-x\r\n\r\n".to_owned(), "broke before the response"),
+        (String::new(), "broke before the response"),
     ] {
         let (error, exchanges) = error_to(&response);
         let said = error["message"].as_str().unwrap();
@@ -159,8 +159,8 @@ fn no_connection_and_no_tls_become_errors() {
     let gone = Upstream::start().address();
     let (error, exchanges) = error_of(&format!("http://{gone}/mcp"));
     let said = error["message"].as_str().unwrap();
-    assert!(said.contains("no connection to"), "{said}");
-    assert!(exchanges[0].ours().contains("no connection to"));
+    assert!(said.contains("cannot connect to"), "{said}");
+    assert!(exchanges[0].ours().starts_with("connection_failed: "));
     // A certificate that nobody we know has signed.
     let certificates = Certificates::new();
     let config = certificates.server_config(&["http/1.1"]);
@@ -170,8 +170,12 @@ fn no_connection_and_no_tls_become_errors() {
     let (error, exchanges) = error_of(&url);
     server.join().unwrap();
     let said = error["message"].as_str().unwrap();
-    assert!(said.contains("no TLS with localhost"), "{said}");
-    assert!(exchanges[0].ours().contains("no TLS with localhost"));
+    assert!(said.contains("TLS handshake with localhost"), "{said}");
+    assert!(
+        exchanges[0]
+            .ours()
+            .starts_with("tls_not_accepted: localhost:")
+    );
     // No TLS there at all.
     let upstream = Upstream::start();
     let url = format!("https://{}/mcp", upstream.address());
@@ -181,17 +185,24 @@ fn no_connection_and_no_tls_become_errors() {
     });
     let (error, _) = error_of(&url);
     server.join().unwrap();
-    assert!(error["message"].as_str().unwrap().contains("no TLS with"));
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("TLS handshake with")
+    );
     // It refuses us, and says why.
     let upstream = Upstream::start();
     let url = format!("https://localhost:{}/mcp", upstream.address().port());
     let server = thread::spawn(move || alert(&upstream, 116));
     let (error, exchanges) = error_of(&url);
     server.join().unwrap();
-    let wanted = "the server refused us with the alert `certificate_required`";
+    let wanted = "the server sent the alert `certificate_required`";
     let said = error["message"].as_str().unwrap();
     assert!(said.contains(wanted), "{said}");
-    assert!(exchanges[0].ours().contains(wanted));
+    let ours = exchanges[0].ours();
+    assert!(ours.starts_with("tls_refused: localhost:"), "{ours}");
+    assert!(ours.ends_with(": certificate_required"), "{ours}");
 }
 
 const SESSION: &str = "4711-canary-of-a-session";
@@ -244,7 +255,7 @@ fn heads_events_and_ids_of_a_bridge_are_on_the_tape() {
     client.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     assert!(client.line().contains("notifications/message"));
     client.send(r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#);
-    assert!(client.line().contains("it failed"));
+    assert!(client.line().contains("check its log"));
     assert_eq!(client.finish(PATIENCE).code(), Some(0));
     let path = folder.path().join("run.tape.jsonl");
     let bytes = std::fs::read(&path).unwrap();

@@ -133,3 +133,99 @@ fn health_is_ours_unless_it_is_the_servers() {
         assert_eq!(server.seen().len(), 3 + usize::from(theirs));
     }
 }
+
+#[test]
+fn operations_and_sessions_are_counted_in_the_buckets_of_the_conventions() {
+    let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"isError":true}}"#;
+    let server = Strict::start(move |seen| {
+        let asked: serde_json::Value = serde_json::from_slice(&seen.body).unwrap_or_default();
+        let session = match asked["method"].as_str() {
+            Some("initialize") => "Mcp-Session-Id: a\r\n",
+            _ => "",
+        };
+        json("200 OK", session, answer).into_bytes()
+    });
+    let gateway = Gateway::to(server.address(), &["--metrics", "127.0.0.1:0"]);
+    let mut client = gateway.connect();
+    let mut send = |line: &str, method: &str, params: &str| {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
+        let field = if method == "initialize" {
+            ""
+        } else {
+            "Mcp-Session-Id: a\r\n"
+        };
+        let body = if line.is_empty() {
+            post(gateway.address, field, &body)
+        } else {
+            request(line, gateway.address, field)
+        };
+        client.send(body);
+        let head = client.head();
+        client.body(&head);
+    };
+    send("", "initialize", "{}");
+    for _ in 0..3 {
+        send("", "tools/call", r#"{"name":"read \"it\""}"#);
+    }
+    send("DELETE /mcp", "", "");
+    let labels = r#"{mcp_method_name="tools/call",gen_ai_tool_name="read \"it\"",error_type="tool_error",network_transport="tcp"}"#;
+    let all = labels.replace('}', r#",le="+Inf"}"#);
+    let lasted = r#"{network_transport="tcp"}"#;
+    let text = || text_of(&gateway);
+    // They are read from the tape, a bit later.
+    assert!(eventually(PATIENCE, || {
+        let text = text();
+        let session = format!("mcp_server_session_duration_seconds_count{lasted} 1\n");
+        let calls = format!("mcp_server_operation_duration_seconds_count{labels} 3\n");
+        text.contains(&session) && text.contains(&calls)
+    }));
+    let text = text();
+    for of in ["server", "client"] {
+        for (part, value) in [
+            (format!("operation_duration_seconds_bucket{all}"), 3),
+            (format!("operation_duration_seconds_count{labels}"), 3),
+            (format!("session_duration_seconds_count{lasted}"), 1),
+        ] {
+            let line = format!("mcp_{of}_{part} {value}\n");
+            assert!(text.contains(&line), "{line} in {text}");
+        }
+    }
+    assert!(text.contains("tapewright_operations_other_total 0\n"));
+    is_exposition(&text);
+    gateway.stop_quietly();
+}
+
+/// Everything that is served at this moment.
+fn text_of(gateway: &Gateway) -> String {
+    let url = gateway.line["metrics"].as_str().unwrap();
+    let address = url.split('/').nth(2).unwrap().parse().unwrap();
+    let mut wire = Wire::connect(address);
+    wire.send(request("GET /metrics", address, ""));
+    let head = wire.head();
+    String::from_utf8(wire.body(&head)).unwrap()
+}
+
+/// Each family has a help and a type once, before its samples, and each sample is of a family.
+fn is_exposition(text: &str) {
+    let mut family = "";
+    let mut known = std::collections::HashSet::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        if let Some(rest) = line.strip_prefix("# HELP ") {
+            family = rest.split(' ').next().unwrap();
+            assert!(known.insert(family), "{family} twice");
+            let kind = lines.next().unwrap();
+            assert!(kind.starts_with(&format!("# TYPE {family} ")), "{kind}");
+            assert_eq!(
+                kind.ends_with(" counter"),
+                family.ends_with("_total"),
+                "{kind}"
+            );
+        } else {
+            assert!(line.starts_with(family), "{line}");
+            let value = line.rsplit(' ').next().unwrap();
+            assert!(value.parse::<f64>().unwrap().is_finite(), "{line}");
+        }
+    }
+    assert!(known.len() > 15);
+}

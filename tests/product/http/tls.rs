@@ -103,14 +103,17 @@ fn a_server_that_is_not_trusted_is_told_as_our_refusal_with_the_reason() {
         );
         assert_eq!((met.status, met.reached), (502, false), "{reason}");
         assert!(
-            met.text.starts_with("tapewright: no TLS with localhost"),
+            met.text
+                .starts_with("tapewright: TLS handshake with localhost"),
             "{}",
             met.text
         );
-        assert!(met.text.contains("we do not accept"), "{}", met.text);
+        assert!(met.text.contains("TLS handshake with"), "{}", met.text);
         assert!(met.text.contains("certificate"), "{}", met.text);
         assert!(met.text.contains(reason), "{reason}: {}", met.text);
-        assert!(met.exchange.ours().contains(reason));
+        let ours = met.exchange.ours();
+        assert!(ours.starts_with("tls_not_accepted: localhost"), "{ours}");
+        assert!(ours.contains(reason), "{ours}");
     }
 }
 
@@ -138,7 +141,11 @@ fn an_old_version_can_be_refused() {
         &["--ca-bundle", &authority, "--min-tls", "1.3"],
     );
     assert_eq!((met.status, met.reached), (502, false));
-    assert!(met.text.contains("no TLS with localhost"), "{}", met.text);
+    assert!(
+        met.text.contains("TLS handshake with localhost"),
+        "{}",
+        met.text
+    );
 }
 
 #[test]
@@ -170,10 +177,11 @@ fn refused(options: &[&str], server: impl FnOnce(&Upstream) + Send + 'static) ->
     let text = String::from_utf8(client.body(&head)).unwrap();
     serving.join().unwrap();
     gateway.signal("TERM");
-    let told = gateway.ended().only().ours().to_owned();
+    let cause = gateway.ended().only().ours();
     let log = gateway.errors();
-    assert_eq!(text, format!("tapewright: {told}\n"));
-    (told, log)
+    assert!(cause.starts_with("tls_"), "{cause}");
+    let told = text.strip_prefix("tapewright: ").unwrap().trim_end();
+    (told.to_owned(), log)
 }
 
 #[test]
@@ -188,11 +196,11 @@ fn a_server_that_refuses_us_in_the_handshake_is_told_with_its_alert() {
         (199, "199"),
     ] {
         let (told, log) = refused(&[], move |upstream| alert(upstream, number));
-        let wanted = format!("the server refused us with the alert `{name}`");
-        assert!(told.starts_with("no TLS with localhost"), "{told}");
+        let wanted = format!("the server sent the alert `{name}`");
+        assert!(told.starts_with("TLS handshake with localhost"), "{told}");
         assert!(told.ends_with(&wanted), "{told}");
         assert!(
-            log.contains("server_failed") && log.contains(&wanted),
+            log.contains("cause=tls_refused") && log.contains(&format!(": {name}\"")),
             "{log}"
         );
     }
@@ -216,7 +224,7 @@ fn a_server_that_wants_a_certificate_of_ours_is_told_so_in_every_version() {
             // In 1.3 we have agreed, and sent our request, before this says no.
             assert!(accept(upstream, &config).is_err());
         });
-        let is_said = |name: &&str| told.ends_with(&format!("refused us with the alert `{name}`"));
+        let is_said = |name: &&str| told.ends_with(&format!("sent the alert `{name}`"));
         assert!(alerts.iter().any(is_said), "{version:?} {protocol}: {told}");
     }
 }
@@ -226,10 +234,7 @@ fn a_server_that_leaves_in_the_handshake_says_nothing() {
     let (told, _) = refused(&[], |upstream| {
         upstream.accept().take(5);
     });
-    assert!(
-        told.contains("the connection ended in the handshake"),
-        "{told}"
-    );
+    assert!(told.contains("the server closed the connection"), "{told}");
 }
 
 #[test]

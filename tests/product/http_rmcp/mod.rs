@@ -19,7 +19,7 @@ use tapewright_schemas::event::{Direction, EventBody};
 
 use self::client::{Lifecycle, talk};
 use self::server::Server;
-use crate::replay::house::listening;
+use crate::replay::replay_server::listening;
 use crate::support::{Tape, signal, tapewright, wait};
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -93,9 +93,9 @@ async fn compare(lifecycle: Lifecycle, durability: &str) -> (Vec<Vec<String>>, T
         .args(["--report", "report.json"])
         .stdin(Stdio::null())
         .stdout(Stdio::piped());
-    let house = listening(&mut command);
-    let replayed = talk_at_once(&house.url, lifecycle).await;
-    assert_eq!(house.stop("TERM"), Some(0));
+    let replay_server = listening(&mut command);
+    let replayed = talk_at_once(&replay_server.url, lifecycle).await;
+    assert_eq!(replay_server.stop("TERM"), Some(0));
     for (alone, replayed) in direct.iter().zip(&replayed) {
         assert_eq!(alone, replayed);
     }

@@ -97,6 +97,7 @@ fn every_event_is_raised() {
         session,
         signalled,
         unheard,
+        untraced,
     ] {
         for line in scene() {
             let name = line["event"].as_str().unwrap().to_owned();
@@ -140,6 +141,24 @@ fn session() -> Vec<Value> {
             "{event:?}"
         );
     }
+    log
+}
+
+/// Nobody takes its spans.
+fn untraced() -> Vec<Value> {
+    let folder = Folder::new();
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", nobody.local_addr().unwrap());
+    drop(nobody);
+    let output = folder.file("s.tape.jsonl");
+    let options = ["-o", &output, "--otlp", &url];
+    let mut session = folder.record("info", &options, &["sh", "-c", ANSWER]);
+    session.send(PING);
+    assert_eq!(session.line(), PONG);
+    assert!(session.finish(LIMIT).success());
+    let log = folder.log();
+    assert_eq!(only(&log, "spans_lost")["why"], "unreachable");
+    assert_eq!(only(&log, "spans_sent")["sent"], 0);
     log
 }
 

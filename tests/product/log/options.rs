@@ -103,11 +103,11 @@ fn what_cannot_be_logged_is_refused_before_anything_is_started() {
     let nowhere = folder.file("no/such/log");
     let inside = folder.path().to_str().unwrap();
     let cases: [(&[&str], &str); 7] = [
-        (&["--log", &mine], "is no log of ours"),
+        (&["--log", &mine], "is not a tapewright log"),
         (&["--log", inside], "is a folder"),
-        (&["--log", &nowhere], "nothing can be written"),
-        (&["--log-filter", "debug"], "nothing is logged"),
-        (&["--log-format", "json"], "nothing is logged"),
+        (&["--log", &nowhere], "cannot write to"),
+        (&["--log-filter", "debug"], "has no effect without `--log`"),
+        (&["--log-format", "json"], "has no effect without `--log`"),
         (
             &[
                 "--log",
@@ -119,7 +119,7 @@ fn what_cannot_be_logged_is_refused_before_anything_is_started() {
         ),
         (
             &["--log", "stderr", "--log-filter", "loud"],
-            "which logs nothing",
+            "unknown log target",
         ),
     ];
     for (options, said) in cases {

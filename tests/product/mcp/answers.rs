@@ -191,7 +191,7 @@ fn what_is_asked_wrong_says_what_to_do() {
         (
             "find_exchanges",
             json!({ "recording": TAPE, "filter": ["tol:x"] }),
-            "`status:` takes ok, error",
+            "did you mean `tool`?",
         ),
         (
             "find_exchanges",
@@ -269,7 +269,7 @@ fn nothing_outside_of_the_folder_is_told() {
             "judge_recording",
         ] {
             let refused = asking.refused(tool, &json!({ "recording": name }));
-            assert!(refused.contains("there is no recording"), "{refused}");
+            assert!(refused.contains("no recording `"), "{refused}");
         }
         let uri = format!("tapewright://recording/{}", name.replace('/', "%2F"));
         let read = asking.ask("resources/read", &json!({ "uri": uri }));

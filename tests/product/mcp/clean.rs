@@ -15,7 +15,7 @@ use serde_json::Value;
 use tapewright_schemas::event::Direction;
 
 use super::{PATIENCE, TAPE, every_call, library};
-use crate::replay::house::listening;
+use crate::replay::replay_server::listening;
 use crate::support::{Tape, tapewright};
 
 type Client = RunningService<RoleClient, ()>;
@@ -114,13 +114,19 @@ async fn over_http(mode: ClientLifecycleMode) {
         .args(["--listen", "127.0.0.1:0"])
         .stdin(Stdio::null())
         .stdout(Stdio::piped());
-    let house = listening(&mut command);
+    let replay_server = listening(&mut command);
     let tapes = tempfile::tempdir().unwrap();
     let tape = tapes.path().join("own.tape.jsonl");
     let mut recorder = tapewright();
     recorder
         .args(STRICT)
-        .args(["--listen", "127.0.0.1:0", "--upstream", &house.url, "-o"])
+        .args([
+            "--listen",
+            "127.0.0.1:0",
+            "--upstream",
+            &replay_server.url,
+            "-o",
+        ])
         .arg(&tape)
         .stdin(Stdio::null())
         .stdout(Stdio::piped());
@@ -133,7 +139,7 @@ async fn over_http(mode: ClientLifecycleMode) {
     assert_eq!(use_everything(&client).await, 3);
     client.cancel().await.unwrap();
     assert_eq!(gateway.stop("TERM"), Some(0));
-    assert_eq!(house.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(0));
     judged_clean(&tape);
 }
 

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::Stdio;
 
 use super::{PATIENCE, library};
-use crate::replay::house::listening;
+use crate::replay::replay_server::listening;
 use crate::support::tapewright;
 
 const BODY: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}"#;
@@ -43,28 +43,32 @@ fn pages_of_others_other_names_and_clients_without_the_token_are_refused() {
         }
         listening(&mut command)
     };
-    let house = serve(false);
-    let ours = house.address.to_string();
-    assert_eq!(status(house.address, &ours, &[]), 200);
+    let replay_server = serve(false);
+    let ours = replay_server.address.to_string();
+    assert_eq!(status(replay_server.address, &ours, &[]), 200);
     for fields in [
         &["Origin: http://attacker.example"][..],
         &["Origin: null"],
         &["Sec-Fetch-Site: cross-site"],
         &["Sec-Fetch-Site: same-site"],
     ] {
-        assert_eq!(status(house.address, &ours, fields), 403, "{fields:?}");
+        assert_eq!(
+            status(replay_server.address, &ours, fields),
+            403,
+            "{fields:?}"
+        );
     }
     for host in ["attacker.example", "attacker.example:80"] {
-        let refused = status(house.address, host, &[]);
+        let refused = status(replay_server.address, host, &[]);
         assert!((400..500).contains(&refused), "{host}: {refused}");
     }
-    assert_eq!(house.stop("TERM"), Some(0));
-    let house = serve(true);
-    let ours = house.address.to_string();
-    assert_eq!(status(house.address, &ours, &[]), 407);
+    assert_eq!(replay_server.stop("TERM"), Some(0));
+    let replay_server = serve(true);
+    let ours = replay_server.address.to_string();
+    assert_eq!(status(replay_server.address, &ours, &[]), 407);
     let token = "Proxy-Authorization: Bearer 0123456789abcdef0123456789abcdef";
-    assert_eq!(status(house.address, &ours, &[token]), 200);
-    assert_eq!(house.stop("TERM"), Some(0));
+    assert_eq!(status(replay_server.address, &ours, &[token]), 200);
+    assert_eq!(replay_server.stop("TERM"), Some(0));
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn an_agent_has_its_addresses_our_input_and_output_and_we_have_its_status() {
     let again = recorded(folder.path(), &[], "exit 0");
     assert_eq!(again.status.code(), Some(2));
     let why = String::from_utf8_lossy(&again.stderr).into_owned();
-    assert!(why.contains("holds a recording already"), "{why}");
+    assert!(why.contains("already contains a recording"), "{why}");
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn what_was_recorded_stays_when_the_recorder_is_killed() {
 fn what_cannot_be_recorded_is_refused_before_anything_is_started() {
     let folder = tempfile::tempdir().unwrap();
     for (arguments, why) in [
-        (vec!["--models"], "there is no agent to record"),
+        (vec!["--models"], "no agent to record"),
         (
             vec!["--models", "--provider", "x", "--", "true"],
             "NAME=URL",
@@ -167,7 +167,7 @@ fn what_cannot_be_recorded_is_refused_before_anything_is_started() {
         ),
         (
             vec!["--models", "--listen", "unix:s", "--", "true"],
-            "cannot be told of a socket",
+            "cannot connect to a Unix socket",
         ),
         (
             vec!["--models", "--mode", "once", "--", "true"],

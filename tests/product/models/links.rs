@@ -57,7 +57,7 @@ pub(super) fn call_tools(recording: &str, folder: &Path, calls: &[(u64, &str, Va
 
 /// A recording of an agent whose model asked for four tools, of which its client called two and
 /// one that nobody asked for; and what stands in `TAPEWRIGHT_RECORDING`.
-pub(super) fn recording() -> (tempfile::TempDir, String) {
+pub(crate) fn recording() -> (tempfile::TempDir, String) {
     recording_of("done")
 }
 
@@ -153,7 +153,7 @@ fn text_and_prices(run: &Path) {
         "    in all: cost unknown\n",
         "  tools that models asked for: 4 times\n",
         "    mcp__fs__read: read of fs, event ",
-        "    Bash: done by the agent, or by a server that is not recorded\n",
+        "    Bash: done by the agent, or by a server that was not recorded\n",
         "    mcp__fs__write: never done\n",
         "  tools that no model asked for: 1 call\n",
     ] {

@@ -3,7 +3,7 @@
 mod agent;
 mod differences;
 mod law;
-mod links;
+pub(crate) mod links;
 mod secrets;
 mod shown;
 mod tls;

@@ -108,7 +108,7 @@ fn text(run: &Path) {
         (2, &["mcp__fs__read: read of fs, event "]),
         (
             4,
-            &["Bash: done by the agent, or by a server that is not recorded"],
+            &["Bash: done by the agent, or by a server that was not recorded"],
         ),
         (5, &["mcp__fs__write: never done"]),
         (

@@ -14,7 +14,7 @@ use tokio_rustls::TlsConnector;
 use super::law::{RECORDED, Recorded, recorded};
 use super::links::{asking, call_tools};
 use super::{header, inspected};
-use crate::replay::house::listening;
+use crate::replay::replay_server::listening;
 use crate::support::http::tls::{Certificates, accept, client_config, connect};
 use crate::support::http::{
     Gateway, Server, Speaks, Upstream, Wire, chunk, json as answered, request, runtime, step,
@@ -313,8 +313,14 @@ fn models_by_tls_and_servers_stand_in_one_recording_which_is_replayed() {
         .arg(&run)
         .stdin(Stdio::null())
         .stdout(Stdio::piped());
-    let house = listening(&mut command);
-    let address = house.url.split('/').nth(2).unwrap().parse().unwrap();
+    let replay_server = listening(&mut command);
+    let address = replay_server
+        .url
+        .split('/')
+        .nth(2)
+        .unwrap()
+        .parse()
+        .unwrap();
     let mut client = Wire::connect(address);
     let length = GO.len();
     let fields = format!("Content-Type: application/json\r\nContent-Length: {length}\r\n");
@@ -322,7 +328,7 @@ fn models_by_tls_and_servers_stand_in_one_recording_which_is_replayed() {
     let head = client.head();
     assert_eq!(head.status(), 200);
     assert_eq!(client.body(&head), answer.as_bytes());
-    assert_eq!(house.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(0));
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::path::Path;
 use flate2::Compression;
 use serde_json::Value;
 
-use super::house::House;
 use super::models::{recording, serve};
+use super::replay_server::ReplayServer;
 use crate::support::http::{Wire, chunk, request};
 
 const MESSAGES: &str =
@@ -22,15 +22,19 @@ const WIRES: [(&str, &str); 4] = [
     ("/gemini/v1beta/models/m:generateContent", "/error/message"),
 ];
 
-fn house(folder: &Path, options: &[&str]) -> House {
+fn replay_server(folder: &Path, options: &[&str]) -> ReplayServer {
     recording(&folder.join("run"));
     serve(&folder.join("run/models.tape.jsonl"), options)
 }
 
-fn send(client: &mut Wire, house: &House, target: &str, fields: &str, body: &[u8]) {
+fn send(client: &mut Wire, replay_server: &ReplayServer, target: &str, fields: &str, body: &[u8]) {
     let length = body.len();
     let fields = format!("{fields}Content-Type: application/json\r\nContent-Length: {length}\r\n");
-    client.send(request(&format!("POST {target}"), house.address, &fields));
+    client.send(request(
+        &format!("POST {target}"),
+        replay_server.address,
+        &fields,
+    ));
     client.send(body);
 }
 
@@ -41,9 +45,9 @@ fn answered(client: &mut Wire) -> (u16, String) {
     (head.status(), String::from_utf8_lossy(&body).into_owned())
 }
 
-fn asked(house: &House, target: &str, fields: &str, body: &[u8]) -> (u16, String) {
-    let mut client = house.connect();
-    send(&mut client, house, target, fields, body);
+fn asked(replay_server: &ReplayServer, target: &str, fields: &str, body: &[u8]) -> (u16, String) {
+    let mut client = replay_server.connect();
+    send(&mut client, replay_server, target, fields, body);
     answered(&mut client)
 }
 
@@ -61,7 +65,7 @@ fn is_error(target: &str, pointer: &str, body: &str, part: &str) {
 #[test]
 fn what_is_too_much_is_refused_in_the_form_of_each_wire() {
     let folder = tempfile::tempdir().unwrap();
-    let house = house(folder.path(), &[]);
+    let replay_server = replay_server(folder.path(), &[]);
     let deep = format!(r#"{{"model":"m","messages":{}"#, "[".repeat(200_000));
     let deep_content = format!(
         r#"{{"model":"m","messages":[{{"role":"user","content":{}1{}}}]}}"#,
@@ -74,27 +78,37 @@ fn what_is_too_much_is_refused_in_the_form_of_each_wire() {
     let bomb = bomb.finish().unwrap();
     for (target, pointer) in WIRES {
         // More than is taken, said ahead: nothing of it needs to come.
-        let mut client = house.connect();
+        let mut client = replay_server.connect();
         client.send(request(
             &format!("POST {target}"),
-            house.address,
+            replay_server.address,
             "Content-Type: application/json\r\nContent-Length: 9999999999\r\n",
         ));
         let (status, body) = answered(&mut client);
         assert_eq!(status, 413, "{body}");
         is_error(target, pointer, &body, "longer than 67108864 bytes");
         for body in [&deep, &deep_content, &"\u{0}".repeat(1_000)] {
-            let (status, body) = asked(&house, target, "", body.as_bytes());
+            let (status, body) = asked(&replay_server, target, "", body.as_bytes());
             assert_eq!(status, 400, "{target}: {body}");
             is_error(target, pointer, &body, "replay: the request cannot be read");
         }
-        let (status, body) = asked(&house, target, "Content-Encoding: gzip\r\n", &bomb);
+        let (status, body) = asked(&replay_server, target, "Content-Encoding: gzip\r\n", &bomb);
         assert_eq!(status, 413, "{body}");
-        is_error(target, pointer, &body, "once it is decoded");
-        let (status, body) = asked(&house, target, "Content-Encoding: gzip\r\n", b"no gzip");
+        is_error(target, pointer, &body, "the decoded body is longer than");
+        let (status, body) = asked(
+            &replay_server,
+            target,
+            "Content-Encoding: gzip\r\n",
+            b"no gzip",
+        );
         assert_eq!(status, 400, "{body}");
-        is_error(target, pointer, &body, "not encoded as its head says");
-        let (status, body) = asked(&house, target, "Content-Encoding: rot13\r\n", b"{}");
+        is_error(
+            target,
+            pointer,
+            &body,
+            "does not match its content encoding",
+        );
+        let (status, body) = asked(&replay_server, target, "Content-Encoding: rot13\r\n", b"{}");
         assert_eq!(status, 415, "{body}");
         is_error(
             target,
@@ -105,10 +119,10 @@ fn what_is_too_much_is_refused_in_the_form_of_each_wire() {
     }
     // And it goes on.
     assert_eq!(
-        asked(&house, "/v1/messages", "", MESSAGES.as_bytes()).0,
+        asked(&replay_server, "/v1/messages", "", MESSAGES.as_bytes()).0,
         200
     );
-    assert_eq!(house.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(0));
 }
 
 /// A body in every encoding, by the names that a head has for them.
@@ -144,42 +158,48 @@ pub(crate) fn encodings(text: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
 #[test]
 fn a_compressed_request_is_the_call_that_it_holds() {
     let folder = tempfile::tempdir().unwrap();
-    let house = house(folder.path(), &["--exhausted", "last", "--strict"]);
+    let replay_server = replay_server(folder.path(), &["--exhausted", "last", "--strict"]);
     for (name, body) in encodings(MESSAGES.as_bytes()) {
         let fields = format!("Content-Encoding: {name}\r\n");
-        let (status, body) = asked(&house, "/v1/messages", &fields, &body);
+        let (status, body) = asked(&replay_server, "/v1/messages", &fields, &body);
         assert_eq!(status, 200, "{name}: {body}");
         assert!(body.contains("msg_1"), "{name}: {body}");
     }
     let (status, body) = asked(
-        &house,
+        &replay_server,
         "/v1/messages",
         "Content-Encoding: br\r\n",
         b"\xff\xff\xff",
     );
     assert_eq!(status, 400, "{body}");
-    assert_eq!(house.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(0));
 }
 
 #[test]
 fn many_at_once_and_slow_ones_keep_nobody_waiting() {
     let folder = tempfile::tempdir().unwrap();
-    let house = house(folder.path(), &["--exhausted", "last"]);
+    let replay_server = replay_server(folder.path(), &["--exhausted", "last"]);
     // These say half of what they announced, and no more.
     let mut slow: Vec<Wire> = (0..50)
         .map(|_| {
-            let mut client = house.connect();
+            let mut client = replay_server.connect();
             let fields = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
-            client.send(request("POST /v1/messages", house.address, fields));
+            client.send(request("POST /v1/messages", replay_server.address, fields));
             client.send(chunk(&MESSAGES[..20]));
             client
         })
         .collect();
     // Two thousand requests under way, each connection with five that wait for each other.
-    let mut clients: Vec<Wire> = (0..400).map(|_| house.connect()).collect();
+    let mut clients: Vec<Wire> = (0..400).map(|_| replay_server.connect()).collect();
     for client in &mut clients {
         for _ in 0..5 {
-            send(client, &house, "/v1/messages", "", MESSAGES.as_bytes());
+            send(
+                client,
+                &replay_server,
+                "/v1/messages",
+                "",
+                MESSAGES.as_bytes(),
+            );
         }
     }
     for client in &mut clients {
@@ -196,13 +216,19 @@ fn many_at_once_and_slow_ones_keep_nobody_waiting() {
     // Paths that nobody knows, more of them than are kept for the report.
     let client = &mut clients[0];
     for number in 0..1_200 {
-        send(client, &house, &format!("/v1/no/{number}"), "", b"{}");
+        send(
+            client,
+            &replay_server,
+            &format!("/v1/no/{number}"),
+            "",
+            b"{}",
+        );
         let (status, body) = answered(client);
         assert_eq!(status, 404, "{body}");
     }
     drop(slow);
     drop(clients);
-    assert_eq!(house.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(0));
     let report = std::fs::read(folder.path().join("run/report.json")).unwrap();
     let report: Value = serde_json::from_slice(&report).unwrap();
     assert_eq!(report["models"]["others_missed"], 1_200);

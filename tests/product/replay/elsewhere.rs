@@ -162,7 +162,7 @@ fn what_is_learned_can_be_turned_off_and_holds_for_modes() {
         .unwrap();
     assert_eq!(refused.status.code(), Some(2));
     let said = String::from_utf8(refused.stderr).unwrap();
-    assert!(said.contains("for a cassette that is played"), "{said}");
+    assert!(said.contains("need a cassette to replay"), "{said}");
 }
 
 #[test]

@@ -2,13 +2,11 @@
 
 use tapewright_proxy::client::{Client, Opening, Revision};
 
-use super::house::House;
-use super::{LIMIT, call, cassette, exchange, opening};
-use crate::support::http::{Wire, post, request};
+use super::replay_server::{ACCEPT, INITIALIZE, ReplayServer, opened};
+use super::{LIMIT, call, cassette, exchange, opening, progressing_call};
+use crate::support::http::{post, request};
 
-const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
 const CALL: &str = r#"{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"echo","arguments":{"text":1},"_meta":{"progressToken":"p"}}}"#;
-const ACCEPT: &str = "Accept: application/json, text/event-stream\r\n";
 
 /// Calls the tool; what it says.
 fn say(client: &mut Client) -> String {
@@ -23,32 +21,16 @@ fn say(client: &mut Client) -> String {
 
 /// A recording with progress before the answer.
 fn progressing() -> String {
-    let call = call("1", "done").replace(
-        r#""arguments":{"text":1}}"#,
-        r#""arguments":{"text":1},"_meta":{"progressToken":9}}"#,
-    );
-    let (head, _) = call.rsplit_once('}').unwrap();
-    let progress = r#"{"from":"server","message":{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":9,"progress":1}}}"#;
-    let call = format!(r#"{head},"stream":[{progress}]}}"#);
+    let call = progressing_call("done");
     cassette(&[opening(), call.clone(), call])
-}
-
-/// Opens a session by hand; its line of head.
-fn open(house: &House, wire: &mut Wire) -> String {
-    wire.send(post(house.address, ACCEPT, INITIALIZE));
-    let head = wire.head();
-    assert_eq!(head.status(), 200);
-    let session = head.get("mcp-session-id").unwrap().to_owned();
-    wire.body(&head);
-    format!("Mcp-Session-Id: {session}\r\n")
 }
 
 #[test]
 fn each_session_has_a_state_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let tape = cassette(&[opening(), call("1", "first"), call("1", "second")]);
-    let house = House::start(folder.path(), &tape, &["--report", "report.json"]);
-    let mut clients: Vec<Client> = (0..4).map(|_| house.client()).collect();
+    let replay_server = ReplayServer::start(folder.path(), &tape, &["--report", "report.json"]);
+    let mut clients: Vec<Client> = (0..4).map(|_| replay_server.client()).collect();
     for client in &mut clients {
         client.greet(&Opening::default(), LIMIT).unwrap();
     }
@@ -60,7 +42,7 @@ fn each_session_has_a_state_of_its_own() {
     for client in clients {
         client.close();
     }
-    assert_eq!(house.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(0));
     let report = std::fs::read(folder.path().join("report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
     assert_eq!(report["sessions"], 4);
@@ -73,34 +55,46 @@ fn each_session_has_a_state_of_its_own() {
 #[test]
 fn a_session_that_is_not_known_is_404_and_none_at_all_is_400() {
     let folder = tempfile::tempdir().unwrap();
-    let house = House::start(folder.path(), &progressing(), &[]);
-    let mut wire = house.connect();
-    let session = open(&house, &mut wire);
+    let replay_server = ReplayServer::start(folder.path(), &progressing(), &[]);
+    let mut wire = replay_server.connect();
+    let session = opened(replay_server.address, &mut wire);
     for (fields, status) in [
         ("Mcp-Session-Id: 0123456789abcdef0123456789abcdef\r\n", 404),
         ("", 400),
         (session.as_str(), 200),
     ] {
-        wire.send(post(house.address, &format!("{ACCEPT}{fields}"), CALL));
+        wire.send(post(
+            replay_server.address,
+            &format!("{ACCEPT}{fields}"),
+            CALL,
+        ));
         let head = wire.head();
         assert_eq!(head.status(), status, "{fields}");
         wire.body(&head);
     }
-    wire.send(request("DELETE /mcp", house.address, &session));
+    wire.send(request("DELETE /mcp", replay_server.address, &session));
     assert_eq!(wire.head().status(), 204);
-    wire.send(post(house.address, &format!("{ACCEPT}{session}"), CALL));
+    wire.send(post(
+        replay_server.address,
+        &format!("{ACCEPT}{session}"),
+        CALL,
+    ));
     assert_eq!(wire.head().status(), 404);
 }
 
 #[test]
 fn events_have_ids_of_this_session_and_come_before_their_answer() {
     let folder = tempfile::tempdir().unwrap();
-    let house = House::start(folder.path(), &progressing(), &[]);
-    let mut wire = house.connect();
-    let session = open(&house, &mut wire);
+    let replay_server = ReplayServer::start(folder.path(), &progressing(), &[]);
+    let mut wire = replay_server.connect();
+    let session = opened(replay_server.address, &mut wire);
     let mut ids = Vec::new();
     for _ in 0..2 {
-        wire.send(post(house.address, &format!("{ACCEPT}{session}"), CALL));
+        wire.send(post(
+            replay_server.address,
+            &format!("{ACCEPT}{session}"),
+            CALL,
+        ));
         let head = wire.head();
         assert_eq!(head.get("content-type"), Some("text/event-stream"));
         let body = String::from_utf8(wire.body(&head)).unwrap();
@@ -119,19 +113,20 @@ fn events_have_ids_of_this_session_and_come_before_their_answer() {
 #[test]
 fn the_transport_of_2024_is_served_too() {
     let folder = tempfile::tempdir().unwrap();
-    let house = House::start(folder.path(), &progressing(), &[]);
-    let mut stream = house.connect();
+    let replay_server = ReplayServer::start(folder.path(), &progressing(), &[]);
+    let mut stream = replay_server.connect();
     stream.send(request(
         "GET /sse",
-        house.address,
+        replay_server.address,
         "Accept: text/event-stream\r\n",
     ));
     assert_eq!(stream.head().status(), 200);
     let endpoint = String::from_utf8(stream.chunk()).unwrap();
     let path = endpoint.trim().rsplit("data: ").next().unwrap().to_owned();
-    let mut posts = house.connect();
+    let mut posts = replay_server.connect();
     let mut send = |body: &str| {
-        let text = post(house.address, "", body).replace("POST /mcp", &format!("POST {path}"));
+        let text =
+            post(replay_server.address, "", body).replace("POST /mcp", &format!("POST {path}"));
         posts.send(text);
         let head = posts.head();
         assert_eq!(head.status(), 202);
@@ -144,7 +139,7 @@ fn the_transport_of_2024_is_served_too() {
     assert!(next().contains("progress"));
     assert!(next().contains("done"));
     // And to a client that knows the transport.
-    let mut client = house.legacy_client();
+    let mut client = replay_server.legacy_client();
     client.greet(&Opening::default(), LIMIT).unwrap();
     assert_eq!(say(&mut client), "done");
     client.close();
@@ -159,8 +154,8 @@ fn a_recording_without_sessions_is_served_without_them() {
         r#"{"tools":[],"resultType":"complete"}"#,
     );
     let folder = tempfile::tempdir().unwrap();
-    let house = House::start(folder.path(), &cassette(&[list]), &[]);
-    let mut client = house.client();
+    let replay_server = ReplayServer::start(folder.path(), &cassette(&[list]), &[]);
+    let mut client = replay_server.client();
     let opening = Opening {
         revision: Revision::Stateless {
             version: "2026-07-28".to_owned(),
@@ -176,8 +171,8 @@ fn a_recording_without_sessions_is_served_without_them() {
     );
     client.close();
     // The other era is refused, with a status that says so.
-    let mut wire = house.connect();
-    wire.send(post(house.address, ACCEPT, INITIALIZE));
+    let mut wire = replay_server.connect();
+    wire.send(post(replay_server.address, ACCEPT, INITIALIZE));
     let head = wire.head();
     assert_eq!(head.status(), 400);
     let body = String::from_utf8(wire.body(&head)).unwrap();
@@ -191,23 +186,23 @@ fn a_recording_without_sessions_is_served_without_them() {
 fn a_client_of_both_eras_finds_the_recorded_one() {
     let folder = tempfile::tempdir().unwrap();
     let tape = cassette(&[opening(), call("1", "one")]);
-    let house = House::start(folder.path(), &tape, &["--strict"]);
-    let mut wire = house.connect();
+    let replay_server = ReplayServer::start(folder.path(), &tape, &["--strict"]);
+    let mut wire = replay_server.connect();
     let meta = r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}"#;
     let probe =
         format!(r#"{{"jsonrpc":"2.0","id":"p","method":"server/discover","params":{meta}}}"#);
     let fields =
         format!("{ACCEPT}MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: server/discover\r\n");
-    wire.send(post(house.address, &fields, &probe));
+    wire.send(post(replay_server.address, &fields, &probe));
     let head = wire.head();
     assert_eq!(head.status(), 404);
     let body = String::from_utf8(wire.body(&head)).unwrap();
     assert!(body.contains("-32601"), "{body}");
-    let mut client = house.client();
+    let mut client = replay_server.client();
     client.greet(&Opening::default(), LIMIT).unwrap();
     assert_eq!(say(&mut client), "one");
     client.close();
-    assert_eq!(house.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(0));
 }
 
 #[test]
@@ -215,18 +210,18 @@ fn an_interruption_is_told_and_strictness_wins() {
     let folder = tempfile::tempdir().unwrap();
     let tape = cassette(&[opening()]);
     assert_eq!(
-        House::start(folder.path(), &tape, &[]).stop("INT"),
+        ReplayServer::start(folder.path(), &tape, &[]).stop("INT"),
         Some(130)
     );
-    let strict = House::start(folder.path(), &tape, &["--strict"]);
+    let strict = ReplayServer::start(folder.path(), &tape, &["--strict"]);
     assert_eq!(strict.stop("TERM"), Some(1));
 }
 
 #[test]
 fn an_address_that_is_taken_is_told() {
     let folder = tempfile::tempdir().unwrap();
-    let house = House::start(folder.path(), &cassette(&[opening()]), &[]);
-    let taken = house.address.to_string();
+    let replay_server = ReplayServer::start(folder.path(), &cassette(&[opening()]), &[]);
+    let taken = replay_server.address.to_string();
     let mut second = super::command(folder.path(), &["--listen", &taken]);
     let output = second.output().unwrap();
     assert_eq!(output.status.code(), Some(2));

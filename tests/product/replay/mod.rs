@@ -1,13 +1,14 @@
 //! `tapewright replay`: the program with a recording in the server's place.
 
+mod again;
 mod bad;
 pub(crate) mod bounds;
 mod elsewhere;
-pub(crate) mod house;
 mod http;
 pub(crate) mod models;
 mod modes;
 mod policies;
+pub(crate) mod replay_server;
 mod reports;
 mod roads;
 mod starts;
@@ -26,6 +27,17 @@ pub(crate) fn exchange(method: &str, params: &str, result: &str) -> String {
     format!(
         r#"{{"request":{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}},"response":{{"jsonrpc":"2.0","id":1,"result":{result}}}}}"#
     )
+}
+
+/// A call of the tool with a progress token, and progress before its answer.
+fn progressing_call(answer: &str) -> String {
+    let call = call("1", answer).replace(
+        r#""arguments":{"text":1}}"#,
+        r#""arguments":{"text":1},"_meta":{"progressToken":9}}"#,
+    );
+    let (head, _) = call.rsplit_once('}').unwrap();
+    let progress = r#"{"from":"server","message":{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":9,"progress":1}}}"#;
+    format!(r#"{head},"stream":[{progress}]}}"#)
 }
 
 /// The opening of a session of the handshake era.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::house::{House, listening};
+use super::replay_server::{ReplayServer, listening};
 use crate::support::http::{Gateway, Upstream, Wire, pair, request};
 use crate::support::tapewright;
 
@@ -139,7 +139,7 @@ pub(crate) fn recording(folder: &Path) {
 }
 
 /// Serves a tape as the provider.
-pub(super) fn serve(tape: &Path, options: &[&str]) -> House {
+pub(super) fn serve(tape: &Path, options: &[&str]) -> ReplayServer {
     let mut command = tapewright();
     command
         .arg("replay")
@@ -159,9 +159,9 @@ fn report(tape: &Path) -> Value {
 }
 
 /// The status of an answer, its type and its body.
-fn asked(house: &House, target: &str, body: &str) -> (u16, String, String) {
-    let mut client = house.connect();
-    send(&mut client, house.address, target, body);
+fn asked(replay_server: &ReplayServer, target: &str, body: &str) -> (u16, String, String) {
+    let mut client = replay_server.connect();
+    send(&mut client, replay_server.address, target, body);
     let head = client.head();
     let kind = head.get("content-type").unwrap_or_default().to_owned();
     let body = String::from_utf8(client.body(&head)).unwrap();
@@ -173,9 +173,9 @@ fn every_wire_is_answered_byte_by_byte_without_its_provider() {
     let calls = calls();
     let (upstream, gateway) = record(&calls);
     drop(upstream);
-    let house = serve(&gateway.tape(), &["--strict"]);
+    let replay_server = serve(&gateway.tape(), &["--strict"]);
     for call in &calls {
-        let told = asked(&house, call.target, &call.asked);
+        let told = asked(&replay_server, call.target, &call.asked);
         assert_eq!(
             told,
             (200, call.kind.to_owned(), call.body.clone()),
@@ -183,7 +183,7 @@ fn every_wire_is_answered_byte_by_byte_without_its_provider() {
             call.target
         );
     }
-    assert_eq!(house.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(0));
     let report = report(&gateway.tape());
     let models = &report["models"];
     assert_eq!(
@@ -198,12 +198,12 @@ fn every_wire_is_answered_byte_by_byte_without_its_provider() {
 fn another_id_of_a_tool_use_is_the_same_call_and_another_result_is_a_miss() {
     let calls = calls();
     let (_upstream, gateway) = record(&calls[2..4]);
-    let house = serve(&gateway.tape(), &["--strict"]);
+    let replay_server = serve(&gateway.tape(), &["--strict"]);
     let target = "/openai/v1/chat/completions";
     let other = CHAT_TURN.replace("ID", "zzz");
-    let (status, _, body) = asked(&house, target, &other);
+    let (status, _, body) = asked(&replay_server, target, &other);
     assert_eq!((status, &body), (200, &calls[3].body));
-    let (status, _, body) = asked(&house, target, &other.replace("a.txt", "b.txt"));
+    let (status, _, body) = asked(&replay_server, target, &other.replace("a.txt", "b.txt"));
     assert_eq!(status, 400);
     let error: Value = serde_json::from_str(&body).unwrap();
     let text = error["error"]["message"].as_str().unwrap();
@@ -213,7 +213,7 @@ fn another_id_of_a_tool_use_is_the_same_call_and_another_result_is_a_miss() {
         ),
         "{text}"
     );
-    assert_eq!(house.stop("TERM"), Some(1));
+    assert_eq!(replay_server.stop("TERM"), Some(1));
     let report = report(&gateway.tape());
     assert_eq!(report["models"]["misses"][0]["reason"], "never_recorded");
     assert_eq!(report["models"]["unused"], 1);
@@ -232,31 +232,34 @@ fn errors_come_as_recorded_and_the_next_try_gets_the_next_answer() {
     busy.status = "529 Overloaded";
     calls.insert(0, busy);
     let (_upstream, gateway) = record(&calls);
-    let house = serve(&gateway.tape(), &[]);
-    let mut client = house.connect();
-    send(&mut client, house.address, "/v1/messages", MESSAGES);
+    let replay_server = serve(&gateway.tape(), &[]);
+    let mut client = replay_server.connect();
+    send(&mut client, replay_server.address, "/v1/messages", MESSAGES);
     let head = client.head();
     assert_eq!((head.status(), head.get("retry-after")), (529, Some("7")));
     assert_eq!(client.body(&head), calls[0].body.as_bytes());
-    assert_eq!(asked(&house, "/v1/messages", MESSAGES).2, calls[1].body);
-    let (status, _, body) = asked(&house, "/v1/messages", MESSAGES);
+    assert_eq!(
+        asked(&replay_server, "/v1/messages", MESSAGES).2,
+        calls[1].body
+    );
+    let (status, _, body) = asked(&replay_server, "/v1/messages", MESSAGES);
     assert_eq!(status, 400);
-    assert!(body.contains("every recording of this call"), "{body}");
-    assert_eq!(house.stop("TERM"), Some(0));
+    assert!(body.contains("all recordings of this model call"), "{body}");
+    assert_eq!(replay_server.stop("TERM"), Some(0));
 }
 
 #[test]
 fn a_stream_that_was_recorded_whole_is_made_and_said() {
     let calls = calls();
     let (_upstream, gateway) = record(&calls[..1]);
-    let house = serve(&gateway.tape(), &[]);
-    let (status, kind, body) = asked(&house, "/v1/messages", &streamed(MESSAGES));
+    let replay_server = serve(&gateway.tape(), &[]);
+    let (status, kind, body) = asked(&replay_server, "/v1/messages", &streamed(MESSAGES));
     assert_eq!((status, kind.as_str()), (200, EVENTS));
     assert!(
         body.starts_with("event: message_start\n") && body.contains("hello"),
         "{body}"
     );
-    assert_eq!(house.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(0));
     let converted = &report(&gateway.tape())["models"]["converted"][0];
     assert_eq!(
         (&converted["recorded"], &converted["sent"]),
@@ -287,12 +290,12 @@ fn recorded_waits_are_kept_on_the_way() {
     drop(client);
     gateway.signal("TERM");
     gateway.ended();
-    let house = serve(&gateway.tape(), &["--pace", "recorded"]);
+    let replay_server = serve(&gateway.tape(), &["--pace", "recorded"]);
     let began = Instant::now();
-    let (_, _, body) = asked(&house, "/v1/chat/completions", &streamed(CHAT));
+    let (_, _, body) = asked(&replay_server, "/v1/chat/completions", &streamed(CHAT));
     assert_eq!(body, "data: {\"choices\":[]}\n\ndata: [DONE]\n\n");
     assert!(began.elapsed() >= Duration::from_millis(290));
-    house.stop("TERM");
+    replay_server.stop("TERM");
 }
 
 #[test]
@@ -303,25 +306,28 @@ fn a_key_in_a_prompt_matches_its_placeholder() {
     calls[0].asked = MESSAGES.replace("go", &format!("use {key} now"));
     let (_upstream, gateway) = record(&calls);
     assert!(!String::from_utf8_lossy(&gateway.bytes_on_disk()).contains("A1b2C3d4"));
-    let house = serve(&gateway.tape(), &["--strict"]);
-    assert_eq!(asked(&house, "/v1/messages", &calls[0].asked).0, 200);
-    assert_eq!(house.stop("TERM"), Some(0));
+    let replay_server = serve(&gateway.tape(), &["--strict"]);
+    assert_eq!(
+        asked(&replay_server, "/v1/messages", &calls[0].asked).0,
+        200
+    );
+    assert_eq!(replay_server.stop("TERM"), Some(0));
 }
 
 #[test]
 fn what_is_no_call_of_a_model_and_was_not_recorded_is_404() {
     let (_upstream, gateway) = record(&calls()[..1]);
-    let house = serve(&gateway.tape(), &[]);
+    let replay_server = serve(&gateway.tape(), &[]);
     for (target, part) in [
         ("/v1/messages/count_tokens", "\"not_found_error\""),
         ("/v1/embeddings", "\"error\":{\"message\""),
         ("/v1beta/models/m:countTokens", "\"code\":404"),
     ] {
-        let (status, _, body) = asked(&house, target, "{}");
+        let (status, _, body) = asked(&replay_server, target, "{}");
         assert_eq!(status, 404, "{target}");
         assert!(body.contains(part), "{body}");
     }
-    assert_eq!(house.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(0));
     assert_eq!(report(&gateway.tape())["models"]["others_missed"], 3);
 }
 
@@ -338,10 +344,7 @@ fn a_recording_without_calls_of_models_is_no_provider() {
     let output = output.output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let text = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        text.contains("`tape.json` holds no calls of models"),
-        "{text}"
-    );
+    assert!(text.contains("no model calls in `tape.json`"), "{text}");
 }
 
 /// A run of two calls, of which the first asks for a tool.

@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use super::house::{House, listening};
+use super::replay_server::{ReplayServer, listening};
 use super::{LIMIT, ask, call, cassette, exchange, opening, say};
 use crate::support::{Session, record, tapewright, wait};
 
@@ -172,7 +172,7 @@ fn a_missing_cassette_is_never_a_pass_for_none() {
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.contains("there is no `tape.json`, and `--mode none` records nothing"),
+        said.contains("`tape.json` does not exist, and `--mode none` never records"),
         "{said}"
     );
     assert_eq!(starts(folder.path()), 0);
@@ -186,9 +186,12 @@ fn modes_that_cannot_be_are_refused() {
     for (options, part) in [
         (
             &["--mode", "new-episodes", "--capture", "c.json"][..],
-            "`--capture` records everything",
+            "`--save-capture` cannot be used with `--mode`",
         ),
-        (&["--mode", "once", "-o", "tapes/"], "`-o` names none"),
+        (
+            &["--mode", "once", "-o", "tapes/"],
+            "needs a cassette in `-o`",
+        ),
         (&["--mode", "sometimes"], "invalid value"),
         (&["--mode", "none", "-o", "broken.json"], "line 1"),
     ] {
@@ -231,7 +234,10 @@ fn a_live_server_that_cannot_be_had_is_an_error_for_that_request_alone() {
     open(&mut session);
     assert_eq!(say(&mut session, 1, "1"), "recorded one");
     let said = say(&mut session, 2, "2");
-    assert!(said.contains("`./nowhere` could not be started"), "{said}");
+    assert!(
+        said.contains("not recorded, and cannot start `./nowhere`"),
+        "{said}"
+    );
     assert_eq!(say(&mut session, 3, "1"), "again");
     session.finish(LIMIT);
     assert_eq!(recorded(path).len(), 3);
@@ -242,8 +248,8 @@ fn clients_on_http_are_served_so_too() {
     let folder = folder(Some(&[opening(), call("1", "recorded one")]));
     let path = folder.path();
     let mut command = command(path, &["--mode", "new-episodes", "--listen", "127.0.0.1:0"]);
-    let house: House = listening(command.stdin(Stdio::null()));
-    let mut client = house.client();
+    let replay_server: ReplayServer = listening(command.stdin(Stdio::null()));
+    let mut client = replay_server.client();
     client
         .greet(&tapewright_proxy::client::Opening::default(), LIMIT)
         .unwrap();
@@ -254,7 +260,7 @@ fn clients_on_http_are_served_so_too() {
         assert!(text.contains(said), "{text}");
     }
     client.close();
-    assert_eq!(house.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(0));
     assert_eq!(recorded(path).len(), 3);
 }
 

@@ -24,7 +24,7 @@ fn what_follows_the_last_recording_is_a_policy() {
     for (policy, third) in [
         (
             "error",
-            "-32020 no recording answers `tools/call` of `echo`: it was recorded, but its recordings are used up (2 of 2)",
+            "-32020 no recording answers `tools/call` of `echo`: its recordings are used up (2 of 2)",
         ),
         ("last", "two"),
         ("cycle", "one"),
@@ -54,7 +54,7 @@ fn requests_may_have_to_come_in_recorded_order() {
     let mut strict = session(folder.path(), &tape, &["--ordering", "recorded"]);
     let early = say(&mut strict, 1, "2");
     assert!(
-        early.contains("it is out of order; next comes `tools/call` of `echo` (/exchanges/0)"),
+        early.contains("out of order; expected `tools/call` of `echo` next (/exchanges/0)"),
         "{early}"
     );
     assert_eq!(say(&mut strict, 2, "1"), "one");
@@ -110,7 +110,7 @@ fn a_request_that_never_got_an_answer_is_a_policy_too() {
     let mut error = session(folder.path(), tape, &["--unanswered", "error"]);
     let said = say(&mut error, 1, "1");
     assert!(
-        said.contains("it was recorded without an answer (still pending)"),
+        said.contains("recorded without an answer (still pending)"),
         "{said}"
     );
     error.finish(LIMIT);

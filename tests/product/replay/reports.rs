@@ -20,7 +20,7 @@ fn a_miss_says_why_and_shows_what_was_nearest() {
     assert_eq!(error["code"], -32020);
     assert_eq!(
         error["message"],
-        "no recording answers `tools/call` of `echo`: it was never recorded with these parameters; the nearest of `echo`, /exchanges/1, differs at $.params.arguments.more, $.params.arguments.text"
+        "no recording answers `tools/call` of `echo`: never recorded with these parameters; the nearest of `echo`, /exchanges/1, differs at $.params.arguments.more, $.params.arguments.text"
     );
     assert_eq!(error["data"]["reason"], "never_recorded");
     assert_eq!(
@@ -39,7 +39,7 @@ fn a_miss_says_why_and_shows_what_was_nearest() {
     for part in [
         "serving 3 requests of the cassette tape.json",
         "/exchanges/1 $.params.arguments.text: recorded \"Paris\", asked \"Pari\"",
-        "0 served, 2 missed, 3 of 3 recorded requests never asked for",
+        "0 served, 2 missed, 3 of 3 recorded requests never requested",
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
@@ -110,9 +110,9 @@ fn pings_and_other_replies_are_told() {
     let mut stderr = session.child.stderr.take().unwrap();
     stderr.read_to_string(&mut said).unwrap();
     for part in [
-        "1 served, 0 missed, 0 of 1 recorded requests never asked for",
-        "1 pings answered that nobody recorded",
-        "1 replies to the recorded server were not the recorded ones",
+        "1 served, 0 missed, 0 of 1 recorded requests never requested",
+        "1 unrecorded pings answered",
+        "1 replies to the recorded server differed from the recorded ones",
         "elicitation/create $.result.action: recorded \"accept\", replied \"decline\"",
     ] {
         assert!(said.contains(part), "{part}: {said}");

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use serde_json::Value;
 use tapewright_proxy::client::{Answer, Asked, Client};
 
-use super::house::{House, listening};
+use super::replay_server::{ReplayServer, listening};
 use super::{LIMIT, session};
 use crate::support::{Session, tapewright};
 
@@ -70,11 +70,12 @@ fn exchanges(recording: &str) -> Vec<(Value, Value, Vec<Value>)> {
 #[test]
 fn a_recording_goes_from_stdio_to_http_and_back_envelope_by_envelope() {
     let folder = tempfile::tempdir().unwrap();
-    let house = House::start(folder.path(), &tape(), &["-o", "http.json", "--strict"]);
-    let mut client = house.client();
+    let replay_server =
+        ReplayServer::start(folder.path(), &tape(), &["-o", "http.json", "--strict"]);
+    let mut client = replay_server.client();
     let over_http = play(&mut client);
     client.close();
-    assert_eq!(house.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(0));
     let text = over_http.join("\n");
     for part in [
         "\"x\":1.50",
@@ -104,8 +105,8 @@ fn a_recording_goes_from_stdio_to_http_and_back_envelope_by_envelope() {
 #[test]
 fn a_recording_of_the_older_transport_is_whole() {
     let folder = tempfile::tempdir().unwrap();
-    let house = House::start(folder.path(), &tape(), &[]);
-    let server = format!("http://{}/sse", house.address);
+    let replay_server = ReplayServer::start(folder.path(), &tape(), &[]);
+    let server = format!("http://{}/sse", replay_server.address);
     let mut command = tapewright();
     command
         .current_dir(folder.path())

@@ -91,14 +91,14 @@ fn a_server_that_ends_is_started_again() {
         .collect();
     assert_eq!(statuses, ["fail", "pass"]);
     let notes = report["suites"][0]["notes"].to_string();
-    assert!(notes.contains("was started again"), "{notes}");
+    assert!(notes.contains("was restarted"), "{notes}");
 }
 
 #[test]
 fn a_server_that_cannot_be_connected_is_named() {
     let stage = Stage::new();
     for (server, part) in [
-        ("command: [\"./no-such-program\"]", "could not be started"),
+        ("command: [\"./no-such-program\"]", "cannot start"),
         ("command: [\"false\"]", "status 1"),
         ("url: \"http://127.0.0.1:1/mcp\"", "`gone`"),
     ] {
@@ -109,7 +109,7 @@ fn a_server_that_cannot_be_connected_is_named() {
         let said = stage.run(&["suite.yaml"]);
         assert_eq!(said.status, 2, "{server}: {}", said.out);
         assert!(
-            said.err.contains("the server `gone` cannot be connected"),
+            said.err.contains("cannot connect to the server `gone`"),
             "{}",
             said.err
         );
@@ -191,7 +191,7 @@ fn known_failures_do_not_fail_a_run_until_they_pass() {
     stage.write("s.yaml", &suite("hello"));
     let outdated = stage.run(&known);
     assert_eq!(outdated.status, 1, "{}", outdated.out);
-    assert!(outdated.out.contains("passes now"), "{}", outdated.out);
+    assert!(outdated.out.contains("now passes"), "{}", outdated.out);
     let mended = stage.run(&[&known[..], &["--update-baseline"]].concat());
     assert_eq!(mended.status, 0, "{}", mended.out);
     assert_eq!(stage.run(&known).status, 0);

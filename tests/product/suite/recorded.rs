@@ -312,17 +312,17 @@ fn what_cannot_be_scored_is_refused_before_anything_starts() {
             &["--label", "elsewhere"],
             "`--label peer` or `--label other`",
         ),
-        (SMALL.to_owned(), &["--mode", "none"], "`--mode` plays"),
+        (
+            SMALL.to_owned(),
+            &["--mode", "none"],
+            "cannot be used with `--mode`",
+        ),
         (
             SMALL.to_owned(),
             &["--reporter", "tap", "--reporter", "json"],
-            "two reports",
+            "only one report",
         ),
-        (
-            SMALL.to_owned(),
-            &["--reporter", "html"],
-            "the reporters are",
-        ),
+        (SMALL.to_owned(), &["--reporter", "html"], "expected one of"),
     ] {
         let stage = Stage::new();
         stage.write("suite.yaml", &suite);
@@ -335,7 +335,7 @@ fn what_cannot_be_scored_is_refused_before_anything_starts() {
         assert!(said.out.is_empty() && !stage.path("s.tape.jsonl").exists());
     }
     for (words, part) in [
-        (&["--var", "a=b"][..], "no suite is named"),
+        (&["--var", "a=b"][..], "need `--suite`"),
         (&["--reporter", "tap"], "--suite <SUITE>"),
         (&["--strict"], "`--suite SUITE`"),
         (&["--allow-unexercised"], "--suite <SUITE>"),

@@ -162,9 +162,12 @@ fn a_report_that_cannot_be_is_refused_before_anything_runs() {
     let stage = Stage::new();
     stage.write("suite.yaml", &with_peer(TOOLS));
     for (words, part) in [
-        (&["--reporter", "html"][..], "the reporters are"),
-        (&["--reporter", "tap", "--reporter", "json"], "two reports"),
-        (&["--reporter", "junit=state/"], "not the name of a file"),
+        (&["--reporter", "html"][..], "expected one of"),
+        (
+            &["--reporter", "tap", "--reporter", "json"],
+            "only one report",
+        ),
+        (&["--reporter", "junit=state/"], "is not a file name"),
     ] {
         let said = stage.run(&[&["suite.yaml"], words].concat());
         assert_eq!(said.status, 2, "{words:?}");

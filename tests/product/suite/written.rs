@@ -130,7 +130,7 @@ fn a_file_that_is_there_is_replaced_only_when_that_is_asked_for() {
     stage.write("tapewright.yaml", "mine");
     let refused = write(&stage, &["init", tape]);
     assert_eq!(refused.status, 2);
-    assert!(refused.err.contains("is there already"), "{}", refused.err);
+    assert!(refused.err.contains("already exists"), "{}", refused.err);
     assert_eq!(stage.read("tapewright.yaml"), "mine");
     assert_eq!(write(&stage, &["init", tape, "--force"]).status, 0);
     assert!(stage.read("tapewright.yaml").starts_with("# Written from"));

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::{run, verify};
-use crate::replay::house::House;
+use crate::replay::replay_server::ReplayServer;
 use crate::replay::{call, cassette, exchange, opening};
 
 fn error(code: i32, message: &str) -> String {
@@ -50,6 +50,40 @@ tape.json
 Result: 1 drifted, 2 the same
 ";
     assert_eq!(done.out, expected);
+}
+
+#[test]
+fn a_tool_that_is_defined_otherwise_is_told_as_diff_tells_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let tools = |what: &str, more: &str| {
+        let tool = format!(
+            r#"{{"name":"echo","description":"{what}","inputSchema":{{"type":"object"}}}}"#
+        );
+        exchange(
+            "tools/list",
+            "{}",
+            &format!(r#"{{"tools":[{tool}{more}]}}"#),
+        )
+    };
+    let new = r#",{"name":"new","inputSchema":{"type":"object"}}"#;
+    let recorded = cassette(&[opening(), tools("says it again", "")]);
+    let live = cassette(&[opening(), tools("says it twice", new)]);
+    let done = verify(folder.path(), &recorded, &live, &[]);
+    assert_eq!(done.status, 1, "{}", done.error);
+    let expected = "\
+      $.result.tools[?@.name=='echo'].description: recorded \"says it again\", now \"says it twice\"
+      $.result.tools[?@.name=='new']: recorded nothing, now {\"name\":\"new\",\"inputSchema\":{\"type\":\"object\"}}
+      tools `echo`:
+        @@ -1,5 +1,5 @@
+         {
+           \"name\": \"echo\",
+        -  \"description\": \"says it again\",
+        +  \"description\": \"says it twice\",
+           \"inputSchema\": {
+             \"type\": \"object\"
+      tools `new` is new
+";
+    assert!(done.out.contains(expected), "{}", done.out);
 }
 
 #[test]
@@ -204,13 +238,13 @@ fn a_server_on_http_is_verified_too_and_each_session_over_a_link_of_its_own() {
         in_session(call("1", "one"), 2),
     ]);
     let live = cassette(&[opening(), call("1", "one"), call("1", "two")]);
-    let house = House::start(path, &live, &["--report", "report.json"]);
+    let replay_server = ReplayServer::start(path, &live, &["--report", "report.json"]);
     fs::write(path.join("recorded.json"), recorded).unwrap();
-    let arguments = ["verify", "recorded.json", "--upstream", &house.url];
+    let arguments = ["verify", "recorded.json", "--upstream", &replay_server.url];
     let done = run(path, &arguments, &[]);
     assert_eq!(done.status, 0, "{}{}", done.out, done.error);
     assert!(done.out.contains("0 drifted, 4 the same"), "{}", done.out);
-    assert_eq!(house.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(0));
     let report = fs::read_to_string(path.join("report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     assert_eq!(report["sessions"], 2);

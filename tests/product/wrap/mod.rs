@@ -223,7 +223,7 @@ fn the_file_of_a_project_has_notes_of_its_own() {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, "[mcp_servers.fs]\ncommand = \"npx\"\n").unwrap();
     let said = home.ok(&["wrap", "fs", "--client", "codex"]);
-    assert!(said.contains("once the project is trusted"), "{said}");
+    assert!(said.contains("only if the project is trusted"), "{said}");
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn what_is_not_there_is_said() {
     cursor(&home);
     let (output, said) = home.run(&["wrap", "other", "--client", "cursor"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(said.contains("no server `other`"), "{said}");
+    assert!(said.contains("no server named `other`"), "{said}");
     let (output, said) = home.run(&["wrap", "fs", "--client", "cursor", "--", "--no-such"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(said.contains("--no-such"), "{said}");

@@ -272,10 +272,14 @@ impl Recorded {
             .collect()
     }
 
-    /// Why we answered in the server's place, in words.
-    pub(crate) fn ours(&self) -> &str {
+    /// The cause for which we answered in the server's place, and what it is about.
+    pub(crate) fn ours(&self) -> String {
         let response = self.response.as_ref().expect("an answer");
-        response.ours_detail.as_deref().expect("an answer of ours")
+        let cause = response.ours_cause.expect("an answer of ours").name();
+        match &response.ours_about {
+            Some(about) => format!("{cause}: {about}"),
+            None => cause.to_owned(),
+        }
     }
 
     /// Why we answered in the server's place.

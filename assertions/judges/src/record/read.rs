@@ -9,10 +9,10 @@ use crate::call::{Model, Subject};
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// It is no JSON.
-    #[error("it is no JSON: {0}")]
+    #[error("invalid JSON: {0}")]
     Json(#[from] serde_json::Error),
     /// It is of another version.
-    #[error("its version is {0}, and this program reads {FORMAT}")]
+    #[error("unsupported version {0}; expected {FORMAT}")]
     Version(Value),
     /// A member is missing or has the wrong type.
     #[error("`{0}` is missing or has the wrong type")]

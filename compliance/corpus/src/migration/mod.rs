@@ -1,7 +1,7 @@
 //! What has to change before peers can speak a later revision: thirteen cases, each decided wherever the wire can tell.
 //!
 //! A [`Doctor`] folds over events, of a recording or of a conversation that we held ourselves. A case that the wire did
-//! not put to the test is skipped, with the reason.
+//! not exercised is skipped, with the reason.
 
 mod case;
 mod cases;

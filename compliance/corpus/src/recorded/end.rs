@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tapewright_schemas::conversation::Conversation;
+
 use super::memory::Memory;
 use super::{Judged, Recorded, Source};
 use crate::judge::judge;
@@ -50,6 +52,7 @@ impl Recorded<'_> {
         while let Some(exchange) = self.open.pop_oldest() {
             self.finish_exchange(exchange, None, false);
         }
+        self.conversation = Some(Box::new(Conversation::of_handles()));
         for exchange in self.rounds.drain() {
             self.over(exchange, None, false, false);
         }

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use tapewright_schemas::json::{valid_elements, valid_members};
+use tapewright_schemas::slices::Part as _;
 
 /// What of a value is looked into: where nothing is said, what kind of value it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -95,7 +96,7 @@ impl Look {
 
     fn object(&self, text: &[u8], out: &mut Vec<u8>, most: usize) -> bool {
         out.push(b'{');
-        let inner = text.get(1..).unwrap_or_default().trim_ascii_start();
+        let inner = text.part(1..).trim_ascii_start();
         if self.emptiness && inner != b"}" {
             out.push(b'+');
         }

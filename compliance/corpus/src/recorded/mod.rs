@@ -34,8 +34,8 @@ use std::rc::Rc;
 use bytes::Bytes;
 use foldhash::quality::RandomState;
 use serde_json::Value;
-use tapewright_schemas::conversation::{Answer, Handle, Pairing, is_about_noise};
-use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message, is_error_of_ours};
+use tapewright_schemas::conversation::{Conversation, Does, Handle, OldestFirst, Step};
+use tapewright_schemas::envelope::{Envelope, Kind, is_error_of_ours};
 use tapewright_schemas::era::Era;
 use tapewright_schemas::event::{
     Direction, Event, EventBody, Head, Payload, ResponseHead, SessionKey, Sink,
@@ -69,7 +69,9 @@ pub struct Recorded<'p> {
     timed: bool,
     facts: Facts,
     tally: Tally,
-    open: Pairing<ObservedExchange>,
+    // Taken out while it tells of a message.
+    conversation: Option<Box<Conversation<()>>>,
+    open: OldestFirst<ObservedExchange>,
     conduits: Conduits,
     sessions: HashMap<SessionKey, SessionFacts, RandomState>,
     groups: Groups,
@@ -133,7 +135,8 @@ impl<'p> Recorded<'p> {
             timed: source.timed,
             facts: Facts::default(),
             tally: Tally::default(),
-            open: Pairing::without_memory().with_limit(OPEN),
+            conversation: Some(Box::new(Conversation::of_handles())),
+            open: OldestFirst::default(),
             conduits: Conduits::new(source.transport),
             sessions: HashMap::default(),
             groups: Groups::default(),
@@ -160,11 +163,12 @@ impl<'p> Recorded<'p> {
             return self.tampered(event);
         }
         self.release(event);
+        let mut is_raw = false;
         match &event.body {
             EventBody::Message { payload, .. } => {
                 self.facts_of(transport);
                 match payload {
-                    Payload::Whole(bytes) => self.payload(event, bytes, message),
+                    Payload::Whole(bytes) => is_raw = self.is_raw(event, bytes, message),
                     Payload::Clipped { .. } => self.gaps += 1,
                 }
             }
@@ -179,6 +183,15 @@ impl<'p> Recorded<'p> {
             EventBody::Closed(_) => self.closed(event),
             _ => {}
         }
+        let Some(mut conversation) = self.conversation.take() else {
+            return;
+        };
+        conversation.observe(event, message, |step| {
+            if !is_raw {
+                self.step(event, &step);
+            }
+        });
+        self.conversation = Some(conversation);
     }
 
     /// A server that gives a session id has sessions, until it lets one be deleted.
@@ -202,25 +215,10 @@ impl<'p> Recorded<'p> {
         }
     }
 
-    fn payload(&mut self, event: &Event, bytes: &Bytes, message: Option<&Envelope<'_>>) {
+    /// Whether a payload is sent as some assertion says it.
+    fn is_raw(&mut self, event: &Event, bytes: &Bytes, message: Option<&Envelope<'_>>) -> bool {
         self.frame(event, bytes, message);
-        if event.dir == Direction::ToServer && self.raw_message(event, bytes) {
-            return;
-        }
-        let parsed;
-        let envelope = if let Some(envelope) = message {
-            envelope
-        } else {
-            parsed = Envelope::parse(bytes);
-            &parsed
-        };
-        if let Kind::Batch { .. } = envelope.kind {
-            for_each_message(bytes, |one| {
-                self.message(event, one, &Envelope::of_json(one));
-            });
-        } else {
-            self.message(event, bytes, envelope);
-        }
+        event.dir == Direction::ToServer && self.raw_message(event, bytes)
     }
 
     /// Counts a line of the server.
@@ -240,21 +238,24 @@ impl<'p> Recorded<'p> {
         }
     }
 
-    fn message(&mut self, event: &Event, text: &[u8], envelope: &Envelope<'_>) {
-        match (&envelope.kind, event.dir) {
-            (Kind::Request { id, method, params }, Direction::ToServer) => {
-                self.ask(event, envelope, id, method, *params);
-            }
+    fn step(&mut self, event: &Event, step: &Step<'_, ()>) {
+        let text = step.text;
+        match (&step.envelope.kind, event.dir) {
+            (Kind::Request { .. }, Direction::ToServer) => self.ask(event, step),
             (Kind::Response { id, result, error }, Direction::ToClient) => {
-                if self.raw_answer(event, id, *result, *error) || is_about_noise(id, *error) {
+                let is_answer = matches!(step.what, Does::Answers | Does::Late);
+                if self.raw_answer(event, id, *result, *error) {
                     return;
                 }
-                self.answer(event, id, *result, *error);
+                let answered = step.handle.filter(|_| is_answer);
+                if let Some(exchange) = answered.and_then(|one| self.open.remove(one)) {
+                    self.answer(event, exchange, *result, *error);
+                }
             }
             (Kind::Notification { method, params }, Direction::ToServer)
                 if method == "notifications/cancelled" =>
             {
-                self.cancel(event, *params);
+                self.cancel(event, step.handle, *params);
                 self.notifies(event, text, method, *params);
             }
             (Kind::Notification { method, params }, Direction::ToServer) => {
@@ -266,18 +267,18 @@ impl<'p> Recorded<'p> {
         }
     }
 
-    fn ask(
-        &mut self,
-        event: &Event,
-        envelope: &Envelope<'_>,
-        id: &RequestId<'_>,
-        method: &str,
-        params: Option<&[u8]>,
-    ) {
+    fn ask(&mut self, event: &Event, step: &Step<'_, ()>) {
+        let (envelope, Some(handle)) = (step.envelope, step.handle) else {
+            return;
+        };
+        let Kind::Request { id, method, params } = &envelope.kind else {
+            return;
+        };
+        let params = *params;
         let Some(asks) = self.index.method(method).map(Rc::clone) else {
             // Followed all the same: its answer shows that a server goes on.
             let exchange = self.exchange(event, Rc::clone(&self.unnamed));
-            self.follow(event, id, exchange);
+            self.follow(handle, exchange);
             return;
         };
         let question = self.question(event, &asks, params);
@@ -304,17 +305,19 @@ impl<'p> Recorded<'p> {
             }
         }
         self.listening += usize::from(exchange.listens);
-        let handle = self.follow(event, id, exchange);
+        self.follow(handle, exchange);
         self.conduits.enter(event).last = Some(handle);
     }
 
     /// Waits for the answer.
-    fn follow(&mut self, event: &Event, id: &RequestId<'_>, exchange: ObservedExchange) -> Handle {
-        let asked = self.open.ask(event.scope(), event.dir, id, exchange);
-        if let Some(forgotten) = asked.forgotten {
+    fn follow(&mut self, handle: Handle, exchange: ObservedExchange) {
+        let mut forgotten = self.open.insert(handle, exchange);
+        if self.open.len() > OPEN {
+            forgotten = forgotten.or_else(|| self.open.pop_oldest());
+        }
+        if let Some(forgotten) = forgotten {
             self.finish_exchange(forgotten, None, true);
         }
-        asked.handle
     }
 
     fn exchange(&mut self, event: &Event, method: Rc<str>) -> ObservedExchange {
@@ -341,13 +344,10 @@ impl<'p> Recorded<'p> {
     fn answer(
         &mut self,
         event: &Event,
-        id: &RequestId<'_>,
+        exchange: ObservedExchange,
         result: Option<&[u8]>,
         error: Option<&[u8]>,
     ) {
-        let Answer::Pairs(_, exchange) = self.open.answer(event.scope(), event.dir, id) else {
-            return;
-        };
         self.exchanges += 1;
         self.listening = self.listening.saturating_sub(usize::from(exchange.listens));
         self.went_on(exchange.session, exchange.cancelled.is_some());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tapewright_schemas::conversation::IdKey;
+use tapewright_schemas::conversation::Handle;
 use tapewright_schemas::event::{Event, SessionKey};
 use tapewright_schemas::json;
 
@@ -72,15 +72,15 @@ impl Recorded<'_> {
         }
     }
 
-    pub(super) fn cancel(&mut self, event: &Event, params: Option<&[u8]>) {
+    /// The client gives a request up, whose handle is known where it waits.
+    pub(super) fn cancel(&mut self, event: &Event, handle: Option<Handle>, params: Option<&[u8]>) {
         let id = params.and_then(|params| json::find(params, &["requestId"]));
-        let Some(id) = id.map(IdKey::exact_of) else {
+        if id.is_none() {
             return;
-        };
+        }
         // One that is answered already is cancelled too late, which every server must bear.
         let session = self.sessions.entry(event.session).or_default();
         session.cancelled += 1;
-        let handle = self.open.find(event.scope(), event.dir, id);
         if let Some(exchange) = handle.and_then(|handle| self.open.get_mut(handle)) {
             exchange.cancelled = Some(event.at);
         }

@@ -155,10 +155,10 @@ impl Scorecard {
         let open = counts.should_total - counts.should_passed;
         match self.grade? {
             Grade::F => Some(format!(
-                "mend the MUSTs that failed: {}",
+                "fix the failed MUSTs: {}",
                 self.failed_must.join(", ")
             )),
-            Grade::D | Grade::C | Grade::B => Some(format!("mend the {open} SHOULDs that failed")),
+            Grade::D | Grade::C | Grade::B => Some(format!("fix the {open} failed SHOULDs")),
             Grade::A => {
                 let rules = self.missing_for_a_plus.iter().flat_map(|(_, rules)| rules);
                 let rules: Vec<&str> = rules.map(String::as_str).collect();

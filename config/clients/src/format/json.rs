@@ -17,7 +17,7 @@ pub(super) fn read(text: &str) -> Result<Tree, Unreadable> {
     let root = reader.value(0)?;
     reader.space()?;
     if reader.at < text.len() {
-        return Err(reader.wrong("something stands behind the value"));
+        return Err(reader.wrong("unexpected text after the value"));
     }
     Ok(Tree {
         root,
@@ -58,7 +58,7 @@ impl Reader<'_> {
                 rest.find('\n').unwrap_or(rest.len())
             } else if rest.starts_with("/*") {
                 let Some(end) = rest.find("*/") else {
-                    return Err(self.wrong("a comment has no end"));
+                    return Err(self.wrong("unclosed comment"));
                 };
                 end + 2
             } else {
@@ -72,7 +72,7 @@ impl Reader<'_> {
     fn value(&mut self, depth: usize) -> Result<Node, Unreadable> {
         self.space()?;
         if depth > MAX_DEPTH {
-            return Err(self.wrong("too many collections stand within one another"));
+            return Err(self.wrong("nested too deeply"));
         }
         let start = self.at;
         let kind = match self.peek() {
@@ -93,7 +93,7 @@ impl Reader<'_> {
             match self.peek() {
                 Some(b'}') => break,
                 Some(b'"') => {}
-                _ => return Err(self.wrong("a name in double quotes, or `}`, is missing")),
+                _ => return Err(self.wrong("expected a name in double quotes, or `}`")),
             }
             let start = self.at;
             let key = self.string()?;
@@ -148,7 +148,7 @@ impl Reader<'_> {
                 Ok(true)
             }
             Some(byte) if byte == end => Ok(false),
-            _ => Err(self.wrong("a comma or an end is missing")),
+            _ => Err(self.wrong("expected a comma or the end")),
         }
     }
 
@@ -161,7 +161,7 @@ impl Reader<'_> {
             match self.peek() {
                 Some(b'"') => break,
                 Some(b'\\') if bytes.get(self.at + 1).is_some_and(u8::is_ascii) => self.at += 2,
-                Some(b'\n') | None => return Err(self.wrong("a string has no end")),
+                Some(b'\n') | None => return Err(self.wrong("unclosed string")),
                 Some(_) => self.at += 1,
             }
         }
@@ -176,7 +176,7 @@ impl Reader<'_> {
         let length = rest.iter().take_while(|byte| is_part(**byte)).count();
         let word = self.text.part(self.at..self.at + length);
         if serde_json::from_str::<serde_json::Value>(word).is_err() {
-            return Err(self.wrong("this is no JSON"));
+            return Err(self.wrong("not JSON"));
         }
         self.at += length;
         Ok(Content::Other)

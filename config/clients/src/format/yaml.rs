@@ -65,7 +65,7 @@ impl Builder {
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    return Err("a second document begins here");
+                    return Err("more than one document");
                 }
             }
             Event::Scalar(text, style, anchor, tag) => {
@@ -143,7 +143,7 @@ impl Builder {
             return Err("a name may not be a collection here");
         }
         if self.frames.len() >= MAX_DEPTH {
-            return Err("too many collections stand within one another");
+            return Err("nested too deeply");
         }
         let is_flow = style == StructureStyle::Flow;
         self.frames.push(Frame {

@@ -35,7 +35,7 @@ def _unused(settings, reports, used):
     left = [one for one in reports[0]["requests"] if _times(one["place"], reports) == 0]
     if not left:
         return []
-    lines = [f"{_count(len(left), 'recorded request')} of {settings.cassette} never asked for:"]
+    lines = [f"{_count(len(left), 'recorded request')} of {settings.cassette} never requested:"]
     lines.extend(f"  {one['place']}  {one['method']}" for one in left[:SHOWN])
     if len(left) > SHOWN:
         lines.append(f"  and {len(left) - SHOWN} more")

@@ -5,8 +5,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use tapewright_schemas::event::{Replacement, What};
 
-use super::dice::Dice;
 use super::kinds::Kind;
+use super::random::Random;
 use super::values::Values;
 use crate::policy::Step;
 
@@ -18,7 +18,7 @@ pub struct Call<'a> {
     /// Its parameters.
     pub values: &'a Values,
     /// Chance.
-    pub dice: Dice,
+    pub random: Random,
     /// The message, without the end of its line.
     pub text: &'a [u8],
     /// How lines end here; empty where what carries the message ends it.

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use tapewright_schemas::event::{self, Direction, Offset, Release, Unable, What};
 
 use super::act::{Act, Call, CutAt, Move, Until};
-use super::book::{Book, Hit, NoTicket};
 use super::carried::Carried;
+use super::fault_set::{FaultSet, Hit, NoTicket};
 use super::memory::{Key, Memory};
 use crate::outbox::after;
 use crate::policy::{Decision, Hold, Step, Ticket, Verdict};
@@ -19,7 +19,7 @@ const DUE: Hold = Hold::Over(Release::Due);
 #[derive(Clone, Copy, Debug)]
 pub struct Meeting<'a> {
     /// The faults in force.
-    pub book: &'a Book,
+    pub fault_set: &'a FaultSet,
     /// When the message came.
     pub now: Offset,
     /// Which way it travels.
@@ -65,7 +65,7 @@ impl Meeting<'_> {
         (hit.kind().act)(&Call {
             kind: hit.kind(),
             values: hit.values(),
-            dice: hit.dice,
+            random: hit.random,
             text: self.carried.text(),
             end: self.carried.end(),
             id: self.chosen.id.as_deref(),
@@ -162,11 +162,11 @@ impl Meeting<'_> {
         match (until, self.chosen.key) {
             (Until::Next(_), _) => memory.until_next(self.dir, ticket),
             (Until::Cancelled(wait), Some(key)) if !cancelled => {
-                memory.until_cancelled(self.book, key, ticket, wait);
+                memory.until_cancelled(self.fault_set, key, ticket, wait);
             }
             (Until::Cancelled(_), _) => {
                 if let Some(due) = due {
-                    self.book.due(ticket, due, Release::Cancelled);
+                    self.fault_set.due(ticket, due, Release::Cancelled);
                 }
             }
             (Until::Removed, _) => {}
@@ -229,7 +229,7 @@ impl Meeting<'_> {
     }
 
     fn ticket(&self, due: Option<Offset>, before: Hold, then: Hold) -> Result<Ticket, NoTicket> {
-        self.book.ticket(&self.chosen.hit, due, before, then)
+        self.fault_set.ticket(&self.chosen.hit, due, before, then)
     }
 }
 

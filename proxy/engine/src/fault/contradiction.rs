@@ -70,10 +70,7 @@ impl Fault {
         } else {
             "standard streams"
         };
-        let why = format!(
-            "`{}` is for {needs}, which is not what is spoken here",
-            kind.name
-        );
+        let why = format!("`{}` only works over {needs}", kind.name);
         let instead = "choose another kind; `tapewright explain` lists them";
         (!kind.is_for(reach)).then(|| Contradiction::new(&[""], why, instead))
     }
@@ -90,21 +87,19 @@ impl Fault {
         if self.on == On::Request {
             let why = if self.kind.acts_on == ActsOn::Messages {
                 format!(
-                    "`{kind}` cannot be done to a request over HTTP: there a request can come later, or never"
+                    "`{kind}` cannot act on HTTP requests, which can only be delayed or dropped"
                 )
             } else {
-                format!("`{kind}` is about what comes back, not about requests")
+                format!("`{kind}` acts on answers, not on requests")
             };
-            let instead = "leave out `on=request` to do it to the answer";
+            let instead = "omit `on=request` to use it on the answer";
             return Some(Contradiction::new(&["on"], why, instead));
         }
         if sorts.iter().all(|sort| !sort.is_request) {
             let why = if only_http {
-                format!(
-                    "`{kind}` changes answers, and over HTTP nothing is said in the response to a notification of a client"
-                )
+                format!("`{kind}` acts on answers, and over HTTP a notification has none")
             } else {
-                format!("`{kind}` acts on answers, and nobody answers a notification")
+                format!("`{kind}` acts on answers, and a notification has none")
             };
             let instead = "choose the method of a request";
             return Some(Contradiction::new(&["method"], why, instead));
@@ -112,13 +107,13 @@ impl Fault {
         let to_client = |sort: &Sort| sort.dir == Direction::ToClient;
         let why = if only_http {
             format!(
-                "`{kind}` cannot be done to the answers of clients over HTTP: there they can come later, or never"
+                "`{kind}` cannot act on answers of clients over HTTP, which can only be delayed or dropped"
             )
         } else {
-            format!("`{kind}` acts on what servers answer, and here clients do")
+            format!("`{kind}` acts on answers of servers, not of clients")
         };
         let instead = if self.selector.dir.is_some() {
-            "leave out `dir=to_client` to do it to the answers of the server"
+            "omit `dir=to_client` to use it on answers of the server"
         } else {
             "choose a method that clients ask with"
         };
@@ -154,7 +149,7 @@ fn counts(selector: &Selector) -> Option<Contradiction> {
         return Some(Contradiction::new(&["first", "every"], why, ONE_OF_THEM));
     }
     let why = "with a `probability` of less than one in a million it never acts".to_owned();
-    let instead = "say how likely it is, as in `probability=0.1`";
+    let instead = "use a larger one, such as `probability=0.1`";
     (selector.probability == Some(0)).then(|| Contradiction::new(&["probability"], why, instead))
 }
 
@@ -189,8 +184,7 @@ fn direction(selector: &Selector) -> Option<Contradiction> {
 /// A session that there is not.
 fn no_session(selector: &Selector, reach: Reach) -> Option<Contradiction> {
     let session = selector.session.filter(|session| *session != 0)?;
-    let why =
-        format!("over standard streams there is one session, number 0, and no `session={session}`");
-    let found = || Contradiction::new(&["session"], why, "leave it out");
+    let why = format!("stdio has only session 0, not `session={session}`");
+    let found = || Contradiction::new(&["session"], why, "omit it");
     (reach == Reach::Stdio).then(found)
 }

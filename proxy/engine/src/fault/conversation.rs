@@ -5,9 +5,9 @@ use tapewright_schemas::envelope::{Envelope, Kind as MessageKind, for_each_messa
 use tapewright_schemas::event::{Direction, Offset, Scope, SessionKey, What};
 use tapewright_schemas::json;
 
-use super::book::{Book, Hit};
 use super::carried::Carried;
 use super::carry::{Chosen, Meeting};
+use super::fault_set::{FaultSet, Hit};
 use super::kinds::On;
 use super::memory::{Key, Memory};
 use super::selector::Subject;
@@ -41,14 +41,14 @@ impl Conversation {
     /// The fate of one message.
     pub(crate) fn decide(
         &mut self,
-        book: &Book,
+        fault_set: &FaultSet,
         session: SessionKey,
         now: Offset,
         dir: Direction,
         message: &Message<'_>,
     ) -> Decision {
-        let releases = self.memory.next(book, now, dir);
-        let decision = self.fate(book, session, now, dir, message);
+        let releases = self.memory.next(fault_set, now, dir);
+        let decision = self.fate(fault_set, session, now, dir, message);
         Decision {
             releases,
             ..decision
@@ -57,7 +57,7 @@ impl Conversation {
 
     fn fate(
         &mut self,
-        book: &Book,
+        fault_set: &FaultSet,
         session: SessionKey,
         now: Offset,
         dir: Direction,
@@ -67,11 +67,11 @@ impl Conversation {
         let mut chosen = None;
         if let MessageKind::Batch { .. } = message.envelope.kind {
             for_each_message(text, |one| {
-                let found = self.one(book, session, now, dir, &Envelope::parse(one), one);
+                let found = self.one(fault_set, session, now, dir, &Envelope::parse(one), one);
                 chosen = chosen.take().or(found);
             });
         } else {
-            chosen = self.one(book, session, now, dir, message.envelope, text);
+            chosen = self.one(fault_set, session, now, dir, message.envelope, text);
         }
         let Some(chosen) = chosen else {
             return Decision::PASS;
@@ -84,7 +84,7 @@ impl Conversation {
             };
         }
         let meeting = Meeting {
-            book,
+            fault_set,
             now,
             dir,
             carried: &Carried::line(message.line),
@@ -96,7 +96,7 @@ impl Conversation {
     /// Looks at one message; the fault that acts on it now.
     fn one(
         &mut self,
-        book: &Book,
+        fault_set: &FaultSet,
         session: SessionKey,
         now: Offset,
         dir: Direction,
@@ -112,7 +112,7 @@ impl Conversation {
         };
         match &envelope.kind {
             MessageKind::Request { id, method, .. } => {
-                let hit = book.choose(now, &subject(method, true))?;
+                let hit = fault_set.choose(now, &subject(method, true))?;
                 let id_text = json::find(text, &["id"]).unwrap_or(b"null").to_vec();
                 let key = (dir, IdKey::exact(id));
                 if hit.on() == On::Request {
@@ -128,18 +128,18 @@ impl Conversation {
             }
             MessageKind::Notification { method, .. } => {
                 if method == "notifications/cancelled"
-                    && let Some(chosen) = self.cancelled(book, now, dir, text)
+                    && let Some(chosen) = self.cancelled(fault_set, now, dir, text)
                 {
                     return Some(chosen);
                 }
-                let hit = book.choose(now, &subject(method, false))?;
+                let hit = fault_set.choose(now, &subject(method, false))?;
                 Some(Chosen::new(hit, None))
             }
             MessageKind::Response { id, .. } => {
                 let key = (dir.opposite(), IdKey::exact(id));
                 let awaited = self.awaited.take(Scope::default(), key.0, id)?;
                 // It may have been taken away while the answer was on its way.
-                if !book.is_in_force(&awaited.hit) {
+                if !fault_set.is_in_force(&awaited.hit) {
                     return None;
                 }
                 let mut chosen = Chosen::of(awaited.hit, key, awaited.id);
@@ -154,14 +154,14 @@ impl Conversation {
     /// to come is made sure of.
     fn cancelled(
         &mut self,
-        book: &Book,
+        fault_set: &FaultSet,
         now: Offset,
         dir: Direction,
         text: &[u8],
     ) -> Option<Chosen> {
         let id = json::find(text, &["params", "requestId"])?;
         let key = (dir, IdKey::exact_of(id));
-        if self.memory.cancelled(book, now, key) {
+        if self.memory.cancelled(fault_set, now, key) {
             return None;
         }
         let asked = self.awaited.cancel(Scope::default(), dir, key.1)?;

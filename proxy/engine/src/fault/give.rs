@@ -4,7 +4,7 @@ use tapewright_schemas::event::{Direction, What};
 
 use super::act::{Act, CutAt};
 use super::carry::{Meeting, repeated};
-use crate::policy::{Aside, Given, Step, Verdict};
+use crate::policy::{Aside, Delivery, Step, Verdict};
 
 impl Meeting<'_> {
     /// What only HTTP can tell the client, and what the tape says of it; `None` where lines
@@ -12,18 +12,18 @@ impl Meeting<'_> {
     pub(super) fn give(&self, act: &Act) -> Option<(Verdict, What)> {
         let asked = self.chosen.key.as_ref().map(|(dir, _)| *dir);
         let is_answer = self.dir == Direction::ToClient && asked == Some(Direction::ToServer);
-        if !self.book.serves_http() || !is_answer {
+        if !self.fault_set.serves_http() || !is_answer {
             return None;
         }
         let line = self.carried.text();
         let (given, what) = match act {
-            Act::Precede(noise) => (Given::Behind(noise.clone()), What::Preceded),
-            Act::Repeat(times) => (Given::Again(*times), repeated(*times)),
+            Act::Precede(noise) => (Delivery::Behind(noise.clone()), What::Preceded),
+            Act::Repeat(times) => (Delivery::Again(*times), repeated(*times)),
             Act::Status {
                 status,
                 retry_after,
             } => (
-                Given::Status {
+                Delivery::Status {
                     status: *status,
                     retry_after: *retry_after,
                 },
@@ -36,7 +36,7 @@ impl Meeting<'_> {
                     CutAt::Mid => Some(line.len() / 2),
                     CutAt::After => Some(line.len()),
                 };
-                (Given::Cut(length), What::Cut)
+                (Delivery::Cut(length), What::Cut)
             }
             _ => return None,
         };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::event::{Direction, Offset, Release};
 
-use super::book::Book;
+use super::fault_set::FaultSet;
 use crate::outbox::after;
 use crate::policy::Ticket;
 
@@ -49,11 +49,11 @@ impl Memory {
     }
 
     /// A message of this direction comes; whether something may go behind it.
-    pub(super) fn next(&mut self, book: &Book, now: Offset, dir: Direction) -> bool {
+    pub(super) fn next(&mut self, fault_set: &FaultSet, now: Offset, dir: Direction) -> bool {
         let next = self.until_next.get_mut(dir as usize);
         let next = next.map(std::mem::take).unwrap_or_default();
         for ticket in &next {
-            book.due(*ticket, now, Release::Next);
+            fault_set.due(*ticket, now, Release::Next);
         }
         !next.is_empty()
     }
@@ -61,7 +61,7 @@ impl Memory {
     /// This is held until its request is cancelled, and then for a time.
     pub(super) fn until_cancelled(
         &mut self,
-        book: &Book,
+        fault_set: &FaultSet,
         key: Key,
         ticket: Ticket,
         wait: Duration,
@@ -69,18 +69,18 @@ impl Memory {
         // What was let go otherwise is of no use any more.
         if self.until_cancelled.len() >= MOST_TICKETS.max(self.live_cancelled * 2) {
             self.until_cancelled
-                .retain(|_, (ticket, _)| book.knows(*ticket));
+                .retain(|_, (ticket, _)| fault_set.knows(*ticket));
             self.live_cancelled = self.until_cancelled.len();
         }
         self.until_cancelled.insert(key, (ticket, wait));
     }
 
     /// A request is cancelled; whether anything was held until then.
-    pub(super) fn cancelled(&mut self, book: &Book, now: Offset, key: Key) -> bool {
+    pub(super) fn cancelled(&mut self, fault_set: &FaultSet, now: Offset, key: Key) -> bool {
         let Some((ticket, wait)) = self.until_cancelled.remove(&key) else {
             return false;
         };
-        book.due(ticket, after(now, wait), Release::Cancelled);
+        fault_set.due(ticket, after(now, wait), Release::Cancelled);
         true
     }
 }

@@ -3,7 +3,7 @@
 //! A [`Kind`] is one thing that can be done; the table of all of them is [`kinds::ALL`], from
 //! which help, documents and tests are made. A [`Fault`] is a kind with its parameters and
 //! a [`Selector`]; [`Fault::parse`] reads one from the words `hang tool=search nth=3`. A
-//! [`Book`] holds the faults in force, counts, and says which message meets which; it may
+//! [`FaultSet`] holds the faults in force, counts, and says which message meets which; it may
 //! change while messages flow. A [`FaultPolicy`] is what a lane asks.
 //!
 //! # What a fault acts on
@@ -21,20 +21,21 @@
 //! * With no fault in force nothing is looked at: one relaxed load per read.
 
 mod act;
-mod book;
 mod carried;
 mod carry;
 mod contradiction;
 mod conversation;
-mod dice;
 mod display;
 mod explain;
+mod fault_set;
 mod give;
+mod hears;
 pub mod kinds;
 mod memory;
 mod methods;
 mod pointers;
 mod policy;
+mod random;
 mod reach;
 mod rejected;
 mod selector;
@@ -43,14 +44,14 @@ mod values;
 mod words;
 
 pub use self::act::{Act, Call, CutAt, Move, Until};
-pub use self::book::{Book, Entry, Hit, NoTicket};
 pub use self::carried::Carried;
 pub use self::carry::{Chosen, Meeting};
-pub use self::dice::Dice;
 pub use self::explain::page;
+pub use self::fault_set::{Entry, FaultSet, Hit, NoTicket};
 pub use self::kinds::{ActsOn, Kind, Legal, On, Parameter, Reach, Unit};
 pub use self::memory::Memory;
 pub use self::policy::FaultPolicy;
+pub use self::random::Random;
 pub use self::rejected::Rejected;
 pub use self::selector::{Selector, Subject};
 pub use self::spec::{Fault, SELECTING, SpecError};

@@ -1,30 +1,30 @@
-//! The faults of a book, as a lane asks for them.
+//! The faults of a fault set, as a lane asks for them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tapewright_schemas::event::{ConduitId, Direction, Offset, SessionKey};
 
-use super::book::Book;
 use super::conversation::Conversation;
+use super::fault_set::FaultSet;
 use crate::policy::{Decision, Hold, Holds, Message, Policy, Ticket};
 
-/// The faults of a book, on one conversation.
+/// The faults of a fault set, on one conversation.
 ///
 /// Both lanes share what is known of their conversation behind a lock, which is taken only
 /// while a fault is in force.
 #[derive(Clone, Debug)]
 pub struct FaultPolicy {
-    book: Arc<Book>,
+    fault_set: Arc<FaultSet>,
     session: SessionKey,
     shared: Arc<Mutex<Conversation>>,
 }
 
 impl FaultPolicy {
-    /// The faults of a book.
+    /// The faults of a fault set.
     #[must_use]
-    pub fn new(book: Arc<Book>) -> Self {
+    pub fn new(fault_set: Arc<FaultSet>) -> Self {
         Self {
-            book,
+            fault_set,
             session: SessionKey::default(),
             shared: Arc::default(),
         }
@@ -33,37 +33,37 @@ impl FaultPolicy {
 
 impl Policy for FaultPolicy {
     fn is_idle(&self) -> bool {
-        self.book.is_idle()
+        self.fault_set.is_idle()
     }
 
     fn decide(&mut self, now: Offset, dir: Direction, message: &Message<'_>) -> Decision {
         let conversation = self.shared.lock();
         let mut conversation = conversation.unwrap_or_else(PoisonError::into_inner);
-        conversation.decide(&self.book, self.session, now, dir, message)
+        conversation.decide(&self.fault_set, self.session, now, dir, message)
     }
 
     fn for_conduit(&self, _conduit: ConduitId, session: SessionKey) -> Self {
         Self {
             session,
-            ..Self::new(Arc::clone(&self.book))
+            ..Self::new(Arc::clone(&self.fault_set))
         }
     }
 }
 
 impl Holds for FaultPolicy {
     fn hold(&self, now: Offset, ticket: Ticket) -> Hold {
-        self.book.hold(now, ticket)
+        self.fault_set.hold(now, ticket)
     }
 
     fn give_back(&self, ticket: Ticket) {
-        self.book.give_back(ticket);
+        self.fault_set.give_back(ticket);
     }
 
     fn changes(&self) -> u64 {
-        self.book.changes()
+        self.fault_set.changes()
     }
 
     fn due(&self, ticket: Ticket) -> Option<Offset> {
-        self.book.due_at(ticket)
+        self.fault_set.due_at(ticket)
     }
 }

@@ -3,9 +3,9 @@
 use tapewright_schemas::event::Direction;
 
 use super::act::{Act, Call, Until};
-use super::dice::Dice;
 use super::kinds::{ActsOn, On, Reach};
 use super::methods::Sort;
+use super::random::Random;
 use super::spec::Fault;
 
 impl Fault {
@@ -54,7 +54,7 @@ impl Fault {
         (self.kind.act)(&Call {
             kind: self.kind,
             values: &self.values,
-            dice: Dice::new(0, self.kind.name, 0),
+            random: Random::new(0, self.kind.name, 0),
             text: b"",
             end: b"",
             id: None,

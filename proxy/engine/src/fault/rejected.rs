@@ -1,23 +1,23 @@
 //! Why a fault is not put in force.
 
-use super::book::MOST;
+use super::fault_set::MOST;
 use super::spec::{SpecError, hint};
 
-/// Why the book was not changed.
+/// Why the fault set was not changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Rejected {
     /// The name is taken.
-    #[error("there is a fault `{0}` already; change it, or choose another name")]
+    #[error("fault `{0}` already exists; change it, or choose another name")]
     NameTaken(String),
     /// Something is missing, or it can never act here.
     #[error(transparent)]
     Spec(#[from] SpecError),
     /// Too many.
-    #[error("there are {MOST} faults already")]
+    #[error("too many faults: at most {MOST} are allowed")]
     TooMany,
     /// No such fault.
-    #[error("there is no fault `{name}`{}", hint(.near.as_deref()))]
+    #[error("unknown fault `{name}`{}", hint(.near.as_deref()))]
     Unknown {
         /// What was said.
         name: String,

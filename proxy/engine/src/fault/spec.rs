@@ -13,7 +13,7 @@ use super::words::{Word, words};
 /// Something that is done to some messages.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// Its name; the book gives one where there is none.
+    /// Its name; the fault set gives one where there is none.
     pub name: Option<String>,
     /// What is done.
     pub kind: &'static Kind,
@@ -32,7 +32,7 @@ pub struct Fault {
 #[non_exhaustive]
 pub enum SpecError {
     /// No word.
-    #[error("column 1: there is no fault; it begins with its kind, as in `hang tool=search nth=3`")]
+    #[error("column 1: expected a fault, such as `hang tool=search nth=3`")]
     Empty,
     /// A value that is none.
     #[error("column {column}: {what}")]
@@ -69,7 +69,7 @@ pub enum SpecError {
         column: usize,
     },
     /// A word said twice.
-    #[error("column {column}: `{word}` was said before")]
+    #[error("column {column}: duplicate `{word}`")]
     Twice {
         /// Where.
         column: usize,
@@ -77,7 +77,7 @@ pub enum SpecError {
         word: String,
     },
     /// No such kind.
-    #[error("column {column}: there is no fault `{found}`{}", hint(.near.as_deref()))]
+    #[error("column {column}: unknown fault `{found}`{}", hint(.near.as_deref()))]
     UnknownKind {
         /// Where.
         column: usize,
@@ -87,7 +87,7 @@ pub enum SpecError {
         near: Option<String>,
     },
     /// No such word.
-    #[error("column {column}: `{kind}` has no `{found}`{}", hint(.near.as_deref()))]
+    #[error("column {column}: unknown option `{found}` of `{kind}`{}", hint(.near.as_deref()))]
     UnknownWord {
         /// Where.
         column: usize,
@@ -246,15 +246,20 @@ impl Fault {
             "every" => selector.every = Some(count(key, value)?),
             "dir" => {
                 let dir = Direction::from_name(&value.replace('-', "_"));
-                let dir = dir
-                    .ok_or_else(|| format!("`dir` is `to_server` or `to_client`, not `{value}`"))?;
+                let dir = dir.ok_or_else(|| {
+                    format!("invalid `dir`: expected `to_server` or `to_client`, found `{value}`")
+                })?;
                 selector.dir = Some(dir);
             }
             "on" => {
                 self.on = match value {
                     "answer" => On::Answer,
                     "request" => On::Request,
-                    _ => return Err(format!("`on` is `answer` or `request`, not `{value}`")),
+                    _ => {
+                        return Err(format!(
+                            "invalid `on`: expected `answer` or `request`, found `{value}`"
+                        ));
+                    }
                 }
             }
             "after" => match value.parse() {
@@ -265,30 +270,32 @@ impl Fault {
             _ if key.starts_with('/') => {
                 if key.replace("~0", "").replace("~1", "").contains('~') {
                     return Err(format!(
-                        "`{key}` is no JSON pointer: in one `~` is written `~0`, and `/` in a name `~1`"
+                        "invalid JSON pointer `{key}`: write `~0` for `~`, and `~1` for `/` in a name"
                     ));
                 }
                 selector.equals.push((key.to_owned(), value.to_owned()));
             }
-            _ => return Err(format!("there is no `{key}`")),
+            _ => return Err(format!("unknown option `{key}`")),
         }
         Ok(())
     }
 }
 
 fn number<N: std::str::FromStr>(key: &str, value: &str) -> Result<N, String> {
-    let wrong = |_| format!("`{key}` is a whole number, not `{value}`");
+    let wrong = |_| format!("invalid `{key}`: expected a whole number, found `{value}`");
     value.parse().map_err(wrong)
 }
 
 fn count(key: &str, value: &str) -> Result<u64, String> {
-    let wrong = || format!("`{key}` counts from 1 on");
+    let wrong = || format!("`{key}` must be at least 1");
     number(key, value).and_then(|number: u64| (number > 0).then_some(number).ok_or_else(wrong))
 }
 
 fn time(value: &str) -> Result<Duration, String> {
     let wrong = || {
-        format!("`after` is a number of messages, or a time such as `500ms` or `2s`, not `{value}`")
+        format!(
+            "invalid `after`: expected a number of messages, or a duration such as `500ms` or `2s`, found `{value}`"
+        )
     };
     let (digits, factor) = match (value.strip_suffix("ms"), value.strip_suffix('s')) {
         (Some(digits), _) => (digits, 1),
@@ -305,7 +312,8 @@ fn time(value: &str) -> Result<Duration, String> {
     reason = "between zero and a million"
 )]
 fn chance(value: &str) -> Result<u32, String> {
-    let wrong = || format!("`probability` is a number from 0 to 1, or 0% to 100%, not `{value}`");
+    let wrong =
+        || format!("invalid `probability`: expected 0 to 1, or 0% to 100%, found `{value}`");
     let (digits, whole) = match value.strip_suffix('%') {
         Some(digits) => (digits, 100.0),
         None => (value, 1.0),

@@ -13,7 +13,7 @@ pub struct Values(BTreeMap<&'static str, String>);
 #[non_exhaustive]
 pub enum ValueError {
     /// Not a whole number.
-    #[error("`{name}` is a whole number of {unit}, not `{found}`")]
+    #[error("invalid `{name}`: expected a whole number of {unit}, found `{found}`")]
     NotANumber {
         /// The parameter.
         name: &'static str,
@@ -23,7 +23,7 @@ pub enum ValueError {
         found: String,
     },
     /// Not JSON.
-    #[error("`{name}` is a JSON value, not `{found}`")]
+    #[error("invalid `{name}`: expected a JSON value, found `{found}`")]
     NotJson {
         /// The parameter.
         name: &'static str,
@@ -31,7 +31,7 @@ pub enum ValueError {
         found: String,
     },
     /// None of the words.
-    #[error("`{name}` is one of {words}, not `{found}`")]
+    #[error("invalid `{name}`: expected one of {words}, found `{found}`")]
     NotAWord {
         /// The parameter.
         name: &'static str,
@@ -41,7 +41,7 @@ pub enum ValueError {
         found: String,
     },
     /// Too large or too small.
-    #[error("`{name}` is {least} to {most} {unit}, not {found}")]
+    #[error("invalid `{name}`: expected {least} to {most} {unit}, found {found}")]
     OutOfRange {
         /// The parameter.
         name: &'static str,

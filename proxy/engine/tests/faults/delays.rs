@@ -59,12 +59,12 @@ fn what_is_long_is_not_joined_with_others() {
 fn a_delay_that_is_changed_passes_on_what_it_holds() {
     let mut talk = after_two_calls(&["slow name=s tool=search delay_ms=100000"]);
     talk.server(10, &answer(1));
-    talk.book
+    talk.fault_set
         .change("s", Fault::parse("hang tool=other").unwrap())
         .unwrap();
     talk.timeout(11);
     assert_eq!(talk.to_client(), [answer(1)]);
-    let entry = &talk.book.entries()[0];
+    let entry = &talk.fault_set.entries()[0];
     assert_eq!(
         (entry.name.as_str(), entry.met, entry.fault.kind.name),
         ("s", 0, "hang")
@@ -99,9 +99,9 @@ fn pieces_that_wait_are_let_go_with_their_fault() {
             assert!(!talk.raw_to_client().contains('\n'), "{fault}");
             if change {
                 let other = Fault::parse("hang tool=other").unwrap();
-                talk.book.change("f", other).unwrap();
+                talk.fault_set.change("f", other).unwrap();
             } else {
-                talk.book.remove("f").unwrap();
+                talk.fault_set.remove("f").unwrap();
             }
             talk.timeout(1_030_000);
             assert_eq!(talk.to_client(), [answer(1), answer(2)], "{fault}");
@@ -121,7 +121,7 @@ fn a_fault_that_was_taken_away_meets_no_answer_that_is_on_its_way() {
     ] {
         // Another one is in force, so that messages are looked at.
         let mut talk = after_two_calls(&[&format!("{fault} name=f tool=search"), "hang tool=x"]);
-        talk.book.remove("f").unwrap();
+        talk.fault_set.remove("f").unwrap();
         talk.server(10_000, &answer(1));
         assert_eq!(talk.to_client(), [answer(1)], "{fault}");
         assert!(talk.effects().is_empty(), "{fault}");

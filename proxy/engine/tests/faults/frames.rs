@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use tapewright_engine::fault::{Book, Carried, Chosen, Fault, Meeting, Memory, Reach, Subject};
+use tapewright_engine::fault::{Carried, Chosen, Fault, FaultSet, Meeting, Memory, Reach, Subject};
 use tapewright_engine::policy::{Decision, Hold, Holds, Ticket};
 use tapewright_engine::{Outbox, SseFramer, SseItem};
 use tapewright_schemas::event::{
@@ -12,8 +12,8 @@ use tapewright_schemas::event::{
 
 const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"text":"as it is"}}"#;
 
-/// What holds under a book's tickets.
-struct Tickets<'a>(&'a Book);
+/// What holds under a fault set's tickets.
+struct Tickets<'a>(&'a FaultSet);
 
 impl Holds for Tickets<'_> {
     fn hold(&self, now: Offset, ticket: Ticket) -> Hold {
@@ -33,14 +33,15 @@ impl Holds for Tickets<'_> {
     }
 }
 
-fn book(fault: &str) -> Arc<Book> {
-    let book = Book::new(7, "fs", Reach::Http);
-    book.add(Fault::parse(fault).expect("a fault"))
+fn fault_set(fault: &str) -> Arc<FaultSet> {
+    let fault_set = FaultSet::new(7, "fs", Reach::Http);
+    fault_set
+        .add(Fault::parse(fault).expect("a fault"))
         .expect("it may act");
-    Arc::new(book)
+    Arc::new(fault_set)
 }
 
-fn chosen(book: &Book) -> Chosen {
+fn chosen(fault_set: &FaultSet) -> Chosen {
     let subject = Subject {
         method: "tools/call",
         text: br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#,
@@ -48,7 +49,9 @@ fn chosen(book: &Book) -> Chosen {
         session: SessionKey(1),
         is_request: true,
     };
-    let hit = book.choose(Offset(0), &subject).expect("it meets the call");
+    let hit = fault_set
+        .choose(Offset(0), &subject)
+        .expect("it meets the call");
     Chosen::new(hit, Some(b"1".to_vec()))
 }
 
@@ -62,22 +65,22 @@ fn event(text: &str) -> Carried {
     Carried::event(&event, &fields, text.as_bytes())
 }
 
-fn decide(book: &Book, carried: &Carried) -> Decision {
+fn decide(fault_set: &FaultSet, carried: &Carried) -> Decision {
     let meeting = Meeting {
-        book,
+        fault_set,
         now: Offset(0),
         dir: Direction::ToClient,
         carried,
-        chosen: &chosen(book),
+        chosen: &chosen(fault_set),
     };
     meeting.decide(&mut Memory::default())
 }
 
 /// All that leaves, and whether the direction was cut.
 fn played(fault: &str, carried: &Carried) -> (Vec<u8>, bool) {
-    let book = book(fault);
+    let fault_set = fault_set(fault);
     let mut outbox = Outbox::default();
-    let decision = decide(&book, carried);
+    let decision = decide(&fault_set, carried);
     outbox.take(
         Offset(0),
         MessageNumber::new(1),
@@ -87,7 +90,7 @@ fn played(fault: &str, carried: &Carried) -> (Vec<u8>, bool) {
     let mut out = Vec::new();
     let mut now = Offset(0);
     loop {
-        let cut = outbox.turn(now, &Tickets(&book));
+        let cut = outbox.turn(now, &Tickets(&fault_set));
         while let Some(bytes) = outbox.pop() {
             out.extend_from_slice(&bytes);
         }
@@ -171,15 +174,15 @@ fn a_connection_is_cut_where_it_is_asked_for() {
 #[test]
 fn all_that_wait_for_one_ticket_see_how_it_ends() {
     for (fault, cut) in [("wedged", false), ("timeout timeout_ms=5", true)] {
-        let book = book(fault);
-        let holds = Tickets(&book);
+        let fault_set = fault_set(fault);
+        let holds = Tickets(&fault_set);
         let whole = Bytes::from_static(ANSWER.as_bytes());
         let mut holder = Outbox::default();
-        let decision = decide(&book, &Carried::body(&whole));
+        let decision = decide(&fault_set, &Carried::body(&whole));
         let ticket = decision.ticket().expect("it is held");
         holder.take(Offset(0), MessageNumber::new(1), decision, whole.clone());
         let mut other = Outbox::default();
-        assert!(book.share(ticket));
+        assert!(fault_set.share(ticket));
         other.wait_for(Offset(1), ticket);
         assert!(other.waits_for(ticket) && !other.turn(Offset(1), &holds));
         other.take(
@@ -191,7 +194,7 @@ fn all_that_wait_for_one_ticket_see_how_it_ends() {
         let told = other.told().expect("it waits behind");
         assert_eq!(told.effect.what, What::Behind { holder: None });
         if !cut {
-            book.remove("wedged-1").expect("it is there");
+            fault_set.remove("wedged-1").expect("it is there");
         }
         for outbox in [&mut holder, &mut other] {
             assert_eq!(outbox.turn(Offset(9_000), &holds), cut, "{fault}");
@@ -213,18 +216,18 @@ fn all_that_wait_for_one_ticket_see_how_it_ends() {
             };
             assert_eq!(told.effect.what, released);
         }
-        assert!(!book.share(ticket), "everybody has given it back");
+        assert!(!fault_set.share(ticket), "everybody has given it back");
     }
 }
 
 #[test]
 fn who_leaves_gives_everything_back() {
-    let book = book("hang");
+    let fault_set = fault_set("hang");
     let whole = Bytes::from_static(ANSWER.as_bytes());
     let mut outbox = Outbox::default();
     let carried = Carried::body(&whole);
     for number in 1..=3 {
-        let decision = decide(&book, &carried);
+        let decision = decide(&fault_set, &carried);
         outbox.take(
             Offset(0),
             MessageNumber::new(number),
@@ -232,10 +235,12 @@ fn who_leaves_gives_everything_back() {
             whole.clone(),
         );
     }
-    assert_eq!(book.entries()[0].holds, 3);
+    assert_eq!(fault_set.entries()[0].holds, 3);
     while outbox.told().is_some() {}
-    outbox.abandon(Offset(5), &Tickets(&book), |after| What::Left { after });
-    assert_eq!(book.entries()[0].holds, 0);
+    outbox.abandon(Offset(5), &Tickets(&fault_set), |after| What::Left {
+        after,
+    });
+    assert_eq!(fault_set.entries()[0].holds, 0);
     let told: Vec<_> = std::iter::from_fn(|| outbox.told()).collect();
     let left = What::Left { after: Offset(5) };
     assert_eq!(told.len(), 3);

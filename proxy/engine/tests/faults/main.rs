@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use talk::Talk;
-use tapewright_engine::fault::{Book, Fault, Reach, Rejected, SpecError, kinds};
+use tapewright_engine::fault::{Fault, FaultSet, Reach, Rejected, SpecError, kinds};
 use tapewright_schemas::event::Direction;
 
 fn call(id: u64, tool: &str) -> String {
@@ -59,11 +59,11 @@ fn a_hang_holds_one_answer_until_it_is_removed() {
     talk.server(11, &answer(2));
     assert_eq!(talk.to_client(), [answer(2)]);
     assert_eq!(talk.effects(), ["hang-1 (hang): held"]);
-    assert_eq!(talk.book.entries()[0].holds, 1);
-    talk.book.remove("hang-1").unwrap();
+    assert_eq!(talk.fault_set.entries()[0].holds, 1);
+    talk.fault_set.remove("hang-1").unwrap();
     talk.timeout(20_000_000);
     assert_eq!(talk.to_client(), [answer(2), answer(1)]);
-    assert!(talk.book.is_idle());
+    assert!(talk.fault_set.is_idle());
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn half_a_line_then_silence() {
     talk.server(11, &answer(2));
     assert_eq!(talk.raw_to_client(), &answer(1)[..5]);
     assert_eq!(talk.effects().len(), 2);
-    talk.book.remove("hang-1").unwrap();
+    talk.fault_set.remove("hang-1").unwrap();
     talk.timeout(12);
     assert_eq!(talk.to_client(), [answer(1), answer(2)]);
 }
@@ -95,7 +95,7 @@ fn wedged_holds_everything_in_order() {
     talk.server(12, &answer(2));
     assert!(talk.to_client().is_empty());
     assert_eq!(talk.effects().len(), 3, "{:?}", talk.effects());
-    talk.book.remove("wedged-1").unwrap();
+    talk.fault_set.remove("wedged-1").unwrap();
     talk.timeout(13);
     assert_eq!(talk.to_client()[0], answer(1));
     assert_eq!(talk.to_client()[2], answer(2));
@@ -109,7 +109,7 @@ fn recover_after_hangs_the_first_calls() {
         talk.server(id, &answer(id));
     }
     assert_eq!(talk.to_client(), [answer(3)]);
-    let entry = &talk.book.entries()[0];
+    let entry = &talk.fault_set.entries()[0];
     assert_eq!((entry.met, entry.fired), (3, 2));
 }
 
@@ -294,10 +294,12 @@ fn a_batch_is_acted_on_whole() {
 
 #[test]
 fn one_conversation_does_not_touch_another() {
-    let book = Arc::new(Book::new(1, "fs", Reach::Stdio));
-    book.add(Fault::parse("wedged nth=1").unwrap()).unwrap();
-    let mut first = Talk::on(&book);
-    let mut second = Talk::on(&book);
+    let fault_set = Arc::new(FaultSet::new(1, "fs", Reach::Stdio));
+    fault_set
+        .add(Fault::parse("wedged nth=1").unwrap())
+        .unwrap();
+    let mut first = Talk::on(&fault_set);
+    let mut second = Talk::on(&fault_set);
     for talk in [&mut first, &mut second] {
         talk.client(0, &call(1, "search"));
         talk.server(1, &answer(1));
@@ -306,23 +308,20 @@ fn one_conversation_does_not_touch_another() {
     assert!(first.to_client().is_empty());
     assert_eq!(second.to_client().len(), 2);
     drop(first);
-    assert_eq!(book.entries()[0].holds, 0);
+    assert_eq!(fault_set.entries()[0].holds, 0);
 }
 
 #[test]
 fn the_book_refuses_what_cannot_be() {
-    let book = Book::new(0, "fs", Reach::Stdio);
-    let add = |text: &str| book.add(Fault::parse(text).unwrap());
+    let fault_set = FaultSet::new(0, "fs", Reach::Stdio);
+    let add = |text: &str| fault_set.add(Fault::parse(text).unwrap());
     assert_eq!(add("hang name=a"), Ok("a".to_owned()));
     assert_eq!(add("hang name=a"), Err(Rejected::NameTaken("a".to_owned())));
     let far = add("http-status status=404").unwrap_err();
-    assert!(far.to_string().contains("is for HTTP"), "{far}");
+    assert!(far.to_string().contains("only works over HTTP"), "{far}");
     assert_eq!(add("hang name=slower"), Ok("slower".to_owned()));
-    let unknown = book.remove("slover").unwrap_err().to_string();
-    assert_eq!(
-        unknown,
-        "there is no fault `slover`; did you mean `slower`?"
-    );
+    let unknown = fault_set.remove("slover").unwrap_err().to_string();
+    assert_eq!(unknown, "unknown fault `slover`; did you mean `slower`?");
 }
 
 #[test]
@@ -330,11 +329,11 @@ fn mistakes_say_where_and_what_was_meant() {
     let say = |text: &str| Fault::parse(text).unwrap_err().to_string();
     assert_eq!(
         say("hnag tool=x"),
-        "column 1: there is no fault `hnag`; did you mean `hang`?"
+        "column 1: unknown fault `hnag`; did you mean `hang`?"
     );
     assert_eq!(
         say("hang tol=x"),
-        "column 6: `hang` has no `tol`; did you mean `tool`?"
+        "column 6: unknown option `tol` of `hang`; did you mean `tool`?"
     );
     assert_eq!(
         say("slow tool=x"),
@@ -342,14 +341,14 @@ fn mistakes_say_where_and_what_was_meant() {
     );
     assert_eq!(
         say("slow delay_ms=1.5"),
-        "column 6: `delay_ms` is a whole number of milliseconds, not `1.5`"
+        "column 6: invalid `delay_ms`: expected a whole number of milliseconds, found `1.5`"
     );
     assert_eq!(say("hang tool='x"), "column 11: the quote is not closed");
-    assert_eq!(say("hang nth=0"), "column 6: `nth` counts from 1 on");
-    assert_eq!(say("hang nth=1 nth=2"), "column 12: `nth` was said before");
+    assert_eq!(say("hang nth=0"), "column 6: `nth` must be at least 1");
+    assert_eq!(say("hang nth=1 nth=2"), "column 12: duplicate `nth`");
     assert_eq!(
         say("hang probability=2"),
-        "column 6: `probability` is a number from 0 to 1, or 0% to 100%, not `2`"
+        "column 6: invalid `probability`: expected 0 to 1, or 0% to 100%, found `2`"
     );
     assert_eq!(
         say("hang tool="),
@@ -382,8 +381,8 @@ fn play(faults: &[&str], seed: u64, lines: &[(bool, String)], remove: bool) -> T
         }
     }
     if remove {
-        for entry in talk.book.entries() {
-            talk.book.remove(&entry.name).unwrap();
+        for entry in talk.fault_set.entries() {
+            talk.fault_set.remove(&entry.name).unwrap();
         }
         talk.timeout(1_000_000_000);
     }

@@ -1,7 +1,7 @@
 //! Faults that could never act are refused, and those that look like them are not.
 
 use proptest::prelude::*;
-use tapewright_engine::fault::{Book, Fault, Reach, Subject, kinds};
+use tapewright_engine::fault::{Fault, FaultSet, Reach, Subject, kinds};
 use tapewright_schemas::event::{Direction, Offset, SessionKey};
 
 use super::talk::Talk;
@@ -13,11 +13,11 @@ fn refused(spec: &str) -> String {
     }
 }
 
-/// What a book says of a fault, where this is spoken.
+/// What a fault set says of a fault, where this is spoken.
 fn added(reach: Reach, spec: &str) -> Result<String, String> {
     let fault = Fault::parse(spec).map_err(|error| error.to_string())?;
-    let book = Book::new(0, "fs", reach);
-    book.add(fault).map_err(|error| error.to_string())
+    let fault_set = FaultSet::new(0, "fs", reach);
+    fault_set.add(fault).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn words_that_leave_nothing_to_meet_are_refused_with_their_place() {
         ),
         (
             "hang probability=0",
-            "column 6: with a `probability` of less than one in a million it never acts; say how likely it is, as in `probability=0.1`",
+            "column 6: with a `probability` of less than one in a million it never acts; use a larger one, such as `probability=0.1`",
         ),
         (
             "hang tool=x method=tools/list",
@@ -81,31 +81,31 @@ fn words_that_leave_nothing_to_meet_are_refused_with_their_place() {
         ),
         (
             "error on=request",
-            "column 7: `error` is about what comes back, not about requests; leave out `on=request` to do it to the answer",
+            "column 7: `error` acts on answers, not on requests; omit `on=request` to use it on the answer",
         ),
         (
             "error method=notifications/progress",
-            "column 7: `error` acts on answers, and nobody answers a notification; choose the method of a request",
+            "column 7: `error` acts on answers, and a notification has none; choose the method of a request",
         ),
         (
             "reset method=sampling/createMessage",
-            "column 7: `reset` acts on what servers answer, and here clients do; choose a method that clients ask with",
+            "column 7: `reset` acts on answers of servers, not of clients; choose a method that clients ask with",
         ),
         (
             "list-change method=* dir=to_client",
-            "column 22: `list-change` acts on what servers answer, and here clients do; leave out `dir=to_client` to do it to the answers of the server",
+            "column 22: `list-change` acts on answers of servers, not of clients; omit `dir=to_client` to use it on answers of the server",
         ),
         (
             "recover_after failures=0",
-            "column 15: `failures` is 1 to 1000000 calls, not 0",
+            "column 15: invalid `failures`: expected 1 to 1000000 calls, found 0",
         ),
         (
             "reorder within_ms=0",
-            "column 9: `within_ms` is 1 to 86400000 milliseconds, not 0",
+            "column 9: invalid `within_ms`: expected 1 to 86400000 milliseconds, found 0",
         ),
         (
             "hang /a~b=c",
-            "column 6: `/a~b` is no JSON pointer: in one `~` is written `~0`, and `/` in a name `~1`",
+            "column 6: invalid JSON pointer `/a~b`: write `~0` for `~`, and `~1` for `/` in a name",
         ),
     ] {
         assert_eq!(refused(spec), says);
@@ -148,42 +148,42 @@ fn what_is_never_said_here_is_refused_here() {
         (
             Reach::Stdio,
             "http-status status=404",
-            "column 1: `http-status` is for HTTP, which is not what is spoken here; choose another kind; `tapewright explain` lists them",
+            "column 1: `http-status` only works over HTTP; choose another kind; `tapewright explain` lists them",
         ),
         (
             Reach::Http,
             "exit",
-            "column 1: `exit` is for standard streams, which is not what is spoken here; choose another kind; `tapewright explain` lists them",
+            "column 1: `exit` only works over standard streams; choose another kind; `tapewright explain` lists them",
         ),
         (
             Reach::Stdio,
             "hang session=2",
-            "column 6: over standard streams there is one session, number 0, and no `session=2`; leave it out",
+            "column 6: stdio has only session 0, not `session=2`; omit it",
         ),
         (
             Reach::Http,
             "truncate on=request",
-            "column 10: `truncate` cannot be done to a request over HTTP: there a request can come later, or never; leave out `on=request` to do it to the answer",
+            "column 10: `truncate` cannot act on HTTP requests, which can only be delayed or dropped; omit `on=request` to use it on the answer",
         ),
         (
             Reach::Http,
             "truncate method=ping dir=to_client",
-            "column 22: `truncate` cannot be done to the answers of clients over HTTP: there they can come later, or never; leave out `dir=to_client` to do it to the answers of the server",
+            "column 22: `truncate` cannot act on answers of clients over HTTP, which can only be delayed or dropped; omit `dir=to_client` to use it on answers of the server",
         ),
         (
             Reach::Http,
             "truncate method=sampling/createMessage",
-            "column 10: `truncate` cannot be done to the answers of clients over HTTP: there they can come later, or never; choose a method that clients ask with",
+            "column 10: `truncate` cannot act on answers of clients over HTTP, which can only be delayed or dropped; choose a method that clients ask with",
         ),
         (
             Reach::Http,
             "truncate method=notifications/initialized",
-            "column 10: `truncate` changes answers, and over HTTP nothing is said in the response to a notification of a client; choose the method of a request",
+            "column 10: `truncate` acts on answers, and over HTTP a notification has none; choose the method of a request",
         ),
         (
             Reach::Any,
             "http-status status=404 method=notifications/initialized",
-            "column 24: `http-status` acts on answers, and nobody answers a notification; choose the method of a request",
+            "column 24: `http-status` acts on answers, and a notification has none; choose the method of a request",
         ),
     ] {
         assert_eq!(added(reach, spec), Err(says.to_owned()));
@@ -229,7 +229,7 @@ fn what_a_kind_has_nothing_to_do_to_is_not_met() {
         talk.to_client()[0].contains("\"error\""),
         "the first request"
     );
-    let entry = &talk.book.entries()[0];
+    let entry = &talk.fault_set.entries()[0];
     assert_eq!((entry.met, entry.fired), (1, 1));
 }
 
@@ -245,7 +245,7 @@ fn the_first_of_those_that_fit_are_met_and_later_ones_are_not() {
         talk.server(id, &super::answer(id));
     }
     assert_eq!(talk.to_client(), [super::answer(2), super::answer(4)]);
-    let entry = &talk.book.entries()[0];
+    let entry = &talk.fault_set.entries()[0];
     assert_eq!((entry.met, entry.fired), (3, 2));
 }
 

@@ -51,13 +51,13 @@ fn a_delay_is_told_where_it_ends_at_another_time_than_foreseen() {
     assert_eq!(released(&talk), []);
 
     let mut talk = slow();
-    talk.book.remove("s").unwrap();
+    talk.fault_set.remove("s").unwrap();
     talk.timeout(30_000);
     assert_eq!(released(&talk), [(2, 28_000, Release::Removed)]);
 
     let mut talk = slow();
     let other = Fault::parse("slow tool=search delay_ms=5").unwrap();
-    talk.book.change("s", other).unwrap();
+    talk.fault_set.change("s", other).unwrap();
     talk.timeout(40_000);
     assert_eq!(released(&talk), [(2, 38_000, Release::Changed)]);
 
@@ -71,7 +71,7 @@ fn a_delay_is_told_where_it_ends_at_another_time_than_foreseen() {
 fn whatever_is_held_is_told_when_it_goes() {
     let mut talk = after_two_calls(&["hang tool=search"]);
     talk.server(10, &answer(1));
-    talk.book.remove("hang-1").unwrap();
+    talk.fault_set.remove("hang-1").unwrap();
     talk.timeout(30);
     assert_eq!(released(&talk), [(1, 20, Release::Removed)]);
 
@@ -79,7 +79,7 @@ fn whatever_is_held_is_told_when_it_goes() {
     talk.server(10, &answer(1));
     talk.server(20, &answer(2));
     let other = Fault::parse("hang tool=other").unwrap();
-    talk.book.change("wedged-1", other).unwrap();
+    talk.fault_set.change("wedged-1", other).unwrap();
     talk.timeout(30);
     assert_eq!(released(&talk), [(1, 20, Release::Changed)]);
 
@@ -133,7 +133,7 @@ fn whatever_waits_behind_what_is_held_is_marked() {
     // The delay is over long before.
     talk.timeout(50_000);
     assert!(talk.to_client().is_empty());
-    talk.book.remove("wedged-1").unwrap();
+    talk.fault_set.remove("wedged-1").unwrap();
     talk.timeout(60_000);
     assert_eq!(talk.to_client().len(), 3);
     assert_eq!(released(&talk), [(1, 59_990, Release::Removed)]);
@@ -146,8 +146,8 @@ fn what_is_removed_and_asked_for_later_is_told_once() {
         talk.client(id, &call(id, "search"));
         talk.server(id, &answer(id));
     }
-    assert_eq!(talk.book.entries()[0].holds, 3);
-    talk.book.remove("slow-1").unwrap();
+    assert_eq!(talk.fault_set.entries()[0].holds, 3);
+    talk.fault_set.remove("slow-1").unwrap();
     talk.timeout(10);
     talk.timeout(200_000);
     assert_eq!(released(&talk).len(), 3);

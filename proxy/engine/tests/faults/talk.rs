@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tapewright_engine::fault::{Book, Fault, FaultPolicy, Reach};
+use tapewright_engine::fault::{Fault, FaultPolicy, FaultSet, Reach};
 use tapewright_engine::policy::Aside;
 use tapewright_engine::{Conduit, Forward, Lane, Settings};
 use tapewright_schemas::event::{
@@ -11,7 +11,7 @@ use tapewright_schemas::event::{
 
 /// A conversation with everything that left it.
 pub(crate) struct Talk {
-    pub(crate) book: Arc<Book>,
+    pub(crate) fault_set: Arc<FaultSet>,
     lanes: [Lane<FaultPolicy>; 2],
     out: [Vec<u8>; 2],
     writes: [usize; 2],
@@ -25,16 +25,17 @@ impl Talk {
     }
 
     pub(crate) fn seeded(seed: u64, faults: &[&str]) -> Self {
-        let book = Arc::new(Book::new(seed, "fs", Reach::Stdio));
+        let fault_set = Arc::new(FaultSet::new(seed, "fs", Reach::Stdio));
         for fault in faults {
-            book.add(Fault::parse(fault).expect("a fault"))
+            fault_set
+                .add(Fault::parse(fault).expect("a fault"))
                 .expect("a free name");
         }
-        Self::on(&book)
+        Self::on(&fault_set)
     }
 
-    pub(crate) fn on(book: &Arc<Book>) -> Self {
-        let policy = FaultPolicy::new(Arc::clone(book));
+    pub(crate) fn on(fault_set: &Arc<FaultSet>) -> Self {
+        let policy = FaultPolicy::new(Arc::clone(fault_set));
         let settings = Settings {
             conduit: ConduitId(0),
             session: SessionKey(0),
@@ -43,7 +44,7 @@ impl Talk {
         };
         let (to_server, to_client) = Conduit::new(settings, &policy).split();
         Self {
-            book: Arc::clone(book),
+            fault_set: Arc::clone(fault_set),
             lanes: [to_server, to_client],
             out: Default::default(),
             writes: [0, 0],

@@ -24,8 +24,8 @@ impl View {
     #[must_use]
     pub fn watching(self: &Arc<Self>, judging: Option<Judging>) -> Judging {
         let (view, told) = (Arc::clone(self), Arc::clone(self));
-        let (make, ears, tell, beat) = match judging {
-            Some(one) => (one.judge, one.ears, Some(one.tell), one.beat),
+        let (make, feeds, tell, beat) = match judging {
+            Some(one) => (one.judge, one.feeds, Some(one.tell), one.beat),
             None => (None, Vec::new(), None, None),
         };
         Judging {
@@ -35,7 +35,7 @@ impl View {
                     judge: make.as_ref().map(|make| make(header)),
                 })
             })),
-            ears,
+            feeds,
             tell: Arc::new(move |event, finding| {
                 told.found(event, finding);
                 if let Some(tell) = &tell {

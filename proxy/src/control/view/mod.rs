@@ -18,6 +18,7 @@ mod session;
 mod summary;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
@@ -37,6 +38,7 @@ pub(super) use self::events::Events;
 pub struct View {
     clock: Clock,
     state: Mutex<State>,
+    tape: Mutex<Option<String>>,
     listeners: broadcast::Sender<Arc<str>>,
 }
 
@@ -84,13 +86,38 @@ impl View {
         Arc::new(Self {
             clock,
             state: Mutex::new(state),
+            tape: Mutex::new(None),
             listeners: broadcast::Sender::new(BACKLOG),
+        })
+    }
+
+    /// What is recorded stands on this tape: whoever may read the file finds there what was said.
+    pub fn stands_on(&self, tape: &Path) {
+        // A path that is no text names nothing to others.
+        let path = std::path::absolute(tape).ok();
+        let path = path.and_then(|path| path.to_str().map(str::to_owned));
+        *self.tape.lock().unwrap_or_else(PoisonError::into_inner) = path;
+    }
+
+    /// Where it is recorded.
+    pub(super) fn recording(&self) -> Value {
+        let tape = self.tape.lock().unwrap_or_else(PoisonError::into_inner);
+        let long = self.lock().waits.long().0 / 1_000;
+        json!({
+            "tape": *tape,
+            "pid": std::process::id(),
+            "now_ms": self.clock.now().millis(),
+            "hang_after_ms": long,
         })
     }
 
     /// The sessions, in the order of their numbers.
     pub(super) fn sessions(&self) -> Value {
-        let now = self.clock.now();
+        self.sessions_at(self.clock.now())
+    }
+
+    /// The same of a recording whose time it is.
+    pub(crate) fn sessions_at(&self, now: Offset) -> Value {
         let state = self.lock();
         let mut pending: BTreeMap<u32, u64> = BTreeMap::new();
         for wait in state.waits.pending() {
@@ -106,7 +133,11 @@ impl View {
 
     /// The requests that wait for their answers, the oldest first.
     pub(super) fn pending(&self) -> Value {
-        let now = self.clock.now();
+        self.pending_at(self.clock.now())
+    }
+
+    /// The same of a recording whose time it is.
+    pub(crate) fn pending_at(&self, now: Offset) -> Value {
         let state = self.lock();
         let long = state.waits.long();
         let pending: Vec<Value> = state
@@ -121,7 +152,11 @@ impl View {
 
     /// The last hangs: those that ended, and those that did not.
     pub(super) fn hangs(&self) -> Value {
-        let now = self.clock.now();
+        self.hangs_at(self.clock.now())
+    }
+
+    /// The same of a recording whose time it is.
+    pub(crate) fn hangs_at(&self, now: Offset) -> Value {
         let state = self.lock();
         let long = state.waits.long();
         let mut hangs: Vec<Value> = state.hangs.iter().cloned().collect();
@@ -180,8 +215,16 @@ impl View {
         self.tell(&mut state, told);
     }
 
+    /// Something stands on a tape that is read by somebody who judges nothing.
+    pub(crate) fn follow(&self, event: &Event, message: Option<&Envelope<'_>>) {
+        self.observe(event, message);
+        if let EventBody::Finding(finding) = &event.body {
+            self.found(event, finding);
+        }
+    }
+
     /// It is `now`, and perhaps nothing has come for a while.
-    fn tick(&self, now: Offset) {
+    pub(crate) fn tick(&self, now: Offset) {
         let mut state = self.lock();
         let mut told = Vec::new();
         state.waits.tick(now);

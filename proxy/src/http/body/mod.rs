@@ -1,6 +1,7 @@
 //! Bodies on their way: frame by frame, as they come.
 
 mod ahead;
+pub(crate) mod events;
 mod gate;
 mod stall;
 mod tapped;

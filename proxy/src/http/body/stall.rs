@@ -8,7 +8,7 @@ use tokio::time::{Sleep, sleep};
 
 /// The sender of a body said nothing for too long in the middle of it.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("the body did not go on for {} s", after.as_secs_f32())]
+#[error("the body stalled for {} s", after.as_secs_f32())]
 pub(crate) struct Stalled {
     after: Duration,
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
-use tapewright_engine::fault::Book;
+use tapewright_engine::fault::FaultSet;
 use tapewright_schemas::event::{CloseReason, Offset};
 
 use super::ahead::Ahead;
@@ -33,7 +33,7 @@ pub(crate) struct Tapped {
     editor: Option<Box<Editor>>,
     // While a fault is in force events are passed on one by one, each recorded before what
     // is done to it.
-    apart: Option<(Arc<Book>, Ends)>,
+    apart: Option<(Arc<FaultSet>, Ends)>,
     // Bytes that stand before whatever comes next.
     after: Option<Frame<Bytes>>,
     // Opens when the receiver wants the body.
@@ -144,9 +144,12 @@ impl Tapped {
         }
     }
 
-    /// Passes the events of a stream on one by one while faults of this book are in force.
+    /// Passes the events of a stream on one by one while faults of this fault set are in force.
     #[must_use]
-    pub(crate) fn with_events_apart(mut self: Box<Self>, faults: Option<Arc<Book>>) -> Box<Self> {
+    pub(crate) fn with_events_apart(
+        mut self: Box<Self>,
+        faults: Option<Arc<FaultSet>>,
+    ) -> Box<Self> {
         self.apart = faults.map(|faults| (faults, Ends::new(true)));
         self
     }
@@ -192,9 +195,15 @@ impl Tapped {
     /// Takes a chunk that came; what is passed on of it, where that is anything.
     fn data(&mut self, data: Bytes) -> Option<Frame<Bytes>> {
         let (data, came) = (self.next_event(data), self.inner.came());
-        self.tap.data(&data, came);
+        let is_last = self.inner.is_end_stream();
+        // What an editor does is noted behind what it was done to.
+        if is_last && self.editor.is_none() {
+            self.tap.last_data(&data, came);
+        } else {
+            self.tap.data(&data, came);
+        }
         let edited = self.edited(data);
-        if !self.inner.is_end_stream() {
+        if !is_last {
             return edited.map(Frame::data);
         }
         let rest = self.rest();

@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use bytes::{Bytes, BytesMut};
 use tapewright_schemas::event::{Edit, EditTarget};
 use tapewright_schemas::json;
+use tapewright_schemas::slices::Part as _;
 
 use super::Addresses;
 
@@ -96,9 +97,9 @@ fn changed(text: &Bytes, addresses: &Addresses) -> Option<(Vec<u8>, Edit)> {
     let after = addresses.for_client(&before)?;
     let start = text.slice_ref(value);
     let start = start.as_ptr() as usize - text.as_ptr() as usize;
-    let mut out = text.get(..start)?.to_vec();
+    let mut out = text.part(..start).to_vec();
     serde_json::to_writer(&mut out, &after).ok()?;
-    out.extend_from_slice(text.get(start + value.len()..)?);
+    out.extend_from_slice(text.part(start + value.len()..));
     let edit = Edit {
         what: EditTarget::Resource,
         before,
@@ -115,11 +116,11 @@ pub(crate) fn challenge(value: &str, addresses: &Addresses) -> Option<(String, V
     let mut edits = Vec::new();
     let mut copied = 0;
     for span in parameters(value, "resource_metadata") {
-        let before = value.get(span.clone())?;
+        let before = value.part(span.clone());
         let Some(after) = addresses.for_client(before) else {
             continue;
         };
-        out.push_str(value.get(copied..span.start)?);
+        out.push_str(value.part(copied..span.start));
         out.push_str(&after);
         copied = span.end;
         edits.push(Edit {
@@ -129,7 +130,7 @@ pub(crate) fn challenge(value: &str, addresses: &Addresses) -> Option<(String, V
             ..Edit::default()
         });
     }
-    out.push_str(value.get(copied..)?);
+    out.push_str(value.part(copied..));
     (!edits.is_empty()).then_some((out, edits))
 }
 
@@ -160,9 +161,7 @@ fn parameters(text: &str, name: &str) -> Vec<Range<usize>> {
         while is_token(at) {
             at += 1;
         }
-        let named = text
-            .get(start..at)
-            .is_some_and(|word| word.eq_ignore_ascii_case(name));
+        let named = text.part(start..at).eq_ignore_ascii_case(name);
         let equals = skip_space(at);
         if bytes.get(equals) != Some(&b'=') {
             continue;

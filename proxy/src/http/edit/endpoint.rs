@@ -82,9 +82,9 @@ impl EndpointEditor {
 
     /// Appends what was held with another address; nothing when it is to stay.
     fn changed(&self, held: &[u8], span: Range<usize>, out: &mut BytesMut) -> Option<Edit> {
-        let before = std::str::from_utf8(held.get(span.clone())?).ok()?;
+        let before = std::str::from_utf8(held.part(span.clone())).ok()?;
         let after = self.addresses.for_client(before.trim())?;
-        let (front, back) = (held.get(..span.start)?, held.get(span.end..)?);
+        let (front, back) = (held.part(..span.start), held.part(span.end..));
         out.extend_from_slice(front);
         out.extend_from_slice(after.as_bytes());
         out.extend_from_slice(back);
@@ -165,7 +165,7 @@ impl First {
         let mut value = colon.map_or(line.len(), |colon| colon + 1);
         value += usize::from(line.get(value) == Some(&b' '));
         match name {
-            b"event" => self.named = line.get(value..) == Some(b"endpoint"),
+            b"event" => self.named = line.part(value..) == b"endpoint",
             b"data" => {
                 // Its end, a single byte so far, is held as well.
                 let start = self.held.len().saturating_sub(line.len() + 1);

@@ -7,6 +7,7 @@ pub(crate) mod heads;
 
 use bytes::Bytes;
 use tapewright_schemas::event::{Edit, EditTarget};
+use tapewright_schemas::slices::Part as _;
 
 use super::origin::OriginUrl;
 
@@ -58,7 +59,7 @@ impl Addresses {
             return self.for_client(&format!("{}:{url}", self.theirs.scheme.name()));
         }
         let scheme_end = url.find("://")?;
-        let rest = url.get(scheme_end + 3..)?;
+        let rest = url.part(scheme_end + 3..);
         let path_start = rest
             .find(['/', '?', '#'])
             .map_or(url.len(), |at| scheme_end + 3 + at);

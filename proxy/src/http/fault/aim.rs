@@ -14,7 +14,7 @@ use tapewright_schemas::json;
 
 use super::Scene;
 use crate::http::gateway::{Gateway, GatewayExchange};
-use crate::http::sessions::LANE;
+use crate::http::sessions::SESSIONLESS;
 
 /// A fault, and what it has met.
 #[derive(Clone, Debug)]
@@ -94,7 +94,7 @@ impl Aimed {
         (hit.kind().act)(&Call {
             kind: hit.kind(),
             values: hit.values(),
-            dice: hit.dice,
+            random: hit.random,
             text: b"",
             end: b"",
             id: Some(&self.id),
@@ -158,7 +158,7 @@ impl Scene {
         let aimed = self.aimed_at(exchange, text, message)?;
         // It may have been taken away while this was on its way.
         let carried = || Carried::event(event, fields, text);
-        let in_force = self.book().is_in_force(&aimed.hit);
+        let in_force = self.fault_set().is_in_force(&aimed.hit);
         in_force.then(|| (aimed, carried()))
     }
 
@@ -205,11 +205,11 @@ impl Scene {
             session: self.session(),
             is_request,
         };
-        self.book().choose(self.now(), &subject)
+        self.fault_set().choose(self.now(), &subject)
     }
 
     fn session(&self) -> SessionKey {
-        self.log.session().unwrap_or(LANE)
+        self.log.session().unwrap_or(SESSIONLESS)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Event streams, cut where their events end.
 
 use bytes::{Bytes, BytesMut};
+use tapewright_schemas::slices::Part as _;
 
 /// Finds where events end, however the stream is cut into pieces: behind the blank line
 /// (HTML standard, §9.2.6).
@@ -77,7 +78,7 @@ impl Cutter {
 
     /// The next event that is whole.
     pub(super) fn next(&mut self) -> Option<Piece> {
-        let found = self.ends.find(self.buffer.get(self.looked..)?);
+        let found = self.ends.find(self.buffer.part(self.looked..));
         let Some(end) = found else {
             self.looked = self.buffer.len();
             return None;

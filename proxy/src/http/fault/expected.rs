@@ -11,7 +11,7 @@ use tapewright_schemas::envelope::RequestId;
 use tapewright_schemas::event::{ConduitId, Direction, Scope, SessionKey};
 
 use super::Aimed;
-use crate::http::sessions::LANE;
+use crate::http::sessions::SESSIONLESS;
 
 /// Chosen requests that await their answer.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Expected {
     pub(crate) fn add(&self, session: SessionKey, dir: Direction, aimed: &Aimed) -> Option<Handle> {
         // What belongs to no session is known by its exchange alone: ids of its requests
         // tell nothing.
-        if session == LANE {
+        if session == SESSIONLESS {
             return None;
         }
         let id = RequestId::of_source(&aimed.id);
@@ -89,6 +89,6 @@ impl Expected {
 fn scope(session: SessionKey) -> Scope {
     Scope {
         session,
-        lane: ConduitId(0),
+        exchange: ConduitId(0),
     }
 }

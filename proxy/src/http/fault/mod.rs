@@ -22,10 +22,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
-use tapewright_engine::fault::{Act, Book, Carried};
+use tapewright_engine::fault::{Act, Carried, FaultSet};
 use tapewright_engine::policy::Ticket;
 use tapewright_schemas::event::{
-    Direction, Effect, EventBody, InPlace, MessageNumber, Offset, Unable, What,
+    Direction, Effect, EventBody, MessageNumber, Offset, Unable, What,
 };
 
 pub(crate) use self::aim::Aimed;
@@ -72,7 +72,7 @@ impl Scene {
             }
             // It may have been taken away while the answer was on its way.
             let aimed = exchange.aimed();
-            if let Some(aimed) = aimed.filter(|aimed| self.book().is_in_force(&aimed.hit)) {
+            if let Some(aimed) = aimed.filter(|aimed| self.fault_set().is_in_force(&aimed.hit)) {
                 let act = aimed.act();
                 // On 2024-11-05 the answer comes on the stream of the session.
                 let comes_elsewhere = response.status() == StatusCode::ACCEPTED && aimed.is_awaited;
@@ -129,7 +129,7 @@ impl Scene {
     fn wedge(&self) -> Option<Ticket> {
         let wedges = &self.gateway.wedges;
         let waits = self.dir == Direction::ToClient;
-        waits.then(|| wedges.held(&self.talk, self.book(), self.now()))?
+        waits.then(|| wedges.held(&self.talk, self.fault_set(), self.now()))?
     }
 
     /// Whether the client is to hear nothing.
@@ -191,7 +191,7 @@ impl Scene {
         }
     }
 
-    fn book(&self) -> &Arc<Book> {
+    fn fault_set(&self) -> &Arc<FaultSet> {
         &self.gateway.faults
     }
 
@@ -215,7 +215,7 @@ impl Scene {
 
 pub(crate) fn status_of(status: u16, retry_after: Option<u64>) -> Response<Outbound> {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response = Ours::new(status, InPlace::Fault, "a fault was injected").response();
+    let mut response = Ours::of_fault(status, "a fault was injected").response();
     if status == StatusCode::UNAUTHORIZED {
         // A response 401 has to say how (RFC 9110 §15.5.2).
         let value = HeaderValue::from_static("Bearer");

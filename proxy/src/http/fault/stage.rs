@@ -64,14 +64,14 @@ impl Stage {
 
     /// A message that came at this time meets a fault; false when it goes no further.
     pub(super) fn meet(&mut self, now: Offset, aimed: &Aimed, carried: &Carried) -> bool {
-        let book = self.scene.book();
-        if !book.is_in_force(&aimed.hit) {
+        let fault_set = self.scene.fault_set();
+        if !fault_set.is_in_force(&aimed.hit) {
             self.pass(aimed.message, carried.whole().clone());
             return true;
         }
         let chosen = Chosen::new(aimed.hit.clone(), Some(aimed.id.clone()));
         let meeting = Meeting {
-            book,
+            fault_set,
             now,
             dir: self.scene.dir,
             carried,
@@ -94,7 +94,7 @@ impl Stage {
         self.tell(true);
         if let Some(ticket) = wedge {
             let (scene, wedges) = (&self.scene, &self.scene.gateway.wedges);
-            if !wedges.add(scene.talk.clone(), ticket, scene.book()) {
+            if !wedges.add(scene.talk.clone(), ticket, scene.fault_set()) {
                 let why = Unable::TooManyWedged;
                 scene.note(Effect::plain(What::NotDone { why }), None);
             }
@@ -124,7 +124,7 @@ impl Stage {
         let scene = &self.scene;
         if let Some(ticket) = scene.wedge()
             && !self.outbox.waits_for(ticket)
-            && scene.book().share(ticket)
+            && scene.fault_set().share(ticket)
         {
             self.outbox.wait_for(now, ticket);
         }

@@ -20,7 +20,7 @@ use crate::http::listen::Phase;
 impl Scene {
     /// Whether no fault is in force.
     pub(super) fn is_calm(&self) -> bool {
-        self.book().is_idle()
+        self.fault_set().is_idle()
     }
 
     /// What the client gets of an event stream from its piece `first` on; it is made on a

@@ -5,12 +5,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tapewright_engine::fault::Book;
+use tapewright_engine::fault::FaultSet;
 use tapewright_engine::policy::{Hold, Ticket};
 use tapewright_schemas::event::{Offset, SessionKey};
 use tokio::sync::watch;
 
-use crate::http::sessions::LANE;
+use crate::http::sessions::SESSIONLESS;
 
 /// What is wedged together: a session, or what comes on one connection without one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -22,7 +22,7 @@ pub(crate) enum Wedged {
 impl Wedged {
     pub(crate) fn of(session: Option<SessionKey>, connection: u64) -> Self {
         match session {
-            Some(session) if session != LANE => Self::Session(session),
+            Some(session) if session != SESSIONLESS => Self::Session(session),
             _ => Self::Connection(connection),
         }
     }
@@ -45,14 +45,14 @@ pub(super) type Silenced = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl Wedges {
     /// Wedges a session; false when too many are wedged already.
-    pub(super) fn add(&self, talk: Wedged, ticket: Ticket, book: &Book) -> bool {
+    pub(super) fn add(&self, talk: Wedged, ticket: Ticket, fault_set: &FaultSet) -> bool {
         let mut wedges = self.lock();
         let fits = wedges.len() < MOST || wedges.contains_key(&talk);
         if fits
-            && book.share(ticket)
+            && fault_set.share(ticket)
             && let Some(old) = wedges.insert(talk, ticket)
         {
-            book.give_back(old);
+            fault_set.give_back(old);
         }
         self.silenced.send_replace(());
         fits
@@ -69,12 +69,12 @@ impl Wedges {
     }
 
     /// What a session waits for.
-    pub(super) fn held(&self, talk: &Wedged, book: &Book, now: Offset) -> Option<Ticket> {
+    pub(super) fn held(&self, talk: &Wedged, fault_set: &FaultSet, now: Offset) -> Option<Ticket> {
         let mut wedges = self.lock();
         wedges.retain(|_, ticket| {
-            let lasts = matches!(book.hold(now, *ticket), Hold::Lasting | Hold::Passing);
+            let lasts = matches!(fault_set.hold(now, *ticket), Hold::Lasting | Hold::Passing);
             if !lasts {
-                book.give_back(*ticket);
+                fault_set.give_back(*ticket);
             }
             lasts
         });

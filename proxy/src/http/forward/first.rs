@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
-use tapewright_schemas::slices::Front as _;
+use tapewright_schemas::slices::{Front as _, Part as _};
 use tokio::io::{
     AsyncRead, AsyncReadExt as _, AsyncWrite, Chain, Join, ReadHalf, WriteHalf, join, split,
 };
@@ -93,7 +93,7 @@ fn is_http(seen: &[u8]) -> Option<bool> {
         return (seen.len() >= MOST).then_some(true);
     };
     // What follows another protocol's handshake is not HTTP any more.
-    let lines = seen.get(..head)?.split(|byte| *byte == b'\n');
+    let lines = seen.part(..head).split(|byte| *byte == b'\n');
     let upgrades = lines
         .filter_map(|line| line.get(.."upgrade:".len()))
         .any(|name| name.eq_ignore_ascii_case(b"upgrade:"));

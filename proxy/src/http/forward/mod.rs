@@ -20,6 +20,7 @@ use super::body::Outbound;
 use super::gateway::{Gateway, Goal, Ours, health, is_health};
 use super::listen::Client;
 use super::origin::{Origin, OriginSettings, OriginUrl, Scheme};
+use tapewright_schemas::event::InPlaceCause;
 
 pub use self::authority::{
     Authority, AuthorityProblem, AuthoritySettings, BadHost, Change, Changed, Hosts,
@@ -74,8 +75,9 @@ impl Forward {
                 return health();
             }
             let why =
-                "this is a forward proxy: name it in HTTP_PROXY, do not connect to it directly";
-            return gateway.refuse(client, &request, &Ours::bad_request(why));
+                "this is a forward proxy; set HTTP_PROXY to it instead of connecting directly";
+            let ours = Ours::bad_request(InPlaceCause::NotProxied, why);
+            return gateway.refuse(client, &request, &ours);
         };
         let goal = Goal::known(self.origin(url));
         gateway.exchange(client, goal, request).await

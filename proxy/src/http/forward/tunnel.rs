@@ -8,8 +8,10 @@ use http::{Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
 use tapewright_schemas::event::{
-    CloseReason, Direction, EventBody, Fields, Head, InPlace, RequestHead, ResponseHead,
+    CloseReason, Direction, EventBody, Fields, Head, InPlace, InPlaceCause, RequestHead,
+    ResponseHead,
 };
+use tapewright_schemas::slices::Part as _;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -21,7 +23,7 @@ use crate::http::fields::version_of;
 use crate::http::gateway::{Gateway, Ours, note_ours, peer};
 use crate::http::listen::{Client, Kept, Phase};
 use crate::http::origin::{Origin, OriginUrl, Scheme};
-use crate::http::sessions::LANE;
+use crate::http::sessions::SESSIONLESS;
 use crate::http::tap::Log;
 
 impl Forward {
@@ -39,7 +41,8 @@ impl Forward {
             .and_then(|authority| OriginUrl::of_authority(Scheme::Https, authority));
         let Some(url) = url else {
             let why = "CONNECT names a host and a port";
-            return gateway.refuse(client, &request, &Ours::bad_request(why));
+            let ours = Ours::bad_request(InPlaceCause::ConnectTarget, why);
+            return gateway.refuse(client, &request, &ours);
         };
         let plain = self.origin(OriginUrl {
             scheme: Scheme::Http,
@@ -48,7 +51,8 @@ impl Forward {
         let upgrade = hyper::upgrade::on(&mut request);
         let Some(kept) = request.extensions_mut().remove::<Kept>() else {
             let why = "a tunnel needs a connection of its own";
-            return gateway.refuse(client, &request, &Ours::bad_request(why));
+            let ours = Ours::bad_request(InPlaceCause::TunnelShared, why);
+            return gateway.refuse(client, &request, &ours);
         };
         let authority = self.authority.as_ref();
         if let Some(authority) = authority.filter(|authority| authority.covers(&url.host)) {
@@ -64,7 +68,7 @@ impl Forward {
             tasks.spawn(async move { opened.run(upgrade).await });
             return Response::new(Outbound::empty());
         }
-        let log = gateway.log(Some(LANE));
+        let log = gateway.log(Some(SESSIONLESS));
         note_connect(&log, client, &url, request.version());
         let server = match self.reach(&url).await {
             Ok(server) => server,
@@ -174,18 +178,20 @@ fn unreached(error: Option<&io::Error>, url: &OriginUrl) -> Ours {
     let to = url.authority();
     match error {
         Some(error) => {
-            let words = format!("no connection to {to}: {error}");
-            let why = match error.kind() {
-                io::ErrorKind::PermissionDenied => InPlace::NotAllowed,
-                _ => InPlace::Unreachable,
+            let words = format!("cannot connect to {to}: {error}");
+            let (why, cause) = match error.kind() {
+                io::ErrorKind::PermissionDenied => (InPlace::NotAllowed, InPlaceCause::Blocked),
+                _ => (InPlace::Unreachable, InPlaceCause::ConnectionFailed),
             };
-            Ours::new(Ours::status_of(error), why, words)
+            Ours::new(Ours::status_of(error), why, cause, words).about(format!("{to}: {error}"))
         }
         None => Ours::new(
             StatusCode::BAD_GATEWAY,
             InPlace::TimedOut,
-            format!("no connection to {to} in time"),
-        ),
+            InPlaceCause::ConnectTimeout,
+            format!("connecting to {to} timed out"),
+        )
+        .about(to),
     }
 }
 
@@ -216,9 +222,10 @@ async fn one_way(
         let Ok(length) = from.read(&mut buffer).await else {
             break CloseReason::Aborted;
         };
-        let Some(chunk) = buffer.get(..length).filter(|chunk| !chunk.is_empty()) else {
+        let chunk = buffer.part(..length);
+        if chunk.is_empty() {
             break CloseReason::EndOfInput;
-        };
+        }
         if to.write_all(chunk).await.is_err() {
             break CloseReason::ReceiverGone;
         }

@@ -19,7 +19,7 @@ use crate::http::edit::{Addresses, Editor, EndpointEditor, ResourceEditor, chall
 use crate::http::fields;
 use crate::http::metrics::InFlight;
 use crate::http::origin::Answer;
-use crate::http::sessions::{LANE, SESSION_ID, SessionHint};
+use crate::http::sessions::{SESSION_ID, SESSIONLESS, SessionHint};
 use crate::http::tap::{Tap, is_event_stream};
 
 /// What matters of the request when its response comes.
@@ -141,11 +141,12 @@ fn place(exchange: &GatewayExchange, asked: &Asked, response: &Response<Incoming
     let gateway = &exchange.gateway;
     let named = response.headers().get(SESSION_ID);
     if exchange.initialize.load(Ordering::Relaxed) && response.status().is_success() {
-        let session = exchange.settle(LANE);
+        let session = exchange.settle(SESSIONLESS);
         if let Some(id) = named {
             let now = gateway.clock.now();
             let id = id.as_bytes();
-            if gateway.sessions.named(&exchange.origin, id, session, now) && session != LANE {
+            if gateway.sessions.named(&exchange.origin, id, session, now) && session != SESSIONLESS
+            {
                 exchange.mark(SessionMark::Began(SessionStart::SessionId));
             }
         } else {
@@ -176,7 +177,7 @@ fn place(exchange: &GatewayExchange, asked: &Asked, response: &Response<Incoming
             exchange.mark(SessionMark::Began(how));
         }
         Some(SessionHint::Known(session)) => drop(exchange.settle(session)),
-        _ => drop(exchange.settle(LANE)),
+        _ => drop(exchange.settle(SESSIONLESS)),
     }
     is_open && asked.session_id.is_none()
 }
@@ -191,7 +192,7 @@ fn join(exchange: &GatewayExchange, asked: &Asked, response: &Response<Incoming>
     let Some(id) = named.filter(|_| {
         asked.method == Method::POST
             && response.status().is_success()
-            && exchange.log.session() == Some(LANE)
+            && exchange.log.session() == Some(SESSIONLESS)
             && !exchange.initialize.load(Ordering::Relaxed)
     }) else {
         return;
@@ -214,7 +215,7 @@ fn ends(
     }
     let id = asked.session_id.as_ref()?;
     if asked.method == Method::DELETE && status.is_success() {
-        if exchange.log.session() == Some(LANE) {
+        if exchange.log.session() == Some(SESSIONLESS) {
             let sessions = &exchange.gateway.sessions;
             sessions.ended_unseen(&exchange.origin, id.as_bytes());
         }

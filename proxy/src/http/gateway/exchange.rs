@@ -10,8 +10,8 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header
 use hyper::body::{Body as _, Incoming};
 use tapewright_models::recognise;
 use tapewright_schemas::event::{
-    Added, Carrier, CloseReason, Direction, Edit, EditTarget, EventBody, Head, InPlace, Offset,
-    SessionMark, SessionStart,
+    Added, Carrier, CloseReason, Direction, Edit, EditTarget, EventBody, Head, InPlace,
+    InPlaceCause, Offset, SessionMark, SessionStart,
 };
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -30,7 +30,7 @@ use crate::http::fields;
 use crate::http::listen::Client;
 use crate::http::metrics::InFlight;
 use crate::http::origin::{Answer, Origin, SendError};
-use crate::http::sessions::{LANE, SESSION_ID, SessionHint};
+use crate::http::sessions::{SESSION_ID, SESSIONLESS, SessionHint};
 use crate::http::tap::{Log, Tap};
 
 /// An exchange whose request is about to go on.
@@ -167,6 +167,7 @@ impl Gateway {
             return Err(Ours::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 InPlace::Busy,
+                InPlaceCause::TooManyExchanges,
                 why,
             ));
         };
@@ -175,6 +176,7 @@ impl Gateway {
             return Err(Ours::new(
                 StatusCode::NOT_IMPLEMENTED,
                 InPlace::Unsupported,
+                InPlaceCause::RequestCoding,
                 why,
             ));
         }
@@ -267,7 +269,8 @@ impl Gateway {
         // stream of 2024-11-05 announced, also when that stream is over.
         let is_late =
             || place == SessionHint::AskMessage && self.sessions.was_announced(&origin, target);
-        let is_legacy = !is_named && (session.is_some_and(|session| session != LANE) || is_late());
+        let is_legacy =
+            !is_named && (session.is_some_and(|session| session != SESSIONLESS) || is_late());
         log.carry(
             Direction::ToServer,
             if is_legacy {
@@ -306,20 +309,16 @@ impl Gateway {
         match answer {
             Ok(answer) if !fields::is_plainly_coded(answer.response.headers()) => {
                 let why = "the server used a transfer coding other than `chunked`";
-                self.replace(
-                    exchange,
-                    in_flight,
-                    &Ours::new(StatusCode::BAD_GATEWAY, InPlace::Broken, why),
-                )
+                let cause = InPlaceCause::ResponseCoding;
+                let ours = Ours::new(StatusCode::BAD_GATEWAY, InPlace::Broken, cause, why);
+                self.replace(exchange, in_flight, &ours)
             }
             // Nobody asked for another protocol: what asks for it ends at us.
             Ok(answer) if answer.response.status() == StatusCode::SWITCHING_PROTOCOLS => {
                 let why = "the server switched protocols, which nobody asked for";
-                self.replace(
-                    exchange,
-                    in_flight,
-                    &Ours::new(StatusCode::BAD_GATEWAY, InPlace::Broken, why),
-                )
+                let cause = InPlaceCause::SwitchedProtocols;
+                let ours = Ours::new(StatusCode::BAD_GATEWAY, InPlace::Broken, cause, why);
+                self.replace(exchange, in_flight, &ours)
             }
             Ok(answer) => answer::pass(exchange, in_flight, asked, answer),
             // The fault is not the server's.
@@ -328,12 +327,13 @@ impl Gateway {
                     let ours = Ours::new(
                         StatusCode::REQUEST_TIMEOUT,
                         InPlace::Slow,
+                        InPlaceCause::BodySlow,
                         stalled.to_string(),
                     );
                     return self.replace(exchange, in_flight, &ours);
                 }
                 let why = "the request broke off, or its body is malformed";
-                let ours = Ours::bad_request(why);
+                let ours = Ours::bad_request(InPlaceCause::BodyBrokeOff, why);
                 if is_malformed(&error) {
                     self.replace(exchange, in_flight, &ours)
                 } else {
@@ -353,7 +353,7 @@ impl Gateway {
         in_flight: InFlight,
         ours: &Ours,
     ) -> Response<Outbound> {
-        exchange.settle(LANE);
+        exchange.settle(SESSIONLESS);
         note_ours(&exchange.log, ours);
         self.metrics.add_refused();
         drop(in_flight);
@@ -367,7 +367,7 @@ impl Gateway {
         request: &Request<Incoming>,
         ours: &Ours,
     ) -> Response<Outbound> {
-        let log = self.log(Some(LANE));
+        let log = self.log(Some(SESSIONLESS));
         let head = Head::Request(head_of(request));
         log.note_all(
             Direction::ToServer,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
-use tapewright_schemas::event::InPlace;
+use tapewright_schemas::event::{InPlace, InPlaceCause};
 
 use super::goal::{Goal, Named};
 use super::ours::Ours;
@@ -34,7 +34,12 @@ impl Handler for Front {
         }
         if *request.method() == Method::CONNECT {
             let why = "this is no forward proxy; start one with --forward-proxy";
-            let ours = Ours::new(StatusCode::NOT_IMPLEMENTED, InPlace::Unsupported, why);
+            let ours = Ours::new(
+                StatusCode::NOT_IMPLEMENTED,
+                InPlace::Unsupported,
+                InPlaceCause::NoForwardProxy,
+                why,
+            );
             return gateway.refuse(client, &request, &ours);
         }
         if is_health(&request) && !gateway.pass_healthz {

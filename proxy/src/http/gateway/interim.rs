@@ -85,7 +85,8 @@ impl Passing {
             version: fields::version_of(version),
             fields: fields::to_vocabulary(fields),
             ours: None,
-            ours_detail: None,
+            ours_cause: None,
+            ours_about: None,
         };
         let head = Head::Interim(head);
         log.note(Direction::ToClient, EventBody::Head(Box::new(head)));

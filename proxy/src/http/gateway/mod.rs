@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 use rustls::ServerConfig;
-use tapewright_engine::fault::Book;
+use tapewright_engine::fault::FaultSet;
 use tapewright_schemas::event::{CloseReason, ConduitId, SessionKey};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::task::TaskTracker;
@@ -34,11 +34,13 @@ use super::forward::Forward;
 use super::listen::{ClientToken, Guard, Limits, ListenAddress, Phase};
 use super::metrics::Metrics;
 use super::models::Providers;
+use super::operations::Operations;
 use super::origin::Origin;
 use super::sessions::Sessions;
 use super::tap::{Budget, Log};
 use crate::clock::Clock;
 use crate::record::Recorder;
+use crate::traces;
 
 pub use self::background::Background;
 pub(crate) use self::beside::beside;
@@ -87,8 +89,12 @@ pub struct Settings {
     pub pass_healthz: bool,
     /// Counts the lines of the operator's log that could not be written, for the figures.
     pub log_lost: Arc<AtomicU64>,
+    /// Counts the spans that are sent, where they are.
+    pub traces: Option<Arc<traces::Figures>>,
+    /// How long operations and sessions took, where that is counted.
+    pub operations: Option<Arc<Operations>>,
     /// The faults in force.
-    pub faults: Arc<Book>,
+    pub faults: Arc<FaultSet>,
 }
 
 impl fmt::Debug for Settings {
@@ -126,7 +132,9 @@ pub(crate) struct Gateway {
     pub(crate) budget: Arc<Budget>,
     pub(crate) pass_healthz: bool,
     pub(crate) log_lost: Arc<AtomicU64>,
-    pub(crate) faults: Arc<Book>,
+    pub(crate) traces: Option<Arc<traces::Figures>>,
+    pub(crate) operations: Option<Arc<Operations>>,
+    pub(crate) faults: Arc<FaultSet>,
     pub(crate) alarm: Alarm,
     pub(crate) expected: Expected,
     pub(crate) wedges: Wedges,
@@ -162,6 +170,8 @@ impl Gateway {
             budget: Arc::new(Budget::new(settings.limits.tap_bytes)),
             pass_healthz: settings.pass_healthz,
             log_lost: settings.log_lost,
+            traces: settings.traces,
+            operations: settings.operations,
             faults: settings.faults,
             alarm: Alarm::new(clock),
             expected: Expected::default(),

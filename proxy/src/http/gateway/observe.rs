@@ -11,7 +11,7 @@ use tapewright_schemas::event::{
 use super::Gateway;
 use crate::http::fault::Aimed;
 use crate::http::metrics::{InFlight, Loss};
-use crate::http::sessions::LANE;
+use crate::http::sessions::SESSIONLESS;
 use crate::http::tap::{Log, Watch};
 
 /// The request whose answer is a stream of what it subscribes to (2026-07-28).
@@ -49,7 +49,7 @@ impl GatewayExchange {
         if self.gateway.faults.is_idle() {
             return;
         }
-        let session = self.log.session().unwrap_or(LANE);
+        let session = self.log.session().unwrap_or(SESSIONLESS);
         let aimed = Aimed::of(&self.gateway, session, payload);
         let mut aim = self.aimed.lock().unwrap_or_else(PoisonError::into_inner);
         *aim = aim.take().or(aimed);
@@ -90,7 +90,7 @@ impl Watch for RequestWatch {
             let session = initialize
                 .then(|| exchange.gateway.sessions.initialize(&exchange.origin))
                 .flatten();
-            exchange.log.decide(session.unwrap_or(LANE));
+            exchange.log.decide(session.unwrap_or(SESSIONLESS));
         }
         let listens = |envelope: &Envelope<'_>| match &envelope.kind {
             Kind::Request { method, .. } => method == LISTEN,
@@ -118,7 +118,7 @@ impl Watch for RequestWatch {
 
     fn closed(&self, reason: CloseReason) {
         if !self.0.ask_response {
-            self.0.settle(LANE);
+            self.0.settle(SESSIONLESS);
         }
         if reason == CloseReason::Aborted {
             self.0.broken_off.store(true, Ordering::Release);
@@ -173,7 +173,7 @@ impl Watch for ResponseWatch {
             self.ends
         };
         if let (Some(why), Some(session)) = (ends, exchange.log.session())
-            && session != LANE
+            && session != SESSIONLESS
         {
             exchange.mark(SessionMark::Ended(why));
             exchange.gateway.sessions.ended(session);

@@ -6,7 +6,7 @@ use std::io;
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
-use tapewright_schemas::event::{Fields, InPlace, ResponseHead};
+use tapewright_schemas::event::{Fields, InPlace, InPlaceCause, ResponseHead};
 
 use crate::http::body::Outbound;
 use crate::http::fields;
@@ -21,28 +21,54 @@ pub(crate) const MARK: &str = "x-tapewright";
 pub(crate) struct Ours {
     pub(crate) status: StatusCode,
     pub(crate) why: InPlace,
+    pub(crate) cause: Option<InPlaceCause>,
+    /// What the cause is about.
+    pub(crate) about: Option<String>,
     /// What the client is told, in words that hold no secret.
     pub(crate) words: String,
 }
 
 impl Ours {
-    pub(crate) fn new(status: StatusCode, why: InPlace, words: impl Into<String>) -> Self {
+    pub(crate) fn new(
+        status: StatusCode,
+        why: InPlace,
+        cause: InPlaceCause,
+        words: impl Into<String>,
+    ) -> Self {
         Self {
             status,
             why,
+            cause: Some(cause),
+            about: None,
             words: words.into(),
         }
     }
 
+    /// An answer of a fault.
+    pub(crate) fn of_fault(status: StatusCode, words: &str) -> Self {
+        Self {
+            status,
+            why: InPlace::Fault,
+            cause: None,
+            about: None,
+            words: words.to_owned(),
+        }
+    }
+
+    /// With what the cause is about.
+    pub(crate) fn about(self, what: impl Into<String>) -> Self {
+        let about = Some(what.into());
+        Self { about, ..self }
+    }
+
     /// A request that means nothing to us.
-    pub(crate) fn bad_request(words: &str) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, InPlace::BadRequest, words)
+    pub(crate) fn bad_request(cause: InPlaceCause, words: &str) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, InPlace::BadRequest, cause, words)
     }
 
     /// A fault took the message away.
     pub(crate) fn dropped() -> Self {
-        let words = "a fault dropped the message";
-        Self::new(StatusCode::ACCEPTED, InPlace::Fault, words)
+        Self::of_fault(StatusCode::ACCEPTED, "a fault dropped the message")
     }
 
     /// No exchange with the server came about, or it broke.
@@ -58,7 +84,9 @@ impl Ours {
             (SendError::Connect(_), _) => InPlace::Unreachable,
             _ => InPlace::Broken,
         };
-        Self::new(status, why, chain(error))
+        let (cause, about) = told(error);
+        let ours = Self::new(status, why, cause, chain(error));
+        Self { about, ..ours }
     }
 
     /// The status for a connection that did not come about; 403 for one that we do not make.
@@ -71,7 +99,12 @@ impl Ours {
 
     /// The client may not talk to us.
     pub(crate) fn refused(why: Refused) -> Self {
-        Self::new(why.status(), InPlace::NotAllowed, why.to_string())
+        Self::new(
+            why.status(),
+            InPlace::NotAllowed,
+            why.cause(),
+            why.to_string(),
+        )
     }
 
     /// The head, for the tape.
@@ -81,7 +114,8 @@ impl Ours {
             version: Cow::default(),
             fields: Fields::default(),
             ours: Some(self.why),
-            ours_detail: Some(self.words.clone()),
+            ours_cause: self.cause,
+            ours_about: self.about.clone(),
         }
     }
 
@@ -118,6 +152,41 @@ impl Ours {
     }
 }
 
+/// Why an exchange failed, and whom or what it is about.
+fn told(error: &SendError) -> (InPlaceCause, Option<String>) {
+    let (cause, authority) = match error {
+        SendError::Connect(error) => {
+            let (cause, authority) = match error {
+                ConnectError::Tcp { authority, source } => {
+                    let blocked = source.kind() == io::ErrorKind::PermissionDenied;
+                    let cause = if blocked {
+                        InPlaceCause::Blocked
+                    } else {
+                        InPlaceCause::ConnectionFailed
+                    };
+                    (cause, authority)
+                }
+                ConnectError::TimedOut { authority, .. } => {
+                    (InPlaceCause::ConnectTimeout, authority)
+                }
+                ConnectError::Refused { authority, .. } => (InPlaceCause::TlsRefused, authority),
+                ConnectError::Ended { authority, .. } => (InPlaceCause::TlsEnded, authority),
+                ConnectError::Tls { authority, .. } => (InPlaceCause::TlsNotAccepted, authority),
+                ConnectError::Http { authority, .. } => (InPlaceCause::NoHttp, authority),
+            };
+            (cause, Some(authority.clone()))
+        }
+        SendError::Broken(_) => (InPlaceCause::ConnectionBroke, None),
+        SendError::Flooded => (InPlaceCause::InterimFlood, None),
+    };
+    let alert = match error {
+        SendError::Connect(ConnectError::Refused { alert, .. }) => Some(alert.clone()),
+        _ => error.source().map(chain),
+    };
+    let about: Vec<String> = authority.into_iter().chain(alert).collect();
+    (cause, (!about.is_empty()).then(|| about.join(": ")))
+}
+
 /// An error and its causes in one line.
 pub(crate) fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
@@ -139,7 +208,6 @@ pub(crate) fn head_of<B>(response: &Response<B>) -> ResponseHead {
         status: response.status().as_u16(),
         version: fields::version_of(response.version()),
         fields: fields::to_vocabulary(response.headers()),
-        ours: None,
-        ours_detail: None,
+        ..ResponseHead::default()
     }
 }

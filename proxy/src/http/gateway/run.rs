@@ -12,7 +12,7 @@ use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustls::ServerConfig;
-use tapewright_schemas::event::{Exit, InPlace};
+use tapewright_schemas::event::{Exit, InPlace, InPlaceCause};
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, watch};
 
@@ -42,7 +42,7 @@ pub struct Outcome {
 #[non_exhaustive]
 pub enum ServeError {
     /// The address cannot be listened at.
-    #[error("cannot listen at {place}")]
+    #[error("cannot listen on {place}")]
     Listen {
         /// The place.
         place: ListenAddress,
@@ -60,7 +60,7 @@ pub enum ServeError {
         source: io::Error,
     },
     /// A thread or a signal handler could not be had.
-    #[error("the gateway could not be set up")]
+    #[error("cannot start the gateway")]
     Setup(#[from] io::Error),
 }
 
@@ -173,7 +173,7 @@ async fn serve(
     )
     .await?;
     let figures = match settings.metrics {
-        Some(address) => Some(bind(address.into(), None, settings.limits).await?),
+        Some(address) => Some(bind(address.into(), None, settings.limits).await?.ours()),
         None => None,
     };
     let address = listener.address()?;
@@ -276,6 +276,8 @@ impl Handler for Figures {
                     sessions: gateway.sessions.count(),
                     recorder: gateway.recorder.figures(),
                     log_lost: gateway.log_lost.load(Ordering::Relaxed),
+                    traces: gateway.traces.as_deref(),
+                    operations: gateway.operations.as_deref(),
                 };
                 let text = gateway.metrics.render(reading);
                 let mut response = Response::new(Outbound::whole(text.into()));
@@ -289,6 +291,7 @@ impl Handler for Figures {
                 let ours = Ours::new(
                     StatusCode::NOT_FOUND,
                     InPlace::NotFound,
+                    InPlaceCause::NoPath,
                     "figures are at /metrics",
                 );
                 ours.response()

@@ -6,7 +6,7 @@ use tapewright_schemas::event::{CloseReason, Direction, EventBody};
 
 use super::observe::GatewayExchange;
 use crate::http::metrics::InFlight;
-use crate::http::sessions::LANE;
+use crate::http::sessions::SESSIONLESS;
 
 /// Notices that the client left before there was a response: then the server is left, too,
 /// because the future that waits for it is dropped.
@@ -24,7 +24,7 @@ impl Waiting {
 impl Drop for Waiting {
     fn drop(&mut self) {
         if let Some((exchange, in_flight)) = self.0.take() {
-            exchange.settle(LANE);
+            exchange.settle(SESSIONLESS);
             let reason = exchange.gateway.left(CloseReason::ReceiverGone);
             let closed = EventBody::Closed(reason);
             exchange.log.note(Direction::ToClient, closed);

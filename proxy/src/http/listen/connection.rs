@@ -27,6 +27,7 @@ use super::delivered::Delivered;
 use super::seats::{Busy, Seat};
 use super::{Client, Handler, Limits, Phase};
 use crate::clock::runtime_now;
+use tapewright_schemas::slices::Part as _;
 
 /// One connection that is served.
 pub(crate) struct Served<H> {
@@ -273,7 +274,7 @@ async fn first_bytes(stream: &TcpStream) -> Option<Speaks> {
     let mut seen = [0; PREFACE.len()];
     loop {
         let length = stream.peek(&mut seen).await.ok()?;
-        match seen.get(..length)? {
+        match seen.part(..length) {
             [] => return None,
             PREFACE => return Some(Speaks::Http2),
             seen if !PREFACE.starts_with(seen) => return Some(Speaks::Http1),

@@ -13,6 +13,7 @@ use http::uri::Authority;
 use http::{HeaderMap, Method, StatusCode, Uri, header};
 
 use super::token::ClientToken;
+use tapewright_schemas::event::InPlaceCause;
 
 /// Who may talk to us.
 #[derive(Clone, Debug)]
@@ -33,11 +34,11 @@ pub(crate) struct Guard {
 /// Why a request was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refused {
-    #[error("the Host header does not name this gateway; allow another name with --allow-host")]
+    #[error("unknown host in the `Host` header; allow it with --allow-host")]
     Host,
-    #[error("pages of this Origin may not talk to this gateway; allow it with --allow-origin")]
+    #[error("this `Origin` is not allowed; allow it with --allow-origin")]
     Origin,
-    #[error("a page of another site asked for this; allow its Origin with --allow-origin")]
+    #[error("cross-site request refused; allow its Origin with --allow-origin")]
     Site,
     #[error(
         "the token of --client-token is missing or wrong; send it as `Proxy-Authorization: Bearer TOKEN`"
@@ -46,6 +47,16 @@ pub(crate) enum Refused {
 }
 
 impl Refused {
+    /// The same as a token.
+    pub(crate) fn cause(self) -> InPlaceCause {
+        match self {
+            Self::Host => InPlaceCause::Host,
+            Self::Origin => InPlaceCause::Origin,
+            Self::Site => InPlaceCause::Site,
+            Self::Token => InPlaceCause::ClientToken,
+        }
+    }
+
     /// The status of the answer. 407 is for whoever stands in between: 401 would have
     /// clients sign in at the server.
     pub(crate) fn status(self) -> StatusCode {
@@ -206,8 +217,9 @@ fn host_of(authority: &str) -> Option<&str> {
     (!host.is_empty() && port.is_none_or(is_port)).then_some(host)
 }
 
-fn is_port(text: &str) -> bool {
-    text.parse::<u16>().is_ok()
+/// Whether a text is a port: digits alone (RFC 3986 §3.2.3), where a number may have a sign.
+pub(crate) fn is_port(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok()
 }
 
 #[cfg(test)]
@@ -250,6 +262,7 @@ mod tests {
             "192.168.1.1",
             "",
             "localhost:x",
+            "localhost:+1",
             "[::1",
             "[::1]x",
             "user@localhost",

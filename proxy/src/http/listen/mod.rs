@@ -4,6 +4,7 @@ mod address;
 mod connection;
 mod delivered;
 mod guard;
+mod ours;
 mod seats;
 mod tls;
 mod token;
@@ -23,12 +24,14 @@ use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 
 use self::address::{Accepted, Bound};
+use self::ours::Ours;
 use self::seats::Seats;
 use super::body::Outbound;
 
 pub use self::address::{ListenAddress, Reached};
 pub(crate) use self::connection::{Kept, Served};
-pub(crate) use self::guard::{Guard, Refused, comes_from_elsewhere};
+pub(crate) use self::guard::{Guard, Refused, comes_from_elsewhere, is_port};
+pub(crate) use self::ours::but_to_us;
 pub(crate) use self::seats::Seat;
 pub use self::tls::server_config;
 pub use self::token::{BadToken, ClientToken};
@@ -97,6 +100,8 @@ pub struct Listener {
     tls: Option<Arc<ServerConfig>>,
     limits: Limits,
     connections: AtomicU64,
+    // It is not reached through us.
+    ours: Option<Ours>,
 }
 
 /// Where a shutdown is, seen by everything that serves.
@@ -124,7 +129,16 @@ impl Listener {
             tls,
             limits,
             connections: AtomicU64::new(0),
+            ours: None,
         })
+    }
+
+    /// Keeps whoever asks us to connect somewhere from coming out here.
+    #[must_use]
+    pub fn ours(mut self) -> Self {
+        let place = self.socket.path().is_none().then(|| self.address());
+        self.ours = place.and_then(Result::ok).map(Ours::new);
+        self
     }
 
     /// The address that clients connect to; of a socket in the file system that of this

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, header};
+use tapewright_schemas::slices::Part as _;
 
 /// What every client has to show.
 #[derive(Clone)]
@@ -21,7 +22,7 @@ pub enum BadToken {
     #[error("it has fewer than {SHORTEST} characters")]
     Short,
     /// A header cannot carry it.
-    #[error("it has characters other than visible ASCII, or a colon")]
+    #[error("only visible ASCII characters without a colon are allowed")]
     Character,
 }
 
@@ -58,7 +59,7 @@ impl ClientToken {
             }
             let decoded = STANDARD.decode(rest.trim()).unwrap_or_default();
             let colon = decoded.iter().position(|byte| *byte == b':');
-            let password = colon.and_then(|at| decoded.get(at + 1..));
+            let password = colon.map(|at| decoded.part(at + 1..));
             scheme.eq_ignore_ascii_case("basic")
                 && password.is_some_and(|password| is_same(password, &self.0))
         })

@@ -58,10 +58,10 @@ pub enum BadUrl {
     #[error("it must begin with `http://` or `https://`")]
     Scheme,
     /// No host.
-    #[error("it names no host")]
+    #[error("no host in it")]
     Host,
     /// A name and a password stand in it.
-    #[error("it holds a user name or a password: send them with `--header` or `--header-env`")]
+    #[error("it contains a user name or password: send them with `--header` or `--header-env`")]
     UserInfo,
 }
 

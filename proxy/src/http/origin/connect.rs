@@ -27,7 +27,7 @@ use crate::http::wire::{Trailing, Wire, Wired};
 #[non_exhaustive]
 pub enum ConnectError {
     /// The name means nothing, nobody listens, or the way is blocked.
-    #[error("no connection to {authority}")]
+    #[error("cannot connect to {authority}")]
     Tcp {
         /// Host and port.
         authority: String,
@@ -36,7 +36,7 @@ pub enum ConnectError {
         source: io::Error,
     },
     /// It took too long.
-    #[error("no connection to {authority} within {} s", after.as_secs_f32())]
+    #[error("connecting to {authority} timed out after {} s", after.as_secs_f32())]
     TimedOut {
         /// Host and port.
         authority: String,
@@ -44,7 +44,7 @@ pub enum ConnectError {
         after: Duration,
     },
     /// The server refused us in TLS, and said so.
-    #[error("no TLS with {authority}: the server refused us with the alert `{alert}`")]
+    #[error("TLS handshake with {authority} failed: the server sent the alert `{alert}`")]
     Refused {
         /// Host and port.
         authority: String,
@@ -52,7 +52,7 @@ pub enum ConnectError {
         alert: String,
     },
     /// The connection ended before TLS was agreed on, and nobody said why.
-    #[error("no TLS with {authority}: the connection ended in the handshake")]
+    #[error("TLS handshake with {authority} failed: the server closed the connection")]
     Ended {
         /// Host and port.
         authority: String,
@@ -61,7 +61,7 @@ pub enum ConnectError {
         source: io::Error,
     },
     /// We refused the server in TLS; a certificate that is not trusted is among the reasons.
-    #[error("no TLS with {authority}: we do not accept what it showed")]
+    #[error("TLS handshake with {authority} failed")]
     Tls {
         /// Host and port.
         authority: String,
@@ -70,7 +70,7 @@ pub enum ConnectError {
         source: io::Error,
     },
     /// The other side does not speak HTTP.
-    #[error("no HTTP with {authority}")]
+    #[error("HTTP handshake with {authority} failed")]
     Http {
         /// Host and port.
         authority: String,

@@ -31,6 +31,7 @@ use self::connect::{Connection, Connector};
 use self::pool::{LONGEST_IDLE, Pool};
 use super::body::Outbound;
 use super::fields::items;
+use super::listen::but_to_us;
 
 /// One origin, and the connections to it.
 pub struct Origin {
@@ -64,10 +65,11 @@ pub struct OriginSettings {
 impl OriginSettings {
     /// A connection to a server that is one of the destinations.
     pub(crate) async fn tcp(&self, host: &str, port: u16) -> io::Result<TcpStream> {
-        match &self.destinations {
+        let stream = match &self.destinations {
             None => TcpStream::connect((host, port)).await,
             Some(only) => TcpStream::connect(only.resolve(host, port).await?.as_slice()).await,
-        }
+        };
+        but_to_us(stream?)
     }
 }
 
@@ -79,10 +81,10 @@ pub enum SendError {
     #[error(transparent)]
     Connect(#[from] ConnectError),
     /// The connection failed after the request had been, or may have been, sent.
-    #[error("the connection broke before the server answered")]
+    #[error("the connection broke before the response")]
     Broken(#[source] hyper::Error),
     /// The server sent interim responses without end, or nobody read them.
-    #[error("the server sent too many interim responses (1xx), and no other")]
+    #[error("too many interim responses (1xx) without a final one")]
     Flooded,
 }
 

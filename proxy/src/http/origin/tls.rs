@@ -39,13 +39,13 @@ pub enum TlsProblem {
         source: rustls::pki_types::pem::Error,
     },
     /// A file holds no certificate.
-    #[error("`{}` holds no certificate", path.display())]
+    #[error("no certificate in `{}`", path.display())]
     NoCertificate {
         /// The file.
         path: PathBuf,
     },
     /// What was given does not fit together.
-    #[error("the TLS settings cannot be used")]
+    #[error("invalid TLS settings")]
     Unusable(#[from] rustls::Error),
 }
 
@@ -95,7 +95,7 @@ fn verifier(
 ) -> Result<Arc<dyn ServerCertVerifier>, TlsProblem> {
     if settings.skip_verify {
         let algorithms = provider.signature_verification_algorithms;
-        return Ok(Arc::new(Anyone(algorithms)));
+        return Ok(Arc::new(AnyCertificate(algorithms)));
     }
     let Some(path) = &settings.ca_bundle else {
         return Ok(Arc::new(Verifier::new(Arc::clone(provider))?));
@@ -117,9 +117,9 @@ fn verifier(
 
 /// Accepts every certificate, as `--insecure-skip-verify` asks for.
 #[derive(Debug)]
-struct Anyone(WebPkiSupportedAlgorithms);
+struct AnyCertificate(WebPkiSupportedAlgorithms);
 
-impl ServerCertVerifier for Anyone {
+impl ServerCertVerifier for AnyCertificate {
     fn verify_server_cert(
         &self,
         _end_entity: &CertificateDer<'_>,

@@ -17,6 +17,7 @@ use tapewright_schemas::event::{
     CloseReason, Direction, Edit, EventBody, Gap, GapReason, LineEnd, Offset, Origin, Payload,
     SseNote,
 };
+use tapewright_schemas::slices::Part as _;
 
 use self::decode::{Decoder, Encoding, SLICE};
 use self::whole::Whole;
@@ -62,6 +63,7 @@ pub(crate) struct Tap {
     refused: bool,
     // It belongs to a call of a model, which carries no MCP.
     of_model: bool,
+    ending: Ending,
     watch: Box<dyn Watch>,
 }
 
@@ -69,6 +71,16 @@ impl fmt::Debug for Tap {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Tap").finish_non_exhaustive()
     }
+}
+
+/// Whether a body ends with the bytes that pass now.
+#[derive(Default)]
+enum Ending {
+    #[default]
+    Open,
+    /// It does. What they completed is noted with the end: as one thing, it costs the recorder
+    /// once.
+    With(Option<EventBody>),
 }
 
 /// How a body is read.
@@ -107,6 +119,7 @@ impl Tap {
             json: media_type(head).is_some_and(|name| name.ends_with("json")),
             refused: false,
             of_model: false,
+            ending: Ending::Open,
             watch,
         }
     }
@@ -126,6 +139,12 @@ impl Tap {
     /// What time it is.
     pub(crate) fn now(&self) -> Offset {
         self.log.now()
+    }
+
+    /// The last bytes of the body pass; [`close`](Self::close) is called before they leave.
+    pub(crate) fn last_data(&mut self, bytes: &Bytes, came: Offset) {
+        self.ending = Ending::With(None);
+        self.data(bytes, came);
     }
 
     /// Bytes pass that came at this time.
@@ -176,15 +195,16 @@ impl Tap {
             }
             lost = decoder.lost();
         }
+        let mut rest = None;
         match &mut self.content {
             Content::Whole(whole) => {
                 if let Some(payload) = whole.finish() {
                     self.note_clipped(&payload);
-                    if reason == CloseReason::EndOfInput {
-                        self.passed(payload, |text| Envelope::parse(text));
+                    rest = Some(if reason == CloseReason::EndOfInput {
+                        self.passed(payload, |text| Envelope::parse(text))
                     } else {
-                        self.log.note(self.dir, EventBody::Body { payload });
-                    }
+                        EventBody::Body { payload }
+                    });
                 }
             }
             Content::Events(framer, _) => {
@@ -194,18 +214,23 @@ impl Tap {
                 }
             }
         }
-        if let Some(bytes) = lost {
+        let gap = lost.map(|bytes| {
             self.watch.lost(Loss::Encoding, bytes);
-            let gap = Gap {
+            EventBody::Gap(Gap {
                 events: 1,
                 bytes,
                 why: GapReason::Encoding,
                 detail: None,
-            };
-            self.log.note(self.dir, EventBody::Gap(gap));
-        }
+            })
+        });
         let reason = self.watch.left(reason);
-        self.log.note(self.dir, EventBody::Closed(reason));
+        let closed = Some(EventBody::Closed(reason));
+        let held = match std::mem::take(&mut self.ending) {
+            Ending::Open => None,
+            Ending::With(held) => held,
+        };
+        let bodies = [held, rest, gap, closed];
+        self.log.note_all(self.dir, bodies.into_iter().flatten());
         self.watch.closed(reason);
     }
 
@@ -213,7 +238,14 @@ impl Tap {
         match &mut self.content {
             Content::Whole(whole) => {
                 if let Some(payload) = whole.push(bytes) {
-                    self.passed(payload, |text| Envelope::of_json(text));
+                    let body = self.passed(payload, |text| Envelope::of_json(text));
+                    let body = match &mut self.ending {
+                        Ending::Open => Some(body),
+                        Ending::With(last) => last.replace(body),
+                    };
+                    if let Some(body) = body {
+                        self.log.note(self.dir, body);
+                    }
                 }
             }
             Content::Events(framer, share) => {
@@ -235,15 +267,15 @@ impl Tap {
         }
     }
 
-    /// A body in one piece has passed.
-    fn passed(&self, payload: Payload, read: fn(&[u8]) -> Envelope<'_>) {
+    /// A body in one piece passes: what is to be noted of it.
+    fn passed(&self, payload: Payload, read: fn(&[u8]) -> Envelope<'_>) -> EventBody {
         let envelope = read(payload.kept());
         let is_message = self.is_message(&payload, &envelope);
         if is_message {
             self.watch.message(payload.kept(), Some(&envelope));
         }
         drop(envelope);
-        self.log.note(self.dir, body_of(payload, is_message, false));
+        body_of(payload, is_message, false)
     }
 
     fn is_message(&self, payload: &Payload, envelope: &Envelope<'_>) -> bool {
@@ -364,7 +396,9 @@ pub(crate) fn is_event_stream_wanted(head: &HeaderMap) -> bool {
 /// The media type, without its parameters.
 pub(crate) fn media_type(head: &HeaderMap) -> Option<&str> {
     let value = head.get(header::CONTENT_TYPE)?.to_str().ok()?;
-    value.split(';').next().map(str::trim)
+    // Asked several times with each exchange, and so without a searcher.
+    let end = value.bytes().position(|byte| byte == b';');
+    Some(value.part(..end.unwrap_or(value.len())).trim_ascii())
 }
 
 fn lossy(text: &[u8]) -> String {

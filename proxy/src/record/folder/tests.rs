@@ -393,7 +393,7 @@ fn each_session_has_a_judge_of_its_own() {
         let mut settings = settings(Target::folder(place.path()), durability);
         settings.judging = Some(Judging {
             judge: Some(Arc::new(|_| Box::<Picky>::default())),
-            ears: Vec::new(),
+            feeds: Vec::new(),
             tell: Arc::new(move |_, one| hears.lock().unwrap().push(one.detail.clone())),
             beat: Some(Duration::from_secs(1)),
         });

@@ -188,7 +188,10 @@ impl Following {
         let header = following.reader.header();
         if let Some(path) = &target.cassette {
             let spools = (begin(path)?, spool(path, "messages")?);
-            let projector = cassette::Projector::new(header, spools.0, spools.1);
+            let mut projector = cassette::Projector::new(header, spools.0, spools.1);
+            if !target.times {
+                projector = projector.without_times();
+            }
             following.cassette = Some((projector, path.clone()));
         }
         if let Some(path) = &target.capture {

@@ -81,7 +81,7 @@ fn target(folder: &Path) -> Target {
 fn at_the_end(tape: &Path) -> [Vec<u8>; 2] {
     [write_cassette, write_capture].map(|write| {
         let mut out = Vec::new();
-        write(&[tape.to_owned()], tape, &mut out).unwrap();
+        write(&[tape.to_owned()], tape, false, &mut out).unwrap();
         out
     })
 }

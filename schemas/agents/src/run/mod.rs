@@ -279,9 +279,7 @@ impl Run {
             FinishReason::MaxTokens => "an answer was cut off at `max_tokens`",
             FinishReason::Refusal => "the model refused to answer",
             FinishReason::Filtered => "the provider withheld an answer",
-            FinishReason::MalformedToolUse => {
-                "the model asked for a tool in a way that cannot be read"
-            }
+            FinishReason::MalformedToolUse => "the model's tool call cannot be parsed",
             FinishReason::Failed => "the provider failed in an answer",
             _ => return,
         };

@@ -23,9 +23,9 @@ impl Wanted {
         let found = catalogue.find(&asked.name).cloned();
         let args = asked.arguments();
         let refused = if found.is_none() {
-            Some(format!("there is no tool `{}`", asked.name))
+            Some(format!("unknown tool `{}`", asked.name))
         } else if !args.as_ref().is_some_and(Value::is_object) {
-            Some("the arguments are no JSON object".to_owned())
+            Some("the arguments are not a JSON object".to_owned())
         } else {
             None
         };

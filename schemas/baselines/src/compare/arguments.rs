@@ -5,33 +5,28 @@ use serde_json::{Map, Number, Value};
 use super::entry::{ArgumentChange, ArgumentKind, Change};
 use crate::file::ToolCall;
 
-/// Compares the arguments of a call; it is the n-th of its tool.
-pub(super) fn compare(
-    (tool, nth): (&str, usize),
-    before: &ToolCall,
-    after: &ToolCall,
-    changes: &mut Vec<Change>,
-) {
-    let tool = tool.to_owned();
+/// How the arguments of two calls of one tool differ, each the n-th of that tool.
+pub(super) fn compare(nth: usize, before: &ToolCall, after: &ToolCall) -> Option<Change> {
+    let tool = before.name.clone();
     let arguments = differences(&before.arguments, &after.arguments);
     if !arguments.is_empty() {
-        changes.push(Change::Arguments {
+        return Some(Change::Arguments {
             tool,
             nth,
             arguments,
         });
-        return;
     }
     if let (Some(before), Some(after)) = (&before.raw_arguments, &after.raw_arguments)
         && before != after
     {
-        changes.push(Change::ArgumentOrder {
+        return Some(Change::ArgumentOrder {
             tool,
             nth,
             before: before.clone(),
             after: after.clone(),
         });
     }
+    None
 }
 
 /// Every argument that differs, as far as both sides are objects.

@@ -20,7 +20,7 @@ pub(super) fn compare(before: &[ToolCall], after: &[ToolCall], changes: &mut Vec
             .all(|(one, other)| one.name == other.name);
     let (old, new) = (counts(before), counts(after));
     if old != new {
-        presence(before, after, (&old, &new), changes);
+        presence(&old, &new, before, after, changes);
     } else if !same_order {
         changes.push(Change::Order {
             before: names(before),
@@ -31,7 +31,7 @@ pub(super) fn compare(before: &[ToolCall], after: &[ToolCall], changes: &mut Vec
     for ((name, at), call) in nth_in_order(before) {
         let is_known = old.get(name) == new.get(name);
         if let Some(other) = later.remove(&(name, at)).filter(|_| is_known) {
-            arguments::compare((name, at), call, other, changes);
+            changes.extend(arguments::compare(at, call, other));
         }
     }
 }
@@ -49,9 +49,10 @@ fn counts(calls: &[ToolCall]) -> Counts<'_> {
 /// Tools that one side does not call at all, for each call of them, and how often those are
 /// called that both call.
 fn presence(
+    old: &Counts<'_>,
+    new: &Counts<'_>,
     before: &[ToolCall],
     after: &[ToolCall],
-    (old, new): (&Counts<'_>, &Counts<'_>),
     changes: &mut Vec<Change>,
 ) {
     let only = |calls: &[ToolCall], others: &Counts<'_>| -> Vec<String> {

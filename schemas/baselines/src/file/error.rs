@@ -16,7 +16,7 @@ pub struct ReadError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// The text is no JSON, is nested deeper than 128 levels, or names a member twice.
-    #[error("no JSON ({0})")]
+    #[error("not JSON ({0})")]
     NotJson(String),
     /// It is of another type, or another value.
     #[error("expected {0}")]

@@ -94,7 +94,7 @@ impl<'de> Visitor<'de> for Tree<'_> {
         while let Some(name) = members.next_key::<String>()? {
             if all.contains_key(&name) {
                 self.path.borrow_mut().push(name);
-                return Err(A::Error::custom("a member that stands twice"));
+                return Err(A::Error::custom("duplicate member"));
             }
             match members.next_value_seed(self) {
                 Ok(value) => all.insert(name, value),

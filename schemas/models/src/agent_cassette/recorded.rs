@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value, json};
 use tapewright_schemas::event::Offset;
+use tapewright_schemas::slices::Part as _;
 
 use super::{
     AgentCassette, Said, StopReason, Talk, Tokens, ToolCall, ToolOutcome, Trace, Turn, UserTurn,
@@ -41,7 +42,7 @@ impl AgentCassette {
         let messages = history(&calls, at);
         let (prompt, begins) = prompt(&messages);
         let mut run = Run::default();
-        for message in messages.get(begins..).unwrap_or_default() {
+        for message in messages.part(begins..) {
             run.message(message);
         }
         let trace = run.trace(&calls, &messages, last);
@@ -89,7 +90,7 @@ fn chain(calls: &[Call], at: usize) -> Vec<usize> {
 /// An answer comes before what builds upon it, so that a chain ends.
 fn before(calls: &[Call], at: usize) -> Option<usize> {
     let id = calls.get(at)?.request.more.get(EARLIER)?.as_str()?;
-    let earlier = calls.get(..at)?.iter();
+    let earlier = calls.part(..at).iter();
     earlier
         .rev()
         .position(|one| one.response.id.as_deref() == Some(id))
@@ -127,7 +128,7 @@ fn prompt(messages: &[Message]) -> (String, usize) {
         .iter()
         .position(is_answer)
         .unwrap_or(messages.len());
-    let before = messages.get(..end).unwrap_or_default().iter().enumerate();
+    let before = messages.part(..end).iter().enumerate();
     let of_user = before.filter(|(_, message)| message.role == Role::User);
     let mut found = of_user.map(|(at, message)| (asked(message), at));
     let last = found.by_ref().filter(|(text, _)| !text.is_empty()).last();

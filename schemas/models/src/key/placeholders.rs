@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 use tapewright_schemas::redact::hidden::{self, Style};
+use tapewright_schemas::slices::Part as _;
 
 /// Numbers every placeholder of ours anew, in the order in which they first appear: another
 /// recording of the same request may have given them other numbers.
@@ -42,14 +43,14 @@ impl Numbers {
                 continue;
             }
             let number = self.number(kind, placeholder);
-            out.push_str(text.get(done..one.range.start).unwrap_or_default());
+            out.push_str(text.part(done..one.range.start));
             out.push_str(kind);
             out.push('#');
             out.push_str(&number.to_string());
             out.push('>');
             done = one.range.end;
         }
-        out.push_str(text.get(done..).unwrap_or_default());
+        out.push_str(text.part(done..));
         *text = out;
     }
 

@@ -1,6 +1,7 @@
 //! What agents put into their prompts that is new in every session: dates, temporary
 //! folders, hashes.
 
+use tapewright_schemas::slices::Part as _;
 use tapewright_schemas::volatile;
 
 /// The text with a mark for everything that is new in every session.
@@ -71,12 +72,12 @@ fn project(text: &str) -> Option<(usize, &'static str)> {
 /// A path below one of them, but for its last name where it has several.
 fn temporary(text: &str) -> Option<usize> {
     let prefix = TEMPORARY.iter().find(|prefix| text.starts_with(**prefix))?;
-    let mut length = prefix.len() + name_length(text.get(prefix.len()..)?);
+    let mut length = prefix.len() + name_length(text.part(prefix.len()..));
     if length == prefix.len() {
         return None;
     }
     let mut before = length;
-    while let Some(name) = text.get(length..).and_then(|rest| rest.strip_prefix('/')) {
+    while let Some(name) = text.part(length..).strip_prefix('/') {
         let more = name_length(name);
         if more == 0 {
             break;
@@ -91,7 +92,7 @@ fn name_length(text: &str) -> usize {
     let is_part = |letter: char| letter.is_alphanumeric() || "_-.+~@".contains(letter);
     let end = text.find(|letter| !is_part(letter)).unwrap_or(text.len());
     // A full stop may end a sentence.
-    let name = text.get(..end).unwrap_or_default();
+    let name = text.part(..end);
     name.trim_end_matches('.').len()
 }
 

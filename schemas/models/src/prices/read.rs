@@ -6,7 +6,7 @@ use super::table::millionths;
 use super::{Price, Prices, Rates};
 use crate::read::{Members, Problem, ReadError};
 
-/// More than any model costs, in dollars for a million tokens.
+/// More than any model costs, in dollars per million tokens.
 const MOST: f64 = 1_000_000.0;
 
 impl Prices {

@@ -14,7 +14,7 @@ pub struct ReadError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// The text is no JSON, or nested deeper than 128 levels.
-    #[error("no JSON ({0})")]
+    #[error("not JSON ({0})")]
     NotJson(String),
     /// It has another type.
     #[error("expected {0}")]

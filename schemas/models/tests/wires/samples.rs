@@ -256,7 +256,7 @@ fn bodies_are_bounded_and_mistakes_have_a_place() {
     let read =
         |wire: Wire, body: &str| wire.read_response(body.as_bytes()).unwrap_err().to_string();
     let deep = format!("{{\"content\":{}{}}}", "[".repeat(500), "]".repeat(500));
-    assert!(read(Wire::Anthropic, &deep).starts_with("no JSON (recursion limit exceeded"));
+    assert!(read(Wire::Anthropic, &deep).starts_with("not JSON (recursion limit exceeded"));
     assert_eq!(read(Wire::Anthropic, "[]"), "expected an object at `/`");
     let body = r#"{"content":[{"type":"text","text":"a"},{"type":"tool_use","name":7}]}"#;
     assert_eq!(

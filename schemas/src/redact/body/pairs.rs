@@ -3,11 +3,12 @@
 
 use memchr::memmem;
 
-use super::{Frame, Value, Walk};
+use super::{Value, Walk};
 use crate::json::Text;
 use crate::redact::argv::user_password;
 use crate::redact::names::Class;
 use crate::redact::value::is_opaque;
+use crate::slices::PartMut as _;
 
 impl Walk<'_, '_, '_> {
     /// An option in an array: `"--name"`, whose value is the string after it, or one of curl's that
@@ -36,8 +37,8 @@ impl Walk<'_, '_, '_> {
     }
 
     fn set_flag(&mut self, kind: &'static str) {
-        let frames = self.finder.frames.get_mut(self.base..);
-        if let Some(parent) = frames.and_then(<[Frame]>::last_mut)
+        let frames = self.finder.frames.part_mut(self.base..);
+        if let Some(parent) = frames.last_mut()
             && !parent.object
         {
             parent.flag = Some(kind);

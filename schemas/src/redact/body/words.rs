@@ -1,8 +1,9 @@
 //! Where the secret values of the environment mean nothing: in the words of the protocol.
 
-use super::{Frame, Walk};
+use super::Walk;
 use crate::redact::forms::Within;
 use crate::redact::names::{Area, Name};
+use crate::slices::Part as _;
 
 impl Area {
     /// What a container is to what stands in it.
@@ -24,11 +25,7 @@ impl Walk<'_, '_, '_> {
         if !self.rules.has_values {
             return self.finder.place;
         }
-        let parent = self
-            .finder
-            .frames
-            .get(self.base..)
-            .and_then(<[Frame]>::last);
+        let parent = self.finder.frames.part(self.base..).last();
         match (parent.map_or(Area::Same, |parent| parent.area), name.area) {
             (Area::Schema | Area::Word, _) => Within::Word,
             (Area::Same, Area::Word) if self.depth == 0 => Within::Word,

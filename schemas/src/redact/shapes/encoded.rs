@@ -22,7 +22,7 @@ pub(super) fn encoded(text: &[u8], start: usize) -> Option<Range<usize>> {
     if !starts_token(text, start, false) {
         return None;
     }
-    let rest = text.get(start..)?;
+    let rest = text.part(start..);
     let run = |at: usize, alphabet: fn(u8) -> bool| {
         let part = rest.part(at..);
         part.iter()
@@ -33,7 +33,7 @@ pub(super) fn encoded(text: &[u8], start: usize) -> Option<Range<usize>> {
     let head = run(0, url64);
     work::read(head);
     if rest.get(head) == Some(&b'.') {
-        let header = LENIENT_URL.decode(rest.get(..head)?).ok()?;
+        let header = LENIENT_URL.decode(rest.part(..head)).ok()?;
         memmem::find(&header, b"\"enc\"")?;
         let mut end = head;
         for _ in 0..4 {
@@ -54,12 +54,12 @@ fn base64_at(text: &[u8], start: usize) -> Option<(Vec<u8>, usize)> {
     if matches!(text.get(start.wrapping_sub(1)), Some(b'+' | b'/')) {
         return None;
     }
-    let rest = text.get(start..)?;
+    let rest = text.part(start..);
     let plain = |byte: &&u8| **byte != b'=' && base64(**byte);
     let unpadded = rest.iter().take(LONGEST).take_while(plain).count();
     let padding = rest.part(unpadded..).iter();
     let padding = padding.take(2).take_while(|byte| **byte == b'=').count();
-    let body = rest.get(..unpadded + padding)?;
+    let body = rest.part(..unpadded + padding);
     work::read(body.len());
     let decoded = LENIENT
         .decode(body)

@@ -11,7 +11,7 @@ use memchr::memmem;
 use super::super::work;
 use super::encoded::encoded;
 use super::finder::starts_token;
-use crate::slices::Part as _;
+use crate::slices::{Front as _, Part as _};
 
 pub(super) fn alnum(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
@@ -93,7 +93,7 @@ pub(super) fn signed(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> 
         return None;
     }
     for (begins, least) in [("eyJ", 8), ("eyJ", 5), ("", 3)] {
-        let rest = text.get(end..)?;
+        let rest = text.part(end..);
         let length = rest
             .iter()
             .take(LONGEST_PART)
@@ -116,8 +116,8 @@ pub(super) fn signed(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> 
 
 /// A private key between its first and last line; a missing last line means the end.
 pub(super) fn pem(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
-    let body = prefix.start + pem_header(text.get(prefix.start..)?)?;
-    let rest = text.get(body..)?;
+    let body = prefix.start + pem_header(text.part(prefix.start..))?;
+    let rest = text.part(body..);
     let end = match memmem::find(rest, b"-----END ") {
         None => {
             work::read(rest.len());
@@ -125,8 +125,8 @@ pub(super) fn pem(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
         }
         Some(last) => {
             work::read(last);
-            let label = rest.get(last + 9..)?;
-            let label = label.get(..LONGEST_LABEL).unwrap_or(label);
+            let label = rest.part(last + 9..);
+            let label = label.front(LONGEST_LABEL);
             let close = memmem::find(label, b"-----").map_or(label.len(), |close| close + 5);
             body + last + 9 + close
         }
@@ -137,15 +137,15 @@ pub(super) fn pem(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
 /// The length of `-----BEGIN … PRIVATE KEY…-----` at the start of `text`.
 pub(in crate::redact) fn pem_header(text: &[u8]) -> Option<usize> {
     let label = text.strip_prefix(b"-----BEGIN ")?;
-    let label = label.get(..LONGEST_LABEL).unwrap_or(label);
+    let label = label.front(LONGEST_LABEL);
     let length = memmem::find(label, b"-----")?;
-    memmem::find(label.get(..length)?, b"PRIVATE KEY")?;
+    memmem::find(label.part(..length), b"PRIVATE KEY")?;
     Some(11 + length + 5)
 }
 
 /// `bot` and digits, `:AA…`: the number before the colon belongs to it.
 pub(super) fn telegram(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
-    let before = text.get(..prefix.start)?;
+    let before = text.part(..prefix.start);
     let digits = before
         .iter()
         .rev()
@@ -153,8 +153,8 @@ pub(super) fn telegram(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>
         .take_while(|byte| byte.is_ascii_digit())
         .count();
     let start = prefix.start - digits;
-    let bot = before.get(..start)?.ends_with(b"bot");
-    let body = text.get(prefix.start + 1..)?;
+    let bot = before.part(..start).ends_with(b"bot");
+    let body = text.part(prefix.start + 1..);
     let length = body
         .iter()
         .take(65)
@@ -166,7 +166,7 @@ pub(super) fn telegram(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>
 
 /// 32 hex digits before `-us` and a number.
 pub(super) fn mailchimp(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
-    let before = text.get(..prefix.start)?;
+    let before = text.part(..prefix.start);
     let length = before
         .iter()
         .rev()
@@ -174,7 +174,7 @@ pub(super) fn mailchimp(text: &[u8], prefix: Range<usize>) -> Option<Range<usize
         .take_while(|byte| byte.is_ascii_hexdigit())
         .count();
     let digits = text
-        .get(prefix.end..)?
+        .part(prefix.end..)
         .iter()
         .take(3)
         .take_while(|byte| byte.is_ascii_digit())
@@ -186,7 +186,7 @@ pub(super) fn mailchimp(text: &[u8], prefix: Range<usize>) -> Option<Range<usize
 
 /// The path of a Slack webhook; the host before it stays.
 pub(super) fn slack_webhook(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
-    let body = text.get(prefix.end..)?;
+    let body = text.part(prefix.end..);
     let length = body
         .iter()
         .take(256)
@@ -197,7 +197,7 @@ pub(super) fn slack_webhook(text: &[u8], prefix: Range<usize>) -> Option<Range<u
 
 /// The path of a Discord webhook: a number that stays and a token.
 pub(super) fn discord_webhook(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
-    let rest = text.get(prefix.end..)?;
+    let rest = text.part(prefix.end..);
     let digits = rest
         .iter()
         .take(25)
@@ -238,13 +238,13 @@ pub(super) fn sendgrid(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>
 
 /// `sig=` of a query: only the value.
 pub(super) fn azure_sas(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
-    let rest = text.get(prefix.end..)?;
+    let rest = text.part(prefix.end..);
     let length = rest
         .iter()
         .take(256)
         .take_while(|byte| base64(**byte) || **byte == b'%')
         .count();
-    let body = rest.get(..length)?;
+    let body = rest.part(..length);
     let fits = length >= 16 && digit(body) && starts_token(text, prefix.start, false);
     fits.then_some(prefix.end..prefix.end + length)
 }
@@ -252,8 +252,8 @@ pub(super) fn azure_sas(text: &[u8], prefix: Range<usize>) -> Option<Range<usize
 /// The credential after `Bearer `, unless it is a word of a sentence.
 pub(super) fn bearer(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     let span = credential(text, &prefix)?;
-    let token = text.get(span.clone())?;
-    let upper = token.get(1..)?.iter().any(u8::is_ascii_uppercase);
+    let token = text.part(span.clone());
+    let upper = token.part(1..).iter().any(u8::is_ascii_uppercase);
     let lower = token.iter().any(u8::is_ascii_lowercase);
     let fits = token.len() >= 8
         && (digit(token) || upper && lower || token.len() >= 24 && !token.contains(&b'_'));
@@ -263,7 +263,7 @@ pub(super) fn bearer(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> 
 /// The credential after `Basic `, if it is base64 of something with a colon.
 pub(super) fn basic(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     let span = credential(text, &prefix)?;
-    let token = text.get(span.clone())?;
+    let token = text.part(span.clone());
     let decoded = LENIENT.decode(token).ok()?;
     let printable = |byte: &u8| !byte.is_ascii_control();
     (decoded.contains(&b':') && decoded.iter().all(printable)).then_some(span)
@@ -273,16 +273,16 @@ fn credential(text: &[u8], prefix: &Range<usize>) -> Option<Range<usize>> {
     if !starts_token(text, prefix.start, true) {
         return None;
     }
-    let rest = text.get(prefix.end..)?;
+    let rest = text.part(prefix.end..);
     let spaces = rest
         .iter()
         .take(8)
         .take_while(|byte| **byte == b' ')
         .count();
     let allowed = |byte: &&u8| base64(**byte) || matches!(**byte, b'.' | b'~');
-    let token = rest.get(spaces..)?;
+    let token = rest.part(spaces..);
     let length = token.iter().take(LONGEST_PART).take_while(allowed).count();
-    let token = token.get(..length)?;
+    let token = token.part(..length);
     let length = token
         .iter()
         .rposition(|byte| *byte != b'.')

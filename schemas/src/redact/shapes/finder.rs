@@ -9,7 +9,7 @@ use super::super::work;
 use super::marks::{self, Marks};
 use super::table::shapes;
 use super::{Body, Extent, Shape};
-use crate::slices::Part as _;
+use crate::slices::{Front as _, Part as _};
 
 /// Finds tokens of every shape.
 #[derive(Debug)]
@@ -175,7 +175,7 @@ pub(super) fn token(
     text: &[u8],
     at: usize,
 ) -> Option<(&'static str, Range<usize>)> {
-    let rest = text.get(at..)?;
+    let rest = text.part(at..);
     let mut shapes = shapes
         .iter()
         .filter(|(prefix, _)| rest.starts_with(prefix.as_bytes()));
@@ -201,15 +201,15 @@ impl Body {
         if !starts_token(text, prefix.start, self.loose) {
             return None;
         }
-        let rest = text.get(prefix.end..)?;
-        let rest = rest.get(..self.max + 1).unwrap_or(rest);
+        let rest = text.part(prefix.end..);
+        let rest = rest.front(self.max + 1);
         let length = rest
             .iter()
             .position(|byte| !(self.alphabet)(*byte))
             .unwrap_or(rest.len());
         work::read(length);
         // A full stop or an equals sign may end a sentence, but no token ends in a stop.
-        let body = rest.get(..length)?;
+        let body = rest.part(..length);
         let body = body.strip_suffix(b".").unwrap_or(body);
         let ends = !rest.get(length).is_some_and(u8::is_ascii_alphanumeric);
         if body.len() < self.min || body.len() > self.max || !ends || !(self.check)(body) {
@@ -223,7 +223,7 @@ impl Body {
 fn common(one: &'static str, other: &str) -> Option<&'static str> {
     let pairs = one.bytes().zip(other.bytes());
     let length = pairs.take_while(|(a, b)| a == b).count();
-    (length >= SHORTEST_ANCHOR).then(|| one.get(..length))?
+    (length >= SHORTEST_ANCHOR).then(|| one.part(..length))
 }
 
 /// Shorter beginnings would be met in every word.

@@ -9,6 +9,7 @@ use std::ops::Range;
 use memchr::memchr2_iter;
 
 use super::finder::{Begin, longest_first, token};
+use crate::slices::Part as _;
 
 /// The beginnings that have a mark.
 #[derive(Debug)]
@@ -65,9 +66,7 @@ impl Marks {
         found: &mut impl FnMut(&'static str, Range<usize>),
     ) {
         let end = text.len().min(region.end + LONGEST);
-        let Some(part) = text.get(region.start..end) else {
-            return;
-        };
+        let part = text.part(region.start..end);
         let mut decided = region.start;
         for at in memchr2_iter(b'_', b'-', part) {
             let at = region.start + at;

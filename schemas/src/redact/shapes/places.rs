@@ -30,16 +30,16 @@ pub(super) fn curl_user(text: &[u8], prefix: Range<usize>) -> Option<Range<usize
             [b';' | b'|' | b'\n', ..] | [b'c', b'u', b'r', b'l', b' ', ..] => return None,
             _ => {}
         }
-        let word = argument(text, at)?;
+        let word = argument(text, at);
         if let Some(length) = user_option(rest) {
-            let user = argument(text, at + length)?;
-            let colon = memchr(b':', text.get(user.clone())?);
+            let user = argument(text, at + length);
+            let colon = memchr(b':', text.part(user.clone()));
             let password = user.start + colon.map_or(user.len(), |at| at + 1)..user.end;
-            if is_password(text.get(password.clone())?) {
+            if is_password(text.part(password.clone())) {
                 return Some(password);
             }
             at += length + 1;
-        } else if matches!(text.get(word.clone())?, [.., b';' | b'|']) {
+        } else if matches!(text.part(word.clone()), [.., b';' | b'|']) {
             return None;
         } else {
             // What opened it closes it.
@@ -66,13 +66,13 @@ fn user_option(text: &[u8]) -> Option<usize> {
 
 /// The word at `at`, without its quotes, which may be escaped; up to the white space behind it
 /// where it has none.
-fn argument(text: &[u8], at: usize) -> Option<Range<usize>> {
+fn argument(text: &[u8], at: usize) -> Range<usize> {
     let slashes = run_of(text, at, b'\\');
     let quote = text
         .get(at + slashes)
         .filter(|byte| matches!(byte, b'"' | b'\''));
     let start = at + if quote.is_some() { slashes + 1 } else { 0 };
-    let rest = text.get(start..text.len().min(start + LINE))?;
+    let rest = text.part(start..text.len().min(start + LINE));
     let mut length = 0;
     while let Some(byte) = rest.get(length) {
         let escaped = run_of(rest, length, b'\\');
@@ -87,7 +87,7 @@ fn argument(text: &[u8], at: usize) -> Option<Range<usize>> {
         }
     }
     work::read(length);
-    Some(start..start + length.min(rest.len()))
+    start..start + length.min(rest.len())
 }
 
 /// How often a byte stands at `at` in a row.
@@ -98,16 +98,16 @@ fn run_of(text: &[u8], at: usize, byte: u8) -> usize {
 
 /// The password of a DSN in the form of Go's drivers: `user:password@tcp(host)/db`.
 pub(super) fn dsn(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
-    let before = text.get(prefix.start.saturating_sub(LINE)..prefix.start)?;
+    let before = text.part(prefix.start.saturating_sub(LINE)..prefix.start);
     let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'`');
     let from = before.iter().rposition(ends).map_or(0, |at| at + 1);
-    let named = before.get(from..)?;
+    let named = before.part(from..);
     // `DSN=user:…`, and with a colon in the password.
     let colon = memchr(b':', named)?;
     let length = named.len() - colon - 1;
     let password = prefix.start - length..prefix.start;
-    let user = named.get(..colon)?;
-    (!user.is_empty() && is_password(text.get(password.clone())?)).then_some(password)
+    let user = named.part(..colon);
+    (!user.is_empty() && is_password(text.part(password.clone()))).then_some(password)
 }
 
 /// The password of a line of netrc: `machine host login name password word`.
@@ -117,7 +117,7 @@ pub(super) fn netrc(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
         return None;
     }
     let mut words = Words {
-        text: text.get(..text.len().min(prefix.end + LINE))?,
+        text: text.part(..text.len().min(prefix.end + LINE)),
         at: prefix.end,
     };
     let host = text.get(words.next()?)?;
@@ -125,11 +125,11 @@ pub(super) fn netrc(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     loop {
         let word = words.next()?;
         let value = words.next()?;
-        match text.get(word)? {
+        match text.part(word) {
             b"login" => sure = true,
             b"account" => {}
             b"password" => {
-                let password = text.get(value.clone())?;
+                let password = text.part(value.clone());
                 return ((sure || digit(password)) && is_password(password)).then_some(value);
             }
             _ => return None,
@@ -139,7 +139,7 @@ pub(super) fn netrc(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
 
 /// The password of a line of pgpass: `host:5432:database:user:password`.
 pub(super) fn pgpass(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
-    let before = text.get(prefix.start.saturating_sub(LINE)..prefix.start)?;
+    let before = text.part(prefix.start.saturating_sub(LINE)..prefix.start);
     let of_host = |byte: &&u8| byte.is_ascii_alphanumeric() || b"*.-_/]".contains(byte);
     let host = before.iter().rev().take_while(of_host).count();
     let outside = before.len().checked_sub(host + 1);
@@ -147,8 +147,8 @@ pub(super) fn pgpass(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> 
     if host == 0 || outside.and_then(|at| before.get(at)) == Some(&b':') {
         return None;
     }
-    let line = argument(text, prefix.end).filter(|line| line.start == prefix.end)?;
-    let fields = text.get(line.clone())?;
+    let line = Some(argument(text, prefix.end)).filter(|line| line.start == prefix.end)?;
+    let fields = text.part(line.clone());
     let mut colons = fields.iter().enumerate().filter(|(at, byte)| {
         // A colon of a value is escaped.
         let before = at.checked_sub(1).and_then(|before| fields.get(before));
@@ -158,7 +158,7 @@ pub(super) fn pgpass(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> 
     let (user, _) = colons.next()?;
     let password = prefix.end + user + 1..line.end;
     let fits = database > 0 && user > database + 1 && colons.next().is_none();
-    (fits && is_password(text.get(password.clone())?)).then_some(password)
+    (fits && is_password(text.part(password.clone()))).then_some(password)
 }
 
 /// The value of `?code=` in a URL of OAuth's answer: beside it stands its `state`, or who issued
@@ -166,11 +166,11 @@ pub(super) fn pgpass(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> 
 pub(super) fn oauth_code(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     let ends =
         |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'<' | b'\\');
-    let rest = text.get(prefix.end..text.len().min(prefix.end + LINE))?;
-    let query = rest.get(..rest.iter().position(ends).unwrap_or(rest.len()))?;
+    let rest = text.part(prefix.end..text.len().min(prefix.end + LINE));
+    let query = rest.part(..rest.iter().position(ends).unwrap_or(rest.len()));
     let length = memchr(b'&', query).unwrap_or(query.len());
-    let before = text.get(prefix.start.saturating_sub(LINE)..prefix.start)?;
-    let url = before.get(before.iter().rposition(ends).map_or(0, |at| at + 1)..)?;
+    let before = text.part(prefix.start.saturating_sub(LINE)..prefix.start);
+    let url = before.part(before.iter().rposition(ends).map_or(0, |at| at + 1)..);
     let company: [&[u8]; 4] = [
         b"state=",
         b"iss=",
@@ -182,7 +182,7 @@ pub(super) fn oauth_code(text: &[u8], prefix: Range<usize>) -> Option<Range<usiz
             .iter()
             .any(|name| memmem::find(part, name).is_some())
     };
-    let code = query.get(..length)?;
+    let code = query.part(..length);
     let fits = (6..=2_048).contains(&length)
         && digit(code)
         && !code.starts_with(b"<")
@@ -237,7 +237,7 @@ struct Words<'a> {
 impl Words<'_> {
     fn next(&mut self) -> Option<Range<usize>> {
         loop {
-            let rest = self.text.get(self.at..)?;
+            let rest = self.text.part(self.at..);
             self.at += match rest {
                 [b'\\', b'n' | b't' | b'r', ..] => 2,
                 [byte, ..] if byte.is_ascii_whitespace() => 1,
@@ -245,7 +245,7 @@ impl Words<'_> {
                 _ => break,
             };
         }
-        let word = argument(self.text, self.at)?;
+        let word = argument(self.text, self.at);
         self.at = word.end;
         (!word.is_empty()).then_some(word)
     }

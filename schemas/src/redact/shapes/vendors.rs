@@ -52,12 +52,12 @@ fn client_secret(byte: u8) -> bool {
 /// Three bytes, `7Q~` or `8Q~`, and 31 to 34 more.
 pub(super) fn azure_client_secret(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     let start = prefix.start.checked_sub(3)?;
-    let head = text.get(start..prefix.start)?;
+    let head = text.part(start..prefix.start);
     let length = run(text, prefix.end, client_secret, 34);
     let fits = head.iter().all(|byte| client_secret(*byte))
         && (31..=34).contains(&length)
         && starts_token(text, start, false)
-        && mixed(text.get(prefix.end..prefix.end + length)?);
+        && mixed(text.part(prefix.end..prefix.end + length));
     // A full stop may end the sentence.
     let end = prefix.end + length;
     let stop = text.get(end.checked_sub(1)?) == Some(&b'.') && length > 31;
@@ -95,7 +95,7 @@ pub(super) fn one_password(text: &[u8], prefix: Range<usize>) -> Option<Range<us
             (run(text, at, upper, *length) == *length).then_some(())?;
             at += length;
         }
-        let body = text.get(prefix.end..at)?;
+        let body = text.part(prefix.end..at);
         (digit(body) && ends(text, at)).then_some(prefix.start..at)
     })
 }
@@ -103,7 +103,7 @@ pub(super) fn one_password(text: &[u8], prefix: Range<usize>) -> Option<Range<us
 /// The token after `SSWS `: the scheme of Okta's API tokens.
 pub(super) fn ssws(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     let length = run(text, prefix.end, url64, 128);
-    let token = text.get(prefix.end..prefix.end + length)?;
+    let token = text.part(prefix.end..prefix.end + length);
     let fits = (20..=128).contains(&length) && digit(token);
     (fits && starts_token(text, prefix.start, false)).then_some(prefix.end..prefix.end + length)
 }
@@ -166,12 +166,12 @@ pub(super) fn braintree(text: &[u8], prefix: Range<usize>) -> Option<Range<usize
 pub(super) fn harness(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     let (account, key) = (prefix.end, prefix.end + 23);
     let secret = key + 25;
+    let stops = |at: usize| text.get(at - 1) == Some(&b'.');
     let fits = run(text, account, url64, 22) == 22
+        && stops(key)
         && run(text, key, alnum, 24) == 24
+        && stops(secret)
         && run(text, secret, alnum, 20) == 20
-        && [key, secret]
-            .iter()
-            .all(|at| text.get(at - 1) == Some(&b'.'))
         && starts_token(text, prefix.start, true);
     fits.then_some(prefix.start..secret + 20)
 }
@@ -180,19 +180,19 @@ pub(super) fn harness(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>>
 pub(super) fn authress(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     let begins: [&[u8]; 4] = [b"sc_", b"ext_", b"scauth_", b"authress_"];
     let from = prefix.start.saturating_sub(48);
-    let before = text.get(from..prefix.start)?;
+    let before = text.part(from..prefix.start);
     let mut starts = begins
         .iter()
         .filter_map(|begin| memmem::rfind(before, begin));
     let start = from + starts.find(|at| starts_token(text, from + at, false))?;
-    let client = text.get(start..prefix.start)?;
+    let client = text.part(start..prefix.start);
     let account = run(text, prefix.end, hyphened_alnum, 32);
     let key = prefix.end + account + 1;
+    (text.get(key - 1) == Some(&b'.')).then_some(())?;
     let length = run(text, key, base64, 120);
     let fits = client.iter().all(|byte| dotted(*byte))
         && memchr_iter(b'.', client).count() == 1
         && (10..=32).contains(&account)
-        && text.get(key - 1) == Some(&b'.')
         && (30..=120).contains(&length)
         && starts_token(text, start, false);
     fits.then_some(start..key + length)

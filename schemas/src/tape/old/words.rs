@@ -4,6 +4,7 @@ use crate::event::{
     Effect, FaultKind, FaultRef, GapReason, InPlace, Offset, Release, Replacement, SessionEnd,
     SessionStart, Unable, Unroutable, Until, What,
 };
+use crate::slices::Part as _;
 use crate::tape::TapeFailure;
 
 /// What an old sentence says was done.
@@ -16,12 +17,12 @@ pub(crate) fn effect(text: &str) -> Effect {
 /// source text.
 pub(super) fn take_apart(text: &str) -> (Effect, Option<String>) {
     let named = text.find("): ").and_then(|end| {
-        let (name, kind) = text.get(..end)?.rsplit_once(" (")?;
+        let (name, kind) = text.part(..end).rsplit_once(" (")?;
         let fault = FaultRef {
             name: name.to_owned(),
             kind: FaultKind::read(kind),
         };
-        Some((fault, text.get(end + 3..)?))
+        Some((fault, text.part(end + 3..)))
     });
     let (fault, what) = match named {
         Some((fault, what)) => (Some(fault), what),
@@ -215,13 +216,16 @@ pub(crate) fn gap_reason(why: String) -> (GapReason, Option<String>) {
 /// Why a recorder answered in the server's place: one of the sentences before 2.3, which stays as what else is known. The
 /// status says most of it.
 pub(crate) fn in_place(why: String, status: u16) -> (InPlace, Option<String>) {
-    match why.as_str() {
-        "a fault was injected" | "a fault dropped the message" => (InPlace::Fault, None),
-        _ => {
-            let kind = InPlace::of_status(status);
-            (kind, Some(why).filter(|why| !why.is_empty()))
-        }
+    if is_of_fault(&why) {
+        return (InPlace::Fault, None);
     }
+    let kind = InPlace::of_status(status);
+    (kind, Some(why).filter(|why| !why.is_empty()))
+}
+
+/// Whether a sentence says that a fault answered.
+pub(crate) fn is_of_fault(words: &str) -> bool {
+    words == "a fault was injected" || words == "a fault dropped the message"
 }
 
 /// Why a tape is not whole: a token, or one of the sentences before 2.3; and what else they say.
@@ -230,12 +234,19 @@ pub(crate) fn tape_failure(why: String) -> (TapeFailure, Option<String>) {
         return (failure, None);
     }
     let told = [
-        ("the tape could not be created: ", TapeFailure::NotCreated),
-        ("the tape could not be written: ", TapeFailure::NotWritten),
+        ("the tape could not be created", TapeFailure::NotCreated),
+        ("the tape could not be written", TapeFailure::NotWritten),
+        // Of cassettes and captures.
+        ("the recorder was stopped before", TapeFailure::CutShort),
+        ("the recording was cut short", TapeFailure::CutShort),
+        ("gaps: ", TapeFailure::Gaps),
+        ("messages are missing", TapeFailure::Gaps),
+        ("the recorder says so", TapeFailure::Unknown),
     ];
     for (words, failure) in told {
-        if let Some(cause) = why.strip_prefix(words) {
-            return (failure, Some(cause.to_owned()));
+        if let Some(rest) = why.strip_prefix(words) {
+            let cause = rest.strip_prefix(": ").map(str::to_owned);
+            return (failure, cause);
         }
     }
     (
@@ -247,19 +258,26 @@ pub(crate) fn tape_failure(why: String) -> (TapeFailure, Option<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::ResponseHead;
+    use crate::event::{InPlaceCause, ResponseHead};
     use crate::tape::Footer;
 
     #[test]
     fn a_head_and_a_footer_of_an_older_tape_are_read_as_those_of_today() {
         let old = r#"{"status":502,"fields":[],"ours":"no connection to 127.0.0.1:1"}"#;
-        let new = r#"{"status":502,"fields":[],"ours":"unreachable","ours_detail":"no way"}"#;
+        let told = r#"{"status":502,"fields":[],"ours":"unreachable","ours_detail":"no way"}"#;
+        let new = r#"{"status":502,"ours":"unreachable","ours_cause":"connection_failed","ours_about":"a:1"}"#;
+        let fault = r#"{"status":202,"ours":"fault","ours_detail":"a fault dropped the message"}"#;
         let read = |text| serde_json::from_str::<ResponseHead>(text).unwrap();
         assert_eq!(read(old).ours, Some(InPlace::Broken));
         let words = Some("no connection to 127.0.0.1:1");
-        assert_eq!(read(old).ours_detail.as_deref(), words);
-        assert_eq!(read(new).ours, Some(InPlace::Unreachable));
-        assert_eq!(read(new).ours_detail.as_deref(), Some("no way"));
+        assert_eq!(read(old).ours_about.as_deref(), words);
+        assert_eq!(read(told).ours, Some(InPlace::Unreachable));
+        assert_eq!(read(told).ours_about.as_deref(), Some("no way"));
+        assert_eq!(read(told).ours_cause, None);
+        assert_eq!(read(new).ours_cause, Some(InPlaceCause::ConnectionFailed));
+        assert_eq!(read(new).ours_about.as_deref(), Some("a:1"));
+        assert_eq!(read(fault).ours, Some(InPlace::Fault));
+        assert_eq!(read(fault).ours_about, None);
         assert_eq!(read(r#"{"status":200}"#).ours, None);
         let read = |text| serde_json::from_str::<Footer>(text).unwrap();
         let old = read(r#"{"at_us":1,"why":"the tape could not be written: full"}"#);

@@ -23,7 +23,6 @@ use tapewright_schemas::tape::{Header, VERSION};
 use super::{Arguments, Examined, fold, probe};
 use crate::command::record::target;
 use crate::command::redaction;
-use crate::command::upstream::seconds;
 use crate::report::{self, Mistake};
 
 /// The longest message that is taken, in bytes.
@@ -34,7 +33,7 @@ const PAGES: usize = 20;
 /// Asks, and examines what was said.
 pub(super) fn examine(arguments: &Arguments, target: &str) -> anyhow::Result<Examined> {
     let clock = Clock::start();
-    let timeout = seconds("--timeout", arguments.timeout)?;
+    let timeout = arguments.timeout;
     let mut settings = arguments.redaction.settings();
     settings.values.extend(arguments.server.secrets()?);
     let rules = Arc::new(redaction::rules(&settings)?);
@@ -52,7 +51,7 @@ pub(super) fn examine(arguments: &Arguments, target: &str) -> anyhow::Result<Exa
     let handshake = asking.handshake();
     if let (Err(_), Err(error)) = (&stateless, handshake) {
         recorder.abandon();
-        return Err(error).context(Mistake::new("the server could not be asked", hint));
+        return Err(error).context(Mistake::new("cannot query the server", hint));
     }
     if let Some(places) = &places {
         let fields = arguments.server.fields()?;
@@ -64,13 +63,13 @@ pub(super) fn examine(arguments: &Arguments, target: &str) -> anyhow::Result<Exa
     let finished = recorder.finish();
     let tape = finished.tape.ok_or_else(|| {
         Mistake::new(
-            "what was said could not be kept",
-            "name a file in a folder that you may write with `-o`",
+            "cannot save the conversation",
+            "choose a writable file with `-o`",
         )
     })?;
     let (doctor, path, is_tape) = fold(&tape, doctor)?;
     let shown = report::safe(&path.display().to_string());
-    report::note(&format!("what was said stands in `{shown}`"));
+    report::note(&format!("the conversation is in `{shown}`"));
     Ok(Examined {
         path,
         is_tape,
@@ -114,7 +113,7 @@ fn recorder(arguments: &Arguments, rules: &Arc<Rules>, clock: Clock) -> anyhow::
         rules: Box::new(move || rules),
         judging: None,
     };
-    Recorder::start(settings, clock).context("the recorder could not be started")
+    Recorder::start(settings, clock).context("cannot start the recorder")
 }
 
 /// A server on HTTP: where MCP is spoken, and where its authorization server would describe itself.
@@ -148,14 +147,13 @@ fn server(arguments: &Arguments, recorder: &Arc<Recorder>, clock: Clock) -> anyh
     }
     let Some((program, rest)) = arguments.command.split_first() else {
         return Err(Mistake::new(
-            "there is nothing to examine",
-            "put the server's command after `--`, name its URL with `--upstream`, or a recording with `--capture`",
+            "no server or recording given",
+            "give the server's command after `--`, its URL with `--upstream`, or a recording with `--capture`",
         )
         .into());
     };
     let child = ChildProcess::new(program.clone(), rest.to_vec());
-    let hint =
-        "check the command after `--`; it is started without a shell, as a client would start it";
+    let hint = "check the command after `--`; it is started without a shell, as clients do";
     Ok((Arc::new(child), None, hint))
 }
 

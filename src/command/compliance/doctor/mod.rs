@@ -5,12 +5,14 @@ mod probe;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use tapewright_corpus::migration::{Doctor, Finding, Status};
 use tapewright_corpus::official::Ours;
 
 use super::official::{Official, OfficialArguments};
+use crate::command::duration;
 use crate::command::migrate::target;
 use crate::command::redaction::Redaction;
 use crate::command::upstream::UpstreamArguments;
@@ -21,16 +23,16 @@ use crate::report::compliance::doctor as told;
 use crate::report::formats::{Told as _, github, junit, markdown};
 use crate::report::{self, Mistake};
 
-/// Find what has to change before peers can speak a later revision
+/// Find what must change for a later protocol revision
 ///
-/// A server is asked over both eras of MCP: with a handshake, and without one. Over a
-/// recording nothing is sent, and the client is judged as well. Each of the thirteen cases
-/// passes, fails with its evidence, or is skipped with the reason.
+/// A server is asked twice: with a handshake, and without one as from 2026-07-28
+/// on. For a recording nothing is sent, and the client is checked as well. Each of
+/// the thirteen cases passes, fails with evidence, or is skipped with a reason.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The recording, in place of a server
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["upstream", "command"])]
+    /// Check this recording, or folder of recordings, instead of a server
+    #[arg(long, value_name = "RECORDING", conflicts_with_all = ["upstream", "command"])]
     capture: Option<PathBuf>,
     /// The revision to migrate to
     #[arg(
@@ -40,47 +42,52 @@ pub(crate) struct Arguments {
         default_value = "2026-07-28"
     )]
     target: String,
-    /// How to report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Pretty)]
     format: Format,
-    /// Where to keep what was said to a server; by default in the folder of recordings
+    /// Same as `--format json`
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Record the conversation here [default: the state folder]
     #[arg(short, long, value_name = "FILE", conflicts_with = "capture")]
     output: Option<PathBuf>,
-    /// How long an answer may take, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
-    timeout: f64,
+    /// Time limit for each answer
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
+    timeout: Duration,
+    /// Command that starts the server, with its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
     #[command(flatten)]
     official: OfficialArguments,
     #[command(flatten)]
-    redaction: Redaction,
-    #[command(flatten)]
     server: UpstreamArguments,
-    /// The server's command and its arguments
-    #[arg(last = true, value_name = "COMMAND")]
-    command: Vec<OsString>,
+    #[command(flatten)]
+    redaction: Redaction,
     #[command(flatten)]
     pub(in crate::command::compliance) log: LogArguments,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  tapewright compliance doctor --target 2026-07-28 -- npx -y @modelcontextprotocol/server-everything
-  tapewright compliance doctor --upstream https://mcp.example.com/mcp --format json
+  tapewright compliance doctor --target 2026-07-28 \\
+      -- npx -y @modelcontextprotocol/server-everything
+  tapewright compliance doctor --upstream https://mcp.example.com/mcp \\
+      --format json
   tapewright compliance doctor --capture session.tape.jsonl --format markdown";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
-    /// For people
+    /// Text for people
     Pretty,
-    /// For programs
+    /// One JSON object
     Json,
-    /// For comments and summaries
+    /// Text for a comment or summary
     Markdown,
     /// JUnit XML
     Junit,
     /// SARIF 2.1.0, for code scanning
     Sarif,
-    /// Annotations of a GitHub workflow
+    /// Annotations for GitHub Actions
     Github,
 }
 
@@ -91,7 +98,7 @@ pub(crate) struct Examined {
     pub(crate) path: PathBuf,
     /// Whether it is a tape, so that an event stands on a line of it.
     pub(crate) is_tape: bool,
-    /// The revision to migrate to.
+    /// The revision to migrate to
     pub(crate) target: String,
     /// One for each case.
     pub(crate) findings: Vec<Finding>,
@@ -134,6 +141,11 @@ impl Examined {
 }
 
 impl Arguments {
+    /// The format of the report.
+    fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
+
     /// Examines, and reports.
     pub(super) fn run(&self) -> anyhow::Result<Exit> {
         let target = target(&self.target, "--target")?;
@@ -146,7 +158,7 @@ impl Arguments {
             let ours = examined.as_rules();
             examined.official = Some(self.official.beside(&url, target, &ours)?);
         }
-        report::out(&match self.format {
+        report::out(&match self.format() {
             Format::Pretty => examined.pretty(),
             Format::Json => examined.json()?,
             Format::Markdown => markdown::text(&examined.report()),
@@ -165,7 +177,7 @@ fn recorded(path: &std::path::Path, target: &str) -> anyhow::Result<Examined> {
             "`{}` is a folder",
             report::safe(&path.display().to_string())
         );
-        return Err(Mistake::new(what, "name one of the recordings in it").into());
+        return Err(Mistake::new(what, "give one of the recordings in it").into());
     }
     let (doctor, path, is_tape) = fold(path, Doctor::new(false))?;
     Ok(Examined {

@@ -1,6 +1,6 @@
 //! Cutting findings out of their recording: for each the smallest file that still shows it.
 
-mod vessel;
+mod evidence_file;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use tapewright_compliance::finding::{Finding, Status};
 use tapewright_compliance::reduce::smallest;
 
-use self::vessel::Source;
+use self::evidence_file::Source;
 use super::Verdicts;
 use crate::files::NewFile;
 use crate::report::{self, Mistake};
@@ -23,8 +23,8 @@ const TRIES: usize = 2_000;
 pub(super) fn write(folder: &Path, verdicts: &mut Verdicts) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| {
         let shown = report::safe(&folder.display().to_string());
-        let what = format!("the folder `{shown}` cannot be made");
-        Mistake::new(what, "name a folder that this user may write")
+        let what = format!("cannot create the folder `{shown}`");
+        Mistake::new(what, "choose a folder that you can write to")
     })?;
     let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
     let mut source: Option<Source> = None;
@@ -66,14 +66,14 @@ struct Cut {
 /// The smallest file with a finding: a cassette where one can show it, and else a capture
 /// or a tape, as the source is.
 fn cut(source: &Source, finding: &Finding) -> Option<Cut> {
-    for vessel in source.vessels() {
-        let all = vessel.parts();
+    for evidence_file in source.evidence_files() {
+        let all = evidence_file.parts();
         let shows = |parts: &[usize]| {
-            let text = vessel.text(parts);
-            text.is_some_and(|text| vessel.shows(text, finding, &source.known))
+            let text = evidence_file.text(parts);
+            text.is_some_and(|text| evidence_file.shows(text, finding, &source.known))
         };
         // What proves it, and how the session began, is mostly enough.
-        let likely = vessel.likely(finding);
+        let likely = evidence_file.likely(finding);
         let start = if likely.len() < all.len() && shows(&likely) {
             likely
         } else if shows(&all) {
@@ -82,8 +82,8 @@ fn cut(source: &Source, finding: &Finding) -> Option<Cut> {
             continue;
         };
         let parts = smallest(start, TRIES, shows);
-        let text = vessel.text(&parts)?;
-        let ending = vessel.ending();
+        let text = evidence_file.text(&parts)?;
+        let ending = evidence_file.ending();
         return Some(Cut { text, ending });
     }
     None

@@ -2,41 +2,44 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueEnum};
 
 use crate::command::compliance::official::OfficialArguments;
+use crate::command::duration;
 use crate::command::redaction::Redaction;
 use crate::command::upstream::UpstreamArguments;
 use crate::command::variables::Variables;
 use crate::log::LogArguments;
 
-/// Carry out the rules of a revision, and grade the server
+/// Test a server or recording against the rules of a revision
 ///
-/// The server is asked what each rule asks; with `--capture` nothing is sent, and a recording is judged by what was
-/// asked on it. A rule that was not put to the test is neither failed nor passed: it lowers the completeness, which
-/// stands beside the grade. Rules that do not apply, by revision, transport or the capabilities of the server, count
-/// nowhere.
+/// Sends the requests of each rule to the server; with `--capture`, checks recorded
+/// requests instead. A rule that was not exercised neither passes nor fails, but lowers the
+/// completeness, which is reported next to the grade. Rules that do not apply to the
+/// revision, transport or capabilities are left out.
 ///
-/// Tools are called: one that only reads (`readOnlyHint`) goes before others, and one that destroys something
-/// (`destructiveHint`) is never called.
+/// Tools are called: those with `readOnlyHint` first, those with `destructiveHint` never.
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES, override_usage = USAGE)]
 #[command(group(ArgGroup::new("evidence").required(true)
     .args(["from_suite", "upstream", "command", "capture", "results_from"])))]
 pub(crate) struct Arguments {
-    /// Run the `compliance` block of a suite, and the rules that it pins, against its servers
+    /// Run the `compliance` block of a suite against its servers
     #[arg(long, value_name = "SUITE")]
     pub(super) from_suite: Option<PathBuf>,
-    /// Judge this recording: a tape, a cassette or a capture; several, or a folder of them, are judged as one
-    #[arg(long, value_name = "FILE", num_args = 1..)]
+    /// Check this recording, or folder of recordings
+    ///
+    /// Takes several; they are checked as one.
+    #[arg(long, value_name = "RECORDING", num_args = 1..)]
     pub(super) capture: Vec<PathBuf>,
-    /// Grade the results in this file: rows with `rule_id`, `passed`, `source`, `message` and `duration_ms`
-    #[arg(long, value_name = "FILE")]
+    /// Grade existing results
+    ///
+    /// Rows with `rule_id`, `passed`, `source`, `message` and `duration_ms`.
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub(super) results_from: Option<PathBuf>,
-    #[command(flatten)]
-    pub(super) server: UpstreamArguments,
-    /// The command of the server
+    /// Command that starts the server, with its arguments
     #[arg(last = true, value_name = "COMMAND")]
     pub(super) command: Vec<OsString>,
     #[command(flatten)]
@@ -45,6 +48,8 @@ pub(crate) struct Arguments {
     pub(super) output: Output,
     #[command(flatten)]
     pub(super) official: OfficialArguments,
+    #[command(flatten)]
+    pub(super) server: UpstreamArguments,
     #[command(flatten)]
     pub(super) variables: Variables,
     #[command(flatten)]
@@ -56,39 +61,47 @@ pub(crate) struct Arguments {
 /// Which rules, and how they are asked.
 #[derive(Debug, Args)]
 pub(super) struct Choice {
-    /// Judge by the rules of this version, such as `2025-06-18` or `draft`; else by those of the revision that is spoken
-    #[arg(long, value_name = "VERSION")]
+    /// Revision to check against, such as `2025-06-18` or `draft` [default: the revision
+    /// that the session negotiates]
+    #[arg(long, value_name = "REVISION")]
     pub(super) spec_version: Option<String>,
-    /// The registry of rules; the folders of the versions stand beside it
-    #[arg(long, value_name = "FILE")]
+    /// Read the registry, and the corpora next to it, from here
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub(super) registry: Option<PathBuf>,
-    /// What the server has, in place of what it declares
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    /// Assume these server capabilities instead of the declared ones
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "NAMES",
+        value_delimiter = ','
+    )]
     pub(super) capabilities: Option<Vec<String>>,
-    /// How long each answer may take, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
-    pub(super) timeout: f64,
+    /// Time limit for each answer
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
+    pub(super) timeout: Duration,
 }
 
 /// What is reported, and what is compared.
 #[derive(Debug, Args)]
 pub(super) struct Output {
-    /// How to report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Pretty)]
     pub(super) format: Format,
-    /// The same as `--format json`
+    /// Same as `--format json`
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// What the report calls the server
-    #[arg(long, value_name = "NAME")]
+    /// Name of the server in the report
+    #[arg(long = "label", alias = "server-label", value_name = "NAME")]
     pub(super) server_label: Option<String>,
-    /// Rules that are known to fail, as YAML; a failure is one that is not listed, or that is listed and holds
-    #[arg(long, value_name = "FILE", visible_alias = "expected-failures")]
+    /// Rules that are known to fail, as YAML
+    ///
+    /// The run fails if a rule fails that is not listed, or if a listed rule passes.
+    #[arg(long, value_name = "FILE", alias = "expected-failures")]
     pub(super) baseline: Option<PathBuf>,
-    /// Write what fails now into the baseline
+    /// Write the current failures to the baseline
     #[arg(long)]
     pub(super) update_baseline: bool,
-    /// Write the report as JSON into this file as well
+    /// Also write the report as JSON to this file
     #[arg(long, value_name = "FILE")]
     pub(super) save_scorecard: Option<PathBuf>,
 }
@@ -96,19 +109,19 @@ pub(super) struct Output {
 /// How a score is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// For people
+    /// Text for people
     Pretty,
-    /// One JSON object, for programs
+    /// One JSON object
     Json,
-    /// For comments and summaries
+    /// Text for a comment or summary
     Markdown,
-    /// One page that needs no other file
+    /// A self-contained HTML page
     Html,
-    /// XML for test reports
+    /// JUnit XML
     Junit,
     /// SARIF 2.1.0, for code scanning
     Sarif,
-    /// Annotations of GitHub Actions
+    /// Annotations for GitHub Actions
     Github,
 }
 
@@ -119,9 +132,17 @@ impl Output {
     }
 }
 
+const USAGE: &str = "\
+tapewright compliance run [OPTIONS] -- <COMMAND>...
+       tapewright compliance run [OPTIONS] --upstream <URL>
+       tapewright compliance run [OPTIONS] --capture <RECORDING>...
+       tapewright compliance run [OPTIONS] --from-suite <SUITE>
+       tapewright compliance run [OPTIONS] --results-from <FILE>";
+
 const EXAMPLES: &str = "\
 Examples:
   tapewright compliance run -- python server.py
-  tapewright compliance run --upstream https://mcp.example.com/mcp --format json
+  tapewright compliance run --upstream https://mcp.example.com/mcp \\
+      --format json
   tapewright compliance run --capture session.tape.jsonl
   tapewright compliance run --capture recordings/";

@@ -36,8 +36,8 @@ impl Arguments {
             Err(refused) => {
                 let why = refused.why.into_iter().next().unwrap_or_default();
                 return Err(Mistake::new(
-                    format!("the suite cannot be used: {}", report::safe(&why)),
-                    "mend what is said above",
+                    format!("invalid suite: {}", report::safe(&why)),
+                    "fix the errors above",
                 )
                 .into());
             }
@@ -50,8 +50,8 @@ impl Arguments {
         let options = options(&mut ready)?;
         let only = ready.plan.cases.iter().any(|case| case.options.only);
         if only && is_ci() {
-            let what = "a test of the suite has `only`, which leaves the others out";
-            return Err(Mistake::new(what, "take it out before CI runs it").into());
+            let what = "a test has `only`, which skips the other tests";
+            return Err(Mistake::new(what, "remove it before running in CI").into());
         }
         let (rows, mut notes) = tests(&ready, &options, path);
         let server_names = servers(&ready.suite);
@@ -99,7 +99,7 @@ impl Arguments {
         };
         let manner = Manner {
             rules: Arc::clone(&options.rules),
-            timeout: crate::command::upstream::seconds("--timeout", self.choice.timeout)?,
+            timeout: self.choice.timeout,
             limit: LIMIT,
         };
         let hint = "see whether the server of the suite runs";
@@ -151,6 +151,7 @@ fn options(ready: &mut Ready) -> anyhow::Result<live::Options> {
         bail: false,
         retry: 0,
         record: None,
+        times: false,
         revisions: revision.map(str::to_owned).into_iter().collect(),
         rules: Arc::clone(&ready.rules),
         interrupted: Arc::default(),

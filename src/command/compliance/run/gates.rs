@@ -32,8 +32,8 @@ pub(super) fn apply(
     let check = compliance.spec_version_check.as_ref();
     let asked = spec_version_check(compliance.spec_version, check, &corpora);
     let asked = asked.context(Mistake::new(
-        "the gate `spec_version_check` cannot be asked",
-        "mend the block in the suite",
+        "cannot evaluate the gate `spec_version_check`",
+        "fix the block in the suite",
     ))?;
     if let Some(gate) = asked {
         let name = |version: &Option<String>| version.clone().unwrap_or("nothing".to_owned());
@@ -56,18 +56,18 @@ fn grade(scored: &Scored, gate: &GradeDelta, suite: &Path) -> anyhow::Result<Gat
     };
     let Some(against) = &gate.against else {
         return Ok(passes(
-            "nothing to compare with: `against` names no file".to_owned(),
+            "no previous score: `against` is not a file".to_owned(),
         ));
     };
     let path = suite.parent().unwrap_or(Path::new("")).join(against);
     let shown = report::safe(&path.display().to_string());
     if !path.exists() {
         return Ok(passes(format!(
-            "nothing to compare with: there is no `{shown}`"
+            "no previous score: `{shown}` does not exist"
         )));
     }
     let before: Value = serde_json::from_slice(&std::fs::read(&path)?).map_err(|_| {
-        let what = format!("`{shown}` is no saved score");
+        let what = format!("`{shown}` is not a saved score");
         Mistake::new(what, "write one with `--save-scorecard`")
     })?;
     let targets = delta(&scored.card, &before).targets();
@@ -93,8 +93,8 @@ fn assertions(gate: &GradeDelta) -> anyhow::Result<Vec<Assertion>> {
     };
     let compiled: Result<Vec<Assertion>, _> = written.iter().map(compile).collect();
     compiled.context(Mistake::new(
-        "`expect` of `grade_delta` cannot be used",
-        "mend the block in the suite",
+        "invalid `expect` of `grade_delta`",
+        "fix the block in the suite",
     ))
 }
 
@@ -111,8 +111,8 @@ fn first_failure(assertions: &[Assertion], targets: &Json) -> anyhow::Result<Opt
             Verdict::Unjudged(EvalError(why))
             | Verdict::Undecided(why)
             | Verdict::Deferred(why) => {
-                let what = format!("`expect` of `grade_delta` cannot be judged: {why}");
-                return Err(Mistake::new(what, "mend the block in the suite").into());
+                let what = format!("cannot evaluate `expect` of `grade_delta`: {why}");
+                return Err(Mistake::new(what, "fix the block in the suite").into());
             }
         }
     }

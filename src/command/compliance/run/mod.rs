@@ -20,7 +20,6 @@ use self::arguments::Format;
 pub(crate) use self::scored::{Gate, Judged, Other, Scored};
 use crate::command::record::config::label;
 use crate::command::redaction;
-use crate::command::upstream::seconds;
 use crate::corpus::captured::{self, Question};
 use crate::corpus::live::{Asker, Manner, Target};
 use crate::corpus::versions::Versions;
@@ -104,7 +103,7 @@ impl Arguments {
         settings.values.extend(self.server.secrets()?);
         let manner = Manner {
             rules: Arc::new(redaction::rules(&settings)?),
-            timeout: seconds("--timeout", self.choice.timeout)?,
+            timeout: self.choice.timeout,
             limit: LIMIT,
         };
         let target = Target::of(&self.server, &self.command, manner)?;
@@ -122,7 +121,7 @@ impl Arguments {
         {
             let spoken = report::safe(&conversation.revision);
             notes.push(format!(
-                "the server speaks {spoken}, and is judged by {wanted}"
+                "the server negotiated {spoken}, but is tested against {wanted}"
             ));
         }
         let version = match version {

@@ -40,7 +40,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Row>> {
     match serde_json::from_slice(&text) {
         Ok(File::Rows(rows) | File::Report { results: rows }) => Ok(rows),
         Err(_) => {
-            let what = format!("`{shown}` holds no results");
+            let what = format!("no results in `{shown}`");
             let hint = "each has `rule_id`, `passed`, `source`, `message` and `duration_ms`; \
                         a report of `--format json` can be read, too";
             Err(Mistake::new(what, hint).into())

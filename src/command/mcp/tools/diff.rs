@@ -13,7 +13,7 @@ use crate::command::mcp::cursor::{Place, Question};
 use crate::command::mcp::page::{Page, Row};
 use crate::command::mcp::{Sources, asked};
 use crate::command::replay::load;
-use crate::report::diff::{Differences, Differing, Of};
+use crate::report::diff::{Differences, Differing, Lacks, Of};
 use crate::report::{self, Mistake, safe};
 
 pub(super) const SPEC: Spec = Spec {
@@ -139,7 +139,7 @@ fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answ
     let rows = page.finish();
     let mut latency = json!(found.latency);
     shortened(&mut latency);
-    let incomplete = [earlier, later].map(|script| script.incomplete().map(str::to_owned));
+    let incomplete = [earlier, later].map(|script| Lacks::of(script));
     let differing = differing(&asked, found, incomplete);
     let text = report::mcp::differences(&differing, &rows.lines);
     let told = json!({
@@ -156,7 +156,7 @@ fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answ
     Ok(Answer::new(told, text).going_on(&question, rows.next))
 }
 
-fn differing(asked: &Asked, found: Found, incomplete: [Option<String>; 2]) -> Differing<'_> {
+fn differing(asked: &Asked, found: Found, incomplete: [Option<Lacks>; 2]) -> Differing<'_> {
     let of = Of::Server(String::new());
     Differing {
         before: asked.before.as_ref(),

@@ -79,7 +79,7 @@ fn output() -> Value {
                 "required": ["seq", "at_ms", "from", "text"],
                 "properties": {
                     "seq": { "type": "integer" },
-                    "at_ms": { "type": "number" },
+                    "at_ms": { "type": ["number", "null"] },
                     "from": { "enum": ["client", "server"] },
                     "text": { "type": "string" },
                 },

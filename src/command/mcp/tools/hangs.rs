@@ -6,7 +6,6 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tapewright_models::prices::Prices;
 use tapewright_proxy::clock;
-use tapewright_schemas::conversation::Outcome;
 use tapewright_schemas::summary::Hang;
 
 use super::Spec;
@@ -118,7 +117,7 @@ fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answ
 fn row(hang: &Hang, age_ms: Option<f64>) -> Row {
     let pending = age_ms
         .zip(hang.since_ms)
-        .filter(|_| hang.closed == Outcome::StillPending.word());
+        .filter(|_| hang.closed.is_pending());
     let pending = pending.map(|(age, since)| (age - since).max(0.0));
     // A struct of strings and numbers.
     let mut value = serde_json::to_value(hang).unwrap_or_default();

@@ -46,7 +46,7 @@ pub(super) fn model(folder: &Path, file: &str) -> Result<Option<Model>, String> 
 
 fn open(path: PathBuf) -> Result<Option<Known>, String> {
     let shown = path.display().to_string();
-    let failed = |why: &str| format!("the cassette `{shown}` cannot be read: {why}");
+    let failed = |why: &str| format!("cannot read the cassette `{shown}`: {why}");
     let mut text = Vec::new();
     let file = match fs::File::open(&path) {
         Ok(file) => file,

@@ -18,7 +18,7 @@ use super::{Agents, Choice, wire};
 use crate::report;
 use crate::suite::live::connection::{Connection, NoAnswer, NotConnected};
 use crate::suite::live::opening;
-use crate::suite::models::Purse;
+use crate::suite::models::TestBudget;
 use crate::suite::plan::{AgentCase, Case};
 
 /// How long one tool may take where nothing else is said.
@@ -44,13 +44,13 @@ enum Model {
 }
 
 /// Runs an agent. The error says why it cannot be judged; what it cost by then is in the
-/// purse.
+/// budget.
 pub(super) fn run(
     case: &Case,
     agent: &AgentCase,
     choice: Choice,
     agents: &Agents<'_>,
-    purse: &mut Purse,
+    test_budget: &mut TestBudget,
 ) -> Result<Ran, String> {
     let clock = Clock::start();
     let (model, wire, stub) = model(choice, agents)?;
@@ -69,7 +69,7 @@ pub(super) fn run(
         agent,
         model,
         connections,
-        purse,
+        test_budget,
         clock: Clock::start(),
         simulated: 0,
     };
@@ -169,8 +169,7 @@ pub(super) fn catalogue(
     for connection in connections {
         let name = connection.name().to_owned();
         let tools = connection.list_tools(agents.options.patience);
-        let tools =
-            tools.map_err(|why| format!("the tools of `{name}` cannot be listed: {why}"))?;
+        let tools = tools.map_err(|why| format!("cannot list the tools of `{name}`: {why}"))?;
         listed.push((name, tools));
     }
     Ok(Catalogue::new(&listed))
@@ -189,7 +188,7 @@ struct Driver<'d> {
     agent: &'d AgentCase,
     model: Model,
     connections: Vec<Connection>,
-    purse: &'d mut Purse,
+    test_budget: &'d mut TestBudget,
     clock: Clock,
     simulated: usize,
 }
@@ -219,7 +218,7 @@ impl Driver<'_> {
                 return Ok(());
             }
             Model::Provider(provider) => {
-                self.purse.may_ask(&self.agent.model.id)?;
+                self.test_budget.may_ask(&self.agent.model.id)?;
                 provider.ask(request, self.left())
             }
         };
@@ -239,7 +238,7 @@ impl Driver<'_> {
 
     fn take(&mut self, run: &mut Run, response: &Response, took: Duration) -> Result<(), String> {
         let paid = self
-            .purse
+            .test_budget
             .pay(&self.agent.model.id, response.usage.as_ref());
         run.answered_after(response, took);
         paid

@@ -35,11 +35,11 @@ impl Agents<'_> {
         };
         let model = model.or_else(|| default_model(&self.options.variables));
         let Some(model) = model else {
-            let why = format!("no key of a model is set: {}", default_keys());
+            let why = format!("no model key set: {}", default_keys());
             return (vec![deferred(number, case, why)], Vec::new());
         };
         let Some(agent) = eval.agent(model) else {
-            let row = judged::skipped(number, case, "it has no rubric to be graded by");
+            let row = judged::skipped(number, case, "no rubric given");
             return (vec![row], Vec::new());
         };
         self.one(number, case, &agent)

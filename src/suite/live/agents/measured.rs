@@ -21,12 +21,13 @@ pub(super) fn rows(
     evidence: &Evidence<'_>,
 ) -> Vec<Row> {
     let measures = agent.measures.iter();
-    let row = |measure| one((number, case), agent, suite, evidence, measure);
+    let row = |measure| one(number, case, agent, suite, evidence, measure);
     measures.map(row).collect()
 }
 
 fn one(
-    (number, case): (usize, &Case),
+    number: usize,
+    case: &Case,
     agent: &AgentCase,
     suite: &Suite,
     evidence: &Evidence<'_>,

@@ -25,7 +25,7 @@ use self::rows::{Evidence, rows};
 use super::{INTERRUPTED, Options};
 use crate::suite::judged;
 use crate::suite::judging::Desk;
-use crate::suite::models::{Choice, Connector, Money, Purse, choose};
+use crate::suite::models::{Choice, Connector, Money, TestBudget, choose};
 use crate::suite::plan::{AgentCase, Case, Plan, What};
 use crate::suite::result::{Row, Status};
 use crate::suite::world::SuiteWorld;
@@ -257,9 +257,9 @@ impl<'a> Agents<'a> {
         choice: Choice,
         clock: Clock,
     ) -> (Vec<Row>, Vec<String>) {
-        let mut purse = Purse::new(&self.how.money);
-        let ran = drive::run(case, agent, choice, self, &mut purse);
-        let (cost, models) = purse.take();
+        let mut test_budget = TestBudget::new(&self.how.money);
+        let ran = drive::run(case, agent, choice, self, &mut test_budget);
+        let (cost, models) = test_budget.take();
         let ran = match ran {
             Ok(ran) => ran,
             Err(why) => {
@@ -276,7 +276,7 @@ impl<'a> Agents<'a> {
             stub: ran.stub.as_deref(),
             replay: false,
             took: ran.took,
-            desk: self.desk(case, agent, Some(purse)),
+            desk: self.desk(case, agent, Some(test_budget)),
         };
         let mut rows = rows(number, case, agent, self.suite, &evidence, self.shared);
         if let Some(first) = rows.first_mut() {
@@ -314,11 +314,21 @@ impl<'a> Agents<'a> {
     }
 
     /// What judges think of a test, whose own model is one unless another is named.
-    fn desk(&self, case: &Case, agent: &AgentCase, purse: Option<Purse>) -> Option<Arc<Desk>> {
+    fn desk(
+        &self,
+        case: &Case,
+        agent: &AgentCase,
+        test_budget: Option<TestBudget>,
+    ) -> Option<Arc<Desk>> {
         let judges = self.shared.judges.as_ref()?;
         let own = (!agent.is_eval).then(|| agent.model.clone());
-        let test = (case.kind, case.name.as_str());
-        Some(Arc::new(Desk::new(judges, test, own, purse)))
+        Some(Arc::new(Desk::new(
+            judges,
+            case.kind,
+            &case.name,
+            own,
+            test_budget,
+        )))
     }
 
     /// Records a run, where that is wanted and it came to its own end.
@@ -328,7 +338,7 @@ impl<'a> Agents<'a> {
             return Ok(());
         }
         let written = cassette::write(&self.how.folder, agent, cassette, &self.options.rules);
-        written.map_err(|error| format!("its cassette cannot be written: {error:#}"))?;
+        written.map_err(|error| format!("cannot write its cassette: {error:#}"))?;
         self.recorded.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }

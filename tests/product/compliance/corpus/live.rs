@@ -39,7 +39,7 @@ fn a_server_that_dies_leaves_the_rest_untested() {
     assert!(ended > 0 || !failed(&report).is_empty(), "{report:#}");
     let notes = report["notes"].to_string();
     assert!(
-        notes.contains("the server ended before everything was tested"),
+        notes.contains("the server exited before all tests were done"),
         "{notes}"
     );
 }

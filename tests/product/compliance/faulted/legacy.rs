@@ -20,6 +20,8 @@ pub(super) struct Legacy {
     tape: PathBuf,
     came: Came,
     stream: TcpStream,
+    /// What it has sent: who hangs up before it was told the status gives the request up.
+    posts: Vec<TcpStream>,
 }
 
 impl Legacy {
@@ -46,6 +48,7 @@ impl Legacy {
             tape,
             came,
             stream,
+            posts: Vec::new(),
         }
     }
 }
@@ -69,6 +72,7 @@ impl Client for Legacy {
         let socket = wire.writer();
         socket.set_read_timeout(Some(super::SHORT)).unwrap();
         std::io::Read::read(&mut &socket, &mut [0; 1024]).ok();
+        self.posts.push(socket);
     }
 
     fn came(&mut self) -> String {
@@ -76,6 +80,7 @@ impl Client for Legacy {
     }
 
     fn leave(&mut self) {
+        self.posts.clear();
         self.stream.shutdown(Shutdown::Both).ok();
     }
 
@@ -105,9 +110,11 @@ fn serve() -> SocketAddr {
 fn one(mut wire: Wire, stream: &Mutex<Option<Wire>>) -> Option<()> {
     let head = wire.try_head().ok()?;
     if head.line.starts_with("GET") {
+        // Who has read the endpoint may post at once, and its answer needs the stream.
+        let mut stream = stream.lock().unwrap();
         wire.try_send([STREAM.as_bytes(), &chunk(ENDPOINT)].concat())
             .ok()?;
-        *stream.lock().unwrap() = Some(wire);
+        *stream = Some(wire);
         return Some(());
     }
     let length: usize = head.get("content-length")?.parse().ok()?;

@@ -29,7 +29,7 @@ fn a_judge_that_agrees_passes_with_its_reason_in_every_report() {
     let pretty = told(&stage, Some(&provider), RUN).out;
     assert!(
         pretty.contains(
-            "llm-judge: pass (claude-sonnet-4-5), score 0.90, and 0.70 is needed: it greets"
+            "llm-judge: pass (claude-sonnet-4-5), score 0.90; must be at least 0.70: it greets"
         ),
         "{pretty}"
     );
@@ -45,7 +45,7 @@ fn a_judge_that_disagrees_fails_with_score_and_reason() {
     assert_eq!(failure["matcher"], "llm-judge");
     assert_eq!(
         failure["note"],
-        "score 0.25, and 0.70 is needed: it is rude"
+        "score 0.25; must be at least 0.70: it is rude"
     );
     assert_eq!(failure["actual"], "go away");
     let junit = told(
@@ -83,7 +83,10 @@ fn a_judge_without_a_verdict_is_its_own_error_and_no_failure() {
     assert_eq!(row["status"], "error");
     assert_eq!(row["failures"], json!([]));
     let why = row["errors"][0]["note"].as_str().unwrap();
-    assert!(why.contains("`score` is no number from 0 to 1"), "{why}");
+    assert!(
+        why.contains("`score` must be a number from 0 to 1"),
+        "{why}"
+    );
     assert_eq!(row["judgements"][0]["outcome"], "error");
     let junit = told(
         &stage,

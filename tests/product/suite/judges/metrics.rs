@@ -45,7 +45,7 @@ fn each_metric_is_a_row_of_its_own() {
     );
     assert_eq!(
         test(&told, 2)["failures"][0]["note"],
-        "score 0.40, and 0.50 is needed: clumsy"
+        "score 0.40; must be at least 0.50: clumsy"
     );
     assert_eq!(test(&told, 0)["cost"]["asked"], 2);
     assert_eq!(test(&told, 4)["cost"]["asked"], 2);
@@ -79,7 +79,7 @@ fn criteria_are_averaged_by_weight_and_a_tree_tells_its_path() {
     let note = test(&told, 1)["failures"][0]["note"].as_str().unwrap();
     assert_eq!(
         note,
-        "score 0.40, and 0.70 is needed: no cheer\npath: Did it call add? -> yes, Is it cheerful? -> no"
+        "score 0.40; must be at least 0.70: no cheer\npath: Did it call add? -> yes, Is it cheerful? -> no"
     );
 }
 

@@ -194,7 +194,7 @@ fn bad_files_and_formats_are_refused() {
     let told = calibrate(&stage, None, &[]);
     assert_eq!(told.status, 2, "{}", told.err);
     for words in [
-        "there is no rubric `tone`",
+        "unknown rubric `tone`",
         "examples.yaml:2",
         "`label` cannot be `good`",
     ] {
@@ -204,7 +204,7 @@ fn bad_files_and_formats_are_refused() {
     let told = calibrate(&stage, None, &["--format", "junit"]);
     assert_eq!(told.status, 2, "{}", told.err);
     assert!(
-        told.err.contains("`pretty`, `json` and `markdown`"),
+        told.err.contains("`pretty`, `json` or `markdown`"),
         "{}",
         told.err
     );

@@ -115,11 +115,11 @@ fn a_wrong_answer_is_an_error_that_shows_what_was_received() {
         ),
         (
             "echo '{\"verdict\": \"maybe\"}'",
-            vec!["`verdict` is neither", "maybe"],
+            vec!["`verdict` must be", "maybe"],
         ),
         (
             "echo '{\"verdict\": \"pass\", \"score\": 7}'",
-            vec!["`score` is no number from 0 to 1"],
+            vec!["`score` must be a number from 0 to 1"],
         ),
         ("exit 0", vec!["received: nothing"]),
         (
@@ -238,11 +238,7 @@ fn a_variable_that_is_not_set_and_a_scorer_that_is_not_there_are_found_at_load()
     stage.write("suite.yaml", &other);
     let told = said(&mut command(&stage, None, &["eval", "suite.yaml"]));
     assert_eq!(told.status, 2, "{}", told.err);
-    assert!(
-        told.err.contains("there is no scorer `fact`"),
-        "{}",
-        told.err
-    );
+    assert!(told.err.contains("unknown scorer `fact`"), "{}", told.err);
 }
 
 #[test]

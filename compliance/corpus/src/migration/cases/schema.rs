@@ -16,7 +16,7 @@ pub(super) static SCHEMA: Case = Case {
     old_contract: "`inputSchema` is any JSON Schema, of no dialect in particular",
     new_contract: "schemas are of JSON Schema 2020-12, which every peer understands",
     detection_signal: "another `$schema`, or a keyword that 2020-12 does not have in this form",
-    replacement: "write the schema in 2020-12: `prefixItems` for tuples, `$defs`, numbers for `exclusiveMinimum`; set `$schema` to https://json-schema.org/draft/2020-12/schema, or leave it out",
+    replacement: "write the schema in 2020-12: `prefixItems` for tuples, `$defs`, numbers for `exclusiveMinimum`; set `$schema` to https://json-schema.org/draft/2020-12/schema, or omit it",
     doc_link: "https://modelcontextprotocol.io/specification/2026-07-28/server/tools",
     sep: "SEP-2106",
     begin: || Box::<Schema>::default(),

@@ -11,7 +11,7 @@ use crate::fault::act::{Act, Call};
 
 pub(super) static ERROR: Kind = Kind {
     name: "error",
-    does: "the client gets a JSON-RPC error in place of the answer",
+    does: "answer with a JSON-RPC error instead",
     legal: Legal::Yes("any request may fail"),
     example: "error tool=search code=-32603 message='index is down'",
     parameters: &[
@@ -19,13 +19,13 @@ pub(super) static ERROR: Kind = Kind {
             name: "code",
             unit: Unit::Integer,
             default: Some("-32603"),
-            does: "the code, a whole number",
+            does: "the error code",
         },
         Parameter {
             name: "message",
             unit: Unit::Text,
             default: Some("a fault was injected"),
-            does: "the message",
+            does: "the error message",
         },
     ],
     on: On::Answer,
@@ -37,7 +37,7 @@ pub(super) static ERROR: Kind = Kind {
 
 pub(super) static HTTP_STATUS: Kind = Kind {
     name: "http-status",
-    does: "the client gets an HTTP status in place of the response",
+    does: "answer with an HTTP status instead",
     legal: Legal::Yes(
         "401 and 403 ask for authorization, 404 ends a session, 429 and 5xx may come at any time",
     ),
@@ -51,7 +51,7 @@ pub(super) static HTTP_STATUS: Kind = Kind {
                 most: 599,
             },
             default: None,
-            does: "the status: 401, 403, 404 for a session that is gone, 429, 500, 503",
+            does: "the status: 401, 403, 404 (session gone), 429, 500, 503",
         },
         Parameter {
             name: "retry_after_s",
@@ -61,7 +61,7 @@ pub(super) static HTTP_STATUS: Kind = Kind {
                 most: 86_400,
             },
             default: Some("0"),
-            does: "the value of Retry-After; 0 leaves the field out",
+            does: "value of Retry-After; 0 omits it",
         },
     ],
     on: On::Answer,
@@ -79,7 +79,7 @@ pub(super) static HTTP_STATUS: Kind = Kind {
 
 pub(super) static TRUNCATE: Kind = Kind {
     name: "truncate",
-    does: "the end of the answer is missing; its line still ends",
+    does: "cut the answer short; its line still ends",
     legal: Legal::Forbidden("what is left is not JSON"),
     example: "truncate tool=search bytes=20",
     parameters: &[Parameter {
@@ -90,7 +90,7 @@ pub(super) static TRUNCATE: Kind = Kind {
             most: 64 << 20,
         },
         default: Some("0"),
-        does: "how much is left; 0 is half",
+        does: "how much to keep; 0 is half",
     }],
     on: On::Answer,
     acts_on: ActsOn::Messages,
@@ -108,7 +108,7 @@ pub(super) static TRUNCATE: Kind = Kind {
 
 pub(super) static GARBAGE: Kind = Kind {
     name: "garbage",
-    does: "a line that is no message comes before the answer",
+    does: "send a line that is not a message before the answer",
     legal: Legal::Forbidden("a server writes nothing but messages to its output"),
     example: "garbage tool=search text='Listening on port 3000'",
     parameters: &[Parameter {
@@ -126,7 +126,7 @@ pub(super) static GARBAGE: Kind = Kind {
 
 pub(super) static WRONG_ID: Kind = Kind {
     name: "wrong-id",
-    does: "the answer carries an id that nobody asked with",
+    does: "give the answer an unknown id",
     legal: Legal::Forbidden("a response has the id of its request"),
     example: "wrong-id tool=search id=424242",
     parameters: &[Parameter {
@@ -144,7 +144,7 @@ pub(super) static WRONG_ID: Kind = Kind {
 
 pub(super) static OVERSIZE: Kind = Kind {
     name: "oversize",
-    does: "the result has a further member as large as asked for",
+    does: "add a member of this size to the result",
     legal: Legal::Yes("results may have further members, and there is no limit of size"),
     example: "oversize tool=search bytes=20000000",
     parameters: &[Parameter {
@@ -155,7 +155,7 @@ pub(super) static OVERSIZE: Kind = Kind {
             most: 64 << 20,
         },
         default: Some("16777216"),
-        does: "how much larger the message gets, at least",
+        does: "minimum size to add",
     }],
     on: On::Answer,
     acts_on: ActsOn::Messages,

@@ -11,7 +11,7 @@ const SILENCE: Legal = Legal::Yes("a server may take any time; a client should h
 
 pub(super) static HANG: Kind = Kind {
     name: "hang",
-    does: "the call is never answered; everything else goes on",
+    does: "never answer the call; everything else works",
     legal: SILENCE,
     example: "hang tool=search nth=3",
     parameters: &[Parameter {
@@ -22,7 +22,7 @@ pub(super) static HANG: Kind = Kind {
             most: 64 << 20,
         },
         default: Some("0"),
-        does: "so much of the answer passes first: half a line, then silence for all later messages too",
+        does: "send this much of the answer first, and nothing after it: half a line, then silence",
     }],
     on: On::Answer,
     acts_on: ActsOn::Messages,
@@ -33,7 +33,7 @@ pub(super) static HANG: Kind = Kind {
 
 pub(super) static WEDGED: Kind = Kind {
     name: "wedged",
-    does: "from the call on the connection answers nothing: neither this call nor any later message of that side",
+    does: "answer nothing from this call on: neither this call nor anything later in its direction",
     legal: SILENCE,
     example: "wedged tool=search",
     parameters: &[],
@@ -46,7 +46,7 @@ pub(super) static WEDGED: Kind = Kind {
 
 pub(super) static RECOVER_AFTER: Kind = Kind {
     name: "recover_after",
-    does: "so many matching calls hang, later ones are answered",
+    does: "hang the first matching calls, and answer later ones",
     legal: SILENCE,
     example: "recover_after tool=search failures=2",
     parameters: &[Parameter {
@@ -57,7 +57,7 @@ pub(super) static RECOVER_AFTER: Kind = Kind {
             most: 1_000_000,
         },
         default: None,
-        does: "how many calls hang before the server answers normally",
+        does: "number of calls that hang",
     }],
     on: On::Answer,
     acts_on: ActsOn::Messages,
@@ -68,14 +68,14 @@ pub(super) static RECOVER_AFTER: Kind = Kind {
 
 pub(super) static TIMEOUT: Kind = Kind {
     name: "timeout",
-    does: "from the call on nothing is answered, and after a time the connection is cut",
+    does: "answer nothing from this call on, and cut the connection after a time",
     legal: Legal::Yes("connections may break at any time"),
     example: "timeout tool=search timeout_ms=2000",
     parameters: &[Parameter {
         name: "timeout_ms",
         unit: MS,
         default: Some("0"),
-        does: "when the connection is cut; 0 is never, until the fault is removed",
+        does: "when to cut the connection; 0 means when the fault is removed",
     }],
     on: On::Answer,
     acts_on: ActsOn::Messages,

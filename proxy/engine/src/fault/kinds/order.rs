@@ -7,7 +7,7 @@ use crate::fault::act::{Act, Move, Until};
 
 pub(super) static DUPLICATE: Kind = Kind {
     name: "duplicate",
-    does: "the answer comes more than once",
+    does: "send the answer more than once",
     legal: Legal::Forbidden("a request has one response"),
     example: "duplicate tool=search times=1",
     parameters: &[Parameter {
@@ -18,7 +18,7 @@ pub(super) static DUPLICATE: Kind = Kind {
             most: 255,
         },
         default: Some("1"),
-        does: "how many times more",
+        does: "number of copies",
     }],
     on: On::Answer,
     acts_on: ActsOn::Messages,
@@ -29,7 +29,7 @@ pub(super) static DUPLICATE: Kind = Kind {
 
 pub(super) static REORDER: Kind = Kind {
     name: "reorder",
-    does: "the answer changes places with the next message of its side",
+    does: "swap the answer with the next message in its direction",
     legal: Legal::Yes("responses may come in any order"),
     example: "reorder tool=search within_ms=1000",
     parameters: &[Parameter {
@@ -40,7 +40,7 @@ pub(super) static REORDER: Kind = Kind {
             most: DAY_MS,
         },
         default: Some("1000"),
-        does: "how long to wait for a next message",
+        does: "how long to wait for the next message",
     }],
     on: On::Answer,
     acts_on: ActsOn::Messages,
@@ -51,7 +51,7 @@ pub(super) static REORDER: Kind = Kind {
 
 pub(super) static DROP: Kind = Kind {
     name: "drop",
-    does: "the answer, the notification, or with on=request the request, goes no further",
+    does: "drop the answer or notification; with on=request, the request",
     legal: Legal::Forbidden(
         "requests are answered; notifications may be missed by nobody who can tell",
     ),
@@ -66,14 +66,14 @@ pub(super) static DROP: Kind = Kind {
 
 pub(super) static LATE_AFTER_CANCEL: Kind = Kind {
     name: "late-after-cancel",
-    does: "the answer comes only after the client has cancelled the call",
+    does: "send the answer only after the client cancels the call",
     legal: Legal::Yes("a cancellation and an answer may cross on their way"),
     example: "late-after-cancel tool=search delay_ms=100",
     parameters: &[Parameter {
         name: "delay_ms",
         unit: MS,
         default: Some("0"),
-        does: "how long after the cancellation",
+        does: "delay after the cancellation",
     }],
     on: On::Answer,
     acts_on: ActsOn::Answers,
@@ -84,7 +84,7 @@ pub(super) static LATE_AFTER_CANCEL: Kind = Kind {
 
 pub(super) static LIST_CHANGE: Kind = Kind {
     name: "list-change",
-    does: "after the answer the server seems to say that a list has changed",
+    does: "send a list-changed notification after the answer",
     legal: Legal::Yes("a server that declares `listChanged` may say so at any time"),
     example: "list-change method=tools/list list=tools",
     parameters: &[Parameter {

@@ -17,7 +17,7 @@ const MOST_PIECES: usize = 65_536;
 
 pub(super) static SLOW: Kind = Kind {
     name: "slow",
-    does: "the answer comes later by a time; others may overtake it",
+    does: "delay the answer; others may overtake it",
     legal: LATE,
     example: "slow tool=search delay_ms=1500 jitter_ms=200",
     parameters: &[
@@ -31,7 +31,7 @@ pub(super) static SLOW: Kind = Kind {
             name: "jitter_ms",
             unit: MS,
             default: Some("0"),
-            does: "how much the time may be shorter or longer, by chance",
+            does: "random variation of the delay, plus or minus",
         },
     ],
     on: On::Answer,
@@ -46,7 +46,7 @@ pub(super) static SLOW: Kind = Kind {
 
 pub(super) static LATENCY: Kind = Kind {
     name: "latency",
-    does: "matching messages take longer on their way, and stay in order among themselves",
+    does: "delay matching messages, and keep their order",
     legal: LATE,
     example: "latency method=* latency_ms=100 jitter_ms=20",
     parameters: &[
@@ -60,7 +60,7 @@ pub(super) static LATENCY: Kind = Kind {
             name: "jitter_ms",
             unit: MS,
             default: Some("0"),
-            does: "how much the time may be shorter or longer, by chance",
+            does: "random variation of the delay, plus or minus",
         },
     ],
     on: On::Request,
@@ -75,7 +75,7 @@ pub(super) static LATENCY: Kind = Kind {
 
 pub(super) static SLOW_TRICKLE: Kind = Kind {
     name: "slow-trickle",
-    does: "the answer trickles in at a bandwidth; later messages wait for it",
+    does: "limit the bandwidth of the answer; later messages wait for it",
     legal: PIECES,
     example: "slow-trickle tool=search bytes_per_s=1000",
     parameters: &[Parameter {
@@ -86,7 +86,7 @@ pub(super) static SLOW_TRICKLE: Kind = Kind {
             most: 1 << 40,
         },
         default: None,
-        does: "how much passes in a second",
+        does: "bytes per second",
     }],
     on: On::Answer,
     acts_on: ActsOn::Messages,
@@ -97,7 +97,7 @@ pub(super) static SLOW_TRICKLE: Kind = Kind {
 
 pub(super) static SLICER: Kind = Kind {
     name: "slicer",
-    does: "the answer is cut into pieces, each of which leaves in a write of its own",
+    does: "split the answer into pieces, each in its own write",
     legal: PIECES,
     example: "slicer tool=search size=1 delay_ms=1",
     parameters: &[
@@ -109,13 +109,13 @@ pub(super) static SLICER: Kind = Kind {
                 most: 64 << 20,
             },
             default: Some("1"),
-            does: "how long a piece is",
+            does: "size of a piece",
         },
         Parameter {
             name: "delay_ms",
             unit: MS,
             default: Some("0"),
-            does: "how long to wait between two pieces",
+            does: "pause between pieces",
         },
     ],
     on: On::Answer,
@@ -131,7 +131,7 @@ pub(super) static SLICER: Kind = Kind {
 fn jittered(call: &Call<'_>, name: &str) -> Duration {
     let (time, jitter) = (call.number(name), call.number("jitter_ms"));
     // In microseconds, so that a jitter of one millisecond has more than three values.
-    let spread = call.dice.clone().up_to(jitter * 2_000);
+    let spread = call.random.clone().up_to(jitter * 2_000);
     Duration::from_micros((time * 1_000 + spread).saturating_sub(jitter * 1_000))
 }
 

@@ -9,14 +9,14 @@ use crate::policy::{Aside, Step};
 
 pub(super) static RESET: Kind = Kind {
     name: "reset",
-    does: "the connection to the client is cut",
+    does: "cut the connection to the client",
     legal: Legal::Yes("connections may break at any time"),
     example: "reset tool=search at=mid",
     parameters: &[Parameter {
         name: "at",
         unit: Unit::Words(&["before", "head", "mid", "after"]),
         default: Some("before"),
-        does: "before the answer, after the head of the response (HTTP), in the middle, or after the answer",
+        does: "when: before the answer, after the response head (HTTP), in the middle, or after the answer",
     }],
     on: On::Answer,
     acts_on: ActsOn::Responses,
@@ -27,7 +27,7 @@ pub(super) static RESET: Kind = Kind {
 
 pub(super) static STDERR_FLOOD: Kind = Kind {
     name: "stderr-flood",
-    does: "before the answer the client gets lines on standard error",
+    does: "write lines to stderr before the answer",
     legal: Legal::Yes("a server may write to standard error what it likes"),
     example: "stderr-flood tool=search bytes=1000000",
     parameters: &[Parameter {
@@ -38,7 +38,7 @@ pub(super) static STDERR_FLOOD: Kind = Kind {
             most: 64 << 20,
         },
         default: Some("1048576"),
-        does: "how much, in lines of 80",
+        does: "how much, in lines of 80 bytes",
     }],
     on: On::Answer,
     acts_on: ActsOn::Messages,
@@ -49,14 +49,14 @@ pub(super) static STDERR_FLOOD: Kind = Kind {
 
 pub(super) static STDIN_STALL: Kind = Kind {
     name: "stdin-stall",
-    does: "from the call on nothing more is read from the client, so that its pipe fills up",
+    does: "stop reading from the client after the call, so that its pipe fills up",
     legal: Legal::Yes("a server may be slow to read"),
     example: "stdin-stall tool=search for_ms=3000",
     parameters: &[Parameter {
         name: "for_ms",
         unit: MS,
         default: Some("0"),
-        does: "for how long; 0 is until the fault is removed",
+        does: "for how long; 0 means until the fault is removed",
     }],
     on: On::Request,
     acts_on: ActsOn::Messages,
@@ -70,7 +70,7 @@ pub(super) static STDIN_STALL: Kind = Kind {
 
 pub(super) static EXIT: Kind = Kind {
     name: "exit",
-    does: "the server's process ends when it is called",
+    does: "end the server's process when it is called",
     legal: Legal::Yes("processes may end at any time"),
     example: "exit tool=search status=1",
     parameters: &[Parameter {
@@ -81,7 +81,7 @@ pub(super) static EXIT: Kind = Kind {
             most: 255,
         },
         default: Some("1"),
-        does: "the status that the client sees",
+        does: "exit status that the client sees",
     }],
     on: On::Request,
     acts_on: ActsOn::Messages,

@@ -18,10 +18,10 @@ pub struct Hosts {
 #[non_exhaustive]
 pub enum BadHost {
     /// Hosts below a host need no pattern.
-    #[error("a host stands for those below it, too: leave `*.` out")]
+    #[error("a host includes its subdomains; omit `*.`")]
     Pattern,
     /// Neither a name nor an address.
-    #[error("it is neither a host name in ASCII nor an address, without scheme, port or path")]
+    #[error("expected a host name in ASCII or an IP address, without scheme, port or path")]
     NoHost,
 }
 

@@ -23,6 +23,7 @@ use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime
 use super::folder::Folder;
 use super::leaf::leaf;
 use super::{AuthorityProblem, Change, Hosts};
+use tapewright_schemas::slices::Part as _;
 
 /// How long an authority lives.
 pub(super) const YEAR: Duration = Duration::from_secs(365 * 24 * 3_600);
@@ -222,7 +223,7 @@ impl Record {
             made: Duration::from_secs(made),
             hosts: hosts.to_owned(),
             key,
-            certificate: text.get(start..).ok_or(Damaged)?.to_owned(),
+            certificate: text.part(start..).to_owned(),
         }))
     }
 }

@@ -95,16 +95,16 @@ pub enum AuthorityProblem {
         path: PathBuf,
     },
     /// Another recorder does not let go of it.
-    #[error("another process holds the certificate authority in `{}`", path.display())]
+    #[error("another process is using the certificate authority in `{}`", path.display())]
     Locked {
         /// The folder.
         path: PathBuf,
     },
     /// A certificate could not be made.
-    #[error("a certificate could not be made")]
+    #[error("cannot create a certificate")]
     Make(#[from] rcgen::Error),
     /// A certificate cannot be used.
-    #[error("a certificate cannot be used")]
+    #[error("invalid certificate")]
     Use(#[from] rustls::Error),
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use tapewright_config::suite::http::{Http, Tls, TlsVersion};
 use tapewright_config::suite::server::UrlServer;
-use tapewright_engine::fault::{Book, Reach};
+use tapewright_engine::fault::{FaultSet, Reach};
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::http::gateway::{Background, Changes, Route, Settings};
 use tapewright_proxy::http::listen::{Limits, Reached};
@@ -29,7 +29,7 @@ pub(super) struct Making<'s> {
     name: &'s str,
     clock: Clock,
     /// The faults that it will inject.
-    pub(super) book: Book,
+    pub(super) fault_set: FaultSet,
 }
 
 /// A gateway that injects faults, until it is dropped.
@@ -47,7 +47,7 @@ impl<'s> Making<'s> {
         Self {
             name,
             clock,
-            book: Book::new(faults::chance(clock), name, Reach::Http),
+            fault_set: FaultSet::new(faults::chance(clock), name, Reach::Http),
         }
     }
 
@@ -57,7 +57,7 @@ impl<'s> Making<'s> {
         let (place, settings) = servers::ready(&name, url)?;
         let path = place.path.clone();
         let recorder = Arc::new(self.recorder(options)?);
-        let settings = gateway(place, settings, self.book);
+        let settings = gateway(place, settings, self.fault_set);
         let started = Background::start(settings, &recorder, self.clock);
         let serving = started
             .inspect_err(|_| recorder.abandon())
@@ -71,7 +71,7 @@ impl<'s> Making<'s> {
 
     /// Records where recordings go; nothing where there is nothing to be injected.
     fn recorder(&self, options: &Options) -> anyhow::Result<Recorder> {
-        if self.book.entries().is_empty() {
+        if self.fault_set.entries().is_empty() {
             return Ok(Recorder::off(LONGEST_MESSAGE, self.clock));
         }
         // Several may begin within one second.
@@ -79,9 +79,9 @@ impl<'s> Making<'s> {
         let file = format!("{}-{number}", self.name);
         let target = target::of(None, &file, self.clock.created)?;
         let mut settings = record::settings(target, self.name, "http", &options.rules, self.clock);
-        faults::note(&self.book, None, &mut settings.header);
+        faults::note(&self.fault_set, None, &mut settings.header);
         let recorder = Recorder::start(settings, self.clock);
-        recorder.context("the recorder could not be started")
+        recorder.context("cannot start the recorder")
     }
 }
 
@@ -122,7 +122,7 @@ impl Drop for Faulty {
 }
 
 /// What passes changes by faults alone.
-fn gateway(place: OriginUrl, settings: OriginSettings, book: Book) -> Settings {
+fn gateway(place: OriginUrl, settings: OriginSettings, fault_set: FaultSet) -> Settings {
     Settings {
         listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into(),
         tls: None,
@@ -137,6 +137,8 @@ fn gateway(place: OriginUrl, settings: OriginSettings, book: Book) -> Settings {
         metrics: None,
         pass_healthz: true,
         log_lost: Arc::new(AtomicU64::new(0)),
-        faults: Arc::new(book),
+        traces: None,
+        operations: None,
+        faults: Arc::new(fault_set),
     }
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use tapewright_config::suite::server::{CommandServer, Server, Target, UrlServer};
-use tapewright_engine::fault::{Book, Reach};
+use tapewright_engine::fault::{FaultSet, Reach};
 
 use self::gateway::Faulty;
 use crate::report;
@@ -67,10 +67,10 @@ fn remote<'s>(
 ) -> Result<Reached<'s>, String> {
     let told = |error: anyhow::Error| format!("{error:#}");
     let gateway = gateway::Making::new(&server.name);
-    let lines = Book::new(0, &server.name, Reach::Stdio);
+    let lines = FaultSet::new(0, &server.name, Reach::Stdio);
     let mut on_lines = Vec::new();
     for one in faults {
-        let Err(why) = gateway.book.add(one.fault.clone()) else {
+        let Err(why) = gateway.fault_set.add(one.fault.clone()) else {
             continue;
         };
         if let Err(other) = lines.add(one.fault.clone()) {

@@ -1,0 +1,131 @@
+//! One tape that is read behind its writer.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use tapewright_schemas::tape::{Ending, Header, Reader};
+
+use super::{MakeObserver, Observer};
+use crate::page::Growing;
+
+/// A tape that is read behind its writer.
+pub(super) struct Tape {
+    reader: Reader<Growing>,
+    file: Arc<File>,
+    observer: Box<dyn Observer>,
+    is_over: bool,
+}
+
+/// What a file turned out to be.
+pub(super) enum Opened {
+    /// A tape that is observed.
+    Tape(Box<Tape>),
+    /// None, or one that is not observed.
+    Nothing,
+    /// Its first line is still to come.
+    Unknown,
+}
+
+impl Tape {
+    /// Opens a tape, where it is one of those that are wanted.
+    pub(super) fn open(
+        path: &Path,
+        is_wanted: impl Fn(&Header) -> bool,
+        make: &MakeObserver,
+    ) -> io::Result<Opened> {
+        let file = Arc::new(File::open(path)?);
+        let mut growing = Growing::new(Arc::clone(&file), 0);
+        if !growing.more()? {
+            return Ok(Opened::Unknown);
+        }
+        let Ok(reader) = Reader::open(growing) else {
+            return Ok(Opened::Nothing);
+        };
+        let observer = Some(reader.header())
+            .filter(|header| is_wanted(header))
+            .and_then(make);
+        let Some(observer) = observer else {
+            return Ok(Opened::Nothing);
+        };
+        Ok(Opened::Tape(Box::new(Self {
+            reader,
+            file,
+            observer,
+            is_over: false,
+        })))
+    }
+
+    /// Whether it was read to its end.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Reads so many events, as far as they are there; how many there were.
+    pub(super) fn read_on(&mut self, most: usize) -> usize {
+        let mut read = 0;
+        while read < most && !self.is_over && self.reader.input().more().unwrap_or(false) {
+            read += 1;
+            match self.reader.next_event() {
+                Ok(Some(event)) => {
+                    let message = self.reader.envelope(&event);
+                    self.observer.observe(&event, message.as_ref());
+                }
+                Ok(None) => {
+                    // Lines of a later minor version, or the footer.
+                    let is_end = matches!(self.reader.ending(), Some(Ending::Footer(_)));
+                    self.reader.go_on();
+                    if is_end {
+                        self.finish();
+                    }
+                }
+                // What cannot be read any further has no more spans.
+                Err(_) => self.finish(),
+            }
+        }
+        read
+    }
+
+    /// Everything that was there at this time was read: where nobody writes it any more, that is its end.
+    pub(super) fn rest(&mut self, now: SystemTime) {
+        if self.is_over {
+            return;
+        }
+        if self.is_written() || self.reader.input().more().unwrap_or(false) {
+            self.observer.tick(now);
+        } else {
+            self.finish();
+        }
+    }
+
+    /// How much of it was not read, in bytes.
+    pub(super) fn unread(&mut self) -> u64 {
+        if self.is_over {
+            return 0;
+        }
+        let length = self.file.metadata().map_or(0, |file| file.len());
+        length.saturating_sub(self.reader.input().place())
+    }
+
+    /// Nothing more comes.
+    pub(super) fn finish(&mut self) {
+        if !std::mem::replace(&mut self.is_over, true) {
+            self.observer.finish();
+        }
+    }
+
+    /// Whether somebody still writes it: its writer holds a lock.
+    fn is_written(&self) -> bool {
+        use std::fs::TryLockError::WouldBlock;
+        match self.file.try_lock_shared() {
+            Ok(()) => {
+                // It is given back at once, or with the file.
+                drop(self.file.unlock());
+                false
+            }
+            Err(error) => matches!(error, WouldBlock),
+        }
+    }
+}

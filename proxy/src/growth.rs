@@ -1,0 +1,260 @@
+//! Waiting until files grow: the system tells, so that waiting costs nothing.
+
+use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+/// How long is waited at least between two looks, so that a busy recorder is looked at some
+/// twenty times a second and not for every message.
+const REST: Duration = Duration::from_millis(50);
+/// How often files are looked at where the system does not tell.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// Why waiting is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// Something may have grown.
+    Grown {
+        /// Whether a file may have come into a folder.
+        came: bool,
+    },
+    /// Somebody has rung.
+    Rung,
+    /// It was waited for as long as was asked.
+    Time,
+}
+
+/// Ends the waiting of another thread.
+#[derive(Debug)]
+pub struct Bell {
+    ring: PipeWriter,
+    heard: PipeReader,
+}
+
+impl Bell {
+    /// Takes two descriptors.
+    pub fn new() -> io::Result<Self> {
+        let (heard, ring) = io::pipe()?;
+        // Neither whoever rings nor whoever has heard it waits for the other.
+        rustix::io::ioctl_fionbio(&heard, true)?;
+        rustix::io::ioctl_fionbio(&ring, true)?;
+        Ok(Self { ring, heard })
+    }
+
+    /// Ends the waiting that is under way, or the next one.
+    pub fn ring(&self) {
+        // A pipe that is full has rung.
+        drop((&self.ring).write(&[0]));
+    }
+
+    fn silence(&self) {
+        let mut rung = [0; 64];
+        while matches!((&self.heard).read(&mut rung), Ok(read) if read > 0) {}
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::mem::MaybeUninit;
+    use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+    use std::path::Path;
+
+    use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init};
+
+    /// Files of which the system tells.
+    #[derive(Debug)]
+    pub(super) struct Told {
+        // None where the system has no more room for watchers.
+        watch: Option<OwnedFd>,
+    }
+
+    impl Told {
+        pub(super) fn new() -> Self {
+            let watch = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok();
+            Self { watch }
+        }
+
+        pub(super) fn add(&mut self, path: &Path) {
+            let flags = WatchFlags::MODIFY
+                | WatchFlags::CLOSE_WRITE
+                | WatchFlags::CREATE
+                | WatchFlags::MOVED_TO;
+            let added = self
+                .watch
+                .as_ref()
+                .map(|watch| add_watch(watch, path, flags));
+            if !matches!(added, Some(Ok(_))) {
+                self.watch = None;
+            }
+        }
+
+        /// What can be read once something has happened, where the system tells.
+        pub(super) fn watch(&self) -> Option<BorrowedFd<'_>> {
+            self.watch.as_ref().map(|watch| watch.as_fd())
+        }
+
+        /// Takes what has happened; whether a file may have come.
+        pub(super) fn came(&self) -> bool {
+            let Some(watch) = &self.watch else {
+                return true;
+            };
+            let mut room = [MaybeUninit::uninit(); 4_096];
+            let mut told = Reader::new(watch, &mut room);
+            // Too much to be told may have been anything.
+            let files = ReadFlags::CREATE | ReadFlags::MOVED_TO | ReadFlags::QUEUE_OVERFLOW;
+            let mut came = false;
+            while let Ok(event) = told.next() {
+                came |= event.events().intersects(files);
+            }
+            came
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use std::os::fd::BorrowedFd;
+    use std::path::Path;
+
+    /// Nothing is told here.
+    #[derive(Debug)]
+    pub(super) struct Told;
+
+    impl Told {
+        pub(super) fn new() -> Self {
+            Self
+        }
+
+        pub(super) fn add(&mut self, _path: &Path) {}
+
+        pub(super) fn watch(&self) -> Option<BorrowedFd<'_>> {
+            None
+        }
+
+        pub(super) fn came(&self) -> bool {
+            true
+        }
+    }
+}
+
+/// Files that may grow.
+#[derive(Debug)]
+pub struct Growth {
+    told: system::Told,
+}
+
+impl Default for Growth {
+    fn default() -> Self {
+        Self {
+            told: system::Told::new(),
+        }
+    }
+}
+
+impl Growth {
+    /// Another file, or a folder in which files may come and grow.
+    pub fn add(&mut self, path: &Path) {
+        self.told.add(path);
+    }
+
+    /// Waits until something may have grown, somebody rings, or for so long. What happened
+    /// since the last call counts.
+    #[must_use]
+    pub fn wait(&self, most: Option<Duration>, bell: Option<&Bell>) -> Over {
+        let watch = self.told.watch();
+        let is_told = watch.is_some();
+        let wait = if is_told {
+            most
+        } else {
+            Some(most.map_or(LOOK, |most| most.min(LOOK)))
+        };
+        let both: Vec<BorrowedFd<'_>> = watch
+            .into_iter()
+            .chain(bell.map(|bell| bell.heard.as_fd()))
+            .collect();
+        let ready = readable(&both, wait);
+        let has_grown = is_told && ready.first() == Some(&true);
+        if let Some(bell) = bell
+            && ready.get(usize::from(is_told)) == Some(&true)
+        {
+            bell.silence();
+            return Over::Rung;
+        }
+        if has_grown {
+            std::thread::sleep(REST);
+        } else if is_told || most.is_some_and(|most| most <= LOOK) {
+            return Over::Time;
+        }
+        // What happened to which file does not matter: all are looked at.
+        Over::Grown {
+            came: self.told.came(),
+        }
+    }
+}
+
+/// Which of these can be read, once one can or it was waited for so long.
+fn readable(all: &[BorrowedFd<'_>], most: Option<Duration>) -> Vec<bool> {
+    let mut polled: Vec<PollFd<'_>> = all
+        .iter()
+        .map(|one| PollFd::from_borrowed_fd(*one, PollFlags::IN))
+        .collect();
+    let until = most.and_then(|most| Timespec::try_from(most).ok());
+    match poll(&mut polled, until.as_ref()) {
+        Ok(_) => {}
+        Err(rustix::io::Errno::INTR) => return Vec::new(),
+        // Nothing can be waited for: it is looked at from time to time.
+        Err(_) => std::thread::sleep(most.unwrap_or(LOOK)),
+    }
+    let ready = |one: &PollFd<'_>| !one.revents().is_empty();
+    polled.iter().map(ready).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{File, OpenOptions};
+    use std::sync::Arc;
+
+    use super::*;
+
+    const LONG: Option<Duration> = Some(Duration::from_secs(60));
+
+    #[test]
+    fn what_grows_or_comes_ends_the_waiting() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        File::create(&path).unwrap();
+        let mut growth = Growth::default();
+        growth.add(folder.path());
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(b"more").unwrap();
+        assert!(matches!(growth.wait(LONG, None), Over::Grown { .. }));
+        File::create(folder.path().join("b")).unwrap();
+        assert_eq!(growth.wait(LONG, None), Over::Grown { came: true });
+    }
+
+    #[test]
+    #[cfg_attr(not(target_os = "linux"), ignore = "nothing is told there")]
+    fn where_nothing_happens_nothing_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut growth = Growth::default();
+        growth.add(folder.path());
+        let short = Some(Duration::from_millis(1));
+        assert_eq!(growth.wait(short, None), Over::Time);
+    }
+
+    #[test]
+    fn a_bell_ends_the_waiting_once() {
+        let bell = Arc::new(Bell::new().unwrap());
+        let growth = Growth::default();
+        let ringing = Arc::clone(&bell);
+        let ringer = std::thread::spawn(move || (0..100_000).for_each(|_| ringing.ring()));
+        assert_eq!(growth.wait(LONG, Some(&bell)), Over::Rung);
+        ringer.join().unwrap();
+        bell.silence();
+        let short = Some(Duration::from_millis(1));
+        assert_eq!(growth.wait(short, Some(&bell)), Over::Time);
+    }
+}

@@ -1,0 +1,67 @@
+//! Server-sent events: a body that ends with what it tells of, and says from time to time that it
+//! is alive.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, header};
+use http_body::{Body, Frame};
+use tokio_util::sync::ReusableBoxFuture;
+
+use super::{BodyError, Outbound};
+
+/// What is told, piece by piece.
+pub(crate) trait Tells: Send + Sized + 'static {
+    /// The next piece, once there is one; `None` at the end. On which nothing happens for
+    /// [`ALIVE`], that is [`alive`].
+    fn next(self) -> impl Future<Output = (Option<Bytes>, Self)> + Send;
+}
+
+/// A stream of server-sent events.
+pub(crate) struct EventStream<T> {
+    next: ReusableBoxFuture<'static, (Option<Bytes>, T)>,
+}
+
+/// How often a stream on which nothing happens says that it is alive.
+pub(crate) const ALIVE: Duration = Duration::from_secs(15);
+
+/// A comment, which says so.
+pub(crate) fn alive() -> Bytes {
+    Bytes::from_static(b": alive\n\n")
+}
+
+impl<T: Tells> EventStream<T> {
+    pub(crate) fn new(tells: T) -> Self {
+        // At once, so that a client knows that it is heard.
+        let hello = async { (Some(Bytes::from_static(b": listening\n\n")), tells) };
+        Self {
+            next: ReusableBoxFuture::new(hello),
+        }
+    }
+
+    /// An answer that has it as its body.
+    pub(crate) fn answer(self) -> Response<Outbound> {
+        let mut response = Response::new(Outbound::streaming(self));
+        let kind = HeaderValue::from_static("text/event-stream");
+        response.headers_mut().insert(header::CONTENT_TYPE, kind);
+        response
+    }
+}
+
+impl<T: Tells> Body for EventStream<T> {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let Poll::Ready((next, tells)) = self.next.poll(context) else {
+            return Poll::Pending;
+        };
+        self.next.set(tells.next());
+        Poll::Ready(next.map(|text| Ok(Frame::data(text))))
+    }
+}

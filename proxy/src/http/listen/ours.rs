@@ -1,0 +1,101 @@
+//! Where we listen ourselves: nobody is to reach that through us.
+//!
+//! What a forward proxy or a gateway asks for comes from this machine and names us as it should,
+//! so that whoever may use the proxy would stand where only the owner of this machine may.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::net::TcpStream;
+
+/// A place at which we listen, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Ours(SocketAddr);
+
+static OURS: Mutex<Vec<SocketAddr>> = Mutex::new(Vec::new());
+
+impl Ours {
+    pub(super) fn new(address: SocketAddr) -> Self {
+        all().push(address);
+        Self(address)
+    }
+}
+
+impl Drop for Ours {
+    fn drop(&mut self) {
+        let mut all = all();
+        if let Some(at) = all.iter().position(|one| *one == self.0) {
+            all.swap_remove(at);
+        }
+    }
+}
+
+fn all() -> MutexGuard<'static, Vec<SocketAddr>> {
+    OURS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A connection, unless it has come out at ourselves. It is judged once it is there: by then an
+/// address cannot mean anything else, however it was written.
+pub(crate) fn but_to_us(stream: TcpStream) -> io::Result<TcpStream> {
+    let (here, there) = (stream.local_addr()?, stream.peer_addr()?);
+    if all().iter().any(|ours| is_at(*ours, here, there)) {
+        let why =
+            format!("{there} is where tapewright itself listens, and is not reached through it");
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    }
+    Ok(stream)
+}
+
+/// Whether a connection from `here` to `there` has come out where we listen.
+fn is_at(ours: SocketAddr, here: SocketAddr, there: SocketAddr) -> bool {
+    let [at, from, to] = [ours, here, there].map(|one| one.ip().to_canonical());
+    let is_this_machine = to.is_loopback() || to == from;
+    ours.port() == there.port() && (at == to || at.is_unspecified() && is_this_machine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ours: &str, here: &str, there: &str) -> bool {
+        is_at(
+            ours.parse().unwrap(),
+            here.parse().unwrap(),
+            there.parse().unwrap(),
+        )
+    }
+
+    #[test]
+    fn what_comes_out_at_ourselves_is_known_by_where_it_came_out() {
+        assert!(at("127.0.0.1:4001", "127.0.0.1:50000", "127.0.0.1:4001"));
+        assert!(at(
+            "127.0.0.1:4001",
+            "[::ffff:127.0.0.1]:50000",
+            "[::ffff:127.0.0.1]:4001"
+        ));
+        assert!(at("0.0.0.0:4001", "192.0.2.7:50000", "192.0.2.7:4001"));
+        assert!(at("[::]:4001", "127.0.0.1:50000", "127.0.0.2:4001"));
+        assert!(!at("127.0.0.1:4001", "127.0.0.1:50000", "127.0.0.1:4002"));
+        assert!(!at("127.0.0.1:4001", "127.0.0.1:50000", "127.0.0.2:4001"));
+        assert!(!at("127.0.0.1:4001", "[::1]:50000", "[::1]:4001"));
+        assert!(!at("0.0.0.0:4001", "192.0.2.7:50000", "192.0.2.8:4001"));
+    }
+
+    #[tokio::test]
+    async fn a_place_of_ours_is_refused_until_we_leave_it() {
+        let socket = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = socket.local_addr().unwrap();
+        let ours = Ours::new(address);
+        // Another way of writing it.
+        let port = address.port();
+        for host in ["127.0.0.1", "0.0.0.0", "localhost"] {
+            let stream = TcpStream::connect((host, port)).await.unwrap();
+            let kind = but_to_us(stream).map(drop).map_err(|error| error.kind());
+            assert_eq!(kind, Err(io::ErrorKind::PermissionDenied), "{host}");
+        }
+        drop(ours);
+        let stream = TcpStream::connect(address).await.unwrap();
+        assert!(but_to_us(stream).is_ok());
+    }
+}

@@ -1,0 +1,128 @@
+//! A tape that may still be written: its whole lines, as far as they are there.
+
+use std::fs::File;
+use std::io::{self, BufRead, Read};
+use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
+
+use memchr::memrchr;
+use tapewright_schemas::slices::{Part as _, PartMut as _};
+
+/// Reads whole lines. Where no more of them are there it is as if the file ended, until
+/// [`more`](Self::more) finds some.
+#[derive(Debug)]
+pub(crate) struct Growing {
+    file: Arc<File>,
+    // Where the next byte that is not in the buffer stands.
+    at: u64,
+    buffer: Vec<u8>,
+    // From where on it was not handed out, and where its last whole line ends.
+    start: usize,
+    whole: usize,
+}
+
+/// How much is read at once, in bytes.
+const READ_BYTES: usize = 256 << 10;
+/// The longest line that is waited for, in bytes: longer than any recorder writes.
+const LONGEST: usize = (1 << 30) + (1 << 20);
+
+impl Growing {
+    /// From a place on.
+    pub(crate) fn new(file: Arc<File>, at: u64) -> Self {
+        Self {
+            file,
+            at,
+            buffer: Vec::new(),
+            start: 0,
+            whole: 0,
+        }
+    }
+
+    /// Where the next line begins.
+    pub(crate) fn place(&self) -> u64 {
+        self.at - (self.buffer.len() - self.start) as u64
+    }
+
+    /// Whether there is the beginning of a line that is not whole.
+    pub(crate) fn is_torn(&self) -> bool {
+        self.buffer.len() > self.whole
+    }
+
+    /// Whether a whole line is at hand, after a look at the file where there is none.
+    pub(crate) fn more(&mut self) -> io::Result<bool> {
+        while self.start >= self.whole {
+            self.buffer.drain(..self.start);
+            (self.start, self.whole) = (0, 0);
+            if self.buffer.len() > LONGEST {
+                return Err(io::Error::other(
+                    "a line is longer than any recorder writes",
+                ));
+            }
+            if self.buffer.capacity() > 4 * READ_BYTES && self.buffer.len() < READ_BYTES {
+                self.buffer.shrink_to(READ_BYTES);
+            }
+            let held = self.buffer.len();
+            // Of a long line more at once, so that it is not read piece by piece.
+            self.buffer.resize(held + READ_BYTES.max(held), 0);
+            let read = self.file.read_at(self.buffer.part_mut(held..), self.at);
+            self.buffer.truncate(held + *read.as_ref().unwrap_or(&0));
+            let read = read?;
+            if read == 0 {
+                return Ok(false);
+            }
+            self.at += read as u64;
+            let end = memrchr(b'\n', self.buffer.part(held..));
+            self.whole = end.map_or(0, |end| held + end + 1);
+        }
+        Ok(true)
+    }
+}
+
+impl BufRead for Growing {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        Ok(self.buffer.part(self.start..self.whole.max(self.start)))
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.start += bytes;
+    }
+}
+
+impl Read for Growing {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.fill_buf()?.read(out)?;
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn lines_are_handed_out_once_they_are_whole() {
+        let mut file = tempfile::tempfile().unwrap();
+        let mut growing = Growing::new(Arc::new(file.try_clone().unwrap()), 0);
+        let line = |growing: &mut Growing| {
+            let mut text = String::new();
+            growing
+                .more()
+                .unwrap()
+                .then(|| growing.read_line(&mut text).unwrap());
+            text
+        };
+        assert_eq!(line(&mut growing), "");
+        file.write_all(b"one\ntw").unwrap();
+        assert_eq!((growing.place(), line(&mut growing).as_str()), (0, "one\n"));
+        assert_eq!((growing.place(), line(&mut growing).as_str()), (4, ""));
+        let long = "x".repeat(3 * READ_BYTES);
+        writeln!(file, "o\n{long}").unwrap();
+        assert_eq!(line(&mut growing), "two\n");
+        assert_eq!(line(&mut growing).len(), long.len() + 1);
+        assert_eq!(growing.place(), 8 + long.len() as u64 + 1);
+        assert_eq!(line(&mut growing), "");
+    }
+}

@@ -1,0 +1,143 @@
+//! Which calls of tools carried out what models asked for: told again of rows that were told
+//! before, once that is known.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tapewright_models::links::PartLinks;
+use tapewright_models::listing::Listing;
+use tapewright_models::prices::Prices;
+use tapewright_schemas::filter::LineKind;
+use tapewright_schemas::listing::{Change, Entry, Wanted};
+use tapewright_schemas::tape::{Ending, Reader};
+
+use super::growing::Growing;
+use super::rows::RowWriter;
+
+/// A tape that is linked with others.
+#[derive(Debug)]
+pub(super) struct LinkedTape {
+    /// Its file.
+    pub(super) path: PathBuf,
+    /// What it is called.
+    pub(super) part: String,
+    /// How much later than the first one it began, in milliseconds.
+    pub(super) later_ms: f64,
+    /// Whether nothing more will come.
+    pub(super) is_over: bool,
+}
+
+/// What was told of links.
+#[derive(Debug, Default)]
+pub(super) struct Linked {
+    // Hashes of rows, by hashes of what they are.
+    told: HashMap<u64, u64>,
+    // How many events there were when it was looked for the last time.
+    events: u64,
+}
+
+/// Beyond how many bytes of tapes nothing is linked: all of them are read again.
+const BYTES: u64 = 256 << 20;
+/// How many rows with links are known.
+const ROWS: usize = 100_000;
+
+impl Linked {
+    /// Whether there is more than there was.
+    pub(super) fn is_due(&self, events: u64) -> bool {
+        events > self.events
+    }
+
+    /// Tells the rows with links that are new; whether there were any.
+    pub(super) fn tell(
+        &mut self,
+        tapes: &[LinkedTape],
+        events: u64,
+        to: RowWriter<'_>,
+    ) -> io::Result<bool> {
+        self.events = events;
+        let size = |tape: &LinkedTape| std::fs::metadata(&tape.path).map_or(0, |file| file.len());
+        if tapes.len() < 2 || tapes.iter().map(size).sum::<u64>() > BYTES {
+            return Ok(false);
+        }
+        let paths: Vec<PathBuf> = tapes.iter().map(|tape| tape.path.clone()).collect();
+        let mut is_new = false;
+        for (tape, links) in tapes.iter().zip(to.words.links(&paths)) {
+            for entry in linked(tape, links)? {
+                let entry = entry.later_by(tape.later_ms);
+                let text = to
+                    .words
+                    .row(&entry, Some(&*tape.part).filter(|part| !part.is_empty()));
+                if self.is_new(&tape.part, &entry, &text) {
+                    to.rows.push(&text)?;
+                    is_new = true;
+                }
+            }
+        }
+        Ok(is_new)
+    }
+
+    fn is_new(&mut self, part: &str, entry: &Entry, text: &str) -> bool {
+        let hasher = BuildHasherDefault::<DefaultHasher>::default();
+        let which = match entry {
+            Entry::Exchange { row, .. } => hasher.hash_one((part, row.request_seq, &row.id)),
+            Entry::Model { row, .. } => hasher.hash_one((part, row.request_seq, &row.id)),
+            Entry::Beside(_) => return false,
+        };
+        let hash = hasher.hash_one(text);
+        let has_room = self.told.len() < ROWS || self.told.contains_key(&which);
+        has_room && self.told.insert(which, hash) != Some(hash)
+    }
+}
+
+/// The lines of a tape that are linked with something.
+fn linked(tape: &LinkedTape, links: PartLinks) -> io::Result<Vec<Entry>> {
+    let wanted = Wanted {
+        kinds: [LineKind::Exchange, LineKind::Model].into(),
+        timed: true,
+        ..Wanted::default()
+    };
+    let mut listing = Listing::new(wanted, Prices::built_in(), links).followed();
+    let mut growing = Growing::new(Arc::new(File::open(&tape.path)?), 0);
+    growing.more()?;
+    let mut reader = Reader::open(growing).map_err(io::Error::other)?;
+    let mut found = Vec::new();
+    while reader.input().more()? {
+        match reader.next_event() {
+            Ok(Some(event)) => {
+                let message = reader.envelope(&event);
+                listing.observe(&event, message.as_ref());
+                take(&mut listing, &mut found);
+            }
+            Ok(None) if !matches!(reader.ending(), Some(Ending::Footer(_))) => reader.go_on(),
+            // Whoever reads it for its rows says why it goes no further.
+            Ok(None) | Err(_) => break,
+        }
+    }
+    if tape.is_over {
+        listing.finish();
+        take(&mut listing, &mut found);
+    }
+    Ok(found)
+}
+
+fn take(listing: &mut Listing, found: &mut Vec<Entry>) {
+    while let Some(change) = listing.poll_change() {
+        if let Change::Whole(_, entry) = change
+            && is_linked(&entry)
+        {
+            found.push(entry);
+        }
+    }
+}
+
+fn is_linked(entry: &Entry) -> bool {
+    match entry {
+        Entry::Exchange { row, .. } => row.asked_by.is_some(),
+        Entry::Model { row, .. } => !row.tool_uses.is_empty(),
+        Entry::Beside(_) => false,
+    }
+}

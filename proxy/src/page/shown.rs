@@ -1,0 +1,267 @@
+//! What is shown, and who looks at it.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+
+use serde_json::{Map, Value, json};
+use tapewright_schemas::event::Offset;
+use tapewright_schemas::listing::Counts;
+use tapewright_schemas::tape::Header;
+use tokio::sync::watch;
+
+use super::pace::Pace;
+use super::rows::{MakeFile, Room, RowWriter, Rows};
+use super::said::{self, Meant};
+use super::state::State;
+use super::tape::{Document, Places};
+use super::{Drift, Words};
+use crate::clock::Clock;
+use crate::growth::Bell;
+
+/// What is shown.
+#[derive(Debug)]
+pub enum Source {
+    /// A cassette or a capture.
+    Document(Box<Document>),
+    /// The tapes of a recording in a folder, also those that come to it.
+    Folder(Search),
+    /// A tape, which may still be written.
+    Tape(PathBuf),
+}
+
+/// Which tapes of a folder belong to a recording.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// Where they are.
+    pub folder: PathBuf,
+    /// Whose they are.
+    pub whose: Whose,
+    /// Whether there may be several.
+    pub several: bool,
+}
+
+/// Whose tapes are looked for.
+#[derive(Clone, Debug)]
+pub enum Whose {
+    /// Of the recording of an agent with this id.
+    PartOf(String),
+    /// Of a recorder: its process, and when it began.
+    Recorder {
+        /// The process.
+        pid: u32,
+        /// As its tapes say it.
+        created: String,
+    },
+}
+
+/// How a page is fed.
+pub struct Feed {
+    /// What is shown.
+    pub source: Source,
+    /// What is told of it.
+    pub words: Box<dyn Words>,
+    /// Makes files that have no names, for the rows.
+    pub make: MakeFile,
+    /// How many rows are kept.
+    pub room: Room,
+    /// After what time a request hangs; 30 seconds where nobody says.
+    pub long: Option<Offset>,
+    /// Whether what was said is told.
+    pub bodies: bool,
+}
+
+/// What is shown.
+#[derive(Debug)]
+pub struct Shown {
+    pub(super) rows: Rows,
+    pub(super) words: Box<dyn Words>,
+    /// Whether what was said is told.
+    pub(super) bodies: bool,
+    pub(super) long: Option<Offset>,
+    state: Mutex<State>,
+    // Where nobody looks, and where nothing grows, the reader waits for one of these.
+    pub(super) wake: Condvar,
+    pub(super) bell: Bell,
+    pub(super) clock: Clock,
+    // How often something was read or changed.
+    stamps: watch::Sender<u64>,
+    drift: OnceLock<Arc<dyn Drift>>,
+}
+
+/// Somebody who looks.
+#[derive(Debug)]
+pub(super) struct Looking(Arc<Shown>);
+
+impl Drop for Looking {
+    fn drop(&mut self) {
+        self.0.lock().looking -= 1;
+        self.0.bell.ring();
+    }
+}
+
+/// For how long it is read on after somebody has asked for something.
+const LINGER: Offset = Offset(10_000_000);
+/// How many sessions, requests and hangs are told.
+const LISTED: usize = 500;
+/// How far behind everybody else the thread stands where processors are scarce.
+const NICE: i32 = 19;
+
+impl Shown {
+    /// Begins to show a source, as soon as somebody looks.
+    pub fn start(feed: Feed) -> io::Result<Arc<Self>> {
+        Self::start_at(feed, Pace::default())
+    }
+
+    /// The same, at another pace.
+    pub(super) fn start_at(feed: Feed, pace: Pace) -> io::Result<Arc<Self>> {
+        let Feed {
+            source,
+            words,
+            make,
+            room,
+            long,
+            bodies,
+        } = feed;
+        let shown = Arc::new(Self {
+            rows: Rows::new(make, room),
+            words,
+            bodies,
+            long,
+            state: Mutex::default(),
+            wake: Condvar::new(),
+            bell: Bell::new()?,
+            clock: Clock::start(),
+            stamps: watch::Sender::new(0),
+            drift: OnceLock::new(),
+        });
+        let reading = Arc::clone(&shown);
+        thread::Builder::new()
+            .name("page-reader".to_owned())
+            .spawn(move || {
+                // Of this thread alone. Where it may not be done, it runs as the others do.
+                let _as_the_others = rustix::process::setpriority_process(None, NICE);
+                reading.run(source, pace);
+            })?;
+        Ok(shown)
+    }
+
+    /// Nobody will look any more.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.wake();
+    }
+
+    /// Somebody looks until what is returned is dropped.
+    pub(super) fn look(self: &Arc<Self>) -> Looking {
+        self.lock().looking += 1;
+        self.wake();
+        Looking(Arc::clone(self))
+    }
+
+    /// Somebody has asked for something.
+    pub(super) fn asked(&self) {
+        let now = self.clock.now();
+        let mut state = self.lock();
+        // Whoever asks again and again wakes nobody who is awake.
+        let is_awake = state.looking > 0 || state.asked_until > now;
+        state.asked_until = Offset(now.0 + LINGER.0);
+        drop(state);
+        if !is_awake {
+            self.wake();
+        }
+    }
+
+    /// Somebody wants to see all there is, also what the recorder has to wait for.
+    pub(super) fn read_all(&self) {
+        self.lock().reads_all = true;
+        self.wake();
+    }
+
+    fn wake(&self) {
+        self.wake.notify_all();
+        self.bell.ring();
+    }
+
+    /// What is known beside the rows has changed.
+    pub(super) fn changed(&self) {
+        self.stamps.send_modify(|stamp| *stamp += 1);
+    }
+
+    /// Told whenever something was read or changed: where it is the same, so is the state.
+    pub(super) fn stamps(&self) -> watch::Receiver<u64> {
+        self.stamps.subscribe()
+    }
+
+    /// Shows also what a replay has missed.
+    pub(super) fn drifts(&self, drift: Arc<dyn Drift>) {
+        drop(self.drift.set(drift));
+    }
+
+    pub(super) fn row_writer(&self) -> RowWriter<'_> {
+        RowWriter {
+            rows: &self.rows,
+            words: &*self.words,
+        }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is known beside the rows.
+    pub(super) fn told(&self) -> Map<String, Value> {
+        let state = self.lock();
+        let mut told = Map::new();
+        let mut lists: [(&str, Vec<Value>); 3] =
+            ["sessions", "pending", "hangs"].map(|name| (name, Vec::new()));
+        let (mut counts, mut now) = (Counts::default(), Offset::default());
+        for (fold, at) in state.folds(&*self.words) {
+            now = now.max(at);
+            counts = counts.plus(&fold.counts());
+            for ((_, all), (_, more)) in lists.iter_mut().zip(fold.lists(at)) {
+                all.extend(more);
+            }
+        }
+        for (name, mut list) in lists {
+            // The last of them are the newest.
+            let gone = list.len().saturating_sub(LISTED);
+            told.insert(name.to_owned(), list.split_off(gone).into());
+            told.insert(format!("{name}_left_out"), gone.into());
+        }
+        let [count, events, bytes] = counts.gaps;
+        told.insert(
+            "gaps".to_owned(),
+            json!({"count": count, "events": events, "bytes": bytes}),
+        );
+        let (events, bytes) = state.behind();
+        told.insert(
+            "behind".to_owned(),
+            json!({"events": events, "bytes": bytes}),
+        );
+        told.insert("now_ms".to_owned(), now.millis().into());
+        told.insert("ended".to_owned(), state.ended(counts, &*self.words));
+        drop(state);
+        if let Some(drift) = self.drift.get() {
+            told.extend(drift.told(self.bodies));
+        }
+        told
+    }
+
+    /// What was said in one exchange; `None` where nothing of it is there.
+    pub(super) fn said(&self, part: &str, meant: &Meant) -> io::Result<Option<Value>> {
+        let (header, places): (Header, Arc<Places>) = {
+            let state = self.lock();
+            if let Some((document, ..)) = &state.document {
+                let document = Arc::clone(document);
+                drop(state);
+                return Ok(said::in_events(&document.events, meant));
+            }
+            let tape = state.tapes.iter().find(|tape| tape.part == part);
+            let Some(tape) = tape else { return Ok(None) };
+            (tape.header.clone(), Arc::clone(&tape.places))
+        };
+        said::on_tape(&header, &places, meant)
+    }
+}

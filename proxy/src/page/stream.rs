@@ -1,0 +1,129 @@
+//! What is new, as a stream of server-sent events: rows, and what is known beside them.
+//!
+//! Rows are read from where they are kept once the connection has room for them: a reader that
+//! never reads costs nothing but its connection, and what was given up meanwhile it is told.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::answer::Knows;
+use super::shown::Looking;
+use crate::clock::runtime_now;
+use crate::http::body::events::{ALIVE, EventStream, Tells, alive};
+
+/// What is new, to one reader.
+pub(super) type News = EventStream<Reading>;
+
+/// How far somebody has read.
+pub(super) struct Reading {
+    knows: Arc<Knows>,
+    // The number of the next row.
+    at: u64,
+    told: watch::Receiver<u64>,
+    // What was told beside the rows, and whether that may be out of date.
+    state: String,
+    stamps: watch::Receiver<u64>,
+    // When the next piece may be sent.
+    due: Instant,
+    _looking: Looking,
+}
+
+/// How much is put into one frame, in bytes.
+const FRAME_BYTES: usize = 128 * 1024;
+/// How long is waited at least between two pieces, where there is not more than one of them has
+/// room for: nobody sees what comes in quicker succession.
+const PIECE: Duration = Duration::from_millis(100);
+
+/// What is new from a row on.
+pub(super) fn news(knows: Arc<Knows>, at: u64) -> News {
+    EventStream::new(Reading {
+        at,
+        told: knows.shown.rows.told(),
+        state: String::new(),
+        stamps: told_at_once(knows.shown.stamps()),
+        due: runtime_now(),
+        _looking: knows.shown.look(),
+        knows,
+    })
+}
+
+impl Tells for Reading {
+    /// What is new, once there is something; nothing at the end.
+    async fn next(mut self) -> (Option<Bytes>, Self) {
+        loop {
+            tokio::time::sleep_until(self.due).await;
+            self.told.borrow_and_update();
+            let mut text = self.rows();
+            let is_full = text.len() >= FRAME_BYTES;
+            if !is_full && let Some(state) = self.beside() {
+                text.push_str(&state);
+            }
+            if !text.is_empty() {
+                self.due = if is_full {
+                    self.due
+                } else {
+                    runtime_now() + PIECE
+                };
+                return (Some(text.into()), self);
+            }
+            let changed = tokio::select! {
+                changed = self.told.changed() => changed,
+                // It is looked at in the next round.
+                changed = self.stamps.changed() => changed.map(|()| self.stamps.mark_changed()),
+                () = tokio::time::sleep(ALIVE) => {
+                    return (Some(alive()), self);
+                }
+            };
+            if changed.is_err() {
+                return (None, self);
+            }
+        }
+    }
+}
+
+impl Reading {
+    fn rows(&mut self) -> String {
+        let mut text = String::new();
+        let Ok(batch) = self.knows.shown.rows.read(self.at, FRAME_BYTES) else {
+            return text;
+        };
+        // Writing to a string cannot fail.
+        if batch.missed > 0 {
+            let count = batch.missed;
+            write!(text, "event: missed\ndata: {{\"count\":{count}}}\n\n").ok();
+        }
+        if !batch.text.is_empty() {
+            let (next, rows) = (batch.next, &batch.text);
+            write!(text, "id: {next}\nevent: rows\ndata: [{rows}]\n\n").ok();
+        }
+        self.at = batch.next;
+        text
+    }
+
+    /// What is known beside the rows, where that has changed.
+    fn beside(&mut self) -> Option<String> {
+        // Without what was read it cannot be told whether there is something new.
+        if !self.stamps.has_changed().unwrap_or(false) {
+            return None;
+        }
+        self.stamps.mark_unchanged();
+        let state = self.knows.state().to_string();
+        if state == self.state {
+            return None;
+        }
+        let text = format!("event: state\ndata: {state}\n\n");
+        self.state = state;
+        Some(text)
+    }
+}
+
+/// As if it had changed: nothing was told so far.
+fn told_at_once(mut stamps: watch::Receiver<u64>) -> watch::Receiver<u64> {
+    stamps.mark_changed();
+    stamps
+}

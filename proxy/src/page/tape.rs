@@ -1,0 +1,262 @@
+//! One tape that is shown, and where on it what stands.
+
+use std::fs::File;
+use std::io::{self, BufRead as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tapewright_schemas::event::{Event, Offset};
+use tapewright_schemas::tape::{Ending, Header, Reader};
+
+use super::fold::Fold;
+use super::growing::Growing;
+use super::linked::LinkedTape;
+use super::rows::RowWriter;
+
+/// A tape that is read while somebody looks.
+#[derive(Debug)]
+pub(super) struct Tape {
+    /// What was recorded on it, and how.
+    pub(super) header: Header,
+    /// Its file.
+    pub(super) path: PathBuf,
+    /// What it is called among several; empty for the only one.
+    pub(super) part: String,
+    /// Its rows.
+    pub(super) fold: Fold,
+    /// Where what it holds stands.
+    pub(super) places: Arc<Places>,
+    /// How it ends, once it does.
+    pub(super) ending: Option<Ending>,
+    /// Why it cannot be read any further.
+    pub(super) problem: Option<String>,
+    reader: Reader<Growing>,
+    file: Arc<File>,
+    last_seq: u64,
+    // How far it had come when it was left for a while: its last event that is known, and its
+    // length.
+    newest: Option<(u64, u64)>,
+}
+
+/// How much of the end of a tape that is behind is told, in bytes and in events.
+const NEWEST_BYTES: u64 = 16 << 10;
+const NEWEST_EVENTS: usize = 200;
+
+/// Where the events of a tape stand in its file.
+#[derive(Debug)]
+pub(super) struct Places {
+    pub(super) file: Arc<File>,
+    // Every so often the number of an event and the place of its line.
+    marks: Mutex<Vec<(u64, u64)>>,
+}
+
+/// Of how many events one is known by its place.
+const STRIDE: u64 = 64;
+
+impl Places {
+    pub(super) fn new(file: Arc<File>) -> Self {
+        Self {
+            file,
+            marks: Mutex::default(),
+        }
+    }
+
+    /// A line at or before an event; `None` before there is one.
+    pub(super) fn before(&self, seq: u64) -> Option<u64> {
+        let marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
+        let behind = marks.partition_point(|(known, _)| *known <= seq);
+        marks.get(behind.checked_sub(1)?).map(|(_, place)| *place)
+    }
+
+    fn mark(&self, seq: u64, place: u64) {
+        let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = marks.last().is_none_or(|(last, _)| seq >= last + STRIDE);
+        if is_due {
+            marks.push((seq, place));
+        }
+    }
+}
+
+impl Tape {
+    /// Opens a tape; `None` while its header is not there, or where it is none.
+    pub(super) fn open(
+        path: &Path,
+        part: Option<String>,
+        long: Option<Offset>,
+    ) -> io::Result<Option<Self>> {
+        let file = Arc::new(File::open(path)?);
+        let mut growing = Growing::new(Arc::clone(&file), 0);
+        if !growing.more()? {
+            return Ok(None);
+        }
+        let Ok(reader) = Reader::open(growing) else {
+            return Ok(None);
+        };
+        let header = reader.header().clone();
+        Ok(Some(Self {
+            header,
+            path: path.to_owned(),
+            part: part.clone().unwrap_or_default(),
+            fold: Fold::new(part, true, long),
+            places: Arc::new(Places::new(Arc::clone(&file))),
+            ending: None,
+            problem: None,
+            reader,
+            file,
+            last_seq: 0,
+            newest: None,
+        }))
+    }
+
+    /// Reads so many events, as far as they are there; how many there were.
+    pub(super) fn read_on(&mut self, most: usize, to: RowWriter<'_>) -> io::Result<usize> {
+        for read in 0..most {
+            if self.is_over() || !self.reader.input().more()? {
+                return Ok(read);
+            }
+            let place = self.reader.input().place();
+            match self.reader.next_event() {
+                Ok(Some(event)) => {
+                    self.last_seq = event.seq;
+                    self.places.mark(event.seq, place);
+                    let message = self.reader.envelope(&event);
+                    self.fold.observe(&event, message.as_ref(), to)?;
+                }
+                Ok(None) => {
+                    // Lines of a later minor version, or the footer.
+                    if let Some(ending @ Ending::Footer(_)) = self.reader.ending() {
+                        self.ending = Some(ending.clone());
+                        self.fold.finish(to)?;
+                    }
+                    self.reader.go_on();
+                    return Ok(read + 1);
+                }
+                Err(error) => {
+                    self.problem = Some(error.to_string());
+                    self.fold.finish(to)?;
+                    return Ok(read + 1);
+                }
+            }
+        }
+        Ok(most)
+    }
+
+    /// Tells the newest exchanges of a tape that is left for a while: they come again when what
+    /// stands before them was read. Whether there are any.
+    pub(super) fn tell_newest(&mut self, to: RowWriter<'_>) -> io::Result<bool> {
+        let (here, length) = (self.reader.input().place(), self.file.metadata()?.len());
+        let known = self.newest.map_or(0, |(_, length)| length);
+        if self.is_over() || length <= here || length == known {
+            return Ok(false);
+        }
+        let from = length.saturating_sub(NEWEST_BYTES);
+        if from <= here {
+            // That is read next.
+            self.newest = Some((self.last_seq, length));
+            return Ok(true);
+        }
+        let mut growing = Growing::new(Arc::clone(&self.file), from);
+        let mut torn = Vec::new();
+        if growing.more()? {
+            growing.read_until(b'\n', &mut torn)?;
+        }
+        let place = growing.place();
+        let mut reader = Reader::within(self.header.clone(), growing, place);
+        let mut peek = Fold::peek();
+        let mut last = self.newest.map_or(self.last_seq, |(seq, _)| seq);
+        for _ in 0..NEWEST_EVENTS {
+            // Whoever reads all of it says what is wrong with it.
+            let Ok(true) = reader.input().more() else {
+                break;
+            };
+            let Ok(Some(event)) = reader.next_event() else {
+                break;
+            };
+            last = last.max(event.seq);
+            let message = reader.envelope(&event);
+            peek.observe(&event, message.as_ref());
+        }
+        self.newest = Some((last, length));
+        self.fold.tell_peeked(peek, to)?;
+        Ok(true)
+    }
+
+    /// How much of it is left for a while: events, as far as they are known, and bytes.
+    pub(super) fn behind(&self) -> (u64, u64) {
+        self.newest.map_or((0, 0), |(seq, length)| {
+            let place = self.reader.offset();
+            (
+                seq.saturating_sub(self.last_seq),
+                length.saturating_sub(place),
+            )
+        })
+    }
+
+    /// Nothing more can be read: where nobody writes it, that is its end.
+    pub(super) fn rest(&mut self, to: RowWriter<'_>) -> io::Result<()> {
+        if self.is_over() {
+            return Ok(());
+        }
+        self.newest = None;
+        if self.is_written() || self.reader.input().more()? {
+            return self.fold.tell_open(to);
+        }
+        self.ending = Some(Ending::CutShort {
+            last_seq: self.last_seq,
+            torn: self.reader.input().is_torn(),
+        });
+        self.fold.finish(to)
+    }
+
+    /// How many events were read.
+    pub(super) fn events(&self) -> u64 {
+        self.last_seq
+    }
+
+    /// What others need to be linked with it.
+    pub(super) fn to_link(&self) -> LinkedTape {
+        LinkedTape {
+            path: self.path.clone(),
+            part: self.part.clone(),
+            later_ms: self.fold.later_ms(),
+            is_over: self.is_over(),
+        }
+    }
+
+    /// Whether it was read to its end.
+    pub(super) fn is_over(&self) -> bool {
+        self.ending.is_some() || self.problem.is_some()
+    }
+
+    /// How long it is, while somebody still writes it.
+    pub(super) fn written_bytes(&self) -> Option<u64> {
+        let is_written = !self.is_over() && self.is_written();
+        is_written.then(|| self.file.metadata().map_or(0, |file| file.len()))
+    }
+
+    /// Whether somebody still writes it: its writer holds a lock.
+    fn is_written(&self) -> bool {
+        use std::fs::TryLockError::WouldBlock;
+        match self.file.try_lock_shared() {
+            Ok(()) => {
+                // It is given back at once, or with the file.
+                drop(self.file.unlock());
+                false
+            }
+            Err(error) => matches!(error, WouldBlock),
+        }
+    }
+}
+
+/// What a cassette or a capture tells, which is read whole.
+#[derive(Debug)]
+pub struct Document {
+    /// What was recorded, and how.
+    pub header: Header,
+    /// What it tells, as events.
+    pub events: Vec<Event>,
+    /// How it ends.
+    pub ending: Ending,
+    /// Whether the events have times.
+    pub timed: bool,
+}

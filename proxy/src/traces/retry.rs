@@ -1,0 +1,137 @@
+//! What a collector made of a request, and when the same is sent again.
+
+use std::time::Duration;
+
+use http::{HeaderMap, StatusCode};
+
+use crate::provider::date_ms;
+
+/// What a collector made of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It took it, less so many spans.
+    Taken { rejected: u64 },
+    /// It may take it later: after this time, where it says so.
+    Later(Option<Duration>),
+    /// It will never take it.
+    Refused,
+}
+
+/// How long is waited before the second try, where the collector does not say; doubled each time.
+const PAUSE: Duration = Duration::from_millis(500);
+/// The longest pause, where the collector does not say.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// The longest pause that a collector may ask for.
+const LONGEST_ASKED: Duration = Duration::from_secs(300);
+
+/// Reads an answer (<https://opentelemetry.io/docs/specs/otlp/#otlphttp-response>).
+pub(super) fn verdict(status: StatusCode, head: &HeaderMap, body: &[u8]) -> Verdict {
+    if status.is_success() {
+        return Verdict::Taken {
+            rejected: rejected(body),
+        };
+    }
+    match status.as_u16() {
+        429 | 502 | 503 | 504 => Verdict::Later(asked(head)),
+        _ => Verdict::Refused,
+    }
+}
+
+/// How many spans of a request that was taken were not (`partial_success`).
+fn rejected(body: &[u8]) -> u64 {
+    let answer: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+    let count = answer.pointer("/partialSuccess/rejectedSpans");
+    // A 64-bit number is a string in the JSON of protobuf; some write a number.
+    let count = count.and_then(|count| {
+        let text = count.as_str().and_then(|text| text.parse().ok());
+        count.as_u64().or(text)
+    });
+    count.unwrap_or_default()
+}
+
+/// How long to wait, where the collector says so: `Retry-After` (RFC 9110 §10.2.3).
+fn asked(head: &HeaderMap) -> Option<Duration> {
+    let field = |name: &str| head.get(name)?.to_str().ok();
+    let text = field("retry-after")?.trim();
+    let seconds = text.parse().ok().map(Duration::from_secs);
+    let asked = seconds.or_else(|| date_ms(field).map(Duration::from_millis));
+    asked.map(|asked| asked.min(LONGEST_ASKED))
+}
+
+/// How long is waited after so many tries, where the collector does not say; `chance` spreads recorders that began together.
+pub(super) fn pause(tries: u32, chance: u8) -> Duration {
+    let doubled = PAUSE.saturating_mul(1 << tries.saturating_sub(1).min(10));
+    // From a half of it to the whole.
+    doubled.min(LONGEST_PAUSE) * (256 + u32::from(chance)) / 512
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(status: u16, after: Option<&str>, body: &str) -> Verdict {
+        let mut head = HeaderMap::new();
+        if let Some(after) = after {
+            head.insert("retry-after", after.parse().unwrap());
+        }
+        verdict(
+            StatusCode::from_u16(status).unwrap(),
+            &head,
+            body.as_bytes(),
+        )
+    }
+
+    #[test]
+    fn only_four_statuses_are_sent_again() {
+        for status in 300..600 {
+            let later = [429, 502, 503, 504].contains(&status);
+            let expected = if later {
+                Verdict::Later(None)
+            } else {
+                Verdict::Refused
+            };
+            assert_eq!(of(status, None, ""), expected, "{status}");
+        }
+        assert_eq!(of(400, Some("1"), ""), Verdict::Refused);
+    }
+
+    #[test]
+    fn a_collector_says_when_to_come_again() {
+        let later = |seconds| Verdict::Later(Some(Duration::from_secs(seconds)));
+        assert_eq!(of(503, Some("7"), ""), later(7));
+        assert_eq!(of(429, Some(" 0 "), ""), later(0));
+        assert_eq!(of(429, Some("Wed, 21 Oct 2015 07:28:00 GMT"), ""), later(0));
+        assert_eq!(of(503, Some("99999999"), ""), later(300));
+        assert_eq!(of(503, Some("soon"), ""), Verdict::Later(None));
+    }
+
+    #[test]
+    fn a_part_may_be_rejected() {
+        let taken = |rejected| Verdict::Taken { rejected };
+        for (body, rejected) in [
+            ("", 0),
+            ("{}", 0),
+            (r#"{"partialSuccess":{}}"#, 0),
+            (
+                r#"{"partialSuccess":{"rejectedSpans":"3","errorMessage":"no"}}"#,
+                3,
+            ),
+            (r#"{"partialSuccess":{"rejectedSpans":4}}"#, 4),
+            (r#"{"partialSuccess":{"rejectedSpans":"-1"}}"#, 0),
+            ("not JSON", 0),
+        ] {
+            assert_eq!(of(200, None, body), taken(rejected), "{body}");
+            assert_eq!(of(202, None, body), taken(rejected), "{body}");
+        }
+    }
+
+    #[test]
+    fn pauses_double_up_to_half_a_minute() {
+        let pauses: Vec<_> = (1..=9).map(|tries| pause(tries, 255)).collect();
+        assert!(pauses.windows(2).all(|two| two[0] <= two[1]));
+        assert!(pauses.last().unwrap() <= &LONGEST_PAUSE);
+        assert!(pauses.last().unwrap() > &Duration::from_secs(29));
+        assert_eq!(pause(1, 0), PAUSE / 2);
+        assert!(pause(u32::MAX, 255) <= LONGEST_PAUSE);
+    }
+}

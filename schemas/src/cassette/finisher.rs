@@ -1,0 +1,37 @@
+//! Events of a cassette that are in order, made complete.
+
+use crate::event::{Carrier, Event, EventBody, Offset};
+use crate::tape::old::Translator;
+
+/// Numbers events that are in order, and completes what a cassette does not say of them.
+#[derive(Debug)]
+pub(super) struct Finisher {
+    translator: Translator,
+    foreign: bool,
+    untimed: bool,
+}
+
+impl Finisher {
+    /// Of a cassette that another tool wrote, or not; and that has no times, or some.
+    pub(super) fn new(foreign: bool, untimed: bool) -> Self {
+        Self {
+            translator: Translator::default(),
+            foreign,
+            untimed,
+        }
+    }
+
+    /// Makes it the event of this number.
+    pub(super) fn finish(&mut self, event: &mut Event, seq: u64) {
+        event.seq = seq;
+        if self.untimed {
+            event.at = Offset::default();
+        }
+        self.translator.event(event);
+        if let EventBody::Message { origin, .. } = &mut event.body
+            && self.foreign
+        {
+            origin.carrier = Carrier::Document;
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Lists of tools, prompts and resources, an element on each line.
+//!
+//! A changed tool is a changed line then, and not one line with all of them. What is put in between
+//! is white space that means nothing, and only where the text was on one line: so it can be taken
+//! out again, and what was recorded is told byte for byte.
+
+use std::borrow::Cow;
+
+use memchr::{memchr, memchr_iter};
+
+use crate::json::{find, valid_elements};
+use crate::slices::Part as _;
+
+/// What is put in between.
+const BREAK: &[u8] = b"\n        ";
+
+/// The methods whose answers are lists, and the members of `result` that hold them.
+const LISTS: [(&str, &str); 4] = [
+    ("tools/list", "tools"),
+    ("prompts/list", "prompts"),
+    ("resources/list", "resources"),
+    ("resources/templates/list", "resourceTemplates"),
+];
+
+/// Whether the answers of a method are written an element on each line.
+#[must_use]
+pub fn is_listing(method: &str) -> bool {
+    LISTS.iter().any(|(known, _)| *known == method)
+}
+
+/// The answer of such a method as a cassette holds it. What is on several lines already, or holds no
+/// such list, stays as it is.
+#[must_use]
+pub fn in_lines(answer: &[u8]) -> Cow<'_, [u8]> {
+    if memchr(b'\n', answer).is_some() {
+        return Cow::Borrowed(answer);
+    }
+    let mut places = Vec::new();
+    for (_, name) in LISTS {
+        if let Some(list) = find(answer, &["result", name]) {
+            breaks(answer, list, &mut places);
+        }
+    }
+    if places.is_empty() {
+        return Cow::Borrowed(answer);
+    }
+    places.sort_unstable();
+    let mut out = Vec::with_capacity(answer.len() + places.len() * BREAK.len());
+    let mut at = 0;
+    for place in places {
+        out.extend_from_slice(answer.part(at..place));
+        out.extend_from_slice(BREAK);
+        at = place;
+    }
+    out.extend_from_slice(answer.part(at..));
+    Cow::Owned(out)
+}
+
+/// The text of a message as it was on one line, where [`in_lines`] has broken it; `None` for any
+/// other.
+#[must_use]
+pub fn on_one_line(message: &[u8]) -> Option<Vec<u8>> {
+    memchr(b'\n', message)?;
+    if !memchr_iter(b'\n', message).all(|at| message.part(at..).starts_with(BREAK)) {
+        return None;
+    }
+    let mut out = Vec::with_capacity(message.len());
+    let mut at = 0;
+    for place in memchr_iter(b'\n', message) {
+        out.extend_from_slice(message.part(at..place));
+        at = place + BREAK.len();
+    }
+    out.extend_from_slice(message.part(at..));
+    Some(out)
+}
+
+/// Notes where the elements of a list begin, and where the last one ends.
+fn breaks(answer: &[u8], list: &[u8], places: &mut Vec<usize>) {
+    let Some(start) = (list.as_ptr() as usize).checked_sub(answer.as_ptr() as usize) else {
+        return;
+    };
+    let (mut found, mut end) = (Vec::new(), 1);
+    let whole = valid_elements(list, |span| {
+        // Behind the bracket, or the comma.
+        let comma = memchr(b',', list.part(end..span.start));
+        found.push(start + end + comma.map_or(0, |comma| comma + 1));
+        end = span.end;
+    });
+    if whole && !found.is_empty() {
+        places.append(&mut found);
+        places.push(start + end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn text(bytes: &[u8]) -> &str {
+        std::str::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn each_tool_has_a_line_and_nothing_else_changes() {
+        let answer =
+            br#"{"result": {"tools": [{"name":"a, b"}, {"name":"c","x":[1,2]} ],"n":[1,2]}}"#;
+        let expected = "{\"result\": {\"tools\": [\n        {\"name\":\"a, b\"},\n         \
+                        {\"name\":\"c\",\"x\":[1,2]}\n         ],\"n\":[1,2]}}";
+        assert_eq!(text(&in_lines(answer)), expected);
+        assert_eq!(on_one_line(expected.as_bytes()).unwrap(), answer);
+    }
+
+    #[test]
+    fn what_holds_no_list_stays_as_it_is() {
+        for answer in [
+            r#"{"result":{"tools":[]}}"#,
+            r#"{"result":{"tools":{}}}"#,
+            r#"{"result":{"tools":[1,}}"#,
+            r#"{"error":{"tools":[1]}}"#,
+            "{\"result\":{\"tools\":[1,\n2]}}",
+            "",
+        ] {
+            assert_eq!(text(&in_lines(answer.as_bytes())), answer);
+            assert_eq!(on_one_line(answer.as_bytes()), None);
+        }
+        // Of somebody who writes on several lines.
+        assert_eq!(on_one_line(b"{\n  \"a\": 1,\n        \"b\": 2}"), None);
+        assert!(is_listing("tools/list") && !is_listing("tools/call"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_list_comes_back_as_it_was(
+            names in prop::collection::vec("[a-z ,\\[\\]{}\\\\\\\\\"]{0,8}", 0..6),
+            space in prop::sample::select(vec!["", " ", "\t", "        ", "          "]),
+            other in any::<bool>(),
+        ) {
+            let names: Vec<_> = names.iter().map(|name| serde_json::to_string(name).unwrap()).collect();
+            let list = names.join(&format!("{space},{space}"));
+            let more = if other { format!(r#","prompts":[{list}]"#) } else { String::new() };
+            let answer = format!(r#"{{"result":{{"tools":{space}[{space}{list}{space}]{more}}}}}"#);
+            let broken = in_lines(answer.as_bytes());
+            let value = |text: &[u8]| -> serde_json::Value { serde_json::from_slice(text).unwrap() };
+            prop_assert_eq!(value(&broken), value(answer.as_bytes()));
+            match on_one_line(&broken) {
+                Some(line) => prop_assert_eq!(text(&line), answer),
+                None => prop_assert!(names.is_empty() && text(&broken) == answer),
+            }
+        }
+    }
+}

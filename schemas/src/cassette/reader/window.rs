@@ -1,0 +1,56 @@
+//! Spans of a file, of which one mostly stands behind the other.
+
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+
+/// What was read of a file, for who asks for a span of it next.
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    // Where it begins.
+    start: u64,
+    text: Vec<u8>,
+    // How much is read at once.
+    size: usize,
+}
+
+/// How much is read at a place where nobody was before, in bytes.
+const LEAST: usize = 4 << 10;
+/// How much is read by who reads on, in bytes.
+const MOST: usize = 256 << 10;
+
+impl Window {
+    /// The bytes of a span; an error when they are not there.
+    pub(super) fn read(
+        &mut self,
+        input: &mut (impl Read + Seek),
+        span: Range<u64>,
+    ) -> io::Result<&[u8]> {
+        if self.inside(&span).is_none() {
+            self.load(input, &span)?;
+        }
+        let inside = self.inside(&span);
+        let text = inside.and_then(|inside| self.text.get(inside));
+        text.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+
+    /// Where a span stands in it, if it does.
+    fn inside(&self, span: &Range<u64>) -> Option<Range<usize>> {
+        let place = |at: u64| usize::try_from(at.checked_sub(self.start)?).ok();
+        let (start, end) = (place(span.start)?, place(span.end)?);
+        (end <= self.text.len()).then_some(start..end)
+    }
+
+    fn load(&mut self, input: &mut (impl Read + Seek), span: &Range<u64>) -> io::Result<()> {
+        let near = (self.size as u64).saturating_add(self.text.len() as u64);
+        let reads_on = span.start.abs_diff(self.start) <= near;
+        let size = if reads_on { self.size * 4 } else { 0 };
+        self.size = size.clamp(LEAST, MOST);
+        // Times and places differ a little.
+        self.start = span.start.saturating_sub(self.size as u64 / 8);
+        let wanted = (span.end - self.start).max(self.size as u64);
+        self.text.clear();
+        input.seek(SeekFrom::Start(self.start))?;
+        input.take(wanted).read_to_end(&mut self.text)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! The events of a cassette that has no times.
+
+use std::collections::{HashMap, HashSet};
+
+use super::course::{Course, Step};
+use super::read::{Cassette, Entry};
+use super::timeline::{Timeline, Where, event};
+use crate::event::{ConduitId, Direction, Event, EventBody, Offset, SessionKey};
+
+/// What is known of a cassette without times beside its events.
+pub(super) struct Untimed {
+    pub(super) course: Course,
+    // Of each entry beside the exchanges whether it came before their answers.
+    pub(super) early: std::vec::IntoIter<bool>,
+    // Conduits on which the client said something beside the exchanges.
+    pub(super) posted: HashSet<ConduitId>,
+    // Where the client spoke last on a conduit, and where anything crossed there last.
+    conduits: HashMap<ConduitId, (Offset, Offset)>,
+    // Where the first and the last of a session stands.
+    sessions: HashMap<SessionKey, (Offset, Offset)>,
+    waiting: Vec<(Until, Event)>,
+}
+
+/// What an event waits for that has no time.
+#[derive(Clone, Copy)]
+pub(super) enum Until {
+    /// What the client said on its conduit.
+    Said,
+    /// All that crossed on its conduit.
+    Over,
+    /// The first of its session, which it comes before.
+    Began,
+    /// The last of its session.
+    Ended,
+}
+
+impl Untimed {
+    pub(super) fn new(cassette: &Cassette) -> Self {
+        let said = |entry: &&(usize, Entry)| entry.1.dir == Direction::ToServer;
+        let posted = cassette.messages.iter().filter(said);
+        Self {
+            course: Course::default(),
+            early: early(&cassette.messages).into_iter(),
+            posted: posted.filter_map(|(_, entry)| entry.conduit).collect(),
+            conduits: HashMap::new(),
+            sessions: HashMap::new(),
+            waiting: Vec::new(),
+        }
+    }
+}
+
+/// Which entries beside the exchanges came before their answers: one that says so, and what stands
+/// before it since the client spoke last.
+fn early(messages: &[(usize, Entry)]) -> Vec<bool> {
+    let mut early = vec![false; messages.len()];
+    let mut behind: Option<(usize, Option<u64>)> = None;
+    let entries = messages.iter().zip(&mut early).rev();
+    for ((after, entry), early) in entries {
+        let here = (*after, entry.seen);
+        if entry.dir == Direction::ToServer || behind.is_some_and(|behind| behind != here) {
+            behind = None;
+        }
+        if entry.early {
+            behind = Some(here);
+        }
+        *early = behind.is_some();
+    }
+    early
+}
+
+impl Timeline {
+    /// Where something beside the exchanges stands, in a cassette without times.
+    pub(super) fn course_beside(&mut self, from: Direction, seen: Option<u64>) -> Option<Offset> {
+        let untimed = self.untimed.as_mut()?;
+        Some(Offset(untimed.course.beside(from, seen)))
+    }
+
+    /// Where the next request stands, in a cassette without times.
+    pub(super) fn ask(&mut self) -> Option<(Offset, Step)> {
+        let (at, step) = self.untimed.as_mut()?.course.ask();
+        Some((Offset(at), step))
+    }
+
+    /// Keeps an event of an HTTP exchange until it is known what else crossed there.
+    pub(super) fn wait(&mut self, dir: Direction, place: Where, body: EventBody, until: Until) {
+        let event = event(dir, Offset::default(), place, body);
+        if let Some(untimed) = &mut self.untimed {
+            untimed.waiting.push((until, event));
+        }
+    }
+
+    /// Adds what waits until everything else is known.
+    pub(super) fn push_ends(&mut self) {
+        let Some(untimed) = &mut self.untimed else {
+            return;
+        };
+        for (until, mut event) in std::mem::take(&mut untimed.waiting) {
+            let conduit = untimed.conduits.get(&event.conduit).copied();
+            let (said, over) = conduit.unwrap_or_default();
+            let session = untimed.sessions.get(&event.session).copied();
+            let (first, last) = session.unwrap_or_default();
+            event.at = match until {
+                Until::Said => said,
+                Until::Over => over,
+                // Before the first message, which never stands at 0.
+                Until::Began => Offset(first.0.saturating_sub(1)),
+                Until::Ended => last,
+            };
+            self.events.push(event);
+        }
+    }
+
+    pub(super) fn note_session(&mut self, session: SessionKey, at: Offset) {
+        if let Some(untimed) = &mut self.untimed {
+            let (first, last) = untimed.sessions.entry(session).or_insert((at, at));
+            *first = at.min(*first);
+            *last = at.max(*last);
+        }
+    }
+
+    pub(super) fn note_conduit(&mut self, conduit: ConduitId, dir: Direction, at: Offset) {
+        if let Some(untimed) = &mut self.untimed {
+            let (said, over) = untimed.conduits.entry(conduit).or_insert((at, at));
+            *over = at.max(*over);
+            if dir == Direction::ToServer {
+                *said = at.max(*said);
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What responses and notifications are about.
+
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
+use super::exchange::{Answered, State};
+use super::fold::{Carrier, Conversation};
+use super::step::Does;
+use super::{Answer, Handle, IdKey, is_about_noise};
+use crate::envelope::RequestId;
+use crate::event::{ConduitId, Event};
+use crate::json;
+
+impl<T: Default> Conversation<T> {
+    /// A response came, to what its id names: or else, in the body of an HTTP error, to what its
+    /// exchange carried.
+    pub(super) fn answer(
+        &mut self,
+        event: &Event,
+        id: &RequestId<'_>,
+        error: Option<&[u8]>,
+        answered: impl FnOnce() -> Answered,
+    ) -> (Does, Option<Handle>) {
+        if let Some(carrier) = self.carriers.get(&event.conduit)
+            && carrier.status >= 400
+            && !self.is_carried(carrier, event, id)
+        {
+            let refused = self.refuse(event.conduit);
+            return (refused.map_or(Does::Orphan, |_| Does::Refuses), refused);
+        }
+        if is_about_noise(id, error) {
+            return (Does::Orphan, None);
+        }
+        match self.exchanges.meet(event.scope(), event.dir, id) {
+            Answer::Pairs(handle, ()) => {
+                let Some(exchange) = self.exchanges.get_mut(handle) else {
+                    return (Does::Orphan, None);
+                };
+                exchange.answer = Some(answered());
+                if exchange.state == State::GivenUp {
+                    return (Does::Late, Some(handle));
+                }
+                exchange.state = State::Fresh;
+                self.freshen(event, handle);
+                (Does::Answers, Some(handle))
+            }
+            Answer::TypeChanged(handle) => (Does::TypeChanged, Some(handle)),
+            Answer::Duplicate => (Does::Duplicate, None),
+            Answer::Forgotten | Answer::Orphan => (Does::Orphan, None),
+        }
+    }
+
+    pub(super) fn notification(
+        &mut self,
+        event: &Event,
+        method: &str,
+        params: Option<&[u8]>,
+    ) -> (Does, Option<Handle>) {
+        let named = |name: &str| {
+            let id = params.and_then(|params| json::find(params, &[name]));
+            id.map(IdKey::exact_of)
+        };
+        let scope = event.scope();
+        let (what, handle) = match method {
+            "notifications/cancelled" => {
+                let id = named("requestId");
+                let one = id.and_then(|id| self.exchanges.cancel(scope, event.dir, id));
+                (Does::Cancels, one)
+            }
+            "notifications/progress" => {
+                let token = named("progressToken");
+                let dir = event.dir.opposite();
+                let one = token.and_then(|token| self.exchanges.by_token(scope, dir, token));
+                (Does::Progress, one)
+            }
+            _ => (Does::Nothing, None),
+        };
+        let Some(exchange) = handle.and_then(|one| self.exchanges.get_mut(one)) else {
+            return (Does::Nothing, None);
+        };
+        if exchange.state != State::GivenUp {
+            exchange.link(event.seq);
+        }
+        (what, handle)
+    }
+
+    /// Whether the id of a response names a request that its own HTTP exchange carried.
+    fn is_carried(&self, carrier: &Carrier, event: &Event, id: &RequestId<'_>) -> bool {
+        let named = self
+            .exchanges
+            .find(event.scope(), event.dir.opposite(), id)
+            .filter(|_| id.pairs());
+        named.is_some_and(|named| carrier.asked.contains(&named))
+    }
+
+    /// The first request of an HTTP exchange that was not refused yet: by the body of an HTTP
+    /// error, whose id is `null`, or missing, or `"server-error"`.
+    fn refuse(&mut self, conduit: ConduitId) -> Option<Handle> {
+        let carrier = self.carriers.get(&conduit)?;
+        for handle in &carrier.asked {
+            if let Some(exchange) = self.exchanges.get_mut(*handle)
+                && exchange.answer.is_none()
+                && !std::mem::replace(&mut exchange.refused, true)
+            {
+                return Some(*handle);
+            }
+        }
+        None
+    }
+}
+
+/// Made once: to make it costs more than to use it on a small message.
+static TOKEN_FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("progressToken"));
+
+/// Source text of the token under which a request asks for progress.
+pub(super) fn progress_token(params: &[u8]) -> Option<&[u8]> {
+    // Spares most requests a second scan.
+    TOKEN_FINDER.find(params)?;
+    json::find(params, &["_meta", "progressToken"])
+}

@@ -1,0 +1,121 @@
+//! What is under way with a live peer, for who passes messages on.
+
+use std::collections::HashMap;
+
+use foldhash::quality::RandomState;
+
+use super::IdKey;
+
+/// What is under way, by the ids that answers will bear.
+///
+/// This is routing, for a bridge, a front or a replay that stands in a conversation and has to
+/// know where an answer goes, or what to say in the place of one that never comes: an id is
+/// under way once. Whoever judges or shows a conversation asks a
+/// [`Conversation`](super::Conversation), where ids may be used as peers please.
+#[derive(Debug)]
+pub struct Outstanding<T> {
+    by_id: HashMap<IdKey, T, RandomState>,
+    limit: usize,
+}
+
+impl<T> Outstanding<T> {
+    /// Nothing is under way yet, and at most so many things will be.
+    #[must_use]
+    pub fn new(limit: usize) -> Self {
+        Self {
+            by_id: HashMap::default(),
+            limit,
+        }
+    }
+
+    /// Something is under way from here on, unless there is too much already: whether it is.
+    pub fn enter(&mut self, id: impl Into<IdKey>, value: T) -> bool {
+        let id = id.into();
+        let fits = self.by_id.len() < self.limit || self.by_id.contains_key(&id);
+        if fits {
+            self.by_id.insert(id, value);
+        }
+        fits
+    }
+
+    /// Whether there is room for so many more.
+    #[must_use]
+    pub fn has_room_for(&self, more: usize) -> bool {
+        self.by_id.len().saturating_add(more) <= self.limit
+    }
+
+    /// What is under way under this id.
+    #[must_use]
+    pub fn get(&self, id: impl Into<IdKey>) -> Option<&T> {
+        self.by_id.get(&id.into())
+    }
+
+    /// Whether something is under way under this id.
+    #[must_use]
+    pub fn contains(&self, id: impl Into<IdKey>) -> bool {
+        self.by_id.contains_key(&id.into())
+    }
+
+    /// Takes out what is under way under this id: it is answered, or given up.
+    pub fn take(&mut self, id: impl Into<IdKey>) -> Option<T> {
+        self.by_id.remove(&id.into())
+    }
+
+    /// Takes out all that is under way, in no order.
+    pub fn take_all(&mut self) -> impl Iterator<Item = T> + use<T> {
+        std::mem::take(&mut self.by_id).into_values()
+    }
+
+    /// Takes out all of which this is not true.
+    pub fn retain(&mut self, mut stays: impl FnMut(&mut T) -> bool) {
+        self.by_id.retain(|_, value| stays(value));
+    }
+
+    /// What is under way, in no order.
+    pub fn values(&self) -> impl Iterator<Item = &T> {
+        self.by_id.values()
+    }
+
+    /// How much is under way.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    /// Whether nothing is under way.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.by_id.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::envelope::RequestId;
+
+    #[test]
+    fn ids_of_another_type_or_spelling_are_other_ids() {
+        let mut all = Outstanding::new(3);
+        let ids = ["2", "\"2\"", "2.0"].map(|id| RequestId::of_source(id.as_bytes()));
+        for (number, id) in ids.iter().enumerate() {
+            assert!(all.enter(id, number));
+        }
+        for (number, id) in ids.iter().enumerate() {
+            assert_eq!(all.take(id), Some(number));
+            assert!(!all.contains(id));
+        }
+    }
+
+    #[test]
+    fn there_is_room_for_so_many_and_no_more() {
+        let mut all = Outstanding::new(2);
+        assert!(all.enter(IdKey::Integer(1), 'a') && all.enter(IdKey::Integer(2), 'b'));
+        assert!(!all.enter(IdKey::Integer(3), 'c'));
+        assert!(all.enter(IdKey::Integer(2), 'd'));
+        assert!(!all.has_room_for(1) && all.has_room_for(0));
+        all.retain(|value| *value == 'd');
+        assert_eq!(all.take_all().collect::<Vec<_>>(), ['d']);
+        assert!(all.is_empty());
+    }
+}

@@ -1,0 +1,80 @@
+//! What somebody notes of exchanges that somebody else follows.
+
+use super::Handle;
+
+/// What is noted of exchanges, by the handles that a
+/// [`Conversation`](super::Conversation) or a [`Pairing`](super::Pairing) gives them.
+///
+/// # Bounded memory
+///
+/// There is one place for each exchange that they follow at once: who notes something of a new
+/// exchange is handed what stood there of an older one, which nothing is told of any more.
+#[derive(Debug)]
+pub struct PerExchange<T> {
+    places: Vec<Option<(Handle, T)>>,
+    count: usize,
+}
+
+impl<T> Default for PerExchange<T> {
+    fn default() -> Self {
+        Self {
+            places: Vec::new(),
+            count: 0,
+        }
+    }
+}
+
+impl<T> PerExchange<T> {
+    /// Notes something of an exchange; what was noted in its place.
+    pub fn insert(&mut self, handle: Handle, value: T) -> Option<T> {
+        let place = handle.place as usize;
+        if place >= self.places.len() {
+            self.places.resize_with(place + 1, || None);
+        }
+        let before = self.places.get_mut(place)?.replace((handle, value));
+        self.count += usize::from(before.is_none());
+        before.map(|(_, value)| value)
+    }
+
+    /// What is noted of an exchange.
+    #[must_use]
+    pub fn get(&self, handle: Handle) -> Option<&T> {
+        let (known, value) = self.places.get(handle.place as usize)?.as_ref()?;
+        (*known == handle).then_some(value)
+    }
+
+    /// What is noted of an exchange.
+    pub fn get_mut(&mut self, handle: Handle) -> Option<&mut T> {
+        let (known, value) = self.places.get_mut(handle.place as usize)?.as_mut()?;
+        (*known == handle).then_some(value)
+    }
+
+    /// Takes out what is noted of an exchange.
+    pub fn remove(&mut self, handle: Handle) -> Option<T> {
+        let place = self.places.get_mut(handle.place as usize)?;
+        let (_, value) = place.take_if(|(known, _)| *known == handle)?;
+        self.count -= 1;
+        Some(value)
+    }
+
+    /// Of how many exchanges something is noted.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether nothing is noted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Takes out everything, in the order in which the exchanges began.
+    pub fn drain(&mut self) -> impl Iterator<Item = (Handle, T)> + use<T> {
+        let places = std::mem::take(&mut self.places);
+        self.count = 0;
+        let mut all: Vec<_> = places.into_iter().flatten().collect();
+        all.sort_unstable_by_key(|(handle, _)| *handle);
+        all.into_iter()
+    }
+}

@@ -1,0 +1,80 @@
+//! What a conversation tells of each message, and of each exchange that is over.
+
+use super::{Exchange, Handle, Outcome, Pairing};
+use crate::envelope::Envelope;
+use crate::event::{Direction, Offset, Scope};
+
+/// An exchange that is over.
+#[derive(Clone, Debug)]
+pub struct Over<T> {
+    /// What names it.
+    pub handle: Handle,
+    /// The exchange.
+    pub exchange: Exchange<T>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// When.
+    pub at: Offset,
+}
+
+/// One message, and what it has to do with an exchange.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a, T> {
+    /// What it is.
+    pub envelope: &'a Envelope<'a>,
+    /// Its text.
+    pub text: &'a [u8],
+    /// What it does.
+    pub what: Does,
+    /// The exchange that it is about, where there is one.
+    pub exchange: Option<&'a Exchange<T>>,
+    /// What names that exchange.
+    pub handle: Option<Handle>,
+    /// The exchange in flight whose id is used again by the one that is opened.
+    pub reuses: Option<Handle>,
+    /// It is a member of a batch.
+    pub is_member: bool,
+    pub(super) scope: Scope,
+    pub(super) exchanges: &'a Pairing<Exchange<T>>,
+}
+
+/// What a message does to an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Does {
+    /// It opens one.
+    Asks,
+    /// It answers one.
+    Answers,
+    /// It answers one whose sender waits no longer: that was given up, or lost what would have
+    /// brought its answer.
+    Late,
+    /// It answers one that was answered before.
+    Duplicate,
+    /// It is the body of an HTTP error, and stands for the answer to one that its HTTP exchange
+    /// carried: its id names none of those.
+    Refuses,
+    /// It answers nothing that is known.
+    Orphan,
+    /// It would answer one, had its id the type of that one's.
+    TypeChanged,
+    /// It tells of the progress of one.
+    Progress,
+    /// It gives one up.
+    Cancels,
+    /// Nothing: any other notification, one about nothing that is known, or no message.
+    Nothing,
+}
+
+impl<T> Step<'_, T> {
+    /// The exchange that it answers.
+    #[must_use]
+    pub fn answers(&self) -> Option<&Exchange<T>> {
+        self.exchange.filter(|_| self.what == Does::Answers)
+    }
+
+    /// The latest request of its scope that travelled this way, has an id and waits.
+    #[must_use]
+    pub fn latest(&self, dir: Direction) -> Option<Handle> {
+        self.exchanges.latest(self.scope, dir)
+    }
+}

@@ -1,0 +1,192 @@
+//! Why a recorder answered in the server's place.
+
+use super::ResponseHead;
+use super::tokens::tokens;
+use crate::tape::old;
+
+tokens! {
+    /// Why a recorder answered in the server's place.
+    pub enum InPlace {
+        /// The request is malformed, or does not say what it has to say.
+        BadRequest = "bad_request",
+        /// The exchange with the server broke, or what came from it cannot be passed on.
+        Broken = "broken",
+        /// Too much is under way, or the recorder is about to end.
+        Busy = "busy",
+        /// A fault answered, or took the message away.
+        Fault = "fault",
+        /// Who asks may not talk to the recorder, or not through it to the server.
+        NotAllowed = "not_allowed",
+        /// Nothing of that name is there: no session, no path, no provider.
+        NotFound = "not_found",
+        /// The recording has no answer.
+        NotRecorded = "not_recorded",
+        /// The client did not send its request in time.
+        Slow = "slow",
+        /// The server did not answer in time.
+        TimedOut = "timed_out",
+        /// The request is longer than what is taken.
+        TooLong = "too_long",
+        /// It is not known.
+        Unknown = "unknown",
+        /// There is no connection to the server.
+        Unreachable = "unreachable",
+        /// The recorder does not do what is asked for.
+        Unsupported = "unsupported",
+    }
+}
+
+impl InPlace {
+    /// What a status of an answer of ours says by itself.
+    #[must_use]
+    pub fn of_status(status: u16) -> Self {
+        match status {
+            401 | 403 | 407 => Self::NotAllowed,
+            404 | 410 => Self::NotFound,
+            405 | 406 | 415 | 501 => Self::Unsupported,
+            408 => Self::Slow,
+            413 | 431 => Self::TooLong,
+            429 | 503 => Self::Busy,
+            502 => Self::Broken,
+            504 => Self::TimedOut,
+            400..=499 => Self::BadRequest,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+tokens! {
+    /// More precisely why a recorder answered in the server's place.
+    pub enum InPlaceCause {
+        /// `Accept` lists no type that the endpoint has.
+        AcceptField = "accept",
+        /// A body of 2026-07-28 is no batch.
+        Batch = "batch",
+        /// The recorder makes no connection to that address.
+        Blocked = "blocked",
+        /// The body of the request broke off, or is malformed.
+        BodyBrokeOff = "body_broke_off",
+        /// The body is not encoded as its head says.
+        BodyEncoding = "body_encoding",
+        /// The body of the request did not come in time.
+        BodySlow = "body_slow",
+        /// The body is longer than this many bytes.
+        BodyTooLong = "body_too_long",
+        /// The token that clients must send is missing, or wrong.
+        ClientToken = "client_token",
+        /// A `CONNECT` names no host and port.
+        ConnectTarget = "connect_target",
+        /// No connection came about in time.
+        ConnectTimeout = "connect_timeout",
+        /// The connection broke before the server answered.
+        ConnectionBroke = "connection_broke",
+        /// No connection came about.
+        ConnectionFailed = "connection_failed",
+        /// `Content-Type` is not JSON.
+        ContentType = "content_type",
+        /// No stream of the session has that event.
+        EventUnknown = "event_unknown",
+        /// A field does not say what the body says.
+        FieldMismatch = "field_mismatch",
+        /// A field comes twice, or is no text.
+        FieldUnreadable = "field_unreadable",
+        /// `Host` does not name the recorder.
+        Host = "host",
+        /// A request of that id is under way.
+        IdRepeated = "id_repeated",
+        /// The server sent interim responses without end.
+        InterimFlood = "interim_flood",
+        /// The recorder failed.
+        Internal = "internal",
+        /// The method is not served there.
+        Method = "method",
+        /// The recorder is no forward proxy.
+        NoForwardProxy = "no_forward_proxy",
+        /// The server does not speak HTTP.
+        NoHttp = "no_http",
+        /// Nothing is at that path.
+        NoPath = "no_path",
+        /// Nothing says which provider is meant.
+        NoProvider = "no_provider",
+        /// What is under way takes all the memory that it may.
+        NoRoom = "no_room",
+        /// There is no session of that id.
+        NoSession = "no_session",
+        /// The request names no session.
+        NoSessionId = "no_session_id",
+        /// The body is no message of JSON-RPC.
+        NotJsonRpc = "not_json_rpc",
+        /// The request is not one to a forward proxy.
+        NotProxied = "not_proxied",
+        /// Pages of that `Origin` may not talk to the recorder.
+        Origin = "origin",
+        /// The request has a transfer coding other than `chunked`.
+        RequestCoding = "request_coding",
+        /// The response has a transfer coding other than `chunked`.
+        ResponseCoding = "response_coding",
+        /// The revision of MCP is not known.
+        RevisionUnknown = "revision_unknown",
+        /// The server has ended.
+        ServerEnded = "server_ended",
+        /// The server could not be started.
+        ServerNotStarted = "server_not_started",
+        /// The session has ended.
+        SessionEnded = "session_ended",
+        /// The recorder is about to end.
+        ShuttingDown = "shutting_down",
+        /// A page of another site asked.
+        Site = "site",
+        /// The session has its stream already.
+        StreamTaken = "stream_taken",
+        /// The server switched protocols.
+        SwitchedProtocols = "switched_protocols",
+        /// The connection ended in the handshake of TLS.
+        TlsEnded = "tls_ended",
+        /// The recorder does not accept what the server showed in TLS.
+        TlsNotAccepted = "tls_not_accepted",
+        /// The server refused the recorder in TLS.
+        TlsRefused = "tls_refused",
+        /// Too many exchanges are under way.
+        TooManyExchanges = "too_many_exchanges",
+        /// Too many sessions are open.
+        TooManySessions = "too_many_sessions",
+        /// A tunnel needs a connection of its own.
+        TunnelShared = "tunnel_shared",
+        /// The body has an encoding that the recorder cannot undo.
+        Uncodable = "uncodable",
+    }
+}
+
+/// What a file of any version says of an answer of ours.
+#[derive(Debug)]
+pub(crate) struct WrittenInPlace {
+    pub(crate) ours: Option<String>,
+    pub(crate) ours_cause: Option<String>,
+    pub(crate) ours_about: Option<String>,
+    /// Of 2.3: a sentence.
+    pub(crate) ours_detail: Option<String>,
+}
+
+impl WrittenInPlace {
+    /// The head with what is said of it: a token with its cause; or what stood there before,
+    /// a sentence.
+    pub(crate) fn read(self, mut head: ResponseHead) -> ResponseHead {
+        let Some(why) = self.ours else { return head };
+        let cause = self.ours_cause.as_deref();
+        head.ours_cause = cause.and_then(InPlaceCause::from_name);
+        head.ours_about = self.ours_about.or(self.ours_detail);
+        if let Some(known) = InPlace::from_name(&why) {
+            head.ours = Some(known);
+            // Nothing more than the token says.
+            let told = head.ours_about.as_deref().map(old::is_of_fault);
+            if known == InPlace::Fault && told == Some(true) {
+                head.ours_about = None;
+            }
+        } else {
+            let (known, words) = old::in_place(why, head.status);
+            head.ours = Some(known);
+            head.ours_about = words;
+        }
+        head
+    }
+}

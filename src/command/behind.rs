@@ -1,0 +1,147 @@
+//! What is made of a recording while it is made: traces that are sent, and durations for the figures of a gateway.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use tapewright_proxy::behind::{self, MakeObserver, Observer};
+use tapewright_proxy::http::operations::{Counting, Operations, wall_time};
+use tapewright_proxy::page::{Search, Whose};
+use tapewright_proxy::record::Settings;
+use tapewright_proxy::traces::Figures;
+use tapewright_schemas::envelope::Envelope;
+use tapewright_schemas::event::Event;
+use tapewright_schemas::tape::Header;
+
+use crate::command::otlp::Traces;
+
+/// What is made of a recording while it is made.
+#[derive(Debug)]
+pub(crate) struct Behind {
+    behind: behind::Behind,
+    traces: Option<Traces>,
+}
+
+/// What a gateway of this process tells of it in its figures.
+#[derive(Debug)]
+struct Told {
+    figures: Option<Arc<Figures>>,
+    operations: Option<Arc<Operations>>,
+}
+
+/// There is one recorder in a process.
+static TOLD: OnceLock<Told> = OnceLock::new();
+
+/// How many spans arrived, and how many did not, where traces are sent.
+pub(crate) fn figures() -> Option<Arc<Figures>> {
+    TOLD.get()?.figures.clone()
+}
+
+/// How long operations and sessions took, where that is counted.
+pub(crate) fn operations() -> Option<Arc<Operations>> {
+    TOLD.get()?.operations.clone()
+}
+
+/// How often tapes are read for figures.
+const PACE: Duration = Duration::from_secs(1);
+
+impl Behind {
+    /// Begins to read the tapes of a recorder with these settings, for traces and for figures; of a whole recording of an agent, which has
+    /// this folder. Nothing is started where neither is wanted.
+    pub(crate) fn start(
+        traces: Option<Traces>,
+        has_metrics: bool,
+        settings: &Settings,
+        whole: Option<&Path>,
+    ) -> anyhow::Result<Option<Self>> {
+        if traces.is_none() && !has_metrics {
+            return Ok(None);
+        }
+        let operations = has_metrics.then(Arc::<Operations>::default);
+        let told = Told {
+            figures: traces.as_ref().map(Traces::figures),
+            operations: operations.clone(),
+        };
+        drop(TOLD.set(told));
+        let (tracing, inlet) = traces.as_ref().map(Traces::observers).unzip();
+        let mut makers: Vec<MakeObserver> = tracing.into_iter().collect();
+        makers.extend(operations.map(counting));
+        let pace = traces.as_ref().map_or(PACE, Traces::pace);
+        let make = move |header: &Header| {
+            let all: Vec<_> = makers.iter().filter_map(|make| make(header)).collect();
+            (!all.is_empty()).then(|| Box::new(All(all)) as Box<dyn Observer>)
+        };
+        let at_end = move |unread| {
+            if let Some(inlet) = inlet {
+                inlet.close(unread);
+            }
+        };
+        let behind = behind::Behind::start(search(settings, whole), Box::new(make), pace, at_end);
+        let behind = behind.context("cannot start the thread that reads the tape")?;
+        Ok(Some(Self { behind, traces }))
+    }
+
+    /// The recording has ended.
+    pub(crate) fn finish(self, verbose: bool) {
+        match self.traces {
+            Some(traces) => traces.finish(self.behind, verbose),
+            // Nobody asks for figures any more.
+            None => drop(self.behind),
+        }
+    }
+}
+
+/// Makes observers that count how long everything took.
+fn counting(operations: Arc<Operations>) -> MakeObserver {
+    Box::new(move |header| {
+        let began = header.created.parse::<jiff::Timestamp>().ok()?;
+        let began = wall_time(u64::try_from(began.as_nanosecond()).ok()?);
+        let is_http = header.transport == "http";
+        Some(Box::new(Counting::new(
+            Arc::clone(&operations),
+            began,
+            is_http,
+        )))
+    })
+}
+
+/// The tapes of a recorder, or of a whole recording of an agent.
+fn search(settings: &Settings, whole: Option<&Path>) -> Search {
+    let header = &settings.header;
+    if let Some(folder) = whole {
+        return Search {
+            folder: folder.to_owned(),
+            whose: Whose::PartOf(header.part_of.clone()),
+            several: true,
+        };
+    }
+    let (folder, several) = settings.target.place();
+    Search {
+        folder,
+        whose: Whose::Recorder {
+            pid: header.pid,
+            created: header.created.clone(),
+        },
+        several,
+    }
+}
+
+/// Several that observe one tape.
+struct All(Vec<Box<dyn Observer>>);
+
+impl Observer for All {
+    fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
+        self.0
+            .iter_mut()
+            .for_each(|one| one.observe(event, message));
+    }
+
+    fn tick(&mut self, now: std::time::SystemTime) {
+        self.0.iter_mut().for_each(|one| one.tick(now));
+    }
+
+    fn finish(&mut self) {
+        self.0.iter_mut().for_each(|one| one.finish());
+    }
+}

@@ -1,0 +1,179 @@
+//! Traces of OpenTelemetry that are sent while it is recorded: the options, and what is told at the end.
+
+mod pairs;
+pub(crate) mod resource;
+mod settings;
+mod tracer;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Args;
+use tapewright_proxy::behind::{Behind, MakeObserver};
+use tapewright_proxy::http::origin::{OriginSettings, TlsSettings, client_config};
+use tapewright_proxy::traces::{self, Figures, Frame, Inlet};
+use tapewright_schemas::tape::Header;
+
+use crate::log;
+use crate::report::{self, Mistake, otlp};
+
+use self::resource::Named;
+use self::settings::{Chosen, Variables, is_tls};
+use self::tracer::Texts;
+
+pub(crate) use self::tracer::Tracer;
+
+/// Whether traces are sent, and where.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Traces")]
+pub(crate) struct OtlpArguments {
+    /// Send traces to this OpenTelemetry collector while recording
+    ///
+    /// OTLP over HTTP, in JSON; `/v1/traces` is added to the URL. Without a URL, the
+    /// `OTEL_EXPORTER_OTLP_*` variables say where. See docs/exports.md.
+    #[arg(
+        long,
+        value_name = "ENDPOINT",
+        num_args = 0..=1,
+        default_missing_value = "",
+        allow_hyphen_values = false
+    )]
+    otlp: Option<String>,
+    /// Also send arguments and results of tool calls, as they are on the tape
+    #[arg(hide_short_help = true, long, requires = "otlp")]
+    otlp_content: bool,
+}
+
+/// Traces that are being sent.
+#[derive(Debug)]
+pub(crate) struct Traces {
+    sending: traces::Traces,
+    // Where to, as it may be told.
+    place: String,
+    named: Named,
+    pace: Duration,
+    content: bool,
+}
+
+/// Where traces are sent, once that is known to be right.
+#[derive(Debug, Default)]
+pub(crate) struct Destination(Option<Chosen>);
+
+impl OtlpArguments {
+    /// Whether traces are sent.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.otlp.is_some()
+    }
+
+    /// Where traces are sent. A recording with its secrets is sent nowhere.
+    pub(crate) fn destination(&self, is_redacted: bool) -> anyhow::Result<Destination> {
+        let Some(option) = &self.otlp else {
+            return Ok(Destination(None));
+        };
+        if !is_redacted {
+            let what = "`--otlp` sends what is on the tape, and this tape is made with its secrets";
+            return Err(Mistake::new(what, "omit `--no-redact` or `--otlp`").into());
+        }
+        Variables(|name: &str| std::env::var(name).ok())
+            .chosen(option)
+            .map(Destination)
+    }
+
+    /// What is sent as a credential: names and values.
+    pub(crate) fn secrets(&self) -> anyhow::Result<Vec<(String, String)>> {
+        let chosen = self.destination(true)?.0;
+        Ok(chosen.map(|chosen| chosen.secrets).unwrap_or_default())
+    }
+
+    /// Begins to send traces; nothing where none are wanted.
+    pub(crate) fn start(&self, destination: Destination) -> anyhow::Result<Option<Traces>> {
+        let Some(chosen) = destination.0 else {
+            return Ok(None);
+        };
+        let (url, named, pace) = (chosen.url.shown(), chosen.named.clone(), chosen.delay);
+        let traces = traces::Traces::start(chosen.settings()?);
+        let traces = traces.context("cannot start the thread that sends traces")?;
+        Ok(Some(Traces {
+            sending: traces,
+            place: url,
+            named,
+            pace,
+            content: self.otlp_content,
+        }))
+    }
+}
+
+impl Traces {
+    /// How many spans arrived, and how many did not.
+    pub(crate) fn figures(&self) -> Arc<Figures> {
+        self.sending.figures()
+    }
+
+    /// How often tapes are read for them at most.
+    pub(crate) fn pace(&self) -> Duration {
+        self.pace
+    }
+
+    /// Makes observers of tapes whose secrets are hidden, and what is called once nothing more is observed.
+    pub(crate) fn observers(&self) -> (MakeObserver, Inlet) {
+        let (inlet, named, content) = (self.sending.inlet(), self.named.clone(), self.content);
+        let make = {
+            let inlet = inlet.clone();
+            move |header: &Header| {
+                let began = header.created.parse::<jiff::Timestamp>().ok()?;
+                let began = u64::try_from(began.as_nanosecond()).ok()?;
+                if !header.redacted {
+                    return None;
+                }
+                let (before, after) = otlp::around(&named.resource(header));
+                let texts = Texts {
+                    tracer: Tracer::new(header, began, content),
+                    spans: Vec::new(),
+                };
+                Some(inlet.observer(Box::new(texts), Frame { before, after }))
+            }
+        };
+        (Box::new(make), inlet)
+    }
+
+    /// The recording has ended: sends what is left, as far as that takes no longer than clients wait, and logs what became of it all.
+    pub(crate) fn finish(self, behind: Behind, verbose: bool) {
+        let figures = self.sending.figures();
+        self.sending.finish(behind);
+        log::traced(&figures);
+        if verbose {
+            report::note(&otlp::sent(&figures, &self.place));
+        }
+    }
+}
+
+impl Chosen {
+    fn settings(self) -> anyhow::Result<traces::Settings> {
+        let tls = client_config(&TlsSettings {
+            // Without TLS the certificates of the system are not read.
+            skip_verify: !is_tls(&self.url),
+            ca_bundle: self.certificate,
+            only_1_3: false,
+        })
+        .context(Mistake::new(
+            "cannot load trusted certificates",
+            "check `OTEL_EXPORTER_OTLP_CERTIFICATE`, or the system's certificates",
+        ))?;
+        Ok(traces::Settings {
+            origin: OriginSettings {
+                tls,
+                connect_timeout: self.timeout,
+                http2_prior_knowledge: false,
+                destinations: None,
+            },
+            url: self.url,
+            fields: self.fields,
+            timeout: self.timeout,
+            gzip: self.gzip,
+            queue_spans: self.queue_spans,
+            batch_spans: self.batch_spans,
+            delay: self.delay,
+        })
+    }
+}

@@ -1,0 +1,365 @@
+//! The page that shows what is recorded or replayed: its options, and where it comes from.
+
+use std::fs;
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Args;
+use serde_json::{Value, json};
+use tapewright_engine::fault::FaultSet;
+use tapewright_models::links::PartLinks;
+use tapewright_proxy::clock::Clock;
+use tapewright_proxy::control::ListenAddress;
+use tapewright_proxy::page::{
+    self, Drift, Ended, Feed, Room, Search, Serving, Shown, Source, Whose, Words,
+};
+use tapewright_proxy::record::{Durability, Recorder, Settings, Target, WhenFull};
+use tapewright_schemas::event::Offset;
+use tapewright_schemas::listing::{Counts, Entry};
+use tapewright_schemas::recording::FileKind;
+use tapewright_schemas::redact::Rules;
+use tapewright_schemas::tape::{Header, VERSION};
+
+use super::faults::{self, Control};
+use super::linking;
+use super::record::target;
+use crate::files;
+use crate::here;
+use crate::log::{self, LogListener};
+use crate::report::page::{End, assets, live_policy, row, without_words};
+use crate::report::show::{Closing, Part};
+use crate::report::{self, Mistake};
+
+/// Which page is served.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Page")]
+pub(crate) struct PageArguments {
+    /// Serve a page that shows the traffic, on this port or a free one
+    ///
+    /// The link to the page, with a token, is printed to stderr.
+    #[arg(
+        long,
+        value_name = "ADDR",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = ANYWHERE
+    )]
+    page: Option<String>,
+    /// Also show the content of messages on the page, as on the tape
+    #[arg(long, requires = "page")]
+    page_bodies: bool,
+    /// Accept this host name for the page; repeatable
+    ///
+    /// For example, the name of a reverse proxy in front of it.
+    #[arg(long, value_name = "NAME", requires = "page")]
+    page_host: Vec<String>,
+}
+
+/// Where a page is served unless somebody says otherwise.
+pub(super) const ANYWHERE: &str = "127.0.0.1:0";
+
+/// A page that is served until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Page {
+    _serving: Serving,
+    // Behind it: what it shows is removed once nobody is shown it.
+    _scratch: Option<Scratch>,
+}
+
+/// What a page shows, and how it is reached.
+pub(super) struct Shows<'s> {
+    pub(super) source: Source,
+    pub(super) head: Value,
+    pub(super) bodies: bool,
+    pub(super) long: Option<Duration>,
+    pub(super) fault_set: Option<&'s Arc<FaultSet>>,
+    pub(super) drift: Option<Arc<dyn Drift>>,
+    pub(super) place: &'s str,
+    pub(super) option: &'static str,
+    pub(super) hosts: &'s [String],
+}
+
+/// A run of which nobody wants a recording.
+pub(crate) struct Unkept<'u> {
+    pub(crate) label: &'u str,
+    pub(crate) transport: &'u str,
+    pub(crate) redacted: bool,
+    pub(crate) limit_bytes: usize,
+    pub(crate) rules: Arc<Rules>,
+}
+
+/// What goes on beside a recording.
+pub(crate) struct Beside<'b> {
+    pub(crate) fault_set: &'b Arc<FaultSet>,
+    pub(crate) control: Option<&'b Control>,
+    /// What a replay was asked and has not.
+    pub(crate) drift: Option<Arc<dyn Drift>>,
+}
+
+impl<'b> Beside<'b> {
+    pub(crate) fn new(
+        fault_set: &'b Arc<FaultSet>,
+        control: Option<&'b Control>,
+        drift: Option<Arc<dyn Drift>>,
+    ) -> Self {
+        Self {
+            fault_set,
+            control,
+            drift,
+        }
+    }
+}
+
+/// A recorder, who hears it for the log, and the page that shows what it records.
+pub(crate) type Kept = (Arc<Recorder>, Option<LogListener>, Page);
+
+impl PageArguments {
+    /// The page of a recorder with these settings; of a whole recording of an agent, which has
+    /// this folder.
+    pub(crate) fn of_recorder(
+        &self,
+        settings: &Settings,
+        whole: Option<&Path>,
+        beside: &Beside<'_>,
+        long: Option<Duration>,
+    ) -> anyhow::Result<Option<Page>> {
+        let Some(place) = &self.page else {
+            return Ok(None);
+        };
+        let header = &settings.header;
+        refuse_secrets(header.redacted)?;
+        let (folder, several) = settings.target.place();
+        let mut search = Search {
+            folder,
+            whose: Whose::Recorder {
+                pid: header.pid,
+                created: header.created.clone(),
+            },
+            several,
+        };
+        if let Some(folder) = whole {
+            search = Search {
+                folder: folder.to_owned(),
+                whose: Whose::PartOf(header.part_of.clone()),
+                several: true,
+            };
+        }
+        let file = settings.target.tape();
+        let page = serve(Shows {
+            source: Source::Folder(search),
+            head: head(file, FileKind::Tape, header),
+            bodies: self.page_bodies,
+            long,
+            fault_set: Some(beside.fault_set),
+            drift: beside.drift.clone(),
+            place,
+            option: "--page",
+            hosts: &self.page_host,
+        });
+        page.map(Some)
+    }
+
+    /// A recorder of a run of which nobody wants a recording, where a page is to show it: its
+    /// tape stands in a folder of its own until the end.
+    pub(crate) fn unkept<'u>(
+        &self,
+        run: impl FnOnce() -> anyhow::Result<Unkept<'u>>,
+        beside: &Beside<'_>,
+        clock: Clock,
+    ) -> anyhow::Result<Option<Kept>> {
+        if self.page.is_none() {
+            return Ok(None);
+        }
+        let run = run()?;
+        let scratch = Scratch::create().context("the page has no place for what it shows")?;
+        let (judging, log_listener) = log::heard(faults::watched(beside.control, None), false)?;
+        let tape = scratch
+            .0
+            .join(format!("{}.tape.jsonl", target::plain(run.label)));
+        let rules = run.rules;
+        let settings = Settings {
+            target: Target::tape_only(&tape),
+            durability: Durability::Queue,
+            // It never delays the traffic: what is too much to be shown is a gap.
+            when_full: WhenFull::Gap,
+            limit_bytes: run.limit_bytes,
+            header: Header {
+                tape: VERSION.to_owned(),
+                created: target::timestamp(clock.created),
+                by: concat!("tapewright ", env!("CARGO_PKG_VERSION")).to_owned(),
+                transport: run.transport.to_owned(),
+                label: run.label.to_owned(),
+                made_in: here::made_in(),
+                pid: std::process::id(),
+                redacted: run.redacted,
+                ..Header::default()
+            },
+            command: Vec::new(),
+            rules: Box::new(move || rules),
+            judging,
+        };
+        let page = self.of_recorder(&settings, None, beside, None)?;
+        let recorder = Recorder::start(settings, clock);
+        let recorder = Arc::new(recorder.context("cannot start the recorder")?);
+        let page = page.map(|page| Page {
+            _scratch: Some(scratch),
+            ..page
+        });
+        Ok(page.map(|page| (recorder, log_listener, page)))
+    }
+}
+
+/// Serves a page, and prints its link.
+pub(super) fn serve(shows: Shows<'_>) -> anyhow::Result<Page> {
+    let option = shows.option;
+    let mistake = |what: String| Mistake::new(what, format!("name it like `{option}={ANYWHERE}`"));
+    let place = ListenAddress::parse(shows.place);
+    let place: SocketAddr = match place {
+        Ok(ListenAddress::Tcp(address)) => address,
+        Ok(ListenAddress::Unix(_)) => {
+            let what = format!("`{option}`: a browser opens no socket in the file system");
+            return Err(mistake(what).into());
+        }
+        Err(error) => return Err(mistake(format!("`{option}`: {error}")).into()),
+    };
+    let feed = Feed {
+        source: shows.source,
+        words: Box::new(PageWords {
+            bodies: shows.bodies,
+        }),
+        make: Box::new(|| files::spool().map_err(io::Error::other)),
+        room: Room::default(),
+        long: shows
+            .long
+            .and_then(|time| u64::try_from(time.as_micros()).ok())
+            .map(Offset),
+        bodies: shows.bodies,
+    };
+    let settings = page::Settings {
+        assets: assets(),
+        policy: live_policy(),
+        head: shows.head,
+        names: shows.hosts.to_vec(),
+        fault_set: shows.fault_set.cloned(),
+        drift: shows.drift,
+    };
+    let served = Shown::start(feed).and_then(|shown| page::serve(shown, settings, place));
+    let serving = served.with_context(|| mistake("the page could not be served".to_owned()))?;
+    report::raw_note(&format!("{}", json!({ "page": serving.link })));
+    Ok(Page {
+        _serving: serving,
+        _scratch: None,
+    })
+}
+
+/// What is known of a recording from the start.
+pub(super) fn head(file: &Path, kind: FileKind, header: &Header) -> Value {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    json!({
+        "file": name,
+        "kind": kind.name(),
+        "label": header.label,
+        "recorded_at": header.created,
+    })
+}
+
+/// A page shows what stands on the tape, and no secrets.
+pub(super) fn refuse_secrets(redacted: bool) -> anyhow::Result<()> {
+    if redacted {
+        return Ok(());
+    }
+    let what = "a page cannot show a recording that was made with `--no-redact`";
+    let hint =
+        "omit `--no-redact` or `--page`; `tapewright scrub FILE` removes secrets from a recording";
+    Err(Mistake::new(what, hint).into())
+}
+
+/// What a page tells people.
+#[derive(Debug)]
+struct PageWords {
+    bodies: bool,
+}
+
+impl Words for PageWords {
+    fn row(&self, entry: &Entry, part: Option<&str>) -> String {
+        let text = if self.bodies {
+            row(entry, part)
+        } else {
+            without_words(entry, part)
+        };
+        // What is told are numbers and texts: there is a JSON of them.
+        text.unwrap_or_else(|_| "{}".to_owned())
+    }
+
+    fn end(&self, parts: &[Ended<'_>], counts: Counts) -> Value {
+        let closing = Closing {
+            counts,
+            parts: parts.iter().map(closing_part).collect(),
+            filtered: false,
+            wants_times: false,
+        };
+        let problems: Vec<&str> = parts.iter().filter_map(|part| part.problem).collect();
+        let mut end = End {
+            text: closing.text(),
+            incomplete: closing.is_incomplete(),
+        };
+        for problem in problems {
+            end.text.extend(["; ", &*report::safe(problem)]);
+        }
+        json!(end)
+    }
+
+    fn began_us(&self, created: &str) -> u64 {
+        linking::began(created)
+    }
+
+    fn links(&self, tapes: &[PathBuf]) -> Vec<PartLinks> {
+        // A page without links is better than none.
+        linking::of_parts(tapes).unwrap_or_default()
+    }
+}
+
+fn closing_part<'e>(ended: &Ended<'e>) -> Part<'e> {
+    Part {
+        name: ended.name.map(str::to_owned),
+        kind: FileKind::Tape,
+        timed: ended.timed,
+        ending: ended.ending,
+        last: ended.last,
+        written_by: None,
+    }
+}
+
+/// A folder of our own that goes when we go.
+#[derive(Debug)]
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn create() -> io::Result<Self> {
+        let folder = std::env::temp_dir();
+        let process = std::process::id();
+        for attempt in 0..ATTEMPTS {
+            let path = folder.join(format!("tapewright-page-{process}-{attempt}"));
+            match fs::DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(Self(path)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+}
+
+const ATTEMPTS: u32 = 1_000;
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What cannot be removed cannot be reported from here.
+        fs::remove_dir_all(&self.0).ok();
+    }
+}

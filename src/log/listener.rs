@@ -1,0 +1,62 @@
+//! Hears what is recorded, for the log.
+
+use std::fmt;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use tapewright_proxy::record::{Judging, Listener};
+use tracing::{Level, enabled};
+
+use super::LOG;
+use super::traffic::{Traffic, finding};
+
+/// Hears what is recorded, and logs it on a thread of its own.
+pub(crate) struct LogListener(Listener<Traffic>);
+
+impl fmt::Debug for LogListener {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("LogListener").finish_non_exhaustive()
+    }
+}
+
+impl LogListener {
+    /// Logs what is left once the recording is over.
+    pub(crate) fn finish(self) {
+        if let Some(traffic) = self.0.finish() {
+            traffic.finish();
+        }
+    }
+}
+
+/// Who judges a recording, when the log wants to hear it as well. Without a log nothing is
+/// started, and nothing costs anything. `is_taped` says whether there is a tape to point to.
+pub(crate) fn heard(
+    judging: Option<Judging>,
+    is_taped: bool,
+) -> anyhow::Result<(Option<Judging>, Option<LogListener>)> {
+    if LOG.get().is_none() {
+        return Ok((judging, None));
+    }
+    let listener = Listener::start(Traffic::new(is_taped));
+    let listener = listener.context("cannot start the log")?;
+    let mut feed = listener.feed();
+    if !wants_messages() {
+        feed = feed.without_messages();
+    }
+    let mut judging = judging
+        .unwrap_or_else(Judging::by_nobody)
+        .and_heard_by(feed);
+    let tell = Arc::clone(&judging.tell);
+    judging.tell = Arc::new(move |event, found| {
+        let seq = Some(event.seq).filter(|seq| is_taped && *seq > 0);
+        finding(found, event.session.0, seq);
+        tell(event, found);
+    });
+    Ok((Some(judging), Some(LogListener(listener))))
+}
+
+/// Whether exchanges and messages are logged, or only what happens beside them.
+fn wants_messages() -> bool {
+    enabled!(target: "tapewright::exchange", Level::DEBUG)
+        || enabled!(target: "tapewright::http", Level::DEBUG)
+}

@@ -1,0 +1,335 @@
+//! A conversation as a trace of OpenTelemetry.
+//!
+//! Names are those of the conventions for MCP and for generative AI, whose status is *Development*:
+//! <https://github.com/open-telemetry/semantic-conventions-genai>, `docs/gen-ai/mcp.md` as it stood in August 2026. What they have no
+//! name for begins with `tapewright.`.
+//!
+//! We only listen, so that no context is put into a message. A request that carries a `traceparent` has spans of its own in its client
+//! and its server: ours stands between them, as a child of the first, of kind INTERNAL, linked to the session. Any other request is a
+//! span of kind CLIENT below the span of its session, and a session is a trace. Over HTTP a request without a session is a trace of its
+//! own.
+
+mod content;
+mod context;
+mod event;
+mod exchange;
+mod ids;
+mod model;
+mod network;
+mod span;
+
+use std::collections::BTreeMap;
+
+use tapewright_proxy::traces::Figures;
+use tapewright_schemas::event::{SessionMark, SessionStart};
+use tapewright_schemas::listing::{Entry, Note};
+use tapewright_schemas::tape::Header;
+
+use self::context::Context;
+use self::event::event;
+use self::ids::Ids;
+use self::network::Network;
+use self::span::{Event, Link, Request, Resource, ResourceSpans, Scope, ScopeSpans, Status};
+
+pub(crate) use self::span::{Attributes, Span};
+
+/// How many sessions of one tape are known at once, and how many events of one session.
+const SESSIONS: usize = 10_000;
+const EVENTS: usize = 128;
+
+/// Makes spans of lines.
+#[derive(Debug)]
+pub(crate) struct Spans {
+    ids: Ids,
+    label: String,
+    // Wall time of offset zero, in nanoseconds since 1970.
+    began: u64,
+    network: Network,
+    // Whether arguments and results of tools are told.
+    content: bool,
+    sessions: BTreeMap<u32, Session>,
+    // Those that were given up for others.
+    given_up: Vec<Span>,
+}
+
+/// What is known of a session.
+#[derive(Debug)]
+struct Session {
+    from_ms: f64,
+    to_ms: f64,
+    revision: Option<String>,
+    // Whether it has an id on the wire.
+    has_id: bool,
+    events: Vec<Event>,
+    dropped: u64,
+}
+
+impl Session {
+    fn add(&mut self, event: Event) {
+        if self.events.len() < EVENTS {
+            self.events.push(event);
+        } else {
+            self.dropped += 1;
+        }
+    }
+}
+
+impl Spans {
+    /// Spans of a tape that began at a time, in nanoseconds since 1970.
+    pub(crate) fn new(header: &Header, began: u64) -> Self {
+        Self {
+            ids: Ids::new(header),
+            label: header.label.clone(),
+            began,
+            network: Network::of(header),
+            content: false,
+            sessions: BTreeMap::new(),
+            given_up: Vec::new(),
+        }
+    }
+
+    /// Tells also the arguments and results of tools.
+    #[must_use]
+    pub(crate) fn with_content(mut self, content: bool) -> Self {
+        self.content = content;
+        self
+    }
+
+    /// A session began or ended, at a time of the tape.
+    pub(crate) fn mark(&mut self, session: u32, mark: SessionMark, at_ms: f64) {
+        if session == 0 {
+            return;
+        }
+        let has_id = matches!(
+            mark,
+            SessionMark::Began(SessionStart::SessionId | SessionStart::EventStream)
+        );
+        self.seen(session, at_ms, at_ms).has_id |= has_id;
+    }
+
+    /// The span of a session that is over.
+    pub(crate) fn ended(&mut self, session: u32) -> Option<Span> {
+        let known = self.sessions.remove(&session)?;
+        Some(self.session(session, known))
+    }
+
+    /// The spans of sessions that had to make room for others.
+    pub(crate) fn given_up(&mut self) -> Vec<Span> {
+        std::mem::take(&mut self.given_up)
+    }
+
+    /// The span of a line; `None` where it is told with its session, or has no time.
+    pub(crate) fn entry(&mut self, entry: &Entry) -> Option<Span> {
+        match entry {
+            Entry::Exchange {
+                row,
+                request,
+                answer,
+            } => self.exchange(row, request, answer),
+            Entry::Model { row, request, .. } => self.model(row, request),
+            Entry::Beside(note) => {
+                self.beside(note);
+                None
+            }
+        }
+    }
+
+    /// The spans of the sessions, once nothing more comes.
+    pub(crate) fn finish(&mut self) -> Vec<Span> {
+        let sessions = std::mem::take(&mut self.sessions);
+        sessions
+            .into_iter()
+            .map(|(number, session)| self.session(number, session))
+            .collect()
+    }
+
+    fn beside(&mut self, note: &Note) {
+        let Some(at) = note.at_ms else {
+            return;
+        };
+        let Some((name, mut attributes)) = event(&note.told) else {
+            return;
+        };
+        attributes.number("tapewright.seq", Some(note.seq));
+        let event = Event {
+            time_unix_nano: self.nanos(at),
+            name,
+            attributes,
+        };
+        self.seen(note.session, at, at).add(event);
+    }
+
+    /// The session, which lasts at least from one time to another.
+    fn seen(&mut self, number: u32, from: f64, to: f64) -> &mut Session {
+        if self.sessions.len() >= SESSIONS && !self.sessions.contains_key(&number) {
+            let oldest = self.sessions.iter();
+            let oldest = oldest.min_by(|(_, one), (_, other)| one.to_ms.total_cmp(&other.to_ms));
+            let oldest = oldest.map(|(number, _)| *number);
+            let span = oldest.and_then(|oldest| self.ended(oldest));
+            self.given_up.extend(span);
+        }
+        let fresh = || Session {
+            from_ms: from,
+            to_ms: to,
+            revision: None,
+            has_id: false,
+            events: Vec::new(),
+            dropped: 0,
+        };
+        let session = self.sessions.entry(number).or_insert_with(fresh);
+        session.from_ms = session.from_ms.min(from);
+        session.to_ms = session.to_ms.max(to);
+        session
+    }
+
+    /// Whether exchanges of this session are traces of their own: over HTTP they belong to none, and may be those of any client.
+    fn is_apart(&self, session: u32) -> bool {
+        session == 0 && self.network.is_http() && !self.ids.is_of_whole()
+    }
+
+    fn session(&self, number: u32, session: Session) -> Span {
+        let mut attributes = Attributes::default();
+        attributes.text_of("mcp.protocol.version", session.revision.as_deref());
+        if session.has_id {
+            attributes.text("mcp.session.id", self.ids.session(number).hex());
+        }
+        self.network.tell(&mut attributes);
+        attributes.number("tapewright.session", Some(number.into()));
+        attributes.number(
+            "tapewright.events.dropped",
+            Some(session.dropped).filter(|dropped| *dropped > 0),
+        );
+        Span {
+            trace_id: self.ids.trace(number),
+            span_id: self.ids.session(number),
+            parent_span_id: None,
+            trace_state: String::new(),
+            name: format!("session {}", self.label).trim_end().to_owned(),
+            kind: Span::INTERNAL,
+            start_time_unix_nano: self.nanos(session.from_ms),
+            end_time_unix_nano: self.nanos(session.to_ms),
+            attributes,
+            events: session.events,
+            links: Vec::new(),
+            status: Status::default(),
+        }
+    }
+
+    /// A span of a session, or of the trace that a request names.
+    fn span(
+        &self,
+        session: u32,
+        seq: u64,
+        id: &str,
+        [from, to]: [f64; 2],
+        context: Option<Context>,
+    ) -> Span {
+        let span_id = self.ids.request(session, seq, id);
+        let own = (!self.is_apart(session)).then(|| Link {
+            trace_id: self.ids.trace(session),
+            span_id: self.ids.session(session),
+        });
+        let parent = own.as_ref().map(|own| own.span_id);
+        let (trace_id, parent, kind) = if let Some(context) = &context {
+            (context.trace, Some(context.parent), Span::INTERNAL)
+        } else {
+            let trace = own.as_ref().map(|own| own.trace_id);
+            let apart = || self.ids.apart(seq, id);
+            (trace.unwrap_or_else(apart), parent, Span::CLIENT)
+        };
+        Span {
+            trace_id,
+            span_id,
+            parent_span_id: parent,
+            links: own.filter(|_| context.is_some()).into_iter().collect(),
+            trace_state: context.map(|context| context.state).unwrap_or_default(),
+            name: String::new(),
+            kind,
+            start_time_unix_nano: self.nanos(from),
+            end_time_unix_nano: self.nanos(to),
+            attributes: Attributes::default(),
+            events: Vec::new(),
+            status: Status::default(),
+        }
+    }
+
+    /// Nanoseconds since 1970 of a time on the tape.
+    fn nanos(&self, ms: f64) -> u64 {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "times on a tape are positive, and rounded on purpose"
+        )]
+        let since = (ms * 1e6).round() as u64;
+        self.began.saturating_add(since)
+    }
+}
+
+const AGAIN: &str = "`tapewright export --as otlp` writes them again";
+
+/// What became of spans that were sent while it was recorded.
+pub(crate) fn sent(figures: &Figures, place: &str) -> String {
+    let (sent, lost) = (figures.sent(), figures.all_lost());
+    let missing = match (lost, figures.unread_bytes()) {
+        (0, 0) => String::new(),
+        (lost, 0) => format!("; {lost} did not arrive; {AGAIN}"),
+        (lost, unread) => format!(
+            "; {lost} did not arrive, and {unread} bytes of the tape were not read in time; {AGAIN}"
+        ),
+    };
+    format!("sent {sent} spans to {}{missing}", super::safe(place))
+}
+
+/// Appends one request with spans, as JSON without a line end.
+pub(crate) fn write(resource: &Attributes, spans: &[Span], out: &mut Vec<u8>) {
+    // Texts and numbers always have a JSON text.
+    if serde_json::to_writer(&mut *out, &request(resource, spans)).is_err() {
+        out.clear();
+    }
+}
+
+/// What stands before the first and behind the last span of a resource, within the list of resources of a request.
+pub(crate) fn around(resource: &Attributes) -> (Vec<u8>, Vec<u8>) {
+    let [empty] = request(resource, &[]).resource_spans;
+    let mut before = serde_json::to_vec(&empty).unwrap_or_default();
+    // The list of spans is the last member of all that it stands in.
+    let after = before.split_off(before.len().saturating_sub(AFTER.len()));
+    (before, after)
+}
+
+const AFTER: &[u8] = b"]}]}";
+
+fn request<'r>(resource: &'r Attributes, spans: &'r [Span]) -> Request<'r> {
+    let scope = Scope {
+        name: env!("CARGO_PKG_NAME"),
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    let scope_spans = [ScopeSpans { scope, spans }];
+    let resource = Resource {
+        attributes: resource,
+    };
+    Request {
+        resource_spans: [ResourceSpans {
+            resource,
+            scope_spans,
+        }],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_around_spans_and_they_make_a_request() {
+        let mut resource = Attributes::default();
+        resource.text("service.name", "a \"]}]}\" b");
+        let mut whole = Vec::new();
+        write(&resource, &[], &mut whole);
+        let (before, after) = around(&resource);
+        assert!(before.ends_with(b"\"spans\":["));
+        assert_eq!(after, AFTER);
+        let parts = [b"{\"resourceSpans\":[".as_slice(), &before, &after, b"]}"];
+        assert_eq!(parts.concat(), whole);
+    }
+}

@@ -1,0 +1,77 @@
+//! The page as it is served: its files, which hold nothing of a recording, and its policy.
+
+use tapewright_proxy::page::Asset;
+
+use super::modules;
+
+/// JavaScript.
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+/// What a page that is served has in its head.
+const HEAD: &str = "<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"/page.css\">\n<script type=\"module\" src=\"/boot.js\"></script>";
+
+/// The files of the page.
+pub(crate) fn assets() -> Vec<Asset> {
+    let file = |path: &str, kind, text: &str| Asset {
+        path: path.to_owned(),
+        kind,
+        text: text.to_owned(),
+    };
+    let modules = modules::MODULES.iter();
+    let modules = modules.map(|(name, text)| file(&format!("/{name}.js"), SCRIPT, text));
+    let mut all: Vec<Asset> = modules.collect();
+    all.extend([
+        file("/", "text/html; charset=utf-8", &html()),
+        file("/page.css", "text/css; charset=utf-8", super::STYLE),
+        file("/live.js", SCRIPT, include_str!("live.js")),
+        file("/boot.js", SCRIPT, include_str!("boot.js")),
+    ]);
+    all
+}
+
+fn html() -> String {
+    super::PAGE
+        .replace("{{head}}", HEAD)
+        .replace("{{tail}}", "")
+}
+
+/// The policy (<https://www.w3.org/TR/CSP3/>): our own files, requests to ourselves, and no text
+/// that becomes markup or code.
+pub(crate) fn live_policy() -> String {
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_served_makes_no_markup_and_asks_nobody_else() {
+        for file in assets() {
+            for way in [
+                "innerHTML",
+                "outerHTML",
+                "insertAdjacent",
+                "document.write",
+                "eval(",
+                "Function(",
+                "createPolicy",
+                "EventSource",
+                "document.cookie",
+                "http:",
+                "https:",
+            ] {
+                assert!(!file.text.contains(way), "{} has {way}", file.path);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_stands_in_the_html_that_the_policy_forbids() {
+        let html = html();
+        assert!(!html.contains("<style") && !html.contains(" style=") && !html.contains(" on"));
+        assert!(
+            html.matches("<script").count()
+                == html.matches("<script type=\"module\" src=\"/").count()
+        );
+    }
+}

@@ -1,0 +1,43 @@
+//! `watch`: a recording that is looked at while it grows, or after it has ended.
+//!
+//! A [`State`] takes keys, what its sources tell, and the time, and says what is wanted of the
+//! outside. It has no terminal, no file and no clock, so that a test can play it. `report::watch`
+//! draws it into a buffer of cells. [`source`] reads tapes, cassettes, folders and controls on
+//! threads of its own; [`run`] puts the three together.
+//!
+//! # Bounded memory
+//!
+//! A line takes some hundred bytes and no text of a peer beyond a few words; what was said is read
+//! from the recording again when somebody looks at it. Of more than a million and a half lines the
+//! oldest are forgotten.
+
+mod act;
+mod fault;
+pub(crate) mod keys;
+mod line;
+mod list;
+mod order;
+mod overlay;
+mod parts;
+mod prompt;
+pub(crate) mod run;
+mod said;
+mod shown;
+pub(crate) mod source;
+mod state;
+mod store;
+mod sums;
+mod texts;
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub(crate) use self::act::Want;
+pub(crate) use self::fault::Fault;
+pub(crate) use self::line::Line;
+pub(crate) use self::overlay::{Jump, Overlay, Row, Tone, What};
+pub(crate) use self::parts::{Introduced, Part, PartState};
+pub(crate) use self::said::{Said, Spoken};
+pub(crate) use self::state::{Panel, State, Told};
+pub(crate) use self::store::Found;
+pub(crate) use self::texts::Word;

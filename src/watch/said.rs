@@ -1,0 +1,36 @@
+//! What was said, read from the recording when somebody looks at it.
+
+/// What was said in an exchange, or by one event.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Said {
+    /// Each text in its order.
+    pub(crate) all: Vec<Spoken>,
+    /// Why it cannot be shown.
+    pub(crate) problem: Option<String>,
+}
+
+/// One text.
+#[derive(Clone, Debug)]
+pub(crate) struct Spoken {
+    /// Its place on the tape.
+    pub(crate) seq: u64,
+    /// Whether it went to the client.
+    pub(crate) to_client: bool,
+    /// Its beginning.
+    pub(crate) text: Vec<u8>,
+    /// How long it is, in bytes.
+    pub(crate) bytes: u64,
+}
+
+/// How much of a text is shown, in bytes.
+pub(crate) const SAID_BYTES: usize = 1 << 20;
+
+impl Said {
+    /// It cannot be shown.
+    pub(crate) fn not(why: impl Into<String>) -> Self {
+        Self {
+            all: Vec::new(),
+            problem: Some(why.into()),
+        }
+    }
+}

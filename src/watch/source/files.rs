@@ -1,0 +1,255 @@
+//! Files that are read side by side, in the order of their times, and on when they grow.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use tapewright_proxy::growth::Growth;
+use tapewright_schemas::event::Offset;
+use tapewright_schemas::listing::Change;
+
+use super::bodies::Bodies;
+use super::tape::Tape;
+use super::{Library, Watcher, name};
+use crate::files::folder;
+use crate::watch::{Part, PartState, Told};
+
+/// How many changes are told at once.
+const AT_ONCE: usize = 1_024;
+/// How many files are read side by side.
+const FILES: usize = 256;
+/// How long an answer is unsettled behind which nothing comes.
+const UNSETTLED: Duration = Duration::from_millis(1_200);
+
+struct Files<'w> {
+    tapes: Vec<Tape>,
+    known: HashSet<PathBuf>,
+    watcher: &'w Watcher,
+    library: &'w Library,
+    growth: Growth,
+    // When the first of them began, in microseconds of wall time.
+    first_us: Option<i64>,
+    // What was not told yet, of one tape.
+    changes: Vec<Change>,
+    of: usize,
+}
+
+/// Nobody watches any more.
+struct Gone;
+
+/// Reads files, and on when they grow, until nothing more can come or nobody watches.
+pub(super) fn follow(
+    paths: &[PathBuf],
+    folder: Option<&Path>,
+    watcher: &Watcher,
+    library: &Library,
+) {
+    let mut files = Files {
+        tapes: Vec::new(),
+        known: HashSet::new(),
+        watcher,
+        library,
+        growth: Growth::default(),
+        first_us: None,
+        changes: Vec::with_capacity(AT_ONCE),
+        of: 0,
+    };
+    // Who does not listen any more need not be told why.
+    drop(files.follow(paths, folder));
+}
+
+impl Files<'_> {
+    fn follow(&mut self, paths: &[PathBuf], folder: Option<&Path>) -> Result<(), Gone> {
+        // Before anything is looked at: what comes meanwhile is told, too.
+        if let Some(folder) = folder {
+            self.growth.add(folder);
+        }
+        let mut began: Vec<Option<i64>> = Vec::new();
+        let mut opened = Vec::new();
+        for path in paths.iter().take(FILES) {
+            let tape = Tape::open(path);
+            began.push(
+                tape.as_ref()
+                    .ok()
+                    .and_then(|tape| micros(&tape.header.created)),
+            );
+            opened.push((path, tape));
+        }
+        self.first_us = began.iter().flatten().min().copied();
+        for (path, tape) in opened {
+            self.add(path, tape)?;
+        }
+        // What came after the folder was listed, and before it was watched.
+        self.come(folder)?;
+        self.read()?;
+        self.settle()?;
+        while folder.is_some() || self.tapes.iter().any(|tape| tape.state == PartState::Live) {
+            self.grow(folder)?;
+        }
+        Ok(())
+    }
+
+    fn tell(&self, told: Told) -> Result<(), Gone> {
+        if self.watcher.tell(told) {
+            Ok(())
+        } else {
+            Err(Gone)
+        }
+    }
+
+    fn add(&mut self, path: &Path, tape: anyhow::Result<Tape>) -> Result<(), Gone> {
+        self.known.insert(path.to_owned());
+        match tape {
+            Ok(mut tape) => {
+                let began = micros(&tape.header.created);
+                let later = began.zip(self.first_us).map(|(one, first)| one - first);
+                let later = later.and_then(|later| u64::try_from(later).ok());
+                tape.later_ms = Offset(later.unwrap_or_default()).millis();
+                let part = Part {
+                    name: name(&tape.path),
+                    path: Some(tape.path.clone()),
+                    faults: tape.header.faults.clone(),
+                    began_us: self.first_us,
+                    ..Part::default()
+                };
+                self.register(Arc::clone(&tape.bodies));
+                self.growth.add(&tape.path);
+                self.tapes.push(tape);
+                self.tell(Told::Part(Box::new(part)))
+            }
+            Err(why) => self.tell(Told::Missing(format!("{}: {why:#}", name(path)))),
+        }
+    }
+
+    fn register(&self, bodies: Arc<Bodies>) {
+        let mut all = self.library.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(bodies);
+    }
+
+    /// Reads what is there, the earliest event first.
+    fn read(&mut self) -> Result<(), Gone> {
+        loop {
+            let next = self.tapes.iter_mut().enumerate();
+            let next = next.filter_map(|(at, tape)| Some((at, tape.next_at()?)));
+            let Some((at, _)) = next.min_by(|(_, one), (_, other)| one.total_cmp(other)) else {
+                break;
+            };
+            let Some(tape) = self.tapes.get_mut(at) else {
+                break;
+            };
+            let told = tape.take();
+            self.collect(at)?;
+            if let Some((session, who)) = told {
+                self.flush()?;
+                self.tell(Told::Introduced(number(at), session, who))?;
+            }
+        }
+        self.flush()
+    }
+
+    fn collect(&mut self, at: usize) -> Result<(), Gone> {
+        if self.of != at {
+            self.flush()?;
+            self.of = at;
+        }
+        while let Some(change) = self.tapes.get_mut(at).and_then(Tape::poll) {
+            self.changes.push(change);
+        }
+        if self.changes.len() >= AT_ONCE {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Gone> {
+        if self.changes.is_empty() {
+            return Ok(());
+        }
+        let changes = std::mem::replace(&mut self.changes, Vec::with_capacity(AT_ONCE));
+        self.tell(Told::Changes(number(self.of), changes))
+    }
+
+    /// All that is there was read: what became of each tape.
+    fn settle(&mut self) -> Result<(), Gone> {
+        for at in 0..self.tapes.len() {
+            let Some(tape) = self.tapes.get_mut(at) else {
+                break;
+            };
+            if !matches!(tape.state, PartState::Reading | PartState::Live) {
+                continue;
+            }
+            let was = tape.state.clone();
+            tape.settle();
+            let state = tape.state.clone();
+            self.collect(at)?;
+            self.flush()?;
+            if state != was {
+                self.tell(Told::State(number(at), state))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until something has grown, and reads on.
+    fn grow(&mut self, folder: Option<&Path>) -> Result<(), Gone> {
+        // What has happened does not matter: all are looked at.
+        let _over = self.growth.wait(None, None);
+        loop {
+            for tape in &mut self.tapes {
+                if tape.state == PartState::Live {
+                    tape.read_on();
+                }
+            }
+            self.come(folder)?;
+            let before = self.seen();
+            self.read()?;
+            self.settle()?;
+            if before == self.seen() {
+                break;
+            }
+            // An answer behind which nothing comes is looked at once more.
+            let _over = self.growth.wait(Some(UNSETTLED), None);
+        }
+        for at in 0..self.tapes.len() {
+            if let Some(tape) = self
+                .tapes
+                .get_mut(at)
+                .filter(|tape| tape.state == PartState::Live)
+            {
+                tape.rest();
+                self.collect(at)?;
+            }
+        }
+        self.flush()
+    }
+
+    fn seen(&self) -> usize {
+        self.tapes.iter().map(Tape::seen).sum()
+    }
+
+    /// Takes up recordings that have come into the folder.
+    fn come(&mut self, folder: Option<&Path>) -> Result<(), Gone> {
+        let Some(folder) = folder else { return Ok(()) };
+        let found = folder::named(folder).unwrap_or_default();
+        for path in found {
+            let is_new = !self.known.contains(&path) && self.known.len() < FILES;
+            // One that has no header yet is looked at again.
+            if is_new && let Ok(tape) = Tape::open(&path) {
+                self.add(&path, Ok(tape))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The number of a tape.
+fn number(at: usize) -> u16 {
+    // There are fewer.
+    u16::try_from(at).unwrap_or(u16::MAX)
+}
+
+fn micros(created: &str) -> Option<i64> {
+    let created: jiff::Timestamp = created.parse().ok()?;
+    Some(created.as_microsecond())
+}

@@ -1,0 +1,159 @@
+//! Help that can be read: within 80 columns, in plain words, the same for one thing everywhere.
+
+use std::collections::HashMap;
+
+use super::examples::{commands, help};
+use super::golden::{folder, run};
+
+const COLUMNS: usize = 80;
+
+/// What no help says, and what is said in its place. `.ci/language` has those of errors.
+const AVOIDED: [(&str, &str); 16] = [
+    ("Whether ", "an imperative: `Replay`, `Forward`, `Allow`"),
+    ("How long ", "`Time limit for …`"),
+    ("that is there", "`existing`"),
+    ("where there is", "`if there is`"),
+    (" anew", "`again`"),
+    ("is told", "`is reported`, `is shown`"),
+    ("can be given several times", "`repeatable`"),
+    ("more than once", "`repeatable`"),
+    ("what is under way", "the thing: `open exchanges`"),
+    ("standard error", "`stderr`"),
+    ("standard output", "`stdout`"),
+    ("stands beside", "`is next to`"),
+    ("come about", "`connect`"),
+    ("put to the test", "`exercised`, `tested`"),
+    ("no time", "`invalid duration`"),
+    ("in seconds", "a duration with a unit"),
+];
+
+#[test]
+fn no_line_of_any_help_is_wider_than_a_terminal() {
+    for words in commands() {
+        for text in [help(&words), short(&words)] {
+            for line in text.lines() {
+                let width = line.chars().count();
+                assert!(width <= COLUMNS, "{words:?} has {width} columns: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_help_has_a_phrase_that_we_avoid() {
+    let mut found = Vec::new();
+    for words in commands() {
+        let text = help(&words);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for (phrase, better) in AVOIDED {
+            if text.contains(phrase) {
+                found.push(format!("{words:?}: `{phrase}`; say {better}"));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn every_command_is_listed_with_the_first_line_of_its_help() {
+    for words in commands() {
+        let text = help(&words);
+        let Some((_, listed)) = text.split_once("\nCommands:\n") else {
+            continue;
+        };
+        let listed = listed.split("\n\n").next().unwrap_or_default();
+        for line in listed.lines() {
+            let (name, about) = line.trim().split_once("  ").expect("a line about it");
+            if name == "help" {
+                continue;
+            }
+            let of_it = help(&[words.clone(), vec![name.to_owned()]].concat());
+            assert_eq!(of_it.lines().next(), Some(about.trim()), "{words:?} {name}");
+        }
+    }
+}
+
+/// One option takes one kind of value, whatever the command.
+#[test]
+fn an_option_has_one_kind_of_value() {
+    let mut kinds: HashMap<String, (String, Vec<String>)> = HashMap::new();
+    let mut found = Vec::new();
+    for words in commands() {
+        let text = help(&words);
+        let options = text.split("\nExamples:").next().unwrap_or_default();
+        for line in options.lines() {
+            let words_of = line.trim_start();
+            let Some((_, option)) = words_of
+                .split_once("--")
+                .filter(|_| words_of.starts_with('-'))
+            else {
+                continue;
+            };
+            let option = option.split("  ").next().unwrap_or_default();
+            let (name, value) = option.split_once(' ').unwrap_or((option, ""));
+            let value = value.trim_end_matches("...");
+            let kind = (value.to_owned(), words.clone());
+            let first = kinds.entry(name.to_owned()).or_insert_with(|| kind.clone());
+            let differs = first.0 != kind.0 && !DIFFERENT.contains(&name);
+            if differs {
+                found.push(format!("--{name}: {first:?} and {kind:?}"));
+            }
+        }
+    }
+    assert!(kinds.len() > 60, "{kinds:?}");
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+/// Options with a value of another kind elsewhere, and why that is right.
+const DIFFERENT: [&str; 7] = [
+    // A glob over ids of exchanges for baselines, words for tests.
+    "filter", // Some reports can be files as well.
+    "format", // A folder for several servers, or a flag where there is one place.
+    "record", "models", // A file, or a folder as well.
+    "output", // The server of the suite that a recording is of.
+    "label", "control",
+];
+
+#[test]
+fn durations_are_spelled_the_same_everywhere() {
+    let folder = folder(&[]);
+    for arguments in [
+        &["record", "--hang-after", "5x", "--", "true"][..],
+        &[
+            "record",
+            "--listen",
+            "0",
+            "--drain-timeout",
+            "5x",
+            "--",
+            "true",
+        ],
+        &["replay", "fs.json", "--pace-cap", "5x"],
+        &["verify", "fs.json", "--timeout", "5x", "--", "true"],
+        &["run", "suite.yaml", "--http-timeout", "5x"],
+        &["inspect", "fs.json", "--hang-after", "5x"],
+    ] {
+        let (status, _, said) = run(folder.path(), arguments);
+        assert_eq!(status, 2, "{arguments:?}: {said}");
+        assert!(
+            said.contains("invalid duration `5x`"),
+            "{arguments:?}: {said}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_does_not_exist_is_answered_with_the_one_that_does() {
+    let folder = folder(&[("session.json", "{}")]);
+    let (status, _, said) = run(folder.path(), &["inspect", "sesion.json"]);
+    assert_eq!(status, 2, "{said}");
+    assert!(
+        said.contains("hint: did you mean `session.json`?"),
+        "{said}"
+    );
+}
+
+fn short(words: &[String]) -> String {
+    let output = crate::support::tapewright().args(words).arg("-h").output();
+    String::from_utf8(output.expect("the binary runs").stdout).expect("text")
+}

@@ -1,0 +1,192 @@
+//! Options that are the same on every command: old spellings, colours, and hints that name what exists.
+
+use std::fs;
+use std::process::Output;
+
+use super::examples::{commands, help};
+use super::golden::folder;
+use crate::support::tapewright;
+
+/// Spellings from before, which still work and are in no help: the command, the old one with a value, the new one.
+const OLD: [(&str, &[&str], &str); 13] = [
+    ("record", &["--capture", "c.json"], "--save-capture"),
+    ("record", &["--reporter", "json"], "--format"),
+    ("record", &["--ignore", "INV-001"], "--skip"),
+    ("run", &["--reporter", "json"], "--format"),
+    ("run", &["--target-version", "2025-06-18"], "--spec-version"),
+    ("eval", &["--reporter", "json"], "--format"),
+    ("compliance invariants", &["--ignore", "INV-001"], "--skip"),
+    ("compliance run", &["--server-label", "x"], "--label"),
+    (
+        "compliance run",
+        &["--expected-failures", "b.yaml"],
+        "--baseline",
+    ),
+    (
+        "compliance doctor",
+        &["--target-version", "2026-07-28"],
+        "--target",
+    ),
+    ("migrate", &["--to", "2026-07-28"], "--target"),
+    (
+        "model-baseline capture",
+        &["--candidate", "c.json"],
+        "--input",
+    ),
+    (
+        "model-compat capture",
+        &["--candidate", "c.json"],
+        "--input",
+    ),
+];
+
+fn words(command: &str) -> Vec<String> {
+    command.split(' ').map(str::to_owned).collect()
+}
+
+#[test]
+fn old_spellings_still_work_and_are_in_no_help() {
+    for (command, old, new) in OLD {
+        let text = help(&words(command));
+        let option = |name: &str| text.lines().any(|line| is_option(line, name));
+        assert!(option(new), "{command} {new}");
+        assert!(!option(old[0]), "{command} {}", old[0]);
+        // What is not known is refused before the help is printed.
+        let done = tapewright()
+            .args(words(command))
+            .args(old)
+            .arg("--help")
+            .output();
+        assert!(
+            done.expect("the binary runs").status.success(),
+            "{command} {old:?}"
+        );
+        let unknown = [&words(command)[..], &["--no-such-option".to_owned()]].concat();
+        let refused = tapewright().args(unknown).arg("--help").output();
+        assert_eq!(
+            refused.expect("the binary runs").status.code(),
+            Some(2),
+            "{command}"
+        );
+    }
+}
+
+fn is_option(line: &str, name: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with('-') && line.split([' ', ',', '[', '=']).any(|word| word == name)
+}
+
+/// An unknown option of a command, said with colours or without.
+fn refused(command: &[String], options: &[&str], variables: &[(&str, &str)]) -> Output {
+    let mut asked = tapewright();
+    for name in ["NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR"] {
+        asked.env_remove(name);
+    }
+    asked
+        .args(command)
+        .args(options)
+        .arg("--no-such-option")
+        .env("TERM", "xterm")
+        .envs(variables.iter().copied());
+    asked.output().expect("the binary runs")
+}
+
+#[test]
+fn every_command_has_colours_where_they_are_asked_for_and_nowhere_else() {
+    for command in commands().iter().filter(|command| !command.is_empty()) {
+        assert!(help(command).contains("--color <WHEN>"), "{command:?}");
+        for (options, variables, coloured) in [
+            (&[][..], &[][..], false),
+            (&["--color", "always"], &[], true),
+            (&["--color=always"], &[("NO_COLOR", "1")], true),
+            (&["--color", "never"], &[("CLICOLOR_FORCE", "1")], false),
+            (&["--color", "auto"], &[("CLICOLOR_FORCE", "1")], true),
+        ] {
+            let done = refused(command, options, variables);
+            let said = String::from_utf8(done.stderr).expect("text");
+            assert_eq!(done.status.code(), Some(2), "{command:?}: {said}");
+            assert_eq!(
+                said.contains('\u{1b}'),
+                coloured,
+                "{command:?} {options:?}: {said}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_a_command_prints_is_coloured_by_the_same_option() {
+    let tape = include_str!("../../wire/handshake-http.tape.jsonl");
+    let folder = folder(&[("http.tape.jsonl", tape)]);
+    let colours = |words: &[&str]| {
+        let mut show = tapewright();
+        show.args(words)
+            .current_dir(folder.path())
+            .env_remove("NO_COLOR");
+        let done = show
+            .env_remove("CLICOLOR_FORCE")
+            .output()
+            .expect("the binary runs");
+        [done.stdout, done.stderr].map(|text| text.contains(&0x1b))
+    };
+    let show = ["show", "http.tape.jsonl", "--all"];
+    assert_eq!(colours(&show), [false, false]);
+    let always = ["show", "http.tape.jsonl", "--all", "--color", "always"];
+    assert_eq!(colours(&always), [true, false]);
+    let front = ["--color", "always", "show", "http.tape.jsonl", "--all"];
+    assert_eq!(colours(&front), [true, false]);
+    // An error of ours, and no mistake in the arguments.
+    assert_eq!(colours(&["inspect", "none.json"]), [false, false]);
+    assert_eq!(
+        colours(&["inspect", "none.json", "--color=always"]),
+        [false, true]
+    );
+}
+
+const SUITE: &str = "servers:\n  weather: { command: [\"false\"] }\ntools:\n  - { name: tells the time, server: weather, tool: forecast, tags: [smoke] }\n";
+
+#[test]
+fn a_name_that_does_not_exist_is_answered_with_the_one_that_does() {
+    let folder = folder(&[("suite.yaml", SUITE)]);
+    fs::create_dir(folder.path().join(".cursor")).expect("a folder");
+    let servers = "{ \"mcpServers\": { \"weather\": { \"command\": \"npx\" } } }";
+    fs::write(folder.path().join(".cursor/mcp.json"), servers).expect("a file");
+    for (words, meant) in [
+        (
+            &["run", "suite.yaml", "--filter", "tool:forcast"][..],
+            "forecast",
+        ),
+        (
+            &["run", "suite.yaml", "--filter", "server:wether"],
+            "weather",
+        ),
+        (
+            &["run", "suite.yaml", "--filter", "tells the tine"],
+            "tells the time",
+        ),
+        (
+            &["run", "suite.yaml", "--include", "tells the tine"],
+            "tells the time",
+        ),
+        (&["run", "suite.yaml", "--tag", "smok"], "smoke"),
+        (
+            &["wrap", "wether", "--client", "cursor", "--dry-run"],
+            "weather",
+        ),
+        (&["explain", "fault:hnag"], "fault:hang"),
+        (&["schema", "cassete"], "cassette"),
+        (&["record", "--fault", "hang tol=x", "--", "true"], "tool"),
+    ] {
+        let done = tapewright()
+            .args(words)
+            .current_dir(folder.path())
+            .env("HOME", folder.path())
+            .env("TAPEWRIGHT_HOME", folder.path().join("state"))
+            .output()
+            .expect("the binary runs");
+        let said = String::from_utf8(done.stderr).expect("text");
+        assert!(!done.status.success(), "{words:?}: {said}");
+        let hint = format!("did you mean `{meant}`");
+        assert!(said.contains(&hint), "{words:?}: {said}");
+    }
+}
