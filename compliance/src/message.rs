@@ -9,7 +9,7 @@ use crate::fields::{Fields, is_content_alone};
 use crate::id::Key;
 use crate::method::Method;
 use crate::revision::Revisions;
-use crate::session::Moment;
+use crate::session::{Moment, Paired};
 use crate::value::Value;
 
 /// One message: a whole line or body, or one member of a batch.
@@ -24,6 +24,8 @@ pub(crate) struct Message<'a> {
     pub(crate) method: Method,
     /// The id of a request or response, as it is compared; [`Key::Null`] without one.
     pub(crate) key: Key,
+    /// What it has to do with a request.
+    pub(crate) paired: Paired,
     /// The revisions that it may be of.
     pub(crate) revisions: Revisions,
     /// Its place in a batch.
@@ -48,6 +50,7 @@ impl<'a> Message<'a> {
             text,
             method: envelope.method().map_or(Method::Other, Method::named),
             key,
+            paired: Paired::default(),
             revisions: Revisions::NONE,
             within: None,
             fields: OnceCell::new(),

@@ -7,7 +7,7 @@ use super::Checker;
 use super::results::Results;
 use crate::id::Key;
 use crate::session::capabilities::Capabilities;
-use crate::session::{Session, Sort};
+use crate::session::{Beside, Session, Sort};
 use crate::value::Value;
 
 impl Checker {
@@ -27,7 +27,7 @@ impl Checker {
             Kind::Notification { .. } if answered => Some(Key::Null),
             _ => None,
         };
-        self.document(key).beside = Some(id);
+        self.document(key).beside = Some(Beside::new(id));
     }
 
     fn document(&mut self, key: SessionKey) -> &mut Session {

@@ -280,8 +280,10 @@ impl Checker {
         session.begin_payload(event.dir);
         let era = session.era(seen.era, &message);
         if event.is_made_by_us() {
-            return session.answered_by_us(event.dir, message.key);
+            return session.answered_by_us(event, &message);
         }
+        session.pair(event, envelope);
+        message.paired = session.paired(0);
         message.revisions = session.possible(era, &message);
         if !self.conduits.is_empty() {
             self.exchange_message(event, &message);
@@ -314,6 +316,7 @@ impl Checker {
             let envelope = Envelope::of_json(text);
             let mut member = Message::new(&seen, text, &envelope);
             member.within = Some(within);
+            member.paired = session.paired(within);
             member.revisions = session.possible(era, &member);
             within += 1;
             turn.one(session, &member);
@@ -397,7 +400,7 @@ impl Turn<'_> {
                 self.show(session, checks, message, Answer::Nameless);
             }
             Kind::Response { .. } => {
-                let answer = session.answer(dir, message.key);
+                let answer = session.answer(message);
                 let checks = match answer {
                     Answer::Pairs(asked) => dispatch.responses(dir.opposite(), asked.method),
                     _ => &dispatch.stray,

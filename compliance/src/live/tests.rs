@@ -1,5 +1,5 @@
 use bytes::Bytes;
-use tapewright_schemas::event::{CloseReason, LineEnd};
+use tapewright_schemas::event::{CloseReason, LineEnd, Peer};
 
 use super::*;
 use crate::finding::Status;
@@ -97,6 +97,75 @@ fn an_exchange_that_is_over_does_not_hang() {
     live.observe(&closed, None);
     live.tick(second(500));
     assert_eq!(told(&mut live), []);
+}
+
+/// A request over HTTP in this session, whose stream ends without an answer.
+fn ended_stream(live: &mut Live, session: u32) {
+    let opened = EventBody::Opened(Peer::Client {
+        address: "127.0.0.1:1".to_owned(),
+        connection: 1,
+    });
+    let ask = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#;
+    let closed = EventBody::Closed(CloseReason::EndOfInput);
+    for mut event in [
+        Event::new(second(1), Direction::ToServer, opened),
+        say(Direction::ToServer, 1, ask),
+        Event::new(second(2), Direction::ToClient, closed),
+    ] {
+        (event.session.0, event.conduit.0) = (session, 4);
+        live.observe(&event, None);
+    }
+}
+
+#[test]
+fn a_request_whose_stream_ends_in_a_session_without_an_answer_hangs() {
+    let mut live = watching_hangs();
+    ended_stream(&mut live, 7);
+    live.tick(second(40));
+    let open = "`tools/call`, id `1`, has had no answer for 39.0 s, since 1.0 s";
+    let expected = ("HANG".to_owned(), "open".to_owned(), open.to_owned());
+    assert_eq!(told(&mut live), [expected]);
+    // The client may fetch what it missed on another stream.
+    let mut answer = say(
+        Direction::ToClient,
+        50,
+        r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+    );
+    (answer.session.0, answer.conduit.0) = (7, 9);
+    live.observe(&answer, None);
+    let closed = "`tools/call`, id `1`, was answered after 49.0 s";
+    let expected = ("HANG".to_owned(), "closed".to_owned(), closed.to_owned());
+    assert_eq!(told(&mut live), [expected]);
+    // What belongs to no session has its answer there or nowhere.
+    let mut live = watching_hangs();
+    ended_stream(&mut live, 0);
+    live.end(second(500));
+    assert_eq!(told(&mut live), []);
+}
+
+#[test]
+fn hangs_pair_by_type_and_spelling_of_ids() {
+    let asks = [
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/call"}"#,
+        r#"{"jsonrpc":"2.0","id":2.0,"method":"prompts/get"}"#,
+        r#"{"jsonrpc":"2.0","id":"2","method":"resources/read"}"#,
+    ];
+    for (answered, id) in ["2", "2.0", "\"2\""].into_iter().enumerate() {
+        let mut live = watching_hangs();
+        for ask in asks {
+            live.observe(&say(Direction::ToServer, 1, ask), None);
+        }
+        let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
+        live.observe(&say(Direction::ToClient, 2, &answer), None);
+        live.end(second(60));
+        let hang: Vec<_> = told(&mut live).into_iter().map(|one| one.2).collect();
+        let mut expected = vec!["`tools/call`", "`prompts/get`", "`resources/read`"];
+        expected.remove(answered);
+        assert_eq!(hang.len(), 2, "{hang:?}");
+        for (hang, method) in hang.iter().zip(expected) {
+            assert!(hang.starts_with(method), "{id}: {hang}");
+        }
+    }
 }
 
 #[test]

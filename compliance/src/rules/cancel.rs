@@ -39,22 +39,23 @@ fn own_request(case: &Case<'_>, out: &mut Out<'_>) {
     if case.message.revisions == R5 && case.dir() == Direction::ToClient {
         return;
     }
-    let Some(id) = case.message.param("requestId") else {
+    if case.message.param("requestId").is_none() {
         return;
-    };
-    let key = Key::by_value_of(id.0);
+    }
+    let paired = case.message.paired;
     let requests = case.session.requests(case.dir());
+    let asked = paired.handle.and_then(|handle| requests.get(handle));
     let fault = |what: &str| Fault::new(case.sender(), what).at(case.message, "/params/requestId");
-    match requests.find(key) {
+    match asked {
         Some(asked) if asked.task => {
             let what = "a request that asked for a task is cancelled by `tasks/cancel`";
             out.fail(fault(what).seen(asked.seq));
         }
         Some(_) => out.pass(),
-        None if requests.knows(key) => {
+        None if paired.again => {
             out.race(fault("the request that is cancelled was answered before"));
         }
-        None if requests.has_forgotten() => out.doubt(Doubt::Evicted),
+        None if paired.forgotten => out.doubt(Doubt::Evicted),
         None => out.fail(fault("no request with this id was in flight")),
     }
 }

@@ -189,9 +189,9 @@ fn once(case: &Case<'_>, out: &mut Out<'_>) {
 }
 
 fn uncancelled(case: &Case<'_>, out: &mut Out<'_>) {
-    let id = case.message.param("requestId");
-    let key = id.map(|id| crate::id::Key::by_value_of(id.0));
-    let asked = key.and_then(|key| case.session.requests(case.dir()).find(key));
+    let requests = case.session.requests(case.dir());
+    let asked = case.message.paired.handle;
+    let asked = asked.and_then(|handle| requests.get(handle));
     if let Some(asked) = asked.filter(|asked| asked.method == Method::Initialize) {
         let what = "`initialize` was cancelled";
         let fault = Fault::new(Side::Client, what).at(case.message, "/params/requestId");

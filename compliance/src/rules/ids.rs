@@ -34,36 +34,31 @@ pub(crate) static REUSED: Invariant = Invariant {
     checks: &[Check::Request(Way::Any, Methods::All, reused)],
 };
 
-fn key(case: &Case<'_>) -> Option<Key> {
-    let key = case.message.key;
-    (key != Key::Null).then_some(key)
-}
-
 fn reused(case: &Case<'_>, out: &mut Out<'_>) {
-    let Some(key) = key(case) else { return };
-    let requests = case.session.requests(case.dir());
+    if case.message.key == Key::Null {
+        return;
+    }
+    let (first, paired) = (case.session.shares_id(case.message), case.message.paired);
     // A stream that is resumed repeats what was lost, requests as well; a request of the
     // server that is on a second stream is the subject of INV-066.
     let twice = case.is_http()
         && case.dir() == Direction::ToClient
-        && requests
-            .find(key)
-            .is_some_and(|first| first.conduit != case.message.conduit);
-    if requests.knows(key) && (case.resumes() || twice) {
+        && first.is_some_and(|first| first.conduit != case.message.conduit);
+    if paired.again && (case.resumes() || twice) {
         return;
     }
-    if requests.knows(key) {
+    if paired.again {
         let what = format!(
             "{} has an id that was used before",
             quoted(case.message.spelled())
         );
         let fault = Fault::new(case.sender(), what).at(case.message, "/id");
-        return out.fail(match requests.find(key) {
+        return out.fail(match first {
             Some(first) => fault.seen(first.seq),
             None => fault,
         });
     }
-    if requests.has_forgotten() {
+    if paired.forgotten {
         out.doubt(Doubt::Evicted);
     } else {
         out.pass();
@@ -95,8 +90,10 @@ pub(crate) static IN_FLIGHT: Invariant = Invariant {
 };
 
 fn in_flight(case: &Case<'_>, out: &mut Out<'_>) {
-    let Some(key) = key(case) else { return };
-    match case.session.requests(case.dir()).find(key) {
+    if case.message.key == Key::Null {
+        return;
+    }
+    match case.session.shares_id(case.message) {
         // Who gave a request up need not wait for an answer.
         Some(first) if first.cancelled.is_none() => {
             let what = format!(
@@ -161,7 +158,8 @@ fn answers_something(case: &Case<'_>, out: &mut Out<'_>) {
 
 /// In a capture a response stands beside its request, also when their ids differ.
 fn beside(case: &Case<'_>, asked: &Asked, out: &mut Out<'_>) {
-    let Some(Some(request)) = case.session.beside else {
+    let beside = case.session.beside.as_ref();
+    let Some(request) = beside.and_then(|beside| beside.key) else {
         return out.pass();
     };
     if case.message.key == request {

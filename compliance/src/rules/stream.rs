@@ -211,8 +211,7 @@ pub(crate) static ONE_STREAM: Invariant = Invariant {
 };
 
 fn one_stream(case: &Case<'_>, out: &mut Out<'_>) {
-    let other = case.session.requests(case.dir()).find(case.message.key);
-    match other {
+    match case.session.shares_id(case.message) {
         Some(other) if other.conduit != case.message.conduit && !case.resumes() => {
             let what = "a request is sent on two streams";
             let fault = Fault::new(Side::Server, what).at(case.message, "/id");

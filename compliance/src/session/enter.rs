@@ -10,7 +10,7 @@ use super::lists::{Cursors, Scope, rank};
 use super::modern::{Input, Wants, salient};
 use super::tasks::State;
 use super::tokens::Progress;
-use super::{LATEST, Session, pick_mut};
+use super::{Session, pick_mut};
 use crate::id::{Key, hash};
 use crate::message::Message;
 use crate::method::Method;
@@ -22,12 +22,10 @@ impl Session {
     pub(crate) fn enter(&mut self, message: &Message<'_>) {
         self.enter_era(message);
         match &message.envelope.kind {
-            Kind::Request { .. } => self.enter_request(message, message.key),
-            Kind::Notification { .. } if self.beside == Some(Some(Key::Null)) => {
-                self.enter_request(message, Key::Null);
-            }
+            Kind::Request { .. } => self.enter_request(message),
+            Kind::Notification { .. } if self.is_answered_beside() => self.enter_request(message),
             Kind::Notification { .. } => self.enter_notification(message),
-            Kind::Response { .. } => self.enter_response(message, message.key),
+            Kind::Response { .. } => self.enter_response(message),
             _ => {}
         }
     }
@@ -45,7 +43,7 @@ impl Session {
         self.serves_stateless |= typed.is_some() && message.dir == Direction::ToClient;
     }
 
-    fn enter_request(&mut self, message: &Message<'_>, key: Key) {
+    fn enter_request(&mut self, message: &Message<'_>) {
         if message.dir == Direction::ToServer {
             self.lifecycle.spoke = true;
             if message.revisions != R5 {
@@ -57,17 +55,7 @@ impl Session {
             let (moment, task) = (asked.moment(), asked.task);
             self.tokens_mut(message.dir).begin(token, moment, task);
         }
-        let latest = pick_mut(&mut self.latest, message.dir);
-        if latest.len() < LATEST {
-            latest.push(key);
-        }
-        // A request of the server that comes on a second stream is still one request.
-        let repeated = message.dir == Direction::ToClient
-            && (self.requests(message.dir).find(key))
-                .is_some_and(|first| first.conduit != message.conduit);
-        if (key != Key::Null || self.beside.is_some()) && !repeated {
-            self.requests_mut(message.dir).insert(key, asked);
-        }
+        self.note(message, asked);
     }
 
     fn enter_handshake_request(&mut self, message: &Message<'_>) {
@@ -201,10 +189,10 @@ impl Session {
                 self.lifecycle.initialized.get_or_insert(message.moment());
             }
             (Method::Cancelled, dir) => {
-                let id = message.param("requestId").map(|id| Key::by_value_of(id.0));
                 let moment = message.moment();
                 let requests = self.requests_mut(dir);
-                let Some(asked) = id.and_then(|id| requests.cancel(id)) else {
+                let cancelled = message.paired.handle;
+                let Some(asked) = cancelled.and_then(|one| requests.cancel(one)) else {
                     return;
                 };
                 asked.cancelled.get_or_insert(moment);
@@ -241,16 +229,12 @@ impl Session {
         }
     }
 
-    fn enter_response(&mut self, message: &Message<'_>, id: Key) {
-        let key = match self.beside {
-            Some(Some(beside)) => beside,
-            Some(None) => return,
-            None => id,
-        };
-        let way = message.dir.opposite();
-        let Some(asked) = self.requests_mut(way).take(key) else {
+    fn enter_response(&mut self, message: &Message<'_>) {
+        let Some(asked) = self.take_answered(message) else {
             return;
         };
+        let beside = self.beside.as_ref().and_then(|beside| beside.key);
+        let (way, key) = (message.dir.opposite(), beside.unwrap_or(message.key));
         if way == Direction::ToServer && self.requests(way).is_idle() {
             self.freed = Some(message.moment());
         }

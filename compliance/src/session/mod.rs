@@ -12,18 +12,19 @@ pub(crate) mod ids;
 pub(crate) mod lifecycle;
 pub(crate) mod lists;
 pub(crate) mod modern;
+mod paired;
 pub(crate) mod tasks;
 pub(crate) mod tokens;
 pub(crate) mod tools;
 
+use tapewright_schemas::conversation::{Conversation, Handle};
 use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::era::{Era, EraTracker};
 use tapewright_schemas::event::{
-    CloseReason, ConduitId, Direction, Exit, Offset, SessionEnd, SessionKey,
+    CloseReason, ConduitId, Direction, Event, Exit, Offset, SessionEnd, SessionKey,
 };
 use tapewright_schemas::patience::{CLIENT_PATIENCE, LENIENCY};
 
-use self::asked::Asked;
 use self::capabilities::Capabilities;
 use self::elicitations::Elicitations;
 pub(crate) use self::enter::{CLIENT_CAPABILITIES_KEY, subscription};
@@ -32,6 +33,7 @@ use self::ids::Requests;
 use self::lifecycle::Lifecycle;
 use self::lists::{Cursors, Logging, Subscriptions, Uses};
 use self::modern::Modern;
+pub(crate) use self::paired::{Answer, Beside, Paired};
 use self::tasks::Tasks;
 use self::tokens::Tokens;
 use self::tools::Tools;
@@ -39,7 +41,6 @@ use crate::carrier::Carriers;
 use crate::facts::{Facts, Keeps};
 use crate::finding::Side;
 use crate::http::session::HttpSession;
-use crate::id::Key;
 use crate::message::Message;
 use crate::revision::{R5, Revisions};
 
@@ -127,30 +128,19 @@ pub(crate) struct Session {
     /// When the session was ended as such, in words.
     pub(crate) ended: Option<(Moment, SessionEnd)>,
     pub(crate) last: Offset,
-    /// In a capture the response stands beside its request: the id of that request.
-    pub(crate) beside: Option<Option<Key>>,
+    /// In a capture the response stands beside its request.
+    pub(crate) beside: Option<Beside>,
     eras: EraTracker,
+    // Which answer belongs to which request, by what ids mean.
+    conversation: Conversation<()>,
+    // What the fold tells of the payload that is being judged.
+    told: Vec<Paired>,
     // The requests of the last payload of each direction, for a fault that follows it.
-    latest: [Vec<Key>; 2],
+    latest: [Vec<Handle>; 2],
 }
 
 /// How many requests of one payload are remembered for a fault that follows it.
 const LATEST: usize = 4_096;
-
-/// What a response answers.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Answer<'a> {
-    /// It has no id to go by.
-    Nameless,
-    /// A request that awaits it.
-    Pairs(&'a Asked),
-    /// A request that had its response before.
-    Again,
-    /// A request that may have been forgotten, or missed.
-    Forgotten,
-    /// Nothing.
-    Nobody,
-}
 
 impl Session {
     pub(crate) fn new(key: SessionKey, sort: Sort, facts: Facts, follows: Follows) -> Self {
@@ -194,6 +184,8 @@ impl Session {
             last: Offset::default(),
             beside: None,
             eras: EraTracker::default(),
+            conversation: Conversation::of_handles().by_value(),
+            told: Vec::new(),
             latest: Default::default(),
         }
     }
@@ -342,7 +334,7 @@ impl Session {
     pub(crate) fn possible(&self, era: Option<Era>, message: &Message<'_>) -> Revisions {
         if self.stateless
             && let Kind::Response { .. } = &message.envelope.kind
-            && let Answer::Pairs(asked) = self.answer(message.dir, message.key)
+            && let Answer::Pairs(asked) = self.answer(message)
         {
             // An answer is of the era of its request.
             return if asked.revisions == R5 {
@@ -393,29 +385,11 @@ impl Session {
         }
     }
 
-    /// What a response of this direction answers.
-    pub(crate) fn answer(&self, dir: Direction, key: Key) -> Answer<'_> {
-        let requests = self.requests(dir.opposite());
-        if let Some(beside) = self.beside {
-            let asked = beside.and_then(|key| requests.find(key));
-            return asked.map_or(Answer::Nobody, Answer::Pairs);
-        }
-        if key == Key::Null {
-            return Answer::Nameless;
-        }
-        match requests.find(key) {
-            Some(asked) => Answer::Pairs(asked),
-            None if requests.knows(key) => Answer::Again,
-            None if requests.has_forgotten() => Answer::Forgotten,
-            None => Answer::Nobody,
-        }
-    }
-
     /// A fault of ours happened to the last payload of this direction.
     pub(crate) fn fault(&mut self, dir: Direction) {
         *pick_mut(&mut self.faulted, dir) = true;
-        for key in std::mem::take(pick_mut(&mut self.latest, dir)) {
-            if let Some(asked) = self.requests_mut(dir).find_mut(key) {
+        for handle in std::mem::take(pick_mut(&mut self.latest, dir)) {
+            if let Some(asked) = self.requests_mut(dir).get_mut(handle) {
                 asked.faulted = true;
             }
         }
@@ -423,9 +397,12 @@ impl Session {
 
     /// We answered in a peer's place: whoever asked may act on it, and what the peer itself
     /// says, or never says, about that request is no fault of its own.
-    pub(crate) fn answered_by_us(&mut self, dir: Direction, key: Key) {
+    pub(crate) fn answered_by_us(&mut self, event: &Event, message: &Message<'_>) {
+        let (dir, way) = (event.dir, event.dir.opposite());
         *pick_mut(&mut self.faulted, dir) = true;
-        if let Some(asked) = self.requests_mut(dir.opposite()).find_mut(key) {
+        let find = |id| self.conversation.find(event.scope(), way, id);
+        let handle = message.id().and_then(find);
+        if let Some(asked) = handle.and_then(|one| self.requests_mut(way).get_mut(one)) {
             asked.faulted = true;
         }
     }

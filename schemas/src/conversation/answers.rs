@@ -57,19 +57,17 @@ impl<T: Default> Conversation<T> {
         method: &str,
         params: Option<&[u8]>,
     ) -> (Does, Option<Handle>) {
-        let named = |name: &str| {
-            let id = params.and_then(|params| json::find(params, &[name]));
-            id.map(IdKey::exact_of)
-        };
         let scope = event.scope();
         let (what, handle) = match method {
             "notifications/cancelled" => {
-                let id = named("requestId");
+                let id = params.and_then(|params| json::find(params, &["requestId"]));
+                let id = id.map(|id| self.exchanges.key(&RequestId::of_source(id)));
                 let one = id.and_then(|id| self.exchanges.cancel(scope, event.dir, id));
                 (Does::Cancels, one)
             }
             "notifications/progress" => {
-                let token = named("progressToken");
+                let token = params.and_then(|params| json::find(params, &["progressToken"]));
+                let token = token.map(IdKey::exact_of);
                 let dir = event.dir.opposite();
                 let one = token.and_then(|token| self.exchanges.by_token(scope, dir, token));
                 (Does::Progress, one)
@@ -89,7 +87,7 @@ impl<T: Default> Conversation<T> {
     fn is_carried(&self, carrier: &Carrier, event: &Event, id: &RequestId<'_>) -> bool {
         let named = self
             .exchanges
-            .find(event.scope(), event.dir.opposite(), id)
+            .find(event.scope(), event.dir.opposite(), self.exchanges.key(id))
             .filter(|_| id.pairs());
         named.is_some_and(|named| carrier.asked.contains(&named))
     }

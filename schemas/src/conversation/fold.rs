@@ -12,7 +12,7 @@ use super::{Handle, IdKey, Pairing};
 use crate::cassette::ends::Ends;
 use crate::envelope::{Envelope, Kind, RequestId, for_each_message};
 use crate::event::{
-    ConduitId, Direction, Event, EventBody, Head, MessageNumber, Offset, Payload, Peer,
+    ConduitId, Direction, Event, EventBody, Head, MessageNumber, Offset, Payload, Peer, Scope,
 };
 
 /// Follows the requests of both sides from events to the end of their exchanges.
@@ -56,6 +56,15 @@ struct Part<'a> {
     event: &'a Event,
     text: &'a [u8],
     is_member: bool,
+}
+
+/// What a request opened.
+#[derive(Clone, Copy, Default)]
+struct Opened {
+    handle: Option<Handle>,
+    reuses: Option<Handle>,
+    again: bool,
+    forgotten: Option<Handle>,
 }
 
 /// A direction of a conduit.
@@ -119,6 +128,14 @@ impl<T: Default> Conversation<T> {
         }
     }
 
+    /// Takes ids for what they mean: `2.0` answers `2`, and `"2"` does not. For who judges how
+    /// peers use ids, and blames none for how a number is spelled.
+    #[must_use]
+    pub fn by_value(mut self) -> Self {
+        self.exchanges = self.exchanges.by_value();
+        self
+    }
+
     /// Takes the next event; `message` is its message taken apart, where that is known.
     /// `each` is shown every single message.
     pub fn observe(
@@ -175,6 +192,12 @@ impl<T: Default> Conversation<T> {
     /// The next exchange that a fault keeps from its end.
     pub fn poll_kept(&mut self) -> Option<Handle> {
         self.kept.pop_front()
+    }
+
+    /// The request in flight that an answer with this id would be for.
+    #[must_use]
+    pub fn find(&self, scope: Scope, dir: Direction, id: &RequestId<'_>) -> Option<Handle> {
+        self.exchanges.find(scope, dir, self.exchanges.key(id))
     }
 
     /// An exchange that is not over.
@@ -251,16 +274,16 @@ impl<T: Default> Conversation<T> {
         each: &mut impl FnMut(Step<'_, T>),
     ) {
         let Part { event, text, .. } = part;
-        let mut reuses = None;
+        let mut opened = Opened::default();
         let (what, handle) = match &envelope.kind {
             Kind::Request { id, method, params } => {
                 let mut exchange = Exchange::new(event, text, envelope, self.gaps);
                 if self.describes {
                     exchange.describe(text, id, method, *params);
                 }
-                let asked = self.ask(event, exchange, id, *params);
-                reuses = asked.1.filter(|_| id.pairs());
-                (Does::Asks, Some(asked.0))
+                opened = self.ask(event, exchange, id, *params);
+                opened.reuses = opened.reuses.filter(|_| id.pairs());
+                (Does::Asks, opened.handle)
             }
             Kind::Response { id, error, .. } => {
                 let describes = self.describes;
@@ -276,9 +299,12 @@ impl<T: Default> Conversation<T> {
             what,
             exchange: handle.and_then(|handle| self.exchanges.get(handle)),
             handle,
-            reuses,
+            reuses: opened.reuses,
+            again: opened.again,
+            forgotten: opened.forgotten,
             is_member: part.is_member,
             scope: event.scope(),
+            dir: event.dir,
             exchanges: &self.exchanges,
         });
         match (what, handle) {
@@ -297,12 +323,14 @@ impl<T: Default> Conversation<T> {
         exchange: Exchange<T>,
         id: &RequestId<'_>,
         params: Option<&[u8]>,
-    ) -> (Handle, Option<Handle>) {
-        let asked = self.exchanges.ask(event.scope(), event.dir, id, exchange);
+    ) -> Opened {
+        let key = self.exchanges.key(id);
+        let asked = self.exchanges.ask(event.scope(), event.dir, key, exchange);
         if let Some(token) = params.and_then(progress_token) {
             self.exchanges
                 .set_token(asked.handle, IdKey::exact_of(token));
         }
+        let forgotten = asked.forgotten.as_ref().map(|(handle, _)| *handle);
         if let Some((handle, exchange)) = asked.forgotten
             && exchange.state != State::GivenUp
             && self.describes
@@ -320,7 +348,12 @@ impl<T: Default> Conversation<T> {
             carrier.asked.push(asked.handle);
         }
         self.freshen(event, asked.handle);
-        (asked.handle, asked.reuses)
+        Opened {
+            handle: Some(asked.handle),
+            reuses: asked.reuses,
+            again: asked.again,
+            forgotten,
+        }
     }
 
     /// A message has asked or answered this.
@@ -412,7 +445,7 @@ impl<T: Default> Conversation<T> {
             && let Some(oldest) = self.given_up.pop_front()
         {
             // Unless it was answered late, or forgotten for another.
-            self.exchanges.remove(oldest);
+            self.exchanges.forget_one(oldest);
         }
         Some(exchange)
     }

@@ -6,6 +6,7 @@ use foldhash::quality::RandomState;
 
 use super::IdKey;
 use super::flight::{Flight, Handle, Request};
+use super::paired::{Answer, Asked};
 use super::scopes::Scopes;
 use super::used::{Others, Whole};
 use crate::envelope::RequestId;
@@ -36,34 +37,8 @@ pub struct Pairing<T> {
     others: Others,
     limit: usize,
     remembers: bool,
+    by_value: bool,
     forgotten: u64,
-}
-
-/// What became of the asking.
-#[derive(Debug)]
-#[must_use = "a request may be forgotten for another"]
-pub struct Asked<T> {
-    /// The request.
-    pub handle: Handle,
-    /// The request before it of the same id, which is in flight as well.
-    pub reuses: Option<Handle>,
-    /// The oldest request, when there were too many.
-    pub forgotten: Option<(Handle, T)>,
-}
-
-/// What a response answers.
-#[derive(Debug)]
-pub enum Answer<T> {
-    /// This request, which it takes out of flight.
-    Pairs(Handle, T),
-    /// A request that had its answer before.
-    Duplicate,
-    /// A request that waits, whose id has the same text and another type; it waits on.
-    TypeChanged(Handle),
-    /// Perhaps a request that was forgotten.
-    Forgotten,
-    /// Nothing.
-    Orphan,
 }
 
 /// How many requests are followed at once.
@@ -81,6 +56,7 @@ impl<T> Default for Pairing<T> {
             others: Others::default(),
             limit: LIMIT,
             remembers: true,
+            by_value: false,
             forgotten: 0,
         }
     }
@@ -93,6 +69,23 @@ impl<T> Pairing<T> {
         Self {
             remembers: false,
             ..Self::default()
+        }
+    }
+
+    /// Takes ids for what they mean: `2`, `2.0` and `2e0` are one id, and `"2"` is another.
+    #[must_use]
+    pub fn by_value(mut self) -> Self {
+        self.by_value = true;
+        self
+    }
+
+    /// An id as it is compared here.
+    #[must_use]
+    pub fn key(&self, id: &RequestId<'_>) -> IdKey {
+        if self.by_value {
+            IdKey::by_value(id)
+        } else {
+            IdKey::exact(id)
         }
     }
 
@@ -112,7 +105,7 @@ impl<T> Pairing<T> {
         value: T,
     ) -> Asked<T> {
         let id = id.into();
-        self.remember((scope, dir, id));
+        let again = self.remember((scope, dir, id));
         let request = Request {
             scope,
             dir,
@@ -143,6 +136,7 @@ impl<T> Pairing<T> {
         Asked {
             handle,
             reuses: before.and_then(|before| self.flight.handle(before)),
+            again,
             forgotten,
         }
     }
@@ -194,7 +188,7 @@ impl<T> Pairing<T> {
         dir: Direction,
         id: &RequestId<'_>,
     ) -> Result<Handle, Answer<X>> {
-        let (asked, key) = (dir.opposite(), IdKey::exact(id));
+        let (asked, key) = (dir.opposite(), self.key(id));
         if let Some(handle) = self.find(scope, asked, key) {
             return Ok(handle);
         }
@@ -313,6 +307,12 @@ impl<T> Pairing<T> {
     /// Forgets the oldest request: its answer may still come.
     pub fn forget_oldest(&mut self) -> Option<(Handle, T)> {
         self.forget_place(self.flight.oldest()?)
+    }
+
+    /// Forgets a request: its answer may still come.
+    pub fn forget_one(&mut self, handle: Handle) -> Option<T> {
+        let place = self.flight.place(handle)?;
+        self.forget_place(place).map(|(_, value)| value)
     }
 
     /// A scope is over: what was in flight in it.
@@ -455,18 +455,20 @@ impl<T> Pairing<T> {
         }
     }
 
-    /// An id is used.
-    fn remember(&mut self, whole: Whole) {
+    /// An id is used; whether it was before.
+    fn remember(&mut self, whole: Whole) -> bool {
         let (scope, dir, id) = whole;
         if !self.remembers || id == IdKey::Null {
-            return;
+            return false;
         }
         if let IdKey::Integer(id) = id {
-            self.scopes.remember(scope, dir, id);
-        } else if let Some((scope, dir, _)) = self.others.insert(whole)
-            && let Some(side) = self.scopes.get_mut(scope, dir)
-        {
-            side.forgot_used = true;
+            return self.scopes.remember(scope, dir, id);
         }
+        let scopes = &mut self.scopes;
+        self.others.insert(whole, |(scope, dir, _)| {
+            if let Some(side) = scopes.get_mut(*scope, *dir) {
+                side.forgot_used = true;
+            }
+        })
     }
 }

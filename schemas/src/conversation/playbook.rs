@@ -289,7 +289,8 @@ fn what_is_given_up_is_remembered_within_a_bound() {
     }
     talk.said.clear();
     let talk = talk.s(&answer("0")).s(&answer("5999"));
-    assert_eq!(talk.said(), ["Duplicate", "Late 11999"]);
+    // What is not remembered is not taken for a second answer.
+    assert_eq!(talk.said(), ["Orphan", "Late 11999"]);
 }
 
 #[test]
@@ -301,6 +302,77 @@ fn ids_mean_something_within_a_session_and_within_an_exchange_of_the_lane() {
     let talk = talk.on(0, 4).s(&answer("1")).on(2, 5).s(&answer("1"));
     let talk = talk.on(0, 5).s(&answer("1"));
     assert_eq!(talk.said()[4..], ["Answers 4", "Answers 2", "Orphan"]);
+}
+
+#[test]
+fn by_value_a_number_is_one_id_however_it_is_spelled() {
+    let (exact, mut by_value) = (Talk::default(), Talk::default());
+    by_value.conversation = Conversation::default().by_value();
+    let play = |talk: Talk| {
+        let talk = talk.c(&ask("2")).s(&answer("\"2\"")).s(&answer("2.0"));
+        let talk = talk.s(&answer("2e0")).c(&ask("3.0"));
+        talk.c(&about("cancelled", "requestId", "3"))
+            .s(&answer("3"))
+    };
+    let (exact, by_value) = (play(exact), play(by_value));
+    let said = [
+        "Asks 1",
+        "TypeChanged 1",
+        "Orphan",
+        "Orphan",
+        "Asks 5",
+        "Nothing",
+        "Orphan",
+    ];
+    assert_eq!(exact.said(), said);
+    let said = [
+        "Asks 1",
+        "TypeChanged 1",
+        "Answers 1",
+        "Duplicate",
+        "Asks 5",
+        "Cancels 5",
+        "Late 5",
+    ];
+    assert_eq!(by_value.said(), said);
+}
+
+#[test]
+fn whether_an_id_was_used_before_is_told_with_the_first_that_has_it() {
+    let mut conversation = Conversation::<()>::of_handles().by_value();
+    let mut told = Vec::new();
+    let mut handles = Vec::new();
+    for text in [
+        ask("1"),
+        ask("1.0"),
+        ask("1"),
+        answer("1"),
+        ask("\"1\""),
+        ask("1"),
+    ] {
+        let asks = text.contains("method");
+        let dir = if asks { ToServer } else { ToClient };
+        let body = EventBody::message(Payload::Whole(text.into()), LineEnd::Lf);
+        let event = Event::new(Offset::default(), dir, body);
+        conversation.observe(&event, None, |step| {
+            if asks {
+                let first = step.first_of_id();
+                told.push((
+                    step.again,
+                    first.and_then(|one| handles.iter().position(|all| *all == one)),
+                ));
+                handles.extend(step.handle);
+            }
+        });
+    }
+    let expected = [
+        (false, None),
+        (true, Some(0)),
+        (true, Some(0)),
+        (false, None),
+        (true, Some(1)),
+    ];
+    assert_eq!(told, expected);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use foldhash::quality::RandomState;
 
 use super::IdKey;
 use super::flight::Ends;
-use super::used::Runs;
+use super::used::{Runs, Used};
 use super::window::Window;
 use crate::event::{Direction, Scope};
 
@@ -94,14 +94,16 @@ impl Scopes {
         place
     }
 
-    /// An integer is used.
-    pub(super) fn remember(&mut self, scope: Scope, dir: Direction, id: i64) {
+    /// An integer is used; whether it was before.
+    pub(super) fn remember(&mut self, scope: Scope, dir: Direction, id: i64) -> bool {
         let runs = self.runs;
         let side = self.enter(scope, dir);
         let before = side.used.len();
-        side.forgot_used |= !side.used.insert(id, runs);
+        let used = side.used.insert(id, runs);
+        side.forgot_used |= used == Used::NoRoom;
         let after = side.used.len();
         self.runs = self.runs + after - before;
+        used == Used::Again
     }
 
     pub(super) fn drop_scope(&mut self, scope: Scope) {

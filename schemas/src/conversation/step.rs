@@ -1,7 +1,7 @@
 //! What a conversation tells of each message, and of each exchange that is over.
 
 use super::{Exchange, Handle, Outcome, Pairing};
-use crate::envelope::Envelope;
+use crate::envelope::{Envelope, Kind, RequestId};
 use crate::event::{Direction, Offset, Scope};
 
 /// An exchange that is over.
@@ -32,9 +32,14 @@ pub struct Step<'a, T> {
     pub handle: Option<Handle>,
     /// The exchange in flight whose id is used again by the one that is opened.
     pub reuses: Option<Handle>,
+    /// It opens one whose id was used before, in flight or not.
+    pub again: bool,
+    /// The exchange that was forgotten for the one that is opened.
+    pub forgotten: Option<Handle>,
     /// It is a member of a batch.
     pub is_member: bool,
     pub(super) scope: Scope,
+    pub(super) dir: Direction,
     pub(super) exchanges: &'a Pairing<Exchange<T>>,
 }
 
@@ -70,6 +75,32 @@ impl<T> Step<'_, T> {
     #[must_use]
     pub fn answers(&self) -> Option<&Exchange<T>> {
         self.exchange.filter(|_| self.what == Does::Answers)
+    }
+
+    /// The request in flight that has had the id of the one that is opened for longest, and was
+    /// not given up.
+    #[must_use]
+    pub fn first_of_id(&self) -> Option<Handle> {
+        let Kind::Request { id, .. } = &self.envelope.kind else {
+            return None;
+        };
+        self.reuses?;
+        let key = self.exchanges.key(id);
+        let first = self.exchanges.find(self.scope, self.dir, key);
+        first.filter(|_| first != self.handle).or(self.reuses)
+    }
+
+    /// Whether a request of this id, which is source text, has travelled this way in its scope.
+    #[must_use]
+    pub fn knows(&self, dir: Direction, id: &[u8]) -> bool {
+        let key = self.exchanges.key(&RequestId::of_source(id));
+        self.exchanges.knows(self.scope, dir, key)
+    }
+
+    /// Whether a request that travelled this way in its scope may be unknown although it was seen.
+    #[must_use]
+    pub fn has_forgotten(&self, dir: Direction) -> bool {
+        self.exchanges.has_forgotten(self.scope, dir)
     }
 
     /// The latest request of its scope that travelled this way, has an id and waits.

@@ -27,18 +27,18 @@ impl Runs {
         self.0.len()
     }
 
-    /// Enters a number, where all sides have so many runs; false when there is no room.
-    pub(super) fn insert(&mut self, id: i64, all: usize) -> bool {
+    /// Enters a number, where all sides have so many runs.
+    pub(super) fn insert(&mut self, id: i64, all: usize) -> Used {
         // The usual case: one more than the last.
         if let Some((_, last)) = self.0.last_mut()
             && last.checked_add(1) == Some(id)
         {
             *last = id;
-            return true;
+            return Used::First;
         }
         let after = self.0.partition_point(|(first, _)| *first <= id);
         let joined = match after.checked_sub(1).and_then(|at| self.0.get_mut(at)) {
-            Some((_, last)) if id <= *last => return true,
+            Some((_, last)) if id <= *last => return Used::Again,
             Some((_, last)) if last.checked_add(1) == Some(id) => {
                 *last = id;
                 true
@@ -64,10 +64,21 @@ impl Runs {
                 self.0.insert(after, (id, id));
             }
             // What was not entered cannot be told from what was never used.
-            (false, false) => return false,
+            (false, false) => return Used::NoRoom,
         }
-        true
+        Used::First
     }
+}
+
+/// What becomes of a number that is entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Used {
+    /// It was not used before, as far as is known.
+    First,
+    /// It was used before.
+    Again,
+    /// It cannot be remembered.
+    NoRoom,
 }
 
 /// The ids that are no integers, of all scopes: the last ones.
@@ -87,17 +98,18 @@ impl Others {
         self.known.contains(whole)
     }
 
-    /// Enters an id; the one that is forgotten for it.
-    pub(super) fn insert(&mut self, whole: Whole) -> Option<Whole> {
+    /// Enters an id, and tells which is forgotten for it; whether it was used before.
+    pub(super) fn insert(&mut self, whole: Whole, forgot: impl FnOnce(&Whole)) -> bool {
         if !self.known.insert(whole) {
-            return None;
+            return true;
         }
         self.order.push_back(whole);
-        if self.order.len() <= OTHERS {
-            return None;
+        if self.order.len() > OTHERS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.known.remove(&oldest);
+            forgot(&oldest);
         }
-        let oldest = self.order.pop_front()?;
-        self.known.remove(&oldest);
-        Some(oldest)
+        false
     }
 }

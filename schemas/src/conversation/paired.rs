@@ -1,0 +1,32 @@
+//! What a [`Pairing`](super::Pairing) tells.
+
+use super::Handle;
+
+/// What became of the asking.
+#[derive(Debug)]
+#[must_use = "a request may be forgotten for another"]
+pub struct Asked<T> {
+    /// The request.
+    pub handle: Handle,
+    /// The request before it of the same id, which is in flight as well.
+    pub reuses: Option<Handle>,
+    /// A request of the same id has travelled before, in flight or not.
+    pub again: bool,
+    /// The oldest request, when there were too many.
+    pub forgotten: Option<(Handle, T)>,
+}
+
+/// What a response answers.
+#[derive(Debug)]
+pub enum Answer<T> {
+    /// This request, which it takes out of flight.
+    Pairs(Handle, T),
+    /// A request that had its answer before.
+    Duplicate,
+    /// A request that waits, whose id has the same text and another type; it waits on.
+    TypeChanged(Handle),
+    /// Perhaps a request that was forgotten.
+    Forgotten,
+    /// Nothing.
+    Orphan,
+}
