@@ -100,8 +100,7 @@ impl Found {
     /// Takes what was written since the last time.
     fn take(&mut self, projector: &mut Projector<Spooled>) {
         let known = self.ids.len();
-        let new = projector.methods().get(known..).unwrap_or_default();
-        for name in new {
+        for name in projector.methods().iter().skip(known) {
             self.ids.push(self.methods.admit(name.as_bytes()));
         }
         for Placed { text, plain } in projector.places() {
