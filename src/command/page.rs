@@ -1,9 +1,7 @@
 //! The page that shows what is recorded or replayed: its options, and where it comes from.
 
-use std::fs;
 use std::io;
 use std::net::SocketAddr;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,24 +11,19 @@ use clap::Args;
 use serde_json::{Value, json};
 use tapewright_engine::fault::FaultSet;
 use tapewright_models::links::PartLinks;
-use tapewright_proxy::clock::Clock;
 use tapewright_proxy::control::ListenAddress;
 use tapewright_proxy::page::{
     self, Drift, Ended, Feed, Room, Search, Serving, Shown, Source, Whose, Words,
 };
-use tapewright_proxy::record::{Durability, Recorder, Settings, Target, WhenFull};
+use tapewright_proxy::record::Settings;
 use tapewright_schemas::event::Offset;
 use tapewright_schemas::listing::{Counts, Entry};
 use tapewright_schemas::recording::FileKind;
-use tapewright_schemas::redact::Rules;
-use tapewright_schemas::tape::{Header, VERSION};
+use tapewright_schemas::tape::Header;
 
-use super::faults::{self, Control};
+use super::faults::Control;
 use super::linking;
-use super::record::target;
 use crate::files;
-use crate::here;
-use crate::log::{self, LogListener};
 use crate::report::page::{End, assets, live_policy, row, without_words};
 use crate::report::show::{Closing, Part};
 use crate::report::{self, Mistake};
@@ -67,8 +60,6 @@ pub(super) const ANYWHERE: &str = "127.0.0.1:0";
 #[derive(Debug)]
 pub(crate) struct Page {
     _serving: Serving,
-    // Behind it: what it shows is removed once nobody is shown it.
-    _scratch: Option<Scratch>,
 }
 
 /// What a page shows, and how it is reached.
@@ -82,15 +73,6 @@ pub(super) struct Shows<'s> {
     pub(super) place: &'s str,
     pub(super) option: &'static str,
     pub(super) hosts: &'s [String],
-}
-
-/// A run of which nobody wants a recording.
-pub(crate) struct Unkept<'u> {
-    pub(crate) label: &'u str,
-    pub(crate) transport: &'u str,
-    pub(crate) redacted: bool,
-    pub(crate) limit_bytes: usize,
-    pub(crate) rules: Arc<Rules>,
 }
 
 /// What goes on beside a recording.
@@ -115,10 +97,12 @@ impl<'b> Beside<'b> {
     }
 }
 
-/// A recorder, who hears it for the log, and the page that shows what it records.
-pub(crate) type Kept = (Arc<Recorder>, Option<LogListener>, Page);
-
 impl PageArguments {
+    /// Whether a page is served.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.page.is_some()
+    }
+
     /// The page of a recorder with these settings; of a whole recording of an agent, which has
     /// this folder.
     pub(crate) fn of_recorder(
@@ -163,55 +147,6 @@ impl PageArguments {
         });
         page.map(Some)
     }
-
-    /// A recorder of a run of which nobody wants a recording, where a page is to show it: its
-    /// tape stands in a folder of its own until the end.
-    pub(crate) fn unkept<'u>(
-        &self,
-        run: impl FnOnce() -> anyhow::Result<Unkept<'u>>,
-        beside: &Beside<'_>,
-        clock: Clock,
-    ) -> anyhow::Result<Option<Kept>> {
-        if self.page.is_none() {
-            return Ok(None);
-        }
-        let run = run()?;
-        let scratch = Scratch::create().context("the page has no place for what it shows")?;
-        let (judging, log_listener) = log::heard(faults::watched(beside.control, None), false)?;
-        let tape = scratch
-            .0
-            .join(format!("{}.tape.jsonl", target::plain(run.label)));
-        let rules = run.rules;
-        let settings = Settings {
-            target: Target::tape_only(&tape),
-            durability: Durability::Queue,
-            // It never delays the traffic: what is too much to be shown is a gap.
-            when_full: WhenFull::Gap,
-            limit_bytes: run.limit_bytes,
-            header: Header {
-                tape: VERSION.to_owned(),
-                created: target::timestamp(clock.created),
-                by: concat!("tapewright ", env!("CARGO_PKG_VERSION")).to_owned(),
-                transport: run.transport.to_owned(),
-                label: run.label.to_owned(),
-                made_in: here::made_in(),
-                pid: std::process::id(),
-                redacted: run.redacted,
-                ..Header::default()
-            },
-            command: Vec::new(),
-            rules: Box::new(move || rules),
-            judging,
-        };
-        let page = self.of_recorder(&settings, None, beside, None)?;
-        let recorder = Recorder::start(settings, clock);
-        let recorder = Arc::new(recorder.context("cannot start the recorder")?);
-        let page = page.map(|page| Page {
-            _scratch: Some(scratch),
-            ..page
-        });
-        Ok(page.map(|page| (recorder, log_listener, page)))
-    }
 }
 
 /// Serves a page, and prints its link.
@@ -251,10 +186,7 @@ pub(super) fn serve(shows: Shows<'_>) -> anyhow::Result<Page> {
     let served = Shown::start(feed).and_then(|shown| page::serve(shown, settings, place));
     let serving = served.with_context(|| mistake("the page could not be served".to_owned()))?;
     report::raw_note(&format!("{}", json!({ "page": serving.link })));
-    Ok(Page {
-        _serving: serving,
-        _scratch: None,
-    })
+    Ok(Page { _serving: serving })
 }
 
 /// What is known of a recording from the start.
@@ -332,34 +264,5 @@ fn closing_part<'e>(ended: &Ended<'e>) -> Part<'e> {
         ending: ended.ending,
         last: ended.last,
         written_by: None,
-    }
-}
-
-/// A folder of our own that goes when we go.
-#[derive(Debug)]
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn create() -> io::Result<Self> {
-        let folder = std::env::temp_dir();
-        let process = std::process::id();
-        for attempt in 0..ATTEMPTS {
-            let path = folder.join(format!("tapewright-page-{process}-{attempt}"));
-            match fs::DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok(Self(path)),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Err(io::ErrorKind::AlreadyExists.into())
-    }
-}
-
-const ATTEMPTS: u32 = 1_000;
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // What cannot be removed cannot be reported from here.
-        fs::remove_dir_all(&self.0).ok();
     }
 }

@@ -385,7 +385,6 @@ impl Arguments {
         let given = [
             (self.capture.is_some(), "--save-capture"),
             (self.http.forward_proxy.is_some(), "--forward-proxy"),
-            (self.otlp.is_asked(), "--otlp"),
         ];
         match given.iter().find(|(given, _)| *given) {
             Some((_, option)) => {

@@ -60,6 +60,11 @@ impl Listing {
         self.lines.open()
     }
 
+    /// As [`listing::Listing::open_sessions`].
+    pub fn open_sessions(&self) -> impl Iterator<Item = u32> {
+        self.lines.open_sessions()
+    }
+
     /// It is `now`, and perhaps nothing has come for a while.
     pub fn tick(&mut self, now: Offset) {
         self.lines.tick(now);

@@ -247,6 +247,12 @@ impl Listing {
         })
     }
 
+    /// The session of each exchange that is not over, wanted or not.
+    pub fn open_sessions(&self) -> impl Iterator<Item = u32> {
+        let open = self.conversation.iter();
+        open.map(|(_, exchange)| exchange.session.0)
+    }
+
     /// It is `now`, and perhaps nothing has come for a while: an answer after which nothing came
     /// has reached its receiver by then.
     pub fn tick(&mut self, now: Offset) {

@@ -1,4 +1,4 @@
-//! Traces of OpenTelemetry that are sent while it is recorded: the options, and what is told at the end.
+//! Traces of OpenTelemetry that are sent while it is recorded or replayed: the options, and what is told at the end.
 
 mod pairs;
 pub(crate) mod resource;
@@ -28,7 +28,7 @@ pub(crate) use self::tracer::Tracer;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Traces")]
 pub(crate) struct OtlpArguments {
-    /// Send traces to this OpenTelemetry collector while recording
+    /// Send traces of the traffic to this OpenTelemetry collector
     ///
     /// OTLP over HTTP, in JSON; `/v1/traces` is added to the URL. Without a URL, the
     /// `OTEL_EXPORTER_OTLP_*` variables say where. See docs/exports.md.
@@ -60,12 +60,14 @@ pub(crate) struct Traces {
 #[derive(Debug, Default)]
 pub(crate) struct Destination(Option<Chosen>);
 
-impl OtlpArguments {
-    /// Whether traces are sent.
-    pub(crate) fn is_asked(&self) -> bool {
-        self.otlp.is_some()
+impl Destination {
+    /// Whether anything is sent.
+    pub(crate) fn is_somewhere(&self) -> bool {
+        self.0.is_some()
     }
+}
 
+impl OtlpArguments {
     /// Where traces are sent. A recording with its secrets is sent nowhere.
     pub(crate) fn destination(&self, is_redacted: bool) -> anyhow::Result<Destination> {
         let Some(option) = &self.otlp else {

@@ -1,6 +1,6 @@
 //! Spans of events: the same for a recording that is made and for one that is there.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tapewright_models::links::PartLinks;
@@ -21,12 +21,15 @@ pub(crate) struct Tracer {
     spans: Spans,
     // Wall time of offset zero, in nanoseconds since 1970.
     began: u64,
-    // Sessions that have ended, and when their spans are told.
+    // Sessions that have ended, and when their spans are told; and when it is looked for those again.
     ended: VecDeque<(f64, u32)>,
+    look_ms: f64,
 }
 
 /// How long after its end a session is told: what is still to be known of its exchanges comes before, in milliseconds.
 const GRACE_MS: f64 = 10_000.0;
+/// How long after a look at the sessions that have ended there is none, in milliseconds: it looks at each open exchange.
+const LOOK_MS: f64 = 1_000.0;
 
 impl Tracer {
     /// Of a tape that began at a time, in nanoseconds since 1970; with the arguments and results of tools, where wanted.
@@ -36,6 +39,7 @@ impl Tracer {
             spans: Spans::new(header, began).with_content(content),
             began,
             ended: VecDeque::new(),
+            look_ms: 0.0,
         }
     }
 
@@ -87,11 +91,20 @@ impl Tracer {
 
     /// Tells of sessions that ended a while ago, unless something of them is still open.
     fn tell_ended(&mut self, now_ms: f64, out: &mut Vec<Span>) {
+        let is_due = self
+            .ended
+            .front()
+            .is_some_and(|(due_ms, _)| *due_ms <= now_ms);
+        if now_ms < self.look_ms || !is_due {
+            return;
+        }
+        self.look_ms = now_ms + LOOK_MS;
+        let open: HashSet<u32> = self.listing.open_sessions().collect();
         while let Some((due_ms, session)) = self.ended.front().copied()
             && due_ms <= now_ms
         {
             self.ended.pop_front();
-            if self.listing.open().any(|row| row.session == session) {
+            if open.contains(&session) {
                 self.ended.push_back((now_ms + GRACE_MS, session));
             } else {
                 out.extend(self.spans.ended(session));

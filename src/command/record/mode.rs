@@ -18,8 +18,9 @@ use super::episodes::{self, NewEpisodes};
 use super::way::Way;
 use super::{Arguments, exit_of, gateway};
 use crate::command::faults::{self, Control};
-use crate::command::page::{Beside, Unkept};
+use crate::command::page::Beside;
 use crate::command::replay;
+use crate::command::unkept::{Readers, Unkept};
 use crate::exit::Exit;
 use crate::log;
 use crate::report::{self, Mistake};
@@ -199,30 +200,27 @@ fn serve(
         fault_set,
         control,
     } = place;
-    let rules = || anyhow::Ok(super::rules(arguments, None)?());
     let label = arguments.label.clone().unwrap_or_else(|| way.label());
-    let run = || {
-        Ok(Unkept {
-            label: &label,
-            transport: way.transport(),
-            redacted: !arguments.redaction.is_off(),
-            limit_bytes: arguments.max_message,
-            rules: rules()?,
-        })
+    let is_redacted = !arguments.redaction.is_off();
+    let run = Unkept {
+        label: &label,
+        transport: way.transport(),
+        redacted: is_redacted,
+        limit_bytes: arguments.max_message,
+        rules: Box::new(|| Ok(super::rules(arguments, None)?())),
     };
     let beside = Beside::new(fault_set, control, None);
-    let kept = arguments.page.unkept(run, &beside, clock)?;
-    let (recorder, log_listener, _page) = if let Some((recorder, log_listener, page)) = kept {
-        (recorder, log_listener, Some(page))
-    } else {
-        let (recorder, log_listener) =
-            faults::unrecorded(control, arguments.max_message, rules, clock)?;
-        (recorder, log_listener, None)
+    let readers = Readers {
+        page: &arguments.page,
+        otlp: &arguments.otlp,
+        destination: arguments.otlp.destination(is_redacted)?,
+        beside: &beside,
     };
+    let running = readers.start_unkept(run, clock)?;
+    let recorder = Arc::clone(&running.recorder);
     let Some(listen) = way.listen() else {
         let outcome = stdio::run(&*upstream, &faults::policy(fault_set), &recorder, clock);
-        recorder.finish();
-        log::served(log_listener, &recorder);
+        running.end(arguments.verbose);
         return Ok(exit_of(outcome.context("nothing was served")?.exit));
     };
     let settings = arguments.http.listening.front(arguments.max_message)?;
@@ -237,7 +235,6 @@ fn serve(
     let served = front::run(settings, place, tls, behind, |reached| {
         gateway::announce(reached, &path, None);
     });
-    recorder.finish();
-    log::served(log_listener, &recorder);
+    running.end(arguments.verbose);
     gateway::conclude(served, &recorder, "nothing was served")
 }

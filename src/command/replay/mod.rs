@@ -24,16 +24,18 @@ use tapewright_schemas::redact::Rules;
 use tapewright_schemas::tape::{Header, VERSION};
 
 use crate::command::faults::{self, FaultArguments};
-use crate::command::page::{Beside, Page, PageArguments, Unkept};
+use crate::command::otlp::{Destination, OtlpArguments};
+use crate::command::page::{Beside, PageArguments};
 use crate::command::record::listen::ListenArguments;
 use crate::command::record::{gateway, target};
+use crate::command::unkept::{Readers, Running, Unkept};
 use crate::exit::Exit;
 use crate::files::agent::AgentTapes;
 use crate::files::claims::Claims;
 use crate::files::output::{self, Over};
 use crate::files::{self, NewFile};
 use crate::here;
-use crate::log::{self, LogArguments, LogListener};
+use crate::log::{self, LogArguments};
 use crate::report::{self, Mistake, formats};
 
 use self::playing::Playing;
@@ -85,6 +87,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     page: PageArguments,
     #[command(flatten)]
+    otlp: OtlpArguments,
+    #[command(flatten)]
     pub(crate) log: LogArguments,
 }
 
@@ -109,7 +113,8 @@ fn serve(arguments: &Arguments, starts: Option<&PlayedStarts>) -> anyhow::Result
     if let Some(file) = arguments.report.as_deref() {
         output::check_ahead(file, Over::Any)?;
     }
-    let rules = arguments.playing.rules()?;
+    let destination = arguments.otlp.destination(arguments.is_redacted())?;
+    let rules = arguments.playing.rules(arguments.otlp.secrets()?)?;
     let tapes = AgentTapes::of(&arguments.tape)?;
     let served = arguments.served(&tapes);
     let (script, session) = loaded(served, starts)?;
@@ -133,24 +138,20 @@ fn serve(arguments: &Arguments, starts: Option<&PlayedStarts>) -> anyhow::Result
     faults::begin(&fault_set, control.as_ref(), arguments.verbose);
     let drift = drift::so_far(&tally, &index);
     let beside = Beside::new(&fault_set, control.as_ref(), Some(drift));
-    let (recorder, log_listener, _page) = recorder(arguments, &label, &beside, rules, clock)?;
+    let running = start(arguments, &label, destination, &beside, rules, clock)?;
     let exit = match listen {
         Some(listen) => {
             let behind = Behind {
                 upstream: Arc::new(upstream),
                 policy: faults::policy(&fault_set),
-                recorder: Arc::clone(&recorder),
+                recorder: Arc::clone(&running.recorder),
                 clock,
             };
             serve_http(arguments, listen, provider.as_ref(), behind)?
         }
-        None => serve_stdio(&upstream, &fault_set, &recorder, clock)?,
+        None => serve_stdio(&upstream, &fault_set, &running.recorder, clock)?,
     };
-    let finished = recorder.finish();
-    match &arguments.output {
-        Some(_) => log::recorded(log_listener, &finished),
-        None => log::served(log_listener, &recorder),
-    }
+    let finished = running.end(arguments.verbose);
     let mut report = tally.report(&index);
     report.models = models::report(provider.as_ref());
     conclude(&report, arguments.report.as_deref(), arguments.verbose)?;
@@ -255,6 +256,11 @@ impl Arguments {
             tapes.of_models()
         };
         tape.map_or(&self.tape, PathBuf::as_path)
+    }
+
+    /// Whether what is recorded has no secrets.
+    fn is_redacted(&self) -> bool {
+        !self.playing.redaction.is_off()
     }
 
     /// Where clients on HTTP are served, if they are.
@@ -365,30 +371,31 @@ pub(crate) fn conclude(report: &Report, file: Option<&Path>, verbose: bool) -> a
     Ok(())
 }
 
-fn recorder(
+/// Starts the recorder of what is served, and what reads its tape.
+fn start(
     arguments: &Arguments,
     label: &str,
+    destination: Destination,
     beside: &Beside<'_>,
     rules: Arc<Rules>,
     clock: Clock,
-) -> anyhow::Result<(Arc<Recorder>, Option<LogListener>, Option<Page>)> {
+) -> anyhow::Result<Running> {
+    let readers = Readers {
+        page: &arguments.page,
+        otlp: &arguments.otlp,
+        destination,
+        beside,
+    };
     let transport = arguments.listen().map_or("stdio", |_| "http");
     let Some(output) = &arguments.output else {
-        let run = || {
-            Ok(Unkept {
-                label,
-                transport,
-                redacted: !arguments.playing.redaction.is_off(),
-                limit_bytes: LONGEST_MESSAGE,
-                rules: Arc::clone(&rules),
-            })
+        let run = Unkept {
+            label,
+            transport,
+            redacted: arguments.is_redacted(),
+            limit_bytes: LONGEST_MESSAGE,
+            rules: Box::new(|| Ok(rules)),
         };
-        if let Some(kept) = arguments.page.unkept(run, beside, clock)? {
-            return Ok((kept.0, kept.1, Some(kept.2)));
-        }
-        let (recorder, log_listener) =
-            faults::unrecorded(beside.control, LONGEST_MESSAGE, || Ok(rules), clock)?;
-        return Ok((recorder, log_listener, None));
+        return readers.start_unkept(run, clock);
     };
     if files::same_file(&arguments.tape, output) {
         let path = report::safe(&output.display().to_string());
@@ -408,10 +415,7 @@ fn recorder(
     };
     faults::note(beside.fault_set, beside.control, &mut settings.header);
     faults::stands_on(beside.control, settings.target.tape());
-    let page = arguments.page.of_recorder(&settings, None, beside, None)?;
-    let recorder = Recorder::start(settings, clock);
-    let recorder = recorder.context("cannot start the recorder")?;
-    Ok((Arc::new(recorder), log_listener, page))
+    readers.start(settings, log_listener, clock)
 }
 
 /// What the tape of a replay says of itself.
@@ -427,7 +431,7 @@ fn header(arguments: &Arguments, label: &str, transport: &str, clock: Clock) -> 
         durability: Durability::Queue.name().to_owned(),
         when_full: WhenFull::Wait.name().to_owned(),
         max_message_bytes: LONGEST_MESSAGE as u64,
-        redacted: !arguments.playing.redaction.is_off(),
+        redacted: arguments.is_redacted(),
         ..Header::default()
     }
 }

@@ -98,9 +98,11 @@ impl From<MatchArgument> for MatchMode {
 }
 
 impl Playing {
-    /// What is a secret.
-    pub(crate) fn rules(&self) -> anyhow::Result<Arc<Rules>> {
-        Ok(Arc::new(redaction::rules(&self.redaction.settings())?))
+    /// What is a secret, with these names and values.
+    pub(crate) fn rules(&self, secrets: Vec<(String, String)>) -> anyhow::Result<Arc<Rules>> {
+        let mut settings = self.redaction.settings();
+        settings.values.extend(secrets);
+        Ok(Arc::new(redaction::rules(&settings)?))
     }
 
     /// The options for a recording, as the player takes them.

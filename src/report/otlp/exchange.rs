@@ -37,7 +37,7 @@ impl Spans {
         let to_add = &mut span.attributes;
         to_add.text("mcp.method.name", row.method.as_str());
         to_add.text_of("mcp.protocol.version", revision.as_deref());
-        let session = self.sessions.get(&row.session);
+        let session = self.sessions.get(row.session);
         if session.is_some_and(|session| session.has_id) {
             to_add.text("mcp.session.id", self.ids.session(row.session).hex());
         }

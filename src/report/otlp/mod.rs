@@ -16,9 +16,8 @@ mod exchange;
 mod ids;
 mod model;
 mod network;
+mod sessions;
 mod span;
-
-use std::collections::BTreeMap;
 
 use tapewright_proxy::traces::Figures;
 use tapewright_schemas::event::{SessionMark, SessionStart};
@@ -29,13 +28,10 @@ use self::context::Context;
 use self::event::event;
 use self::ids::Ids;
 use self::network::Network;
+use self::sessions::{Session, Sessions};
 use self::span::{Event, Link, Request, Resource, ResourceSpans, Scope, ScopeSpans, Status};
 
 pub(crate) use self::span::{Attributes, Span};
-
-/// How many sessions of one tape are known at once, and how many events of one session.
-const SESSIONS: usize = 10_000;
-const EVENTS: usize = 128;
 
 /// Makes spans of lines.
 #[derive(Debug)]
@@ -47,31 +43,9 @@ pub(crate) struct Spans {
     network: Network,
     // Whether arguments and results of tools are told.
     content: bool,
-    sessions: BTreeMap<u32, Session>,
+    sessions: Sessions,
     // Those that were given up for others.
     given_up: Vec<Span>,
-}
-
-/// What is known of a session.
-#[derive(Debug)]
-struct Session {
-    from_ms: f64,
-    to_ms: f64,
-    revision: Option<String>,
-    // Whether it has an id on the wire.
-    has_id: bool,
-    events: Vec<Event>,
-    dropped: u64,
-}
-
-impl Session {
-    fn add(&mut self, event: Event) {
-        if self.events.len() < EVENTS {
-            self.events.push(event);
-        } else {
-            self.dropped += 1;
-        }
-    }
 }
 
 impl Spans {
@@ -83,7 +57,7 @@ impl Spans {
             began,
             network: Network::of(header),
             content: false,
-            sessions: BTreeMap::new(),
+            sessions: Sessions::default(),
             given_up: Vec::new(),
         }
     }
@@ -107,9 +81,9 @@ impl Spans {
         self.seen(session, at_ms, at_ms).has_id |= has_id;
     }
 
-    /// The span of a session that is over.
+    /// The span of a session that is over, unless it was told before.
     pub(crate) fn ended(&mut self, session: u32) -> Option<Span> {
-        let known = self.sessions.remove(&session)?;
+        let known = self.sessions.tell(session)?;
         Some(self.session(session, known))
     }
 
@@ -136,9 +110,8 @@ impl Spans {
 
     /// The spans of the sessions, once nothing more comes.
     pub(crate) fn finish(&mut self) -> Vec<Span> {
-        let sessions = std::mem::take(&mut self.sessions);
+        let sessions = self.sessions.finish();
         sessions
-            .into_iter()
             .map(|(number, session)| self.session(number, session))
             .collect()
     }
@@ -161,25 +134,11 @@ impl Spans {
 
     /// The session, which lasts at least from one time to another.
     fn seen(&mut self, number: u32, from: f64, to: f64) -> &mut Session {
-        if self.sessions.len() >= SESSIONS && !self.sessions.contains_key(&number) {
-            let oldest = self.sessions.iter();
-            let oldest = oldest.min_by(|(_, one), (_, other)| one.to_ms.total_cmp(&other.to_ms));
-            let oldest = oldest.map(|(number, _)| *number);
-            let span = oldest.and_then(|oldest| self.ended(oldest));
-            self.given_up.extend(span);
+        for (number, quiet) in self.sessions.make_room(number) {
+            let span = self.session(number, quiet);
+            self.given_up.push(span);
         }
-        let fresh = || Session {
-            from_ms: from,
-            to_ms: to,
-            revision: None,
-            has_id: false,
-            events: Vec::new(),
-            dropped: 0,
-        };
-        let session = self.sessions.entry(number).or_insert_with(fresh);
-        session.from_ms = session.from_ms.min(from);
-        session.to_ms = session.to_ms.max(to);
-        session
+        self.sessions.seen(number, from, to)
     }
 
     /// Whether exchanges of this session are traces of their own: over HTTP they belong to none, and may be those of any client.

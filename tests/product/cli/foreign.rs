@@ -234,6 +234,40 @@ fn a_gap_is_told_with_its_session() {
 }
 
 #[test]
+fn a_session_that_speaks_again_after_its_end_is_told_once() {
+    let at = |seconds: u64, event: Value| {
+        let mut event = event;
+        event["at_us"] = (seconds * 1_000_000).into();
+        event["session"] = 1.into();
+        event
+    };
+    let mut told = vec![at(0, json!({"conduit": 1, "began": "session id"}))];
+    for (round, seconds) in [1, 40, 80].into_iter().enumerate() {
+        let id = round as u64;
+        told.push(at(seconds, ask(id, &json!({"name": "read"}))));
+        told.push(at(seconds, answer(id, &json!({"content": []}))));
+        // More than ten seconds before it speaks again.
+        told.push(at(seconds + 1, json!({"conduit": 1, "ended": "deleted"})));
+    }
+    let spans = spans(&tape(&told));
+    let sessions: Vec<&Value> = spans
+        .iter()
+        .filter(|one| one["name"] == "session fs")
+        .collect();
+    let [session] = sessions.as_slice() else {
+        panic!("{spans:?}")
+    };
+    let calls = spans.iter().filter(|one| one["name"] == "tools/call read");
+    assert_eq!(calls.count(), 3);
+    for one in &spans {
+        // What comes later is still below it, and knows its id.
+        let parent = one.get("parentSpanId");
+        assert!(parent.is_none_or(|parent| *parent == session["spanId"]));
+        assert!(attributes(one).contains_key("mcp.session.id"), "{one}");
+    }
+}
+
+#[test]
 fn what_has_no_times_is_refused() {
     let cassette = r#"{"version":"1","exchanges":[{"request":{"jsonrpc":"2.0","id":1,"method":"ping"},"response":{"jsonrpc":"2.0","id":1,"result":{}}}]}"#;
     for format in ["otlp", "har"] {

@@ -1,16 +1,20 @@
 //! `record --otlp`: what a collector gets while it is recorded, and what a bad one cannot do to a session.
 
 mod hidden;
+mod models;
 mod options;
+mod replayed;
 mod sent;
+mod tls;
 mod troubled;
 
 use std::path::Path;
 use std::process::Command;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use rustls::ServerConfig;
 use serde_json::{Value, json};
 
 use crate::cli::golden::run;
@@ -83,6 +87,14 @@ impl Collector {
 
     fn url(&self) -> String {
         format!("http://{}", self.server.address())
+    }
+
+    /// One behind TLS.
+    fn behind_tls(config: Arc<ServerConfig>) -> Self {
+        Self {
+            server: Strict::start_tls(config, |_| taken()),
+            seen: Mutex::default(),
+        }
     }
 
     /// What it got so far.
@@ -185,6 +197,13 @@ fn sorted(mut spans: Vec<Value>) -> Vec<Value> {
         .find(|two| two[0]["spanId"] == two[1]["spanId"]);
     assert_eq!(twice, None);
     spans
+}
+
+/// The text of an attribute of a span.
+fn attribute<'s>(span: &'s Value, name: &str) -> Option<&'s str> {
+    let all = span["attributes"].as_array().unwrap();
+    let found = all.iter().find(|one| one["key"] == name);
+    found.and_then(|one| one["value"]["stringValue"].as_str())
 }
 
 fn call(id: u64, tool: &str, arguments: &Value) -> String {

@@ -77,18 +77,3 @@ fn a_protocol_that_is_not_spoken_is_refused_before_anything_is_started() {
         assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
     }
 }
-
-#[test]
-fn a_cassette_that_is_played_has_no_traces() {
-    let place = Place::new();
-    std::fs::write(place.file("fs.json"), r#"{"version":"1","exchanges":[]}"#).unwrap();
-    let options = ["--mode", "once", "-o", &place.file("fs.json"), "--otlp"];
-    let mut command = record(&options, &["false"]);
-    let output = command.output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(
-        said.contains("`--otlp` cannot be used with `--mode`"),
-        "{said}"
-    );
-}

@@ -5,7 +5,9 @@ use std::io::Read as _;
 
 use serde_json::{Value, json};
 
-use super::{Collector, LIMIT, Place, ask, call, calls, exported, initialize, sorted, taken};
+use super::{
+    Collector, LIMIT, Place, ask, attribute, call, calls, exported, initialize, sorted, taken,
+};
 use crate::support::http::{Gateway, Strict, json as http_json, post};
 use crate::support::{Tape, eventually, tapewright};
 
@@ -145,12 +147,6 @@ fn over_http(collector: &Collector, output: &str, options: &[&str]) -> Gateway {
         send("Mcp-Method: tools/list\r\n", &list);
     }
     gateway
-}
-
-fn attribute<'s>(span: &'s Value, name: &str) -> Option<&'s str> {
-    let all = span["attributes"].as_array().unwrap();
-    let found = all.iter().find(|one| one["key"] == name);
-    found.and_then(|one| one["value"]["stringValue"].as_str())
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! A server that reads what HTTP/1.1 allows and nothing else, and notes it.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use super::{Head, Upstream, Wire};
+use rustls::ServerConfig;
+
+use super::{Head, Upstream, Wire, tls};
 
 /// A request as a strict server reads it.
 #[derive(Clone, Debug)]
@@ -30,16 +32,37 @@ struct Notes {
 impl Strict {
     /// One that answers all requests alike.
     pub(crate) fn start(answer: impl Fn(&Seen) -> Vec<u8> + Send + Sync + 'static) -> Self {
+        Self::over(|socket| Some(Wire::of(socket)), answer)
+    }
+
+    /// The same, behind TLS.
+    pub(crate) fn start_tls(
+        config: Arc<ServerConfig>,
+        answer: impl Fn(&Seen) -> Vec<u8> + Send + Sync + 'static,
+    ) -> Self {
+        // One that will have no TLS with us asks nothing.
+        Self::over(move |socket| tls::served(socket, &config).ok(), answer)
+    }
+
+    fn over(
+        open: impl Fn(TcpStream) -> Option<Wire> + Send + Sync + 'static,
+        answer: impl Fn(&Seen) -> Vec<u8> + Send + Sync + 'static,
+    ) -> Self {
         let upstream = Upstream::start();
         let address = upstream.address();
         let notes = Notes::default();
         let handle = notes.clone();
-        let answer = Arc::new(answer);
+        let (open, answer) = (Arc::new(open), Arc::new(answer));
         let listener = upstream.into_listener();
         thread::spawn(move || {
             for socket in listener.incoming().flatten() {
-                let (notes, answer) = (handle.clone(), Arc::clone(&answer));
-                thread::spawn(move || serve(Wire::of(socket), &notes, answer.as_ref()));
+                let (open, notes) = (Arc::clone(&open), handle.clone());
+                let answer = Arc::clone(&answer);
+                thread::spawn(move || {
+                    if let Some(wire) = open(socket) {
+                        serve(wire, &notes, answer.as_ref());
+                    }
+                });
             }
         });
         Self { address, notes }

@@ -152,7 +152,11 @@ pub(crate) fn client_config(
 
 /// The next connection of a server, once TLS is agreed on.
 pub(crate) fn accept(upstream: &Upstream, config: &Arc<ServerConfig>) -> io::Result<Wire> {
-    let mut socket = upstream.accept_socket();
+    served(upstream.accept_socket(), config)
+}
+
+/// A server's side of TLS over a socket.
+pub(crate) fn served(mut socket: TcpStream, config: &Arc<ServerConfig>) -> io::Result<Wire> {
     socket.set_read_timeout(Some(PATIENCE))?;
     let mut session = ServerConnection::new(Arc::clone(config)).map_err(io::Error::other)?;
     while session.is_handshaking() {
