@@ -212,7 +212,8 @@ fn answer<H: Handler>(
         if let Some(interims) = &interims {
             poll_fn(|context| interims.poll_begin(context)).await;
         }
-        let response = handler.handle(client, request).await;
+        // In a box: hyper moves what we return from place to place, and an exchange takes kilobytes.
+        let response = Box::pin(handler.handle(client, request)).await;
         if let Some(interims) = &interims {
             interims.close();
             poll_fn(|context| interims.poll_passed(context)).await;
