@@ -11,6 +11,7 @@ use std::borrow::Cow;
 
 pub use self::id::RequestId;
 use self::id::{Id, id_of};
+pub(crate) use self::outline::Outline;
 use crate::json::{Scanner, Span, Text, Token, is_grammatical, unescape, valid_members};
 
 /// A borrowed view of one message.
@@ -133,14 +134,7 @@ impl<'a> Envelope<'a> {
     #[must_use]
     pub fn of_json(message: &'a [u8]) -> Self {
         match message.trim_ascii_start().first() {
-            Some(b'{') => {
-                let members = Members::read(message);
-                Envelope {
-                    repeated_member: members.repeated,
-                    version: members.version.map(|version| version.of(message)),
-                    kind: members.kind(message),
-                }
-            }
+            Some(b'{') => Members::read(message).envelope(message),
             Some(b'[') => {
                 let mut members = 0;
                 for_each_message(message, |_| members += 1);
@@ -212,7 +206,7 @@ pub fn for_each_message<'a>(payload: &'a [u8], mut each: impl FnMut(&'a [u8])) {
 }
 
 /// The members of an envelope, as spans of the message.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct Members {
     id: Option<Id>,
     method: Option<Method>,
@@ -224,6 +218,7 @@ struct Members {
 }
 
 /// A `method` member: a string, or something that names nothing.
+#[derive(Clone, Copy, Debug)]
 enum Method {
     Named(Text),
     Nameless,
@@ -235,16 +230,30 @@ impl Members {
         let mut members = Self::default();
         let mut meaning = Vec::new();
         valid_members(message, |name, value| {
-            let source = name.span.of(message);
-            if name.escaped {
-                meaning.clear();
-                unescape(source, &mut meaning);
-                members.member(&meaning, value, message);
-            } else {
-                members.member(source, value, message);
-            }
+            members.named(name, value, message, &mut meaning);
         });
         members
+    }
+
+    /// Takes a member, by its name as it stands there; `meaning` is a buffer.
+    fn named(&mut self, name: Text, value: Span, message: &[u8], meaning: &mut Vec<u8>) {
+        let source = name.span.of(message);
+        if name.escaped {
+            meaning.clear();
+            unescape(source, meaning);
+            self.member(meaning, value, message);
+        } else {
+            self.member(source, value, message);
+        }
+    }
+
+    /// What the message with these members is.
+    fn envelope<'a>(&self, message: &'a [u8]) -> Envelope<'a> {
+        Envelope {
+            repeated_member: self.repeated,
+            version: self.version.map(|version| version.of(message)),
+            kind: self.kind(message),
+        }
     }
 
     fn member(&mut self, name: &[u8], value: Span, message: &[u8]) {
@@ -266,7 +275,7 @@ impl Members {
         self.repeated |= repeated;
     }
 
-    fn kind(self, message: &[u8]) -> Kind<'_> {
+    fn kind<'a>(&self, message: &'a [u8]) -> Kind<'a> {
         let part = |span: Option<Span>| span.map(|span| span.of(message));
         match (self.method, self.id) {
             (Some(Method::Named(method)), None) => Kind::Notification {

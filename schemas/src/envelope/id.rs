@@ -71,6 +71,7 @@ impl<'a> RequestId<'a> {
 }
 
 /// An `id` member, as spans of its message.
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Id {
     Text(Text),
     Number(Span),

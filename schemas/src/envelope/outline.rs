@@ -1,7 +1,7 @@
 //! An envelope from an outline that another reading has left.
 
 use super::{Envelope, Members};
-use crate::json::{Span, Text, unescape};
+use crate::json::{Span, Text, members_end};
 
 impl<'a> Envelope<'a> {
     /// Looks at one message that is known to be an object with these members: names, and
@@ -10,21 +10,41 @@ impl<'a> Envelope<'a> {
         let mut members = Members::default();
         let mut meaning = Vec::new();
         for (name, value) in outline {
-            let source = name.span.of(message);
-            let value = trimmed(*value, message);
-            if name.escaped {
-                meaning.clear();
-                unescape(source, &mut meaning);
-                members.member(&meaning, value, message);
-            } else {
-                members.member(source, value, message);
-            }
+            members.named(*name, trimmed(*value, message), message, &mut meaning);
         }
-        Envelope {
-            repeated_member: members.repeated,
-            version: members.version.map(|version| version.of(message)),
-            kind: members.kind(message),
-        }
+        members.envelope(message)
+    }
+}
+
+/// Where the members of an envelope stand in the text of a message, for who takes the message apart
+/// at another time, or on another thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Outline {
+    members: Members,
+    // The length of the message.
+    length: usize,
+}
+
+impl Outline {
+    /// The outline of the object with which `text` begins, in which `around` containers are open;
+    /// its grammar is proved on the way. `None` when it is none, or nests too deep.
+    pub(crate) fn prove(text: &[u8], around: usize) -> Option<Self> {
+        let mut members = Members::default();
+        let mut meaning = Vec::new();
+        let length = members_end(text, 0, around, |name, value| {
+            members.named(name, value, text, &mut meaning);
+        })?;
+        Some(Self { members, length })
+    }
+
+    /// The length of the object.
+    pub(crate) fn length(&self) -> usize {
+        self.length
+    }
+
+    /// The envelope of the message with this outline.
+    pub(crate) fn envelope<'a>(&self, message: &'a [u8]) -> Envelope<'a> {
+        self.members.envelope(message)
     }
 }
 
@@ -35,5 +55,31 @@ fn trimmed(span: Span, message: &[u8]) -> Span {
     Span {
         start,
         end: start + text.trim_ascii().len(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outline_tells_what_the_message_tells() {
+        for text in [
+            "{}",
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#,
+            r#"{ "method" : "a\u0062" , "\u0069d" : "x\n" }"#,
+            r#"{"id":null,"error":{"code":1},"id":2,"result":[]}"#,
+            r#"{"method":7,"id":[1]}"#,
+        ] {
+            let outline = Outline::prove(text.as_bytes(), 1).unwrap();
+            assert_eq!(outline.length(), text.len());
+            let wanted = Envelope::of_json(text.as_bytes());
+            assert_eq!(outline.envelope(text.as_bytes()), wanted, "{text}");
+            let followed = format!("{text}}} ,");
+            let outline = Outline::prove(followed.as_bytes(), 1).unwrap();
+            assert_eq!(outline.length(), text.len());
+        }
+        assert!(Outline::prove(b"[1]", 1).is_none());
+        assert!(Outline::prove(b"{\"id\":}", 1).is_none());
     }
 }

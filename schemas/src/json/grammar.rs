@@ -1,8 +1,8 @@
 //! Where a value ends, its grammar proved, for who wants no tokens: a few instructions for
 //! each of them instead of dozens.
 
-use super::Scanner;
 use super::plain::plain_run;
+use super::{Scanner, Span, Text};
 use crate::slices::Part as _;
 
 /// How many containers may be open before the work is left to a [`Scanner`].
@@ -19,6 +19,42 @@ pub(super) fn value_end(text: &[u8], from: usize, around: usize) -> Option<usize
         Err(Stop::Deep) => {
             let mut scanner = Scanner::within(text, from, around);
             Some(scanner.skip_token_by_token().ok()?.end)
+        }
+    }
+}
+
+/// The end of the JSON object that begins at `from`, in which `around` containers are open, its
+/// grammar proved; `each` is told its members on the way. `None` when it is none, or nests too deep.
+pub(crate) fn members_end(
+    text: &[u8],
+    from: usize,
+    around: usize,
+    mut each: impl FnMut(Text, Span),
+) -> Option<usize> {
+    if text.get(from) != Some(&b'{') {
+        return None;
+    }
+    let mut at = space(text, from + 1);
+    if text.get(at) == Some(&b'}') {
+        return Some(at + 1);
+    }
+    loop {
+        if text.get(at) != Some(&b'"') {
+            return None;
+        }
+        let (after, escaped) = string_end(text, at).ok()?;
+        let span = Span {
+            start: at + 1,
+            end: after - 1,
+        };
+        let start = space(text, colon(text, after).ok()?);
+        let end = value_end(text, start, around + 1)?;
+        each(Text { span, escaped }, Span { start, end });
+        let next = space(text, end);
+        match text.get(next) {
+            Some(b',') => at = space(text, next + 1),
+            Some(b'}') => return Some(next + 1),
+            _ => return None,
         }
     }
 }
@@ -250,6 +286,54 @@ mod tests {
     fn told(text: &[u8]) -> Option<usize> {
         let span = Scanner::new(text).skip_token_by_token();
         span.ok().map(|span| span.end)
+    }
+
+    /// What is told of an object on the way, and where it ends.
+    fn walked(text: &[u8]) -> Option<(Vec<(Text, Span)>, usize)> {
+        let mut found = Vec::new();
+        let end = members_end(text, 0, 0, |name, value| found.push((name, value)))?;
+        Some((found, end))
+    }
+
+    #[test]
+    fn members_are_told_as_they_are_where_no_grammar_is_proved() {
+        for text in [
+            "{}x",
+            "{ } ",
+            r#"{"a":1}"#,
+            r#"{ "a" : [1,{"b":2}] , "\u0062":"x\"" ,"":null } 7"#,
+            r#"{"a":{"a":{}},"a":-1e5}}"#,
+        ] {
+            let (found, end) = walked(text.as_bytes()).unwrap();
+            assert_eq!(Some(end), told(text.as_bytes()), "{text}");
+            let mut wanted = Vec::new();
+            crate::json::valid_members(&text.as_bytes()[..end], |name, value| {
+                wanted.push((name, value));
+            });
+            assert_eq!(found, wanted, "{text}");
+        }
+        for text in [
+            "",
+            "[]",
+            " {}",
+            "{",
+            "{\"a\"",
+            "{\"a\":",
+            "{\"a\":1",
+            "{\"a\":1,",
+            "{\"a\":1,}",
+            "{\"a\":01}",
+            "{\"a\" 1}",
+            "{a:1}",
+            "{\"a\":1]",
+        ] {
+            assert_eq!(walked(text.as_bytes()), None, "{text}");
+        }
+        for (depth, fits) in [(MAX_DEPTH - 1, true), (MAX_DEPTH, false)] {
+            let text = format!("{{\"a\":{}1{}}}", "[".repeat(depth), "]".repeat(depth));
+            assert_eq!(walked(text.as_bytes()).is_some(), fits);
+            assert_eq!(told(text.as_bytes()).is_some(), fits);
+        }
     }
 
     #[test]

@@ -15,7 +15,8 @@ mod scanner;
 mod skip;
 mod string;
 
-pub(crate) use path::{Members, visit_members};
+pub(crate) use grammar::members_end;
+pub(crate) use path::{Members, visit_behind, visit_members};
 pub use path::{find, members};
 pub use same::is_same;
 pub(crate) use scanner::is_grammatical;

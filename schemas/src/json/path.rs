@@ -33,7 +33,7 @@ pub fn members<'a>(text: &'a [u8], each: impl FnMut(&[u8], &'a [u8])) -> Option<
 pub(crate) trait Members<'a> {
     /// How long the value is with which `rest` begins, where that is known without its grammar
     /// being proved again.
-    fn length(&self, _name: &[u8], _rest: &[u8]) -> Option<usize> {
+    fn length(&mut self, _name: &[u8], _rest: &[u8]) -> Option<usize> {
         None
     }
 
@@ -51,15 +51,35 @@ impl<'a, F: FnMut(&[u8], &'a [u8])> Members<'a> for Each<F> {
 
 /// As [`members`], for who knows values that come again.
 pub(crate) fn visit_members<'a>(text: &'a [u8], to: &mut impl Members<'a>) -> Option<()> {
-    let mut name = Vec::new();
     let open = space(text, 0);
     if text.get(open) != Some(&b'{') {
         return None;
     }
-    let mut at = space(text, open + 1);
+    let at = space(text, open + 1);
     if text.get(at) == Some(&b'}') {
         return Some(());
     }
+    visit_from(text, at, to)
+}
+
+/// As [`visit_members`], of those behind the one that ends at `end`, for who has read the first
+/// ones.
+pub(crate) fn visit_behind<'a>(
+    text: &'a [u8],
+    end: usize,
+    to: &mut impl Members<'a>,
+) -> Option<()> {
+    let next = space(text, end);
+    match text.get(next) {
+        Some(b',') => visit_from(text, space(text, next + 1), to),
+        Some(b'}') => Some(()),
+        _ => None,
+    }
+}
+
+/// Visits the member that begins at `at` and those behind it.
+fn visit_from<'a>(text: &'a [u8], mut at: usize, to: &mut impl Members<'a>) -> Option<()> {
+    let mut name = Vec::new();
     loop {
         if text.get(at) != Some(&b'"') {
             return None;

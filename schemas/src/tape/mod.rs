@@ -113,6 +113,8 @@ mod incomplete;
 mod known;
 mod line;
 pub(crate) mod old;
+mod prefix;
+mod proof;
 mod read;
 mod record;
 mod seen;

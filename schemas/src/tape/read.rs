@@ -6,9 +6,10 @@ use bytes::Bytes;
 
 use super::known::KnownHeads;
 use super::old::Translator;
+use super::proof::Proof;
 use super::record::{Line, Record, parse};
 use crate::envelope::Envelope;
-use crate::event::{Event, EventBody, Payload};
+use crate::event::Event;
 use crate::slices::Part as _;
 use crate::tape::{Footer, Header, VERSION};
 
@@ -21,7 +22,7 @@ pub struct Reader<R> {
     // Where the next line begins, in bytes.
     offset: u64,
     last_seq: u64,
-    is_json: bool,
+    proof: Proof,
     // A line that does not stand in the buffer of the input as a whole.
     text: Vec<u8>,
     heads: KnownHeads,
@@ -35,28 +36,14 @@ pub struct Reader<R> {
 pub struct Read {
     /// The event.
     pub event: Event,
-    // It is a message that stands on its line as JSON.
-    is_json: bool,
+    proof: Proof,
 }
 
 impl Read {
     /// As [`Reader::envelope`].
     #[must_use]
     pub fn envelope(&self) -> Option<Envelope<'_>> {
-        self.is_json.then(|| envelope(&self.event)).flatten()
-    }
-}
-
-/// The message of an event that stood on a line that is JSON.
-fn envelope(event: &Event) -> Option<Envelope<'_>> {
-    match &event.body {
-        EventBody::Message {
-            payload: Payload::Whole(bytes),
-            ..
-        } => std::str::from_utf8(bytes)
-            .is_ok()
-            .then(|| Envelope::of_json(bytes)),
-        _ => None,
+        self.proof.envelope(&self.event)
     }
 }
 
@@ -143,7 +130,7 @@ impl<R: BufRead> Reader<R> {
             // Lines have their line feeds.
             offset: line.len() as u64 + 1,
             last_seq: 0,
-            is_json: false,
+            proof: Proof::default(),
             text: Vec::new(),
             heads: KnownHeads::default(),
             old: is_old.then(Translator::default),
@@ -162,7 +149,7 @@ impl<R: BufRead> Reader<R> {
             line: 1,
             offset,
             last_seq: 0,
-            is_json: false,
+            proof: Proof::default(),
             text: Vec::new(),
             heads: KnownHeads::default(),
             old: is_old.then(Translator::default),
@@ -204,17 +191,17 @@ impl<R: BufRead> Reader<R> {
     /// grammar was proved with that of the line, and is not proved again.
     #[must_use]
     pub fn envelope<'a>(&self, event: &'a Event) -> Option<Envelope<'a>> {
-        if !self.is_json || event.seq != self.last_seq {
+        if event.seq != self.last_seq {
             return None;
         }
-        envelope(event)
+        self.proof.envelope(event)
     }
 
     /// As [`next_event`](Self::next_event), for who looks at the event later.
     pub fn next_read(&mut self) -> Result<Option<Read>, ReadError> {
         let event = self.next_event()?;
-        let is_json = self.is_json;
-        Ok(event.map(|event| Read { event, is_json }))
+        let proof = std::mem::take(&mut self.proof);
+        Ok(event.map(|event| Read { event, proof }))
     }
 
     /// The next event; `None` at the end.
@@ -225,12 +212,12 @@ impl<R: BufRead> Reader<R> {
                 break;
             };
             match record {
-                Ok(Record::Event(mut event, is_json)) => {
+                Ok(Record::Event(mut event, proof)) => {
                     if let Some(old) = &mut self.old {
                         old.event(&mut event);
                     }
                     self.last_seq = event.seq;
-                    self.is_json = is_json;
+                    self.proof = proof;
                     return Ok(Some(event));
                 }
                 Ok(Record::Footer(footer)) => self.ending = Some(Ending::Footer(footer)),

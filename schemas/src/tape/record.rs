@@ -5,7 +5,10 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 
 use super::known::KnownHeads;
+use super::prefix::{Prefix, prefix};
+use super::proof::Proof;
 use super::{Footer, old};
+use crate::envelope::Outline;
 use crate::era::Era;
 use crate::event::{
     Carrier, CloseReason, ConduitId, Direction, Event, EventBody, Exit, Exited, Gap, Head, LineEnd,
@@ -15,8 +18,7 @@ use crate::json;
 
 /// What a line is.
 pub(super) enum Record {
-    /// An event, and whether it is a message that stands on the line as JSON.
-    Event(Event, bool),
+    Event(Event, Proof),
     Footer(Footer),
     Unknown,
 }
@@ -49,13 +51,22 @@ impl Line<'_> {
 
 /// Reads one line, of which a head may be known already.
 pub(super) fn parse(line: Line<'_>, heads: &mut KnownHeads) -> Result<Record, String> {
+    let text = line.text();
+    let begin = prefix(text);
+    let end = begin.end;
     let mut parsing = Parsing {
         line,
         heads,
-        fields: Fields::default(),
+        fields: Fields::beginning(&begin),
+        outline: None,
         problem: None,
     };
-    json::visit_members(line.text(), &mut parsing).ok_or("not a JSON object")?;
+    let visited = if end == 0 {
+        json::visit_members(text, &mut parsing)
+    } else {
+        json::visit_behind(text, end, &mut parsing)
+    };
+    visited.ok_or("not a JSON object")?;
     let Parsing {
         fields, problem, ..
     } = parsing;
@@ -68,7 +79,7 @@ pub(super) fn parse(line: Line<'_>, heads: &mut KnownHeads) -> Result<Record, St
     let (Some(seq), Some(at)) = (fields.seq, fields.at) else {
         return Err("missing `seq` or `at_us`".to_owned());
     };
-    let is_json = fields.is_json;
+    let proof = fields.proof;
     let body = match fields.body {
         Some(Draft::Message(payload)) => EventBody::Message {
             payload,
@@ -94,7 +105,7 @@ pub(super) fn parse(line: Line<'_>, heads: &mut KnownHeads) -> Result<Record, St
         era: fields.era,
         body,
     };
-    Ok(Record::Event(event, is_json))
+    Ok(Record::Event(event, proof))
 }
 
 /// A line whose members are being read.
@@ -102,17 +113,34 @@ struct Parsing<'l, 'k> {
     line: Line<'l>,
     heads: &'k mut KnownHeads,
     fields: Fields,
+    // That of the value that is at hand, where it is an object.
+    outline: Option<Outline>,
     // The first mistake.
     problem: Option<String>,
 }
 
 impl<'l> json::Members<'l> for Parsing<'l, '_> {
-    fn length(&self, name: &[u8], rest: &[u8]) -> Option<usize> {
+    fn length(&mut self, name: &[u8], rest: &[u8]) -> Option<usize> {
+        if name == b"message" {
+            // Within the object that the line is.
+            self.outline = Outline::prove(rest, 1);
+            return self.outline.as_ref().map(Outline::length);
+        }
         self.heads.length(name, rest)
     }
 
     fn member(&mut self, name: &[u8], value: &'l [u8]) {
+        let outline = self.outline.take();
         let read = match name {
+            b"message" => {
+                let bytes = self.line.keep(value.trim_ascii());
+                self.fields.body = Some(Draft::Message(Payload::Whole(bytes)));
+                self.fields.proof = Proof {
+                    is_json: true,
+                    outline,
+                };
+                Ok(())
+            }
             b"request" | b"response" => self.head(name, value),
             _ => self.fields.member(name, value, self.line),
         };
@@ -152,8 +180,7 @@ struct Fields {
     origin: Origin,
     aborted: bool,
     body: Option<Draft>,
-    // The body is a message as JSON.
-    is_json: bool,
+    proof: Proof,
     footer: Option<Footer>,
 }
 
@@ -165,6 +192,25 @@ enum Draft {
 }
 
 impl Fields {
+    /// Those that the beginning of a line told.
+    fn beginning(begin: &Prefix) -> Self {
+        let origin = Origin {
+            number: begin.number.and_then(MessageNumber::new),
+            carrier: begin.via.unwrap_or_default(),
+            ..Origin::default()
+        };
+        Self {
+            seq: begin.seq,
+            at: begin.at_us,
+            session: begin.session.unwrap_or_default(),
+            conduit: begin.conduit.unwrap_or_default(),
+            dir: begin.dir,
+            era: begin.era,
+            origin,
+            ..Self::default()
+        }
+    }
+
     fn member(&mut self, name: &[u8], value: &[u8], line: Line<'_>) -> Result<(), String> {
         match name {
             b"seq" => self.seq = Some(number(name, value)?),
@@ -178,19 +224,14 @@ impl Fields {
             b"event" => self.origin.named = of::<String>(name, value)? == "message",
             b"by" => self.origin.maker = word(name, value, Maker::from_name)?,
             b"eol" => self.end = word(name, value, line_end)?,
-            b"message" => {
-                let bytes = line.keep(value.trim_ascii());
-                self.body = Some(Draft::Message(Payload::Whole(bytes)));
-                self.is_json = true;
-            }
             b"text" => {
                 let text: String = of(name, value)?;
                 self.body = Some(Draft::Message(Payload::Whole(text.into())));
-                self.is_json = false;
+                self.proof = Proof::default();
             }
             b"base64" => {
                 self.body = Some(Draft::Message(Payload::Whole(base64(name, value)?)));
-                self.is_json = false;
+                self.proof = Proof::default();
             }
             b"clipped" => {
                 let Clipped { len, head } = of(name, value)?;
