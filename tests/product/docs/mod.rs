@@ -18,8 +18,8 @@ use self::stage::Stage;
 use crate::support::http::Gateway;
 use crate::support::peer;
 
-/// Pages that a test of their own runs: their model answers what they say.
-const ELSEWHERE: [&str; 2] = ["docs/agents.md", "docs/model-baselines.md"];
+/// Pages that a test of their own runs: their model answers what they say, or their program is another one (`fleet/tests`).
+const ELSEWHERE: [&str; 3] = ["docs/agents.md", "docs/fleet.md", "docs/model-baselines.md"];
 
 /// How many blocks nobody runs: a limit, so that the mark stays the exception.
 const NOT_RUN: usize = 12;

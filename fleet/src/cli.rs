@@ -1,0 +1,235 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use tapewright_fleet::names::Gateway;
+use tapewright_fleet::ship::WhenFull;
+use tapewright_fleet::store::Place;
+
+/// Ship the tapes of many recorders to one store, and bring them back
+#[derive(Debug, Parser)]
+#[command(name = "tapewright-fleet", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Ship(Ship),
+    Ls(Ls),
+    Fetch(Fetch),
+    Sweep(Sweep),
+}
+
+/// Follow the tapes of a folder and ship them to a store
+///
+/// It follows until it is stopped; SIGTERM and SIGINT ship what is left first. It may be killed at any time: nothing is lost and nothing
+/// is shipped twice.
+#[derive(Debug, Args)]
+pub(crate) struct Ship {
+    /// Folder with the tapes, and folders below it
+    pub(crate) folder: PathBuf,
+    /// Store, `file:///FOLDER`
+    #[arg(long, value_name = "URL", env = "TAPEWRIGHT_STORE", value_parser = place)]
+    pub(crate) to: Place,
+    /// Name of this machine in the store [default: its host name]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) gateway: Option<Gateway>,
+    /// Ship everything that is on the disk now, and exit
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Length of a segment, in bytes of the tape
+    #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = size)]
+    pub(crate) segment_bytes: u64,
+    /// How long an event waits until it is shipped
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration)]
+    pub(crate) segment_age: Duration,
+    /// How much the tapes in the folder may hold; those that are in the store are deleted first
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) buffer: Option<u64>,
+    /// What to do when they hold more and the store is away
+    #[arg(long, value_name = "WHAT", default_value = "wait", requires = "buffer")]
+    pub(crate) when_full: Full,
+    #[command(flatten)]
+    pub(crate) telling: Telling,
+}
+
+/// What is told beside the results.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Telling {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Tell every segment on stderr
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+}
+
+/// What to do when the buffer is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Full {
+    /// Say so, and delete nothing that is not in the store
+    Wait,
+    /// Delete the oldest tape that has ended, and count what is lost
+    DropOldest,
+}
+
+impl From<Full> for WhenFull {
+    fn from(full: Full) -> Self {
+        match full {
+            Full::Wait => Self::Wait,
+            Full::DropOldest => Self::DropOldest,
+        }
+    }
+}
+
+/// The store that is read.
+#[derive(Debug, Args)]
+pub(crate) struct At {
+    /// Store, `file:///FOLDER`
+    #[arg(long = "store", value_name = "URL", env = "TAPEWRIGHT_STORE", value_parser = place)]
+    pub(crate) place: Place,
+}
+
+/// List the tapes of a store
+#[derive(Debug, Args)]
+pub(crate) struct Ls {
+    #[command(flatten)]
+    pub(crate) at: At,
+    /// Only those of this gateway
+    #[arg(long, value_name = "NAME")]
+    pub(crate) gateway: Option<Gateway>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Bring a tape back, byte for byte, ready for `tapewright replay`
+#[derive(Debug, Args)]
+pub(crate) struct Fetch {
+    /// Tape: `GATEWAY/TAPE`, its name alone, or how it begins
+    pub(crate) tape: String,
+    #[command(flatten)]
+    pub(crate) at: At,
+    /// Folder to write it to
+    #[arg(short, long, value_name = "FOLDER")]
+    pub(crate) output: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Remove old tapes from a store, and what killed shippers left behind
+///
+/// Without `--older-than` and `--max-size` only segments go that no entry names.
+#[derive(Debug, Args)]
+pub(crate) struct Sweep {
+    #[command(flatten)]
+    pub(crate) at: At,
+    /// Remove tapes that were shipped last so long ago
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) older_than: Option<Duration>,
+    /// Remove the oldest tapes until the rest takes no more room
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) max_size: Option<u64>,
+    /// Age of segments that no entry names, at least one hour
+    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = duration)]
+    pub(crate) orphans_after: Duration,
+    /// Say what would be removed, and remove nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn place(url: &str) -> Result<Place, String> {
+    Place::read(url).map_err(|error| error.to_string())
+}
+
+/// Reads `64MiB`, `10MB`, `512K` or a number of bytes, as `tapewright` does.
+fn size(text: &str) -> Result<u64, String> {
+    let (number, unit) = parts(text);
+    let factor: u64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kib" => 1 << 10,
+        "kb" => 1_000,
+        "m" | "mib" => 1 << 20,
+        "mb" => 1_000_000,
+        "g" | "gib" => 1 << 30,
+        "gb" => 1_000_000_000,
+        "t" | "tib" => 1 << 40,
+        "tb" => 1_000_000_000_000,
+        _ => return Err(SIZE.to_owned()),
+    };
+    let size = number.and_then(|number| number.checked_mul(factor));
+    size.filter(|size| *size > 0).ok_or_else(|| SIZE.to_owned())
+}
+
+/// Reads `500ms`, `10s`, `5m`, `24h` or `30d`.
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = parts(text);
+    let factor: u64 = match unit {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return Err(DURATION.to_owned()),
+    };
+    let millis = number.and_then(|number| number.checked_mul(factor));
+    let time = millis
+        .filter(|millis| *millis > 0)
+        .map(Duration::from_millis);
+    time.ok_or_else(|| DURATION.to_owned())
+}
+
+const SIZE: &str = "expected a size such as `65536`, `512KiB` or `64MiB`";
+const DURATION: &str = "expected a duration such as `200ms`, `10s`, `24h` or `30d`";
+
+/// The number at the start of a text, and what follows it.
+fn parts(text: &str) -> (Option<u64>, &str) {
+    let text = text.trim();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at_checked(digits).unwrap_or_default();
+    (number.parse().ok(), unit.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_and_durations_are_what_people_write() {
+        assert_eq!(size("64MiB"), Ok(64 << 20));
+        assert_eq!(size(" 3 k "), Ok(3_072));
+        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(duration("30d"), Ok(Duration::from_secs(30 * 86_400)));
+        for text in [
+            "",
+            "0",
+            "-1",
+            "1.5M",
+            "1X",
+            "MiB",
+            "99999999999999999999",
+            "99999999999G",
+        ] {
+            assert!(size(text).is_err(), "{text}");
+        }
+        for text in ["", "5", "0s", "5x", "s", "1.5s", "99999999999999999999d"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! The commands.
+
+use std::io;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use tapewright_fleet::clock::{self, Stopwatch};
+use tapewright_fleet::fetch::{FetchError, fetch};
+use tapewright_fleet::list::{Catalogue, FindError, State, rows};
+use tapewright_fleet::names::Gateway;
+use tapewright_fleet::ship::{Round, Settings, ShipError, Shipper, Told};
+use tapewright_fleet::store::{Store, StoreError};
+use tapewright_fleet::sweep::{Policy, sweep};
+
+use crate::cli::{Command, Fetch, Ls, Ship, Sweep};
+use crate::report;
+
+/// The exit status. The numbers are those of `tapewright`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// What was asked held.
+    Pass,
+    /// It could not be done: bad arguments, a store that cannot be reached.
+    Unusable,
+    /// Something is missing in the store.
+    Incomplete,
+    /// Interrupted, with what there was shipped.
+    Interrupted,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Pass => 0,
+            Exit::Unusable => 2,
+            Exit::Incomplete => 3,
+            Exit::Interrupted => 130,
+        })
+    }
+}
+
+/// Why a command did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Ship(#[from] ShipError),
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    #[error("invalid tape `{tape}`: {why}")]
+    Find { tape: String, why: FindError },
+    #[error("the store is away; not everything was shipped")]
+    Away,
+    #[error("not every tape could be shipped")]
+    Trouble,
+    #[error("{0}")]
+    Output(#[from] io::Error),
+}
+
+/// How often the folder is looked at.
+const PACE: Duration = Duration::from_millis(250);
+/// For how long a store that is away is tried again under `--once`.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// For how long what is left is shipped after a signal.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Runs a command.
+pub(crate) async fn run(command: Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Ship(ship) => self::ship(ship).await,
+        Command::Ls(ls) => self::ls(ls).await,
+        Command::Fetch(fetch) => fetch_one(fetch).await,
+        Command::Sweep(sweep) => sweep_store(sweep).await,
+    }
+}
+
+async fn ship(arguments: Ship) -> Result<Exit, Failure> {
+    let Ship {
+        folder,
+        to,
+        gateway,
+        once,
+        telling,
+        ..
+    } = arguments;
+    if !folder.is_dir() {
+        let why = io::ErrorKind::NotADirectory.into();
+        return Err(ShipError::Folder(why).into());
+    }
+    let settings = Settings {
+        folder,
+        gateway: gateway.unwrap_or_else(host),
+        segment_bytes: arguments.segment_bytes,
+        segment_age: arguments.segment_age,
+        buffer: arguments.buffer,
+        when_full: arguments.when_full.into(),
+    };
+    let store = Store::open(&to, true)?;
+    let teller = |told: &Told<'_>| report::told(told, telling.json, telling.verbose);
+    teller(&Told::Started {
+        gateway: &settings.gateway,
+        folder: &settings.folder,
+    });
+    let mut signals = Signals::new()?;
+    let mut shipper = Shipper::new(&store, &settings, &teller);
+    if once {
+        return ship_once(&mut shipper, &mut signals).await;
+    }
+    let exit = follow(&mut shipper, &mut signals).await?;
+    // Whatever is left when this time is over is shipped by the next one.
+    match tokio::time::timeout(GRACE, flush(&mut shipper, Duration::ZERO)).await {
+        Ok(Err(error @ Failure::Ship(_))) => Err(error),
+        _ => Ok(exit),
+    }
+}
+
+async fn ship_once(shipper: &mut Shipper<'_>, signals: &mut Signals) -> Result<Exit, Failure> {
+    tokio::select! {
+        done = flush(shipper, PATIENCE) => done.map(|()| Exit::Pass),
+        exit = signals.wait() => Ok(exit),
+    }
+}
+
+/// The name of this machine.
+fn host() -> Gateway {
+    let name = rustix::system::uname();
+    Gateway::of_host(&name.nodename().to_string_lossy())
+}
+
+/// Ships what is due until a signal comes.
+async fn follow(shipper: &mut Shipper<'_>, signals: &mut Signals) -> Result<Exit, Failure> {
+    loop {
+        let pause = match shipper.round(false).await? {
+            Round::More => Duration::ZERO,
+            Round::Done | Round::Waits => PACE,
+        };
+        tokio::select! {
+            biased;
+            exit = signals.wait() => return Ok(exit),
+            () = tokio::time::sleep(pause) => {}
+        }
+    }
+}
+
+/// Ships everything that is there now.
+async fn flush(shipper: &mut Shipper<'_>, patience: Duration) -> Result<(), Failure> {
+    let began = Stopwatch::start();
+    loop {
+        match shipper.round(true).await? {
+            Round::Done => return Ok(()),
+            Round::More => {}
+            Round::Waits if began.elapsed() < patience => tokio::time::sleep(PACE).await,
+            Round::Waits if shipper.away().is_zero() => return Err(Failure::Trouble),
+            Round::Waits => return Err(Failure::Away),
+        }
+    }
+}
+
+/// What ends a shipper.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn new() -> io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    async fn wait(&mut self) -> Exit {
+        tokio::select! {
+            _ = self.interrupt.recv() => Exit::Interrupted,
+            _ = self.terminate.recv() => Exit::Pass,
+        }
+    }
+}
+
+async fn ls(arguments: Ls) -> Result<Exit, Failure> {
+    let store = Store::open(&arguments.at.place, false)?;
+    let gateway = arguments.gateway.as_ref().map(Gateway::as_str);
+    let catalogue = Catalogue::read(&store, gateway).await?;
+    let rows = rows(&store, &catalogue).await?;
+    report::list(&catalogue, &rows, arguments.json)?;
+    let is_damaged = rows.iter().any(|row| row.state == State::Damaged);
+    Ok(if is_damaged {
+        Exit::Incomplete
+    } else {
+        Exit::Pass
+    })
+}
+
+async fn fetch_one(arguments: Fetch) -> Result<Exit, Failure> {
+    let store = Store::open(&arguments.at.place, false)?;
+    let catalogue = Catalogue::read(&store, None).await?;
+    let name = catalogue.find(&arguments.tape);
+    let name = name.map_err(|why| Failure::Find {
+        tape: arguments.tape.clone(),
+        why,
+    })?;
+    let entries = catalogue.tapes.get(name).map(Vec::as_slice);
+    let fetched = fetch(&store, name, entries.unwrap_or_default(), &arguments.output).await?;
+    report::fetched(&fetched, arguments.json)?;
+    Ok(if fetched.is_whole() {
+        Exit::Pass
+    } else {
+        Exit::Incomplete
+    })
+}
+
+async fn sweep_store(arguments: Sweep) -> Result<Exit, Failure> {
+    let store = Store::open(&arguments.at.place, false)?;
+    let policy = Policy {
+        older_than: arguments.older_than,
+        max_size: arguments.max_size,
+        orphans_after: arguments.orphans_after,
+        is_dry: arguments.dry_run,
+        now: clock::wall(),
+    };
+    let swept = sweep(&store, &policy).await?;
+    report::swept(&swept, arguments.json)?;
+    Ok(Exit::Pass)
+}

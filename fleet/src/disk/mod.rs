@@ -1,0 +1,146 @@
+//! Tapes on the disk of a gateway: where they are, whose they are, and whether somebody still writes them.
+
+mod cut;
+mod head;
+
+use std::fs::{File, Metadata, TryLockError};
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+pub use self::cut::Cut;
+pub use self::head::{Head, Kind};
+
+/// The ending of a tape's name.
+const ENDING: &str = ".tape.jsonl";
+/// How deep folders are looked through.
+const DEPTH: usize = 8;
+
+/// Which file it is, whatever it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+/// A tape that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Where it stands.
+    pub path: PathBuf,
+    /// Which file it is.
+    pub id: FileId,
+    /// Its length in bytes.
+    pub len: u64,
+    /// When it was changed last, in nanoseconds since 1970.
+    pub changed: i128,
+}
+
+impl Found {
+    /// What the system says of a file.
+    #[must_use]
+    pub fn of(path: PathBuf, meta: &Metadata) -> Self {
+        Self {
+            path,
+            id: FileId {
+                device: meta.dev(),
+                inode: meta.ino(),
+            },
+            len: meta.len(),
+            changed: i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec()),
+        }
+    }
+}
+
+/// The tapes below a folder, the oldest change first. No link is followed, and what cannot be read is left out.
+pub fn find(folder: &Path) -> io::Result<Vec<Found>> {
+    let mut found = find_ending(folder, ENDING)?;
+    found.sort_by(|a, b| (a.changed, &a.path).cmp(&(b.changed, &b.path)));
+    Ok(found)
+}
+
+/// What stands below a folder behind the name of a tape.
+pub fn find_notes(folder: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {
+    let found = find_ending(folder, &format!("{ENDING}{ending}"))?;
+    Ok(found.into_iter().map(|found| found.path).collect())
+}
+
+fn find_ending(folder: &Path, ending: &str) -> io::Result<Vec<Found>> {
+    let mut found = Vec::new();
+    // Only the folder itself has to be readable.
+    walk(&mut found, std::fs::read_dir(folder)?, ending, DEPTH);
+    Ok(found)
+}
+
+fn walk(found: &mut Vec<Found>, entries: std::fs::ReadDir, ending: &str, depth: usize) {
+    for entry in entries.flatten() {
+        let Ok(meta) = entry.metadata() else { continue };
+        let path = entry.path();
+        if meta.is_dir() && depth > 0 {
+            if let Ok(entries) = std::fs::read_dir(&path) {
+                walk(found, entries, ending, depth - 1);
+            }
+        } else if meta.is_file() && path.to_string_lossy().ends_with(ending) {
+            found.push(Found::of(path, &meta));
+        }
+    }
+}
+
+/// Whether somebody writes a tape: its recorder holds a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writer {
+    /// Somebody does.
+    There,
+    /// Nobody does.
+    Gone,
+    /// The file system has no locks.
+    Unknown,
+}
+
+/// Whether somebody writes a tape that has its first line. An empty one may not be asked about: its recorder may be about to lock it.
+#[must_use]
+pub fn writer(file: &File) -> Writer {
+    match file.try_lock_shared() {
+        Ok(()) => {
+            // It is given back at once, or with the file.
+            drop(file.unlock());
+            Writer::Gone
+        }
+        Err(TryLockError::WouldBlock) => Writer::There,
+        Err(TryLockError::Error(_)) => Writer::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tapes_are_found_in_folders_and_not_behind_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("a/b");
+        std::fs::create_dir_all(&deep).unwrap();
+        let tape = deep.join("x.tape.jsonl");
+        std::fs::write(&tape, "x").unwrap();
+        std::fs::write(folder.path().join("x.json"), "x").unwrap();
+        std::os::unix::fs::symlink(&tape, folder.path().join("link.tape.jsonl")).unwrap();
+        std::os::unix::fs::symlink(folder.path(), deep.join("loop")).unwrap();
+        let found = find(folder.path()).unwrap();
+        let paths: Vec<&Path> = found.iter().map(|found| found.path.as_path()).collect();
+        assert_eq!(paths, [tape.as_path()]);
+        assert!(find(&folder.path().join("nowhere")).is_err());
+    }
+
+    #[test]
+    fn a_lock_says_that_somebody_writes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.tape.jsonl");
+        let file = File::create(&path).unwrap();
+        let reader = File::open(&path).unwrap();
+        assert_eq!(writer(&reader), Writer::Gone);
+        file.try_lock().unwrap();
+        assert_eq!(writer(&reader), Writer::There);
+        drop(file);
+        assert_eq!(writer(&reader), Writer::Gone);
+    }
+}

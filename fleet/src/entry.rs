@@ -1,0 +1,266 @@
+//! Entries of the manifest: which bytes of a tape stand in which segment, and how the tape ended.
+
+use serde::{Deserialize, Serialize};
+use tapewright_schemas::tape::Header;
+
+use crate::names::{EntryName, SegmentName, TapeName};
+
+/// The version of entries that this build writes.
+pub const VERSION: &str = "1.0";
+/// The longest entry that is read, in bytes.
+pub const LIMIT: u64 = 64 << 10;
+/// How much of a text of a tape's header is told, in characters.
+const TEXT_LIMIT: usize = 200;
+
+/// One entry. Its name is [`EntryName`], which the store gives away once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Version of the format, `major.minor`.
+    pub manifest: String,
+    /// Program and version that wrote it.
+    pub by: String,
+    /// The name of the file on the gateway, for people.
+    pub file: String,
+    /// What the tape is of.
+    pub about: About,
+    /// Where its range of the tape begins, in bytes.
+    pub start: u64,
+    /// Where it ends.
+    pub end: u64,
+    /// What stands there.
+    pub content: Content,
+    /// SHA-256 of that range.
+    pub sha256: String,
+    /// Where it stands in the store; none of an empty range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub segment: Option<Segment>,
+    /// When it was shipped, RFC 3339 in UTC.
+    pub shipped: String,
+    /// How the tape ended, in its last entry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Ended>,
+    /// When `sweep` removed the tape. This entry is all that is left of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swept: Option<String>,
+}
+
+/// What a tape is of, from its header.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// Wall time of offset zero.
+    pub created: String,
+    /// Name of the server.
+    pub label: String,
+    /// `stdio`, or `http`.
+    pub transport: String,
+    /// The only session on the tape, where each has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<u32>,
+    /// Name of the tape that it continues.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub continues: String,
+    /// The recording of an agent that it is a part of.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub part_of: String,
+}
+
+impl About {
+    /// Of a tape with this header.
+    #[must_use]
+    pub fn of(header: &Header) -> Self {
+        let short = |text: &str| text.chars().take(TEXT_LIMIT).collect();
+        Self {
+            created: short(&header.created),
+            label: short(&header.label),
+            transport: short(&header.transport),
+            session: header.session,
+            continues: short(&header.continues),
+            part_of: short(&header.part_of),
+        }
+    }
+}
+
+/// What stands in a range of a tape.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Content {
+    /// How many lines.
+    pub lines: u64,
+    /// How many of them are events.
+    pub events: u64,
+    /// The number of the first event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_seq: Option<u64>,
+    /// The number of the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_seq: Option<u64>,
+    /// When the first one happened, in microseconds since the tape began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_us: Option<u64>,
+    /// When the last one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_us: Option<u64>,
+}
+
+/// An object that holds a range of a tape, compressed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Segment {
+    /// Its name.
+    pub name: String,
+    /// Its length.
+    pub bytes: u64,
+    /// Its SHA-256.
+    pub sha256: String,
+}
+
+/// How a tape ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// In which way.
+    pub how: How,
+    /// Length of a last line that its recorder did not finish. It is no event and is not shipped.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub torn_bytes: u64,
+    /// How many bytes were deleted on the gateway before they were shipped.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lost_bytes: u64,
+    /// How many events that were.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lost_events: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// In which way a tape ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    /// With its footer.
+    Footer,
+    /// Its recorder was stopped before it could write the footer.
+    CutShort,
+    /// Its file was deleted before all of it was shipped, because the buffer was full.
+    Dropped,
+    /// `sweep` gave it up: nothing had come for long.
+    Abandoned,
+}
+
+/// Why an entry is not used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EntryError {
+    /// It is no entry.
+    #[error("not an entry: {0}")]
+    NotAnEntry(String),
+    /// A later major version wrote it.
+    #[error("its format {0} is newer than the {VERSION} that this build understands")]
+    TooNew(String),
+    /// It says another range than its name, or none.
+    #[error("its range does not belong to its name")]
+    Range,
+    /// It names a segment that is not its own.
+    #[error("it names a segment that is not its own")]
+    Foreign,
+}
+
+impl Entry {
+    /// Reads the entry that stands under a name.
+    pub fn read(name: &EntryName, bytes: &[u8]) -> Result<Self, EntryError> {
+        let entry: Self = serde_json::from_slice(bytes)
+            .map_err(|error| EntryError::NotAnEntry(error.to_string()))?;
+        let major = |version: &str| version.split('.').next().map(str::to_owned);
+        if major(&entry.manifest) != major(VERSION) {
+            return Err(EntryError::TooNew(entry.manifest));
+        }
+        let is_range = entry.start == name.start && entry.end >= entry.start;
+        if !is_range || (entry.end > entry.start) != entry.segment.is_some() {
+            return Err(EntryError::Range);
+        }
+        // An entry whose range is empty and that ends nothing would be followed by itself.
+        if entry.end == entry.start && entry.ended.is_none() {
+            return Err(EntryError::Range);
+        }
+        let is_own = |segment: &Segment| {
+            SegmentName::read(&segment.name).is_ok_and(|segment| segment.of == *name)
+        };
+        if entry.segment.as_ref().is_some_and(|one| !is_own(one)) {
+            return Err(EntryError::Foreign);
+        }
+        Ok(entry)
+    }
+
+    /// The entry as it is stored.
+    #[must_use]
+    pub fn write(&self) -> Vec<u8> {
+        // A struct of strings and numbers always has a JSON text.
+        let mut text = serde_json::to_vec(self).unwrap_or_default();
+        text.push(b'\n');
+        text
+    }
+
+    /// Its name, of a tape.
+    #[must_use]
+    pub fn name(&self, tape: &TapeName) -> EntryName {
+        EntryName {
+            tape: tape.clone(),
+            start: self.start,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name() -> EntryName {
+        let path = "manifests/a/20261126T031500Z-0123456789abcdef0123/00000000000000000000.json";
+        EntryName::read(path).unwrap()
+    }
+
+    fn entry(name: &EntryName) -> Entry {
+        Entry {
+            manifest: VERSION.to_owned(),
+            end: 10,
+            segment: Some(Segment {
+                name: SegmentName::fresh(name).path(),
+                ..Segment::default()
+            }),
+            ..Entry::default()
+        }
+    }
+
+    #[test]
+    fn an_entry_is_read_as_it_was_written() {
+        let entry = entry(&name());
+        assert_eq!(Entry::read(&name(), &entry.write()), Ok(entry));
+    }
+
+    #[test]
+    fn what_does_not_belong_to_its_name_is_refused() {
+        let name = name();
+        let good = entry(&name);
+        let other = EntryName {
+            start: 5,
+            ..name.clone()
+        };
+        let refused = |change: &dyn Fn(&mut Entry)| {
+            let mut entry = good.clone();
+            change(&mut entry);
+            Entry::read(&name, &entry.write()).unwrap_err()
+        };
+        assert_eq!(Entry::read(&other, &good.write()), Err(EntryError::Range));
+        assert_eq!(refused(&|one| one.end = 0), EntryError::Range);
+        assert_eq!(refused(&|one| one.segment = None), EntryError::Range);
+        let empty = |one: &mut Entry| (one.end, one.segment) = (0, None);
+        assert_eq!(refused(&empty), EntryError::Range);
+        let newer = |one: &mut Entry| one.manifest = "2.0".to_owned();
+        assert_eq!(refused(&newer), EntryError::TooNew("2.0".to_owned()));
+        for foreign in ["../../etc/passwd", "", &SegmentName::fresh(&other).path()] {
+            let steal = |one: &mut Entry| one.segment.as_mut().unwrap().name = foreign.to_owned();
+            assert_eq!(refused(&steal), EntryError::Foreign, "{foreign}");
+        }
+        let noise = Entry::read(&name, b"[]");
+        assert!(matches!(noise, Err(EntryError::NotAnEntry(_))));
+    }
+}

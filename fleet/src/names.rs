@@ -1,0 +1,351 @@
+//! What gateways, tapes and objects of the store are called, and what may not be a name.
+//!
+//! ```text
+//! manifests/GATEWAY/TAPE/START.json           one entry; its name is taken once
+//! segments/DATE/GATEWAY/TAPE-START-UUID.jsonl.zst   lines of one tape; nobody else can choose the name
+//! ```
+//!
+//! Whoever can write to a bucket can put any name there. A name is used only after it was read by this module.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// The folder of the entries.
+pub const MANIFESTS: &str = "manifests";
+/// The folder of the segments.
+pub const SEGMENTS: &str = "segments";
+
+/// The longest name of a gateway.
+const GATEWAY_LIMIT: usize = 64;
+/// How many hexadecimal digits of the hash of a tape's first line stand in its name.
+const HASH: usize = 20;
+/// How many digits an offset has in a name, so that names sort as offsets do.
+const DIGITS: usize = 20;
+/// How many tapes may begin with the same line.
+pub const COPIES: u32 = 1_000;
+
+/// Why something cannot be a name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// Of a gateway.
+    #[error(
+        "invalid gateway name; use at most {GATEWAY_LIMIT} of `a-z A-Z 0-9 - _ .`, and begin with a letter or a digit"
+    )]
+    Gateway,
+    /// Of a tape.
+    #[error("invalid tape name; `ls` lists those of a store")]
+    Tape,
+    /// Of an object in the store.
+    #[error("not a name that `ship` writes")]
+    Object,
+}
+
+/// The name of a machine, or of whatever else has a folder of tapes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Gateway(String);
+
+impl Gateway {
+    /// The name of a machine, with what cannot stand in a name replaced.
+    #[must_use]
+    pub fn of_host(host: &str) -> Self {
+        let plain = |char: char| if is_plain(char) { char } else { '-' };
+        let name: String = host.chars().map(plain).take(GATEWAY_LIMIT).collect();
+        let name = name.trim_start_matches(['-', '_', '.']);
+        Self(if name.is_empty() { "gateway" } else { name }.to_owned())
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn is_plain(char: char) -> bool {
+    char.is_ascii_alphanumeric() || "-_.".contains(char)
+}
+
+impl FromStr for Gateway {
+    type Err = NameError;
+
+    fn from_str(name: &str) -> Result<Self, NameError> {
+        let begins = name.starts_with(|char: char| char.is_ascii_alphanumeric());
+        let is_name = begins && name.len() <= GATEWAY_LIMIT && name.chars().all(is_plain);
+        is_name
+            .then(|| Self(name.to_owned()))
+            .ok_or(NameError::Gateway)
+    }
+}
+
+impl TryFrom<String> for Gateway {
+    type Error = NameError;
+
+    fn try_from(name: String) -> Result<Self, NameError> {
+        name.parse()
+    }
+}
+
+impl From<Gateway> for String {
+    fn from(name: Gateway) -> Self {
+        name.0
+    }
+}
+
+impl fmt::Display for Gateway {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+/// What a tape is known by, wherever its file stands: when it was begun, and the hash of its first line. Another tape that begins
+/// with the same line gets a number.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct TapeId {
+    time: String,
+    hash: String,
+    copy: u32,
+}
+
+impl TapeId {
+    /// Of a tape that was begun at a time (RFC 3339) and whose first line has this hash, in hexadecimal digits.
+    #[must_use]
+    pub fn new(created: &str, hash: &str) -> Self {
+        let second = created.split(['.', 'Z']).next().unwrap_or_default();
+        let time: String = second
+            .chars()
+            .filter(|char| !matches!(char, '-' | ':'))
+            .collect();
+        let time = format!("{time}Z");
+        Self {
+            time: if is_time(&time) {
+                time
+            } else {
+                NO_TIME.to_owned()
+            },
+            hash: hash.chars().take(HASH).collect(),
+            copy: 1,
+        }
+    }
+
+    /// The name of the so manieth tape that begins so, from 1 on.
+    #[must_use]
+    pub fn copy(&self, copy: u32) -> Self {
+        Self {
+            copy,
+            ..self.clone()
+        }
+    }
+}
+
+const NO_TIME: &str = "00000000T000000Z";
+
+/// Whether a text has the form of `20261126T031500Z`.
+fn is_time(text: &str) -> bool {
+    text.len() == NO_TIME.len()
+        && text
+            .bytes()
+            .zip(NO_TIME.bytes())
+            .all(|(byte, form)| match form {
+                b'0' => byte.is_ascii_digit(),
+                _ => byte == form,
+            })
+}
+
+fn is_hex(text: &str) -> bool {
+    text.bytes()
+        .all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
+
+impl FromStr for TapeId {
+    type Err = NameError;
+
+    fn from_str(name: &str) -> Result<Self, NameError> {
+        let (time, rest) = name.split_once('-').ok_or(NameError::Tape)?;
+        let (hash, copy) = match rest.split_once('.') {
+            Some((hash, copy)) => (hash, number(copy).ok_or(NameError::Tape)?),
+            None => (rest, 1),
+        };
+        let is_copy = (1..=u64::from(COPIES)).contains(&copy) && (copy > 1) == rest.contains('.');
+        if !is_time(time) || hash.len() != HASH || !is_hex(hash) || !is_copy {
+            return Err(NameError::Tape);
+        }
+        Ok(Self {
+            time: time.to_owned(),
+            hash: hash.to_owned(),
+            copy: u32::try_from(copy).map_err(|_| NameError::Tape)?,
+        })
+    }
+}
+
+/// A number as it is written in one way only.
+fn number(text: &str) -> Option<u64> {
+    let number: u64 = text.parse().ok()?;
+    (number.to_string() == text).then_some(number)
+}
+
+impl TryFrom<String> for TapeId {
+    type Error = NameError;
+
+    fn try_from(name: String) -> Result<Self, NameError> {
+        name.parse()
+    }
+}
+
+impl From<TapeId> for String {
+    fn from(id: TapeId) -> Self {
+        id.to_string()
+    }
+}
+
+impl fmt::Display for TapeId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}-{}", self.time, self.hash)?;
+        if self.copy > 1 {
+            write!(out, ".{}", self.copy)?;
+        }
+        Ok(())
+    }
+}
+
+/// A tape in a store.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TapeName {
+    /// Who shipped it.
+    pub gateway: Gateway,
+    /// Which one.
+    pub id: TapeId,
+}
+
+impl TapeName {
+    /// The folder of its entries.
+    #[must_use]
+    pub fn folder(&self) -> String {
+        format!("{MANIFESTS}/{}/{}", self.gateway, self.id)
+    }
+}
+
+impl fmt::Display for TapeName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}/{}", self.gateway, self.id)
+    }
+}
+
+/// The name of an entry: which tape, and from which byte on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EntryName {
+    /// Of which tape.
+    pub tape: TapeName,
+    /// Where its range begins.
+    pub start: u64,
+}
+
+impl EntryName {
+    /// Where it stands in the store.
+    #[must_use]
+    pub fn path(&self) -> String {
+        format!("{}/{:0DIGITS$}.json", self.tape.folder(), self.start)
+    }
+
+    /// Reads where an entry stands.
+    pub fn read(path: &str) -> Result<Self, NameError> {
+        let parts: Vec<&str> = path.split('/').collect();
+        let [MANIFESTS, gateway, id, file] = parts.as_slice() else {
+            return Err(NameError::Object);
+        };
+        let digits = file.strip_suffix(".json").ok_or(NameError::Object)?;
+        let tape = TapeName {
+            gateway: gateway.parse()?,
+            id: id.parse()?,
+        };
+        let start = offset(digits).ok_or(NameError::Object)?;
+        Ok(Self { tape, start })
+    }
+}
+
+/// An offset as it stands in a name.
+fn offset(digits: &str) -> Option<u64> {
+    let is_offset = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_offset.then(|| digits.parse().ok()).flatten()
+}
+
+/// The name of a segment.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SegmentName {
+    date: String,
+    /// The entry that may name it.
+    pub of: EntryName,
+    uuid: Uuid,
+}
+
+impl SegmentName {
+    /// A name that was never used, of the day of its making.
+    #[must_use]
+    pub fn fresh(of: &EntryName) -> Self {
+        Self::at(of, Uuid::now_v7())
+    }
+
+    fn at(of: &EntryName, uuid: Uuid) -> Self {
+        let time = made(uuid).and_then(|millis| jiff::Timestamp::from_millisecond(millis).ok());
+        let time = time.unwrap_or_default();
+        Self {
+            date: time.strftime("%Y-%m-%d").to_string(),
+            of: of.clone(),
+            uuid,
+        }
+    }
+
+    /// When it was made, in milliseconds since 1970.
+    #[must_use]
+    pub fn made_ms(&self) -> i64 {
+        made(self.uuid).unwrap_or_default()
+    }
+
+    /// Where it stands in the store.
+    #[must_use]
+    pub fn path(&self) -> String {
+        let TapeName { gateway, id } = &self.of.tape;
+        let (date, start, uuid) = (&self.date, self.of.start, self.uuid);
+        format!("{SEGMENTS}/{date}/{gateway}/{id}-{start:0DIGITS$}-{uuid}.jsonl.zst")
+    }
+
+    /// Reads where a segment stands.
+    pub fn read(path: &str) -> Result<Self, NameError> {
+        Self::parts(path).ok_or(NameError::Object)
+    }
+
+    fn parts(path: &str) -> Option<Self> {
+        let parts: Vec<&str> = path.split('/').collect();
+        let [SEGMENTS, _, gateway, file] = parts.as_slice() else {
+            return None;
+        };
+        let file = file.strip_suffix(".jsonl.zst")?;
+        let (file, uuid) = file.split_at_checked(file.len().checked_sub(UUID)?)?;
+        let (file, start) = file.strip_suffix('-')?.rsplit_once('-')?;
+        let tape = TapeName {
+            gateway: gateway.parse().ok()?,
+            id: file.parse().ok()?,
+        };
+        let start = offset(start)?;
+        let name = Self::at(&EntryName { tape, start }, uuid.parse().ok()?);
+        // There is one spelling of each name.
+        (name.path() == path).then_some(name)
+    }
+}
+
+/// Length of a UUID as text.
+const UUID: usize = 36;
+
+/// When a UUID of version 7 was made, in milliseconds since 1970.
+fn made(uuid: Uuid) -> Option<i64> {
+    let (seconds, nanos) = uuid.get_timestamp()?.to_unix();
+    let seconds = i64::try_from(seconds).ok()?;
+    Some(seconds.checked_mul(1_000)? + i64::from(nanos / 1_000_000))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,240 @@
+//! What is printed: results on stdout, everything else on stderr. Nothing else prints.
+
+use std::io::{self, Write as _};
+
+use serde::Serialize;
+
+use tapewright_fleet::entry::{Ended, How};
+use tapewright_fleet::fetch::Fetched;
+use tapewright_fleet::list::{Catalogue, Row};
+use tapewright_fleet::ship::Told;
+use tapewright_fleet::sweep::Swept;
+
+/// The text with every character escaped that could move the cursor, change colours or turn the direction of writing.
+fn safe(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for char in text.chars() {
+        let is_risky = char.is_control()
+            || matches!(char, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+        if is_risky {
+            out.extend(char.escape_default());
+        } else {
+            out.push(char);
+        }
+    }
+    out
+}
+
+/// A number of bytes.
+fn size(bytes: u64) -> String {
+    let tenths = |unit: u64| format!("{}.{}", bytes / unit, bytes % unit * 10 / unit);
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{} kB", tenths(1_000)),
+        1_000_000..1_000_000_000 => format!("{} MB", tenths(1_000_000)),
+        _ => format!("{} GB", tenths(1_000_000_000)),
+    }
+}
+
+fn out(text: &str) -> io::Result<()> {
+    io::stdout().lock().write_all(text.as_bytes())
+}
+
+fn json(value: &impl Serialize) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, value)?;
+    out.write_all(b"\n")
+}
+
+fn err(text: &str) {
+    // A closed terminal cannot be told about it.
+    drop(io::stderr().lock().write_all(text.as_bytes()));
+}
+
+/// An error that ends the program.
+pub(crate) fn error(text: &str) {
+    err(&format!("error: {}\n", safe(text)));
+}
+
+/// The tapes of a store.
+pub(crate) fn list(catalogue: &Catalogue, rows: &[Row], as_json: bool) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct List<'a> {
+        tapes: &'a [Row],
+        foreign: u64,
+    }
+    if as_json {
+        return json(&List {
+            tapes: rows,
+            foreign: catalogue.foreign,
+        });
+    }
+    for row in rows {
+        out(&line(row))?;
+    }
+    if catalogue.foreign > 0 {
+        err(&format!("{} foreign objects ignored\n", catalogue.foreign));
+    }
+    Ok(())
+}
+
+fn line(row: &Row) -> String {
+    let missing = row.missing.as_ref().map(|what| format!("  {}", safe(what)));
+    format!(
+        "{}/{}  {}  {} events  {} in {}  {}{}{}\n",
+        row.gateway,
+        row.tape,
+        safe(&row.label),
+        row.events,
+        size(row.bytes),
+        size(row.stored_bytes),
+        row.state.name(),
+        row.ended.map(lost).unwrap_or_default(),
+        missing.unwrap_or_default(),
+    )
+}
+
+/// What a tape does not hold of what its recorder wrote.
+fn lost(ended: Ended) -> String {
+    if ended.how == How::Dropped {
+        let (events, bytes) = (ended.lost_events, size(ended.lost_bytes));
+        return format!("  {events} events ({bytes}) lost");
+    }
+    if ended.torn_bytes > 0 {
+        return format!(
+            "  {} of an unfinished line left out",
+            size(ended.torn_bytes)
+        );
+    }
+    String::new()
+}
+
+/// What was fetched.
+pub(crate) fn fetched(fetched: &Fetched, as_json: bool) -> io::Result<()> {
+    if as_json {
+        return json(fetched);
+    }
+    out(&format!("{}\n", safe(&fetched.file)))?;
+    let state = fetched.state.name();
+    let lost = fetched.ended.map(lost).unwrap_or_default();
+    err(&format!("{}, {state}{lost}\n", size(fetched.bytes)));
+    if let Some(missing) = &fetched.missing {
+        err(&format!("the rest is missing: {}\n", safe(missing)));
+    }
+    Ok(())
+}
+
+/// What was swept.
+pub(crate) fn swept(swept: &Swept, as_json: bool) -> io::Result<()> {
+    if as_json {
+        return json(swept);
+    }
+    let verb = if swept.dry_run {
+        "would remove"
+    } else {
+        "removed"
+    };
+    for tape in &swept.tapes {
+        out(&format!("{verb} {}\n", safe(tape)))?;
+    }
+    let (tapes, bytes) = (swept.tapes.len(), size(swept.bytes));
+    let (orphans, orphan_bytes) = (swept.orphans, size(swept.orphan_bytes));
+    out(&format!(
+        "{verb} {tapes} tapes ({bytes}) and {orphans} segments without an entry ({orphan_bytes}); kept {} tapes ({})\n",
+        swept.kept,
+        size(swept.kept_bytes),
+    ))?;
+    if swept.foreign > 0 {
+        err(&format!("{} foreign objects ignored\n", swept.foreign));
+    }
+    Ok(())
+}
+
+/// Tells what a shipper does, on stderr.
+pub(crate) fn told(told: &Told<'_>, as_json: bool, is_verbose: bool) {
+    if !is_verbose && !told.is_important() {
+        return;
+    }
+    if as_json {
+        let line = serde_json::to_string(&told.line()).unwrap_or_default();
+        return err(&format!("{line}\n"));
+    }
+    err(&format!("{}\n", safe(&words(told))));
+}
+
+fn words(told: &Told<'_>) -> String {
+    match told {
+        Told::Started { gateway, folder } => {
+            format!("shipping `{}` as {gateway}", folder.display())
+        }
+        Told::Shipped { tape, entry } => {
+            let (start, end, events) = (entry.start, entry.end, entry.content.events);
+            format!("{tape}: bytes {start} to {end} shipped, {events} events")
+        }
+        Told::Theirs { tape, start } => {
+            format!("{tape}: another shipper has shipped the bytes from {start} on")
+        }
+        Told::Ended { tape, ended } => {
+            let how = match ended.how {
+                How::Footer => "with its footer",
+                How::CutShort => "cut short",
+                How::Dropped => "dropped",
+                How::Abandoned => "abandoned",
+            };
+            format!("{tape}: ended, {how}{}", lost(*ended))
+        }
+        Told::NotATape { file } => format!("`{}` is not a tape, ignored", file.display()),
+        Told::Shorter { file, tape } => {
+            format!(
+                "`{}` is shorter than what was shipped as {tape}",
+                file.display()
+            )
+        }
+        _ => rare_words(told),
+    }
+}
+
+fn rare_words(told: &Told<'_>) -> String {
+    match told {
+        Told::Trouble { file, why } => format!("cannot ship `{}`: {why}", file.display()),
+        Told::Away { why, again } => {
+            format!(
+                "the store is away, next try in {:.1} s: {why}",
+                again.as_secs_f64()
+            )
+        }
+        Told::Back { after } => format!("the store is back after {:.1} s", after.as_secs_f64()),
+        Told::Deleted { file, bytes } => {
+            format!(
+                "deleted `{}` ({}), which is in the store",
+                file.display(),
+                size(*bytes)
+            )
+        }
+        Told::Dropped {
+            file,
+            bytes,
+            events,
+        } => {
+            let bytes = size(*bytes);
+            format!(
+                "dropped `{}`: {events} events ({bytes}) lost",
+                file.display()
+            )
+        }
+        Told::Full { bytes, limit } => {
+            let (bytes, limit) = (size(*bytes), size(*limit));
+            format!("the buffer is full: {bytes} of {limit}, and nothing can be deleted")
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn text_of_others_moves_no_cursor() {
+        let text = super::safe("a\u{1b}[2Jb\n\u{202e}ü");
+        assert_eq!(text, "a\\u{1b}[2Jb\\n\\u{202e}ü");
+    }
+}

@@ -1,0 +1,80 @@
+//! When a store that cannot be reached is tried again.
+
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::time::Duration;
+
+use crate::clock::Stopwatch;
+
+/// The time until the second try, at most.
+const FIRST: Duration = Duration::from_millis(500);
+/// The time between two tries, at most.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// Waits longer each time, so that a thousand shippers do not come back at once.
+#[derive(Debug, Default)]
+pub(super) struct Backoff {
+    /// Since when it is away, and since when and for how long is waited.
+    away: Option<(Stopwatch, Stopwatch, Duration)>,
+    failures: u32,
+}
+
+impl Backoff {
+    /// It failed; how long is waited now.
+    pub(super) fn failed(&mut self) -> Duration {
+        let most = FIRST
+            .saturating_mul(1 << self.failures.min(10))
+            .min(LONGEST);
+        self.failures += 1;
+        // From a half to all of it.
+        let wait = most / 2 + most.mul_f64(chance() / 2.0);
+        let since = self.away.map_or_else(Stopwatch::start, |(since, ..)| since);
+        self.away = Some((since, Stopwatch::start(), wait));
+        wait
+    }
+
+    /// It went well; for how long it had not.
+    pub(super) fn went_well(&mut self) -> Option<Duration> {
+        self.failures = 0;
+        self.away.take().map(|(since, ..)| since.elapsed())
+    }
+
+    /// Whether it may be tried now.
+    pub(super) fn is_over(&self) -> bool {
+        self.away
+            .is_none_or(|(_, waits, wait)| waits.elapsed() >= wait)
+    }
+
+    /// For how long it has been away.
+    pub(super) fn away(&self) -> Duration {
+        self.away
+            .map_or(Duration::ZERO, |(since, ..)| since.elapsed())
+    }
+}
+
+/// A number from 0 to 1 that differs from process to process and from call to call. The keys of the standard library's hashes are
+/// random, which is enough for this.
+fn chance() -> f64 {
+    let random = RandomState::new().build_hasher().finish();
+    f64::from(u32::try_from(random >> 32).unwrap_or_default()) / f64::from(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_waits_longer_each_time_and_never_too_long() {
+        let mut backoff = Backoff::default();
+        assert!(backoff.is_over());
+        let mut most = FIRST;
+        for _ in 0..100 {
+            let wait = backoff.failed();
+            assert!(wait >= most / 2 && wait <= most, "{wait:?} of {most:?}");
+            assert!(!backoff.is_over());
+            most = (most * 2).min(LONGEST);
+        }
+        assert!(backoff.went_well().is_some());
+        assert!(backoff.is_over() && backoff.went_well().is_none());
+        assert!(backoff.failed() <= FIRST);
+    }
+}

@@ -1,0 +1,130 @@
+//! Notes of tapes that were dropped, until the store knows of them.
+//!
+//! What was lost must not be forgotten with the process that lost it. Before a tape is deleted that is not wholly shipped, a small file
+//! beside it says how much that was; when the store is back, it becomes the last entry of the tape.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Context, ShipError};
+use crate::chain::Chain;
+use crate::clock;
+use crate::disk;
+use crate::entry::{self, About, Ended, Entry, How};
+use crate::hash::Hasher;
+use crate::names::{TapeId, TapeName};
+use crate::store::Created;
+
+/// What stands behind the name of a tape that was dropped.
+pub(super) const ENDING: &str = ".dropped";
+/// The longest note that is read, in bytes.
+const LIMIT: u64 = 64 << 10;
+
+/// What a note says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Note {
+    /// Which tape it was.
+    pub(super) tape: TapeId,
+    /// What it was called.
+    pub(super) file: String,
+    /// What it was of.
+    pub(super) about: About,
+    /// How long it was.
+    pub(super) bytes: u64,
+    /// How many events were on it.
+    pub(super) events: u64,
+}
+
+impl Note {
+    /// Writes the note beside the tape, onto the disk.
+    pub(super) fn write(&self, tape: &Path) -> io::Result<PathBuf> {
+        let mut name = tape.as_os_str().to_owned();
+        name.push(ENDING);
+        let path = PathBuf::from(name);
+        let part = path.with_extension("part");
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&part)?;
+        file.write_all(&serde_json::to_vec(self).map_err(io::Error::other)?)?;
+        file.sync_all()?;
+        fs::rename(&part, &path)?;
+        if let Some(folder) = path.parent() {
+            File::open(folder)?.sync_all()?;
+        }
+        Ok(path)
+    }
+
+    fn read(path: &Path) -> Option<Self> {
+        let meta = fs::metadata(path).ok()?;
+        let bytes = (meta.len() <= LIMIT).then(|| fs::read(path).ok())??;
+        serde_json::from_slice(&bytes).ok()
+    }
+}
+
+/// Makes entries of the notes in the folder.
+pub(super) async fn ship(context: &Context<'_>) -> Result<(), ShipError> {
+    let notes = disk::find_notes(&context.settings.folder, ENDING);
+    for path in notes.map_err(ShipError::Folder)? {
+        let Some(note) = Note::read(&path) else {
+            // It is kept: somebody may want to look at it.
+            continue;
+        };
+        ship_one(context, &note).await?;
+        fs::remove_file(&path).map_err(ShipError::Tape)?;
+    }
+    Ok(())
+}
+
+async fn ship_one(context: &Context<'_>, note: &Note) -> Result<(), ShipError> {
+    let tape = TapeName {
+        gateway: context.gateway.clone(),
+        id: note.tape.clone(),
+    };
+    loop {
+        let chain = Chain::read(context.store, &tape).await?.unwrap_or_default();
+        if let Some(missing) = &chain.missing {
+            return Err(ShipError::Damaged(format!("{tape}: {}", missing.text())));
+        }
+        if chain.ended().is_some() {
+            return Ok(());
+        }
+        let entry = note.entry(&chain);
+        match context.store.create(&entry.name(&tape), &entry).await? {
+            Created::Ours => return Ok(()),
+            // Another shipper had a part of it.
+            Created::Theirs(_) => {}
+        }
+    }
+}
+
+impl Note {
+    /// The last entry of the tape, behind what the store has.
+    fn entry(&self, chain: &Chain) -> Entry {
+        let end = chain.end();
+        let shipped: u64 = chain.entries.iter().map(|one| one.content.events).sum();
+        Entry {
+            manifest: entry::VERSION.to_owned(),
+            by: crate::BY.to_owned(),
+            file: self.file.clone(),
+            about: self.about.clone(),
+            start: end,
+            end,
+            sha256: Hasher::default().finish(),
+            shipped: clock::text(clock::wall()),
+            ended: Some(Ended {
+                how: How::Dropped,
+                torn_bytes: 0,
+                lost_bytes: self.bytes.saturating_sub(end),
+                lost_events: self.events.saturating_sub(shipped),
+            }),
+            ..Entry::default()
+        }
+    }
+}

@@ -1,0 +1,486 @@
+//! One tape on its way: which one it is in the store, and how far it is.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+
+use super::told::Told;
+use super::{Context, ShipError};
+use crate::chain::Chain;
+use crate::clock::{self, Stopwatch};
+use crate::disk::{Cut, Found, Head, Kind, Writer, writer};
+use crate::entry::{self, Ended, Entry, How};
+use crate::hash::Hasher;
+use crate::names::{COPIES, EntryName, SegmentName, TapeName};
+use crate::segment::{self, PackError};
+use crate::store::Created;
+
+/// A tape of the folder.
+#[derive(Debug)]
+pub(super) struct Tape {
+    /// The file as it was found last.
+    pub(super) found: Found,
+    pub(super) state: State,
+    /// How long the file was when everything in it became due.
+    goal: Option<u64>,
+    /// Since when bytes wait that are not shipped.
+    waits: Option<Stopwatch>,
+    /// The file as it was when nothing more was to be done with it.
+    settled: Option<Found>,
+}
+
+/// How far a tape is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Nothing is known of it.
+    New,
+    /// It is shipped up to here.
+    At {
+        name: TapeName,
+        head: Head,
+        end: u64,
+    },
+    /// All of it is shipped.
+    Over { name: TapeName },
+    /// It is no tape.
+    Other,
+}
+
+/// What a look at a tape came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Something was shipped or found out, and there may be more.
+    Again,
+    /// Nothing is to be done until the file changes, or its writer is gone.
+    Rest,
+}
+
+/// How long an upload may take until its entry is created, before it is begun anew: `sweep` takes no segment that is younger than
+/// [`crate::sweep::YOUNGEST`].
+const UPLOAD_LIMIT: std::time::Duration = std::time::Duration::from_secs(600);
+
+impl Tape {
+    pub(super) fn new(found: Found) -> Self {
+        Self {
+            found,
+            state: State::New,
+            goal: None,
+            waits: None,
+            settled: None,
+        }
+    }
+
+    /// The file was found again.
+    pub(super) fn seen(&mut self, found: Found) {
+        // What was read to its end and is another file now is looked at from its beginning.
+        if self
+            .settled
+            .as_ref()
+            .is_some_and(|at| is_changed(at, &found))
+        {
+            self.settled = None;
+            self.state = State::New;
+        }
+        self.found = found;
+    }
+
+    /// Whether nothing more is to be done with the file as it is.
+    pub(super) fn is_settled(&self) -> bool {
+        self.settled.is_some()
+    }
+
+    /// When its file was changed last.
+    pub(super) fn changed(&self) -> i128 {
+        self.found.changed
+    }
+
+    /// Whether all of it is in the store.
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.state, State::Over { .. })
+    }
+
+    /// How many bytes of it are in the store.
+    pub(super) fn shipped(&self) -> u64 {
+        match &self.state {
+            State::At { end, .. } => *end,
+            State::Over { .. } => self.found.len,
+            State::New | State::Other => 0,
+        }
+    }
+
+    fn settle(&mut self) -> Step {
+        self.settled = Some(self.found.clone());
+        self.waits = None;
+        Step::Rest
+    }
+
+    /// Ships what is due, a segment at most.
+    pub(super) async fn step(&mut self, context: &Context<'_>) -> Result<Step, ShipError> {
+        let file = match File::open(&self.found.path) {
+            Ok(file) => file,
+            // It was renamed or deleted; the next look at the folder tells.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Step::Rest),
+            Err(error) => return Err(ShipError::Tape(error)),
+        };
+        let meta = file.metadata().map_err(ShipError::Tape)?;
+        self.found = Found::of(self.found.path.clone(), &meta);
+        match Head::read(&file).map_err(ShipError::Tape)? {
+            Kind::Unfinished => Ok(Step::Rest),
+            Kind::Other => {
+                self.state = State::Other;
+                context.tell(&Told::NotATape {
+                    file: &self.found.path,
+                });
+                Ok(self.settle())
+            }
+            Kind::Tape(head) => self.ship(context, &file, *head).await,
+        }
+    }
+
+    async fn ship(
+        &mut self,
+        context: &Context<'_>,
+        file: &File,
+        head: Head,
+    ) -> Result<Step, ShipError> {
+        let known = match &self.state {
+            State::At {
+                name,
+                head: known,
+                end,
+            } if *known == head && *end <= self.found.len => Some((name.clone(), *end)),
+            _ => None,
+        };
+        match known {
+            Some((name, end)) => self.go_on(context, file, &head, name, end).await,
+            None => self.join(context, file, head).await,
+        }
+    }
+
+    /// Finds out which tape it is in the store, and how far that one is.
+    async fn join(
+        &mut self,
+        context: &Context<'_>,
+        file: &File,
+        head: Head,
+    ) -> Result<Step, ShipError> {
+        for copy in 1..=COPIES {
+            let name = TapeName {
+                gateway: context.gateway.clone(),
+                id: head.id.copy(copy),
+            };
+            let Some(chain) = Chain::read(context.store, &name).await? else {
+                self.state = State::At { name, head, end: 0 };
+                return Ok(Step::Again);
+            };
+            if let Some(missing) = &chain.missing {
+                return Err(ShipError::Damaged(format!("{name}: {}", missing.text())));
+            }
+            let is_same = is_same(context, file, self.found.len, &chain).await?;
+            let is_open = chain.ended().is_none();
+            let is_whole = chain.ended().is_some_and(|ended| {
+                ended.how == How::Footer || self.found.len <= chain.end() + ended.torn_bytes
+            });
+            if is_same && is_open {
+                return Ok(self.joined(context, name, head, chain.end()));
+            }
+            if is_same && is_whole {
+                self.state = State::Over { name };
+                return Ok(self.settle());
+            }
+            // Another tape that begins with the same line, or one that went on after it was given up.
+        }
+        Err(ShipError::Damaged(format!(
+            "{COPIES} tapes begin as this one does"
+        )))
+    }
+
+    fn joined(&mut self, context: &Context<'_>, name: TapeName, head: Head, end: u64) -> Step {
+        if self.found.len < end {
+            // What is left of the file is in the store.
+            context.tell(&Told::Shorter {
+                file: &self.found.path,
+                tape: &name,
+            });
+            self.state = State::At { name, head, end };
+            return self.settle();
+        }
+        self.state = State::At { name, head, end };
+        Step::Again
+    }
+
+    /// Ships what lies behind `end`, if it is due.
+    async fn go_on(
+        &mut self,
+        context: &Context<'_>,
+        file: &File,
+        head: &Head,
+        name: TapeName,
+        end: u64,
+    ) -> Result<Step, ShipError> {
+        // Whoever is gone has written all there will be: its length is looked at behind that.
+        let writer = writer(file);
+        let len = file.metadata().map_err(ShipError::Tape)?.len();
+        if writer != Writer::Gone && !self.is_due(context, end, len) {
+            return Ok(Step::Rest);
+        }
+        let cut =
+            Cut::find(file, end, len, context.settings.segment_bytes).map_err(ShipError::Tape)?;
+        let ended = ended(&cut, writer, len);
+        if cut.end == end && ended.is_none() {
+            return Ok(Step::Rest);
+        }
+        let next = Next {
+            file,
+            head,
+            name,
+            cut,
+            ended,
+        };
+        self.put(context, next).await
+    }
+
+    /// Whether what lies between these places is worth a segment, of a tape that is still written.
+    fn is_due(&mut self, context: &Context<'_>, end: u64, len: u64) -> bool {
+        // Of one that is written all the time, everything is what there was at first.
+        if context.is_flushing && end < *self.goal.get_or_insert(len) {
+            return true;
+        }
+        let bytes = len.saturating_sub(end);
+        if bytes == 0 {
+            self.waits = None;
+            return false;
+        }
+        let age = self.waits.get_or_insert_with(Stopwatch::start).elapsed();
+        let settings = context.settings;
+        bytes >= settings.segment_bytes || age >= settings.segment_age
+    }
+
+    /// Ships one range with its entry.
+    async fn put(&mut self, context: &Context<'_>, next: Next<'_>) -> Result<Step, ShipError> {
+        let Next {
+            file,
+            head,
+            name,
+            cut,
+            ended,
+        } = next;
+        let entry_name = EntryName {
+            tape: name.clone(),
+            start: cut.start,
+        };
+        let began = (Stopwatch::start(), clock::wall());
+        let mut entry = self.entry(head, &cut, ended);
+        if cut.end > cut.start {
+            let segment = SegmentName::fresh(&entry_name);
+            let packed = segment::pack(context.store, file, cut.start, cut.end, &segment).await?;
+            entry.segment = Some(packed.segment);
+            entry.sha256 = packed.sha256;
+        }
+        // A machine may have slept meanwhile, which only the time of the day tells.
+        let slept = clock::wall().duration_since(began.1).unwrap_or_default();
+        if slept.max(began.0.elapsed()) > UPLOAD_LIMIT {
+            return Ok(Step::Again);
+        }
+        match context.store.create(&entry_name, &entry).await? {
+            Created::Ours => {
+                context.tell(&Told::Shipped {
+                    tape: &name,
+                    entry: &entry,
+                });
+                Ok(self.advance(context, name, head.clone(), &entry))
+            }
+            Created::Theirs(theirs) => {
+                context.tell(&Told::Theirs {
+                    tape: &name,
+                    start: cut.start,
+                });
+                self.follow(context, file, name, head.clone(), &theirs)
+            }
+        }
+    }
+
+    /// Goes on behind an entry that another shipper made, if it is of the same tape.
+    fn follow(
+        &mut self,
+        context: &Context<'_>,
+        file: &File,
+        name: TapeName,
+        head: Head,
+        theirs: &Entry,
+    ) -> Result<Step, ShipError> {
+        let len = file.metadata().map_err(ShipError::Tape)?.len();
+        let is_same = len >= theirs.end && holds(file, theirs).map_err(ShipError::Tape)?;
+        if is_same && theirs.ended.is_none() {
+            return Ok(self.advance(context, name, head, theirs));
+        }
+        self.state = State::New;
+        Ok(Step::Again)
+    }
+
+    /// Everything up to the end of an entry is in the store.
+    fn advance(
+        &mut self,
+        context: &Context<'_>,
+        name: TapeName,
+        head: Head,
+        entry: &Entry,
+    ) -> Step {
+        self.waits = None;
+        if let Some(ended) = entry.ended {
+            context.tell(&Told::Ended { tape: &name, ended });
+            self.state = State::Over { name };
+            return self.settle();
+        }
+        self.state = State::At {
+            name,
+            head,
+            end: entry.end,
+        };
+        Step::Again
+    }
+
+    fn entry(&self, head: &Head, cut: &Cut, ended: Option<Ended>) -> Entry {
+        let file = self.found.path.file_name().unwrap_or_default();
+        Entry {
+            manifest: entry::VERSION.to_owned(),
+            by: crate::BY.to_owned(),
+            file: file.to_string_lossy().chars().take(255).collect(),
+            about: head.about.clone(),
+            start: cut.start,
+            end: cut.end,
+            content: cut.content,
+            sha256: Hasher::default().finish(),
+            segment: None,
+            shipped: clock::text(clock::wall()),
+            ended,
+            swept: None,
+        }
+    }
+}
+
+/// What is to be shipped next.
+struct Next<'a> {
+    file: &'a File,
+    head: &'a Head,
+    name: TapeName,
+    cut: Cut,
+    ended: Option<Ended>,
+}
+
+fn is_changed(before: &Found, now: &Found) -> bool {
+    (before.len, before.changed, before.id) != (now.len, now.changed, now.id)
+}
+
+/// How a tape ends with a range, if it does: with its footer, or with what its recorder could still write.
+fn ended(cut: &Cut, writer: Writer, len: u64) -> Option<Ended> {
+    let plain = |how, torn_bytes| Ended {
+        how,
+        torn_bytes,
+        lost_bytes: 0,
+        lost_events: 0,
+    };
+    if cut.is_last {
+        return Some(plain(How::Footer, 0));
+    }
+    let is_over = writer == Writer::Gone && !cut.is_full;
+    is_over.then(|| plain(How::CutShort, len - cut.end.min(len)))
+}
+
+/// Whether a file holds what was shipped of a tape, as far as it goes.
+async fn is_same(
+    context: &Context<'_>,
+    file: &File,
+    len: u64,
+    chain: &Chain,
+) -> Result<bool, ShipError> {
+    let last = chain.entries.iter().rfind(|entry| entry.end > entry.start);
+    if let Some(last) = last
+        && (chain.swept().is_some() || chain.ended().is_some() && len >= last.end)
+    {
+        // A tape only grows: where its end is the same, and its first line, which its name tells, the rest is. Of one that was swept
+        // nothing else is known.
+        return Ok(len < last.end || holds(file, last).map_err(ShipError::Tape)?);
+    }
+    for entry in &chain.entries {
+        let is_held = if len >= entry.end {
+            holds(file, entry).map_err(ShipError::Tape)?
+        } else {
+            begins(context, file, len, entry).await?
+        };
+        if !is_held {
+            return Ok(false);
+        }
+        if len < entry.end {
+            break;
+        }
+    }
+    Ok(true)
+}
+
+/// Whether a file holds the range of an entry.
+fn holds(file: &File, entry: &Entry) -> io::Result<bool> {
+    let mut hasher = Hasher::default();
+    let mut chunk = vec![0; 256 << 10];
+    let mut at = entry.start;
+    while at < entry.end {
+        let most = usize::try_from(entry.end - at)
+            .unwrap_or(usize::MAX)
+            .min(chunk.len());
+        let part = chunk.get_mut(..most).unwrap_or_default();
+        file.read_exact_at(part, at)?;
+        hasher.update(part);
+        at += most as u64;
+    }
+    Ok(hasher.finish() == entry.sha256)
+}
+
+/// Whether what a file has of the range of an entry, which ends behind it, is what was shipped.
+async fn begins(
+    context: &Context<'_>,
+    file: &File,
+    len: u64,
+    entry: &Entry,
+) -> Result<bool, ShipError> {
+    let mut at = entry.start;
+    let mut is_held = true;
+    let mut compare = |bytes: &[u8]| {
+        let most = usize::try_from(len.saturating_sub(at))
+            .unwrap_or(usize::MAX)
+            .min(bytes.len());
+        let mut ours = vec![0; most];
+        file.read_exact_at(&mut ours, at)?;
+        is_held &= bytes.get(..most) == Some(&ours);
+        at += most as u64;
+        Ok(())
+    };
+    match segment::unpack(context.store, entry, &mut compare).await {
+        Ok(()) => Ok(is_held),
+        Err(segment::UnpackError::Store(error)) => Err(error.into()),
+        Err(segment::UnpackError::Write(error)) => Err(ShipError::Tape(error)),
+        Err(segment::UnpackError::Damaged(why)) => Err(ShipError::Damaged(why)),
+    }
+}
+
+impl From<PackError> for ShipError {
+    fn from(error: PackError) -> Self {
+        match error {
+            PackError::Tape(error) => Self::Tape(error),
+            PackError::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+/// What a tape is called where nothing is known of it but its file.
+pub(super) fn name_of(gateway: &crate::names::Gateway, path: &Path) -> Option<(TapeName, Head)> {
+    let file = File::open(path).ok()?;
+    let Ok(Kind::Tape(head)) = Head::read(&file) else {
+        return None;
+    };
+    let name = TapeName {
+        gateway: gateway.clone(),
+        id: head.id.clone(),
+    };
+    Some((name, *head))
+}

@@ -1,0 +1,151 @@
+//! Each byte once: whoever is killed, whoever races, whatever becomes of the file.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use object_store::memory::InMemory;
+use tempfile::TempDir;
+
+use super::*;
+use crate::chain::Chain;
+use crate::entry::How;
+use crate::fetch::fetch;
+use crate::list::Catalogue;
+use crate::names::TapeName;
+use crate::store::failing::Failing;
+
+mod exactly_once;
+mod files;
+mod full;
+
+/// Runs a test to its end.
+fn run<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(work)
+}
+
+/// A folder in which a recorder writes.
+struct Folder {
+    folder: TempDir,
+}
+
+impl Folder {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A tape that somebody writes, with its header.
+    fn begin(&self, name: &str) -> Recorder {
+        let path = self.path().join(format!("{name}.tape.jsonl"));
+        let file = File::create(&path).unwrap();
+        file.try_lock().unwrap();
+        let mut recorder = Recorder { path, file, seq: 0 };
+        recorder.write(&header(name));
+        recorder
+    }
+
+    fn settings(&self) -> Settings {
+        Settings {
+            folder: self.path().to_owned(),
+            gateway: "g1".parse().unwrap(),
+            segment_bytes: 300,
+            segment_age: Duration::from_secs(3_600),
+            buffer: None,
+            when_full: WhenFull::Wait,
+        }
+    }
+}
+
+fn header(label: &str) -> String {
+    format!("{{\"tape\":\"2.4\",\"created\":\"2026-11-26T03:15:00Z\",\"label\":\"{label}\"}}\n")
+}
+
+/// Whoever writes a tape, as a recorder does: under a lock, by appending.
+struct Recorder {
+    path: PathBuf,
+    file: File,
+    seq: u64,
+}
+
+impl Recorder {
+    fn write(&mut self, text: &str) {
+        self.file.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// So many events.
+    fn events(&mut self, count: u64) -> &mut Self {
+        for _ in 0..count {
+            self.seq += 1;
+            let seq = self.seq;
+            self.write(&format!(
+                "{{\"seq\":{seq},\"at_us\":{},\"stderr\":\"line {seq}\"}}\n",
+                seq * 7
+            ));
+        }
+        self
+    }
+
+    /// The footer; the lock goes with the recorder.
+    fn end(mut self) -> PathBuf {
+        let seq = self.seq;
+        self.write(&format!(
+            "{{\"end\":{{\"at_us\":9,\"events\":{seq},\"complete\":true}}}}\n"
+        ));
+        self.path
+    }
+}
+
+/// Ships everything that is there.
+async fn flush(store: &Store, settings: &Settings) -> Result<(), ShipError> {
+    let quiet = |_: &Told<'_>| {};
+    let mut shipper = Shipper::new(store, settings, &quiet);
+    loop {
+        match shipper.round(true).await? {
+            Round::Done => return Ok(()),
+            Round::More => {}
+            Round::Waits => {
+                let away = StoreError::unusable("away".to_owned());
+                return Err(away.into());
+            }
+        }
+    }
+}
+
+/// The tapes of a store with what their entries say.
+async fn chains(store: &Store) -> Vec<(TapeName, Chain)> {
+    let catalogue = Catalogue::read(store, None).await.unwrap();
+    let mut chains = Vec::new();
+    for (name, entries) in catalogue.tapes {
+        chains.push((name, Chain::of_names(store, &entries).await.unwrap()));
+    }
+    chains
+}
+
+/// What `fetch` makes of a tape.
+async fn fetched(store: &Store, name: &TapeName) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let entries = store.entries(name).await.unwrap();
+    let fetched = fetch(store, name, &entries, folder.path()).await.unwrap();
+    assert_eq!(fetched.missing, None);
+    fs::read(fetched.file).unwrap()
+}
+
+/// The one tape of a store, with how it ended.
+async fn only(store: &Store) -> (TapeName, Chain) {
+    let mut chains = chains(store).await;
+    assert_eq!(chains.len(), 1, "{chains:?}");
+    let (name, chain) = chains.remove(0);
+    assert_eq!(chain.missing, None);
+    (name, chain)
+}

@@ -1,0 +1,154 @@
+//! Whoever is killed, whoever races.
+
+use super::*;
+
+/// A shipper is stopped at every single request, before the store did it and after; the next one goes on. Whatever happened, the store
+/// has each byte once.
+#[test]
+fn a_shipper_may_be_killed_at_every_request() {
+    let folder = Folder::new();
+    let mut recorder = folder.begin("fs");
+    recorder.events(40);
+    let tape = recorder.end();
+    let bytes = fs::read(&tape).unwrap();
+    let settings = folder.settings();
+    run(async {
+        let counted = Failing::over(&Arc::default(), u64::MAX, false);
+        flush(&counted.store(), &settings).await.unwrap();
+        let all = counted.requests();
+        assert!(all > 10, "{all}");
+        for allowed in 0..all {
+            for is_done in [false, true] {
+                let inner: Arc<InMemory> = Arc::default();
+                let failing = Failing::over(&inner, allowed, is_done).store();
+                assert!(flush(&failing, &settings).await.is_err());
+                let well = Failing::well(&inner);
+                flush(&well, &settings).await.unwrap();
+                let (name, chain) = only(&well).await;
+                assert_eq!(
+                    chain.ended().unwrap().how,
+                    How::Footer,
+                    "{allowed} {is_done}"
+                );
+                assert_eq!(chain.end(), bytes.len() as u64);
+                assert_eq!(fetched(&well, &name).await, bytes, "{allowed} {is_done}");
+            }
+        }
+    });
+}
+
+/// The same while the tape grows: shippers that are killed one after the other, each a request later than the one before.
+#[test]
+fn shippers_are_killed_while_the_tape_grows() {
+    let folder = Folder::new();
+    let mut recorder = folder.begin("fs");
+    let settings = folder.settings();
+    let inner: Arc<InMemory> = Arc::default();
+    run(async {
+        for allowed in 0..60 {
+            recorder.events(3);
+            let failing = Failing::over(&inner, allowed, allowed % 2 == 0).store();
+            // It fails more often than not.
+            drop(flush(&failing, &settings).await);
+        }
+        let tape = recorder.end();
+        let well = Failing::well(&inner);
+        flush(&well, &settings).await.unwrap();
+        let (name, chain) = only(&well).await;
+        assert_eq!(fetched(&well, &name).await, fs::read(tape).unwrap());
+        let events: u64 = chain.entries.iter().map(|one| one.content.events).sum();
+        assert_eq!(events, 180);
+    });
+}
+
+#[test]
+fn two_shippers_of_one_folder_ship_each_byte_once() {
+    let folder = Folder::new();
+    let mut tapes = Vec::new();
+    for name in ["a", "b", "c"] {
+        let mut recorder = folder.begin(name);
+        recorder.events(60);
+        tapes.push(fs::read(recorder.end()).unwrap());
+    }
+    let settings = folder.settings();
+    run(async {
+        let well = Failing::well(&Arc::default());
+        let (one, other) = tokio::join!(flush(&well, &settings), flush(&well, &settings));
+        one.unwrap();
+        other.unwrap();
+        let chains = chains(&well).await;
+        assert_eq!(chains.len(), 3);
+        let mut stored = Vec::new();
+        for (name, chain) in &chains {
+            assert_eq!(
+                (chain.missing.clone(), chain.ended().unwrap().how),
+                (None, How::Footer)
+            );
+            stored.push(fetched(&well, name).await);
+        }
+        stored.sort();
+        tapes.sort();
+        assert!(stored == tapes);
+    });
+}
+
+/// Two shippers at every distance from each other, with ranges of different lengths: who loses the race for a name goes on behind what
+/// the winner shipped.
+#[test]
+fn who_loses_a_race_goes_on_behind_the_winner() {
+    let folder = Folder::new();
+    let mut recorder = folder.begin("fs");
+    recorder.events(100);
+    let bytes = fs::read(recorder.end()).unwrap();
+    let short = folder.settings();
+    let long = Settings {
+        segment_bytes: 700,
+        ..short.clone()
+    };
+    run(async {
+        for ahead in 0..20 {
+            let well = Failing::well(&Arc::default());
+            let losses = std::cell::Cell::new(0);
+            let count = |told: &Told<'_>| {
+                losses.set(losses.get() + u32::from(matches!(told, Told::Theirs { .. })));
+            };
+            let mut first = Shipper::new(&well, &short, &count);
+            let mut second = Shipper::new(&well, &long, &count);
+            for _ in 0..ahead {
+                first.round(true).await.unwrap();
+            }
+            let mut is_over = [false, false];
+            while is_over != [true, true] {
+                is_over[1] = second.round(true).await.unwrap() == Round::Done;
+                is_over[0] = first.round(true).await.unwrap() == Round::Done;
+            }
+            let (name, _) = only(&well).await;
+            assert_eq!(fetched(&well, &name).await, bytes, "{ahead}");
+            if (2..8).contains(&ahead) {
+                assert!(losses.get() > 0, "{ahead}");
+            }
+        }
+    });
+}
+
+/// A tape that is whole in the store is not touched again, and costs a new shipper no segment.
+#[test]
+fn what_is_shipped_is_not_shipped_again() {
+    let folder = Folder::new();
+    let mut recorder = folder.begin("fs");
+    recorder.events(10);
+    let path = recorder.end();
+    let settings = folder.settings();
+    run(async {
+        let well = Failing::well(&Arc::default());
+        flush(&well, &settings).await.unwrap();
+        let before = only(&well).await;
+        // Whatever it is called now, and wherever it stands.
+        fs::create_dir(folder.path().join("old")).unwrap();
+        fs::rename(&path, folder.path().join("old/other.tape.jsonl")).unwrap();
+        flush(&well, &settings).await.unwrap();
+        fs::copy(folder.path().join("old/other.tape.jsonl"), &path).unwrap();
+        flush(&well, &settings).await.unwrap();
+        assert_eq!(only(&well).await, before);
+    });
+}

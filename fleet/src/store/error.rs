@@ -1,0 +1,144 @@
+//! What can go wrong with a store, in words that tell no credentials.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use object_store::Error;
+
+/// Why a store did not do what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct StoreError {
+    /// What kind of problem it is.
+    pub problem: Problem,
+    text: String,
+}
+
+/// A kind of problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// The name is taken.
+    Taken,
+    /// There is no such object.
+    Missing,
+    /// An object is not what it should be.
+    Bad,
+    /// The arguments or the environment are wrong: to try again is of no use.
+    Unusable,
+    /// The store could not be reached, or did not do it: it is worth another try.
+    Away,
+}
+
+/// How much of what a store says is told, in characters.
+const TEXT_LIMIT: usize = 300;
+/// From how many characters on a value of the environment is looked for in errors. Shorter ones are no secrets.
+#[cfg(test)]
+const SECRET: usize = 6;
+
+impl StoreError {
+    /// An object that is not what it should be.
+    #[must_use]
+    pub fn bad(path: &str, why: &str) -> Self {
+        Self {
+            problem: Problem::Bad,
+            text: format!("cannot read `{path}`: {why}"),
+        }
+    }
+
+    /// Arguments or an environment that name no store.
+    #[must_use]
+    pub fn unusable(text: String) -> Self {
+        Self {
+            problem: Problem::Unusable,
+            text,
+        }
+    }
+
+    /// A store that did not answer in time.
+    #[must_use]
+    pub(super) fn slow(patience: Duration) -> Self {
+        Self {
+            problem: Problem::Away,
+            text: format!("no answer from the store within {} s", patience.as_secs()),
+        }
+    }
+}
+
+/// Values that no error tells.
+#[derive(Clone, Default)]
+pub(super) struct Secrets(Vec<String>);
+
+impl Secrets {
+    #[cfg(test)]
+    pub(super) fn new(values: impl Iterator<Item = String>) -> Self {
+        Self(values.filter(|value| value.len() >= SECRET).collect())
+    }
+
+    /// What a store says of an error, without secrets and on one line.
+    pub(super) fn error(&self, error: &Error) -> StoreError {
+        let problem = match error {
+            Error::AlreadyExists { .. } | Error::Precondition { .. } => Problem::Taken,
+            Error::NotFound { .. } => Problem::Missing,
+            _ => Problem::Away,
+        };
+        let mut text = error.to_string();
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            let next = error.to_string();
+            if !text.contains(&next) {
+                text = format!("{text}: {next}");
+            }
+            cause = error.source();
+        }
+        StoreError {
+            problem,
+            text: self.plain(&text),
+        }
+    }
+
+    fn plain(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for secret in &self.0 {
+            text = text.replace(secret.as_str(), "[secret]");
+        }
+        let plain = |char: char| if char.is_control() { ' ' } else { char };
+        let mut short: String = text.chars().take(TEXT_LIMIT).map(plain).collect();
+        if text.chars().count() > TEXT_LIMIT {
+            short.push('…');
+        }
+        short
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_error_tells_a_secret() {
+        let secrets = Secrets::new(
+            ["AKIA4711OURS", "s3cr3t-key", "x"]
+                .map(str::to_owned)
+                .into_iter(),
+        );
+        let error = Error::Generic {
+            store: "S3",
+            source: "<AWSAccessKeyId>AKIA4711OURS</AWSAccessKeyId>\n<Of>s3cr3t-key</Of>".into(),
+        };
+        let told = secrets.error(&error);
+        let text = told.to_string();
+        assert!(!text.contains("4711") && !text.contains("s3cr3t"), "{text}");
+        assert!(text.contains("[secret]") && !text.contains('\n'));
+        assert_eq!(told.problem, Problem::Away);
+    }
+
+    #[test]
+    fn a_long_error_is_cut() {
+        let error = Error::Generic {
+            store: "S3",
+            source: "ä".repeat(10_000).into(),
+        };
+        let text = Secrets::default().error(&error).to_string();
+        assert_eq!(text.chars().count(), TEXT_LIMIT + 1);
+    }
+}

@@ -1,0 +1,217 @@
+//! The store: a folder or a bucket that holds entries and segments.
+
+mod error;
+#[cfg(test)]
+pub(crate) mod failing;
+mod open;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::TryStreamExt as _;
+use object_store::path::Path;
+use object_store::{
+    Error, GetResult, ObjectMeta, ObjectStore, ObjectStoreExt as _, PutMode, PutPayload,
+};
+
+use self::error::Secrets;
+pub use self::error::{Problem, StoreError};
+pub use self::open::Place;
+use crate::entry::{self, Entry};
+use crate::names::{EntryName, MANIFESTS, SEGMENTS, TapeName};
+
+/// A folder or a bucket. Cheap to clone.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<dyn ObjectStore>,
+    secrets: Arc<Secrets>,
+    /// How long one request may take.
+    patience: Duration,
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What the other members show may name credentials.
+        out.debug_struct("Store").finish_non_exhaustive()
+    }
+}
+
+/// What became of an entry that was to be created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Created {
+    /// It stands.
+    Ours,
+    /// Another one has its name.
+    Theirs(Box<Entry>),
+}
+
+/// An object that is listed.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// Where it stands.
+    pub path: String,
+    /// Its length.
+    pub bytes: u64,
+    /// When it was written, in milliseconds since 1970.
+    pub modified_ms: i64,
+}
+
+impl Store {
+    /// A store over another one, for tests.
+    #[must_use]
+    pub fn over(inner: Arc<dyn ObjectStore>, patience: Duration) -> Self {
+        Self {
+            inner,
+            secrets: Arc::default(),
+            patience,
+        }
+    }
+
+    /// Creates an entry, unless its name is taken.
+    pub async fn create(&self, name: &EntryName, entry: &Entry) -> Result<Created, StoreError> {
+        match self.put(&name.path(), entry.write(), PutMode::Create).await {
+            Ok(()) => Ok(Created::Ours),
+            Err(error) if error.problem == Problem::Taken => {
+                let theirs = self.entry(name).await?;
+                // A request whose answer was lost was answered by our own entry.
+                Ok(if theirs == *entry {
+                    Created::Ours
+                } else {
+                    Created::Theirs(Box::new(theirs))
+                })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes an entry in the place of the one that has its name.
+    pub async fn replace(&self, name: &EntryName, entry: &Entry) -> Result<(), StoreError> {
+        self.put(&name.path(), entry.write(), PutMode::Overwrite)
+            .await
+    }
+
+    /// Writes an object whole.
+    pub async fn put(&self, path: &str, bytes: Vec<u8>, mode: PutMode) -> Result<(), StoreError> {
+        let (path, payload) = (location(path)?, PutPayload::from(bytes));
+        let put = self.inner.put_opts(&path, payload, mode.into());
+        self.within(put).await.map(drop)
+    }
+
+    /// An entry.
+    pub async fn entry(&self, name: &EntryName) -> Result<Entry, StoreError> {
+        let path = name.path();
+        let bytes = self.read(&path, entry::LIMIT).await?;
+        Entry::read(name, &bytes).map_err(|error| StoreError::bad(&path, &error.to_string()))
+    }
+
+    /// An object of at most so many bytes.
+    pub async fn read(&self, path: &str, limit: u64) -> Result<Bytes, StoreError> {
+        let got = self.get(path).await?;
+        if got.meta.size > limit {
+            return Err(StoreError::bad(path, "it is too long"));
+        }
+        self.within(got.bytes()).await
+    }
+
+    /// An object, in pieces.
+    pub async fn get(&self, path: &str) -> Result<GetResult, StoreError> {
+        let path = location(path)?;
+        self.within(self.inner.get(&path)).await
+    }
+
+    /// Waits for a piece of what is read or written, no longer than for a request.
+    pub async fn within<T>(
+        &self,
+        work: impl Future<Output = object_store::Result<T>>,
+    ) -> Result<T, StoreError> {
+        match tokio::time::timeout(self.patience, work).await {
+            Ok(done) => done.map_err(|error| self.secrets.error(&error)),
+            Err(_) => Err(StoreError::slow(self.patience)),
+        }
+    }
+
+    /// Begins an object that comes in parts.
+    pub async fn begin(
+        &self,
+        path: &str,
+    ) -> Result<Box<dyn object_store::MultipartUpload>, StoreError> {
+        let path = location(path)?;
+        self.within(self.inner.put_multipart(&path)).await
+    }
+
+    /// Whether an object of this length stands there.
+    pub async fn holds(&self, path: &str, bytes: u64) -> Result<bool, StoreError> {
+        let path = location(path)?;
+        match self.within(self.inner.head(&path)).await {
+            Ok(meta) => Ok(meta.size == bytes),
+            Err(error) if error.problem == Problem::Missing => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Removes an object; one that does not exist is removed.
+    pub async fn delete(&self, path: &str) -> Result<(), StoreError> {
+        let path = location(path)?;
+        match self.within(self.inner.delete(&path)).await {
+            Err(error) if error.problem != Problem::Missing => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// The entries of a tape, by their offsets.
+    pub async fn entries(&self, tape: &TapeName) -> Result<Vec<EntryName>, StoreError> {
+        let mut names = Vec::new();
+        let every = |one: Listed| names.extend(EntryName::read(&one.path).ok());
+        self.list(&tape.folder(), every).await?;
+        names.sort();
+        Ok(names)
+    }
+
+    /// Every entry, of one gateway or of all.
+    pub async fn manifests(
+        &self,
+        gateway: Option<&str>,
+        each: impl FnMut(Listed),
+    ) -> Result<(), StoreError> {
+        let folder = match gateway {
+            Some(gateway) => format!("{MANIFESTS}/{gateway}"),
+            None => MANIFESTS.to_owned(),
+        };
+        self.list(&folder, each).await
+    }
+
+    /// Every segment, also those that no entry names.
+    pub async fn segments(&self, each: impl FnMut(Listed)) -> Result<(), StoreError> {
+        self.list(SEGMENTS, each).await
+    }
+
+    async fn list(&self, folder: &str, mut each: impl FnMut(Listed)) -> Result<(), StoreError> {
+        let mut listed = self.inner.list(Some(&location(folder)?));
+        loop {
+            match self.within(listed.try_next()).await {
+                Ok(Some(meta)) => each(Listed::of(&meta)),
+                Ok(None) => return Ok(()),
+                // A folder in which nothing was ever written.
+                Err(error) if error.problem == Problem::Missing => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Listed {
+    fn of(meta: &ObjectMeta) -> Self {
+        Self {
+            path: meta.location.to_string(),
+            bytes: meta.size,
+            modified_ms: meta.last_modified.timestamp_millis(),
+        }
+    }
+}
+
+/// A name as the store takes it. Ours need no escapes; what is listed has them already.
+fn location(path: &str) -> Result<Path, StoreError> {
+    Path::parse(path).map_err(|error| StoreError::bad(path, &Error::from(error).to_string()))
+}

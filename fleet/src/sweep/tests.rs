@@ -1,0 +1,290 @@
+//! What may go, and what never does.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use object_store::memory::InMemory;
+
+use super::*;
+use crate::fetch::fetch;
+use crate::list::{Catalogue, State, rows};
+use crate::ship::{Round, Settings, Shipper, Told, WhenFull};
+use crate::store::failing::Failing;
+
+const DAY: Duration = Duration::from_secs(24 * 3_600);
+
+fn run<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(work)
+}
+
+/// A tape in a folder, with its footer or without; its bytes.
+fn tape(folder: &Path, label: &str, is_over: bool) -> Vec<u8> {
+    let mut text = format!(
+        "{{\"tape\":\"2.4\",\"created\":\"2026-11-26T03:15:00Z\",\"label\":\"{label}\"}}\n"
+    );
+    for seq in 1..30 {
+        writeln!(text, "{{\"seq\":{seq},\"at_us\":{seq},\"stderr\":\"x\"}}").unwrap();
+    }
+    if is_over {
+        text.push_str("{\"end\":{\"at_us\":9}}\n");
+    }
+    fs::write(folder.join(format!("{label}.tape.jsonl")), &text).unwrap();
+    text.into_bytes()
+}
+
+async fn ship(store: &Store, folder: &Path) -> bool {
+    let settings = Settings {
+        folder: folder.to_owned(),
+        gateway: "g1".parse().unwrap(),
+        segment_bytes: 300,
+        segment_age: Duration::ZERO,
+        buffer: None,
+        when_full: WhenFull::Wait,
+    };
+    let quiet = |_: &Told<'_>| {};
+    let mut shipper = Shipper::new(store, &settings, &quiet);
+    loop {
+        match shipper.round(true).await.unwrap() {
+            Round::More => {}
+            round => return round == Round::Done,
+        }
+    }
+}
+
+/// A policy by which only orphans go, so long after now.
+fn later(by: Duration) -> Policy {
+    Policy {
+        older_than: None,
+        max_size: None,
+        orphans_after: DAY,
+        is_dry: false,
+        now: clock::wall() + by,
+    }
+}
+
+async fn objects(store: &Store) -> Vec<String> {
+    let mut paths = Vec::new();
+    store
+        .manifests(None, |one| paths.push(one.path))
+        .await
+        .unwrap();
+    store.segments(|one| paths.push(one.path)).await.unwrap();
+    paths.sort();
+    paths
+}
+
+async fn states(store: &Store) -> Vec<State> {
+    let catalogue = Catalogue::read(store, None).await.unwrap();
+    let rows = rows(store, &catalogue).await.unwrap();
+    rows.into_iter().map(|row| row.state).collect()
+}
+
+/// Shippers that are killed at every request leave orphans. A sweep removes them when they are old, none when they are young, and never
+/// what an entry names.
+#[test]
+fn orphans_go_by_age_and_nothing_else_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = tape(folder.path(), "fs", true);
+    run(async {
+        let inner: Arc<InMemory> = Arc::default();
+        for allowed in 0..30 {
+            let failing = Failing::over(&inner, allowed, true).store();
+            ship(&failing, folder.path()).await;
+        }
+        let well = Failing::well(&inner);
+        assert!(ship(&well, folder.path()).await);
+        let before = objects(&well).await;
+        let young = sweep(&well, &later(Duration::from_secs(60))).await.unwrap();
+        assert_eq!((young.orphans, young.kept), (0, 1));
+        let hasty = Policy {
+            orphans_after: Duration::ZERO,
+            ..later(YOUNGEST / 2)
+        };
+        assert_eq!(sweep(&well, &hasty).await.unwrap().orphans, 0);
+        assert_eq!(objects(&well).await, before);
+        let dry = Policy {
+            is_dry: true,
+            ..later(2 * DAY)
+        };
+        let told = sweep(&well, &dry).await.unwrap();
+        assert!(told.orphans >= 2, "{told:?}");
+        assert_eq!(objects(&well).await, before);
+        let swept = sweep(&well, &later(2 * DAY)).await.unwrap();
+        assert_eq!(
+            (swept.orphans, swept.orphan_bytes),
+            (told.orphans, told.orphan_bytes)
+        );
+        let again = sweep(&well, &later(2 * DAY)).await.unwrap();
+        assert_eq!((again.orphans, again.kept), (0, 1));
+        fetches(&well, &bytes).await;
+    });
+}
+
+/// The only tape of a store can be fetched.
+async fn fetches(store: &Store, bytes: &[u8]) {
+    let catalogue = Catalogue::read(store, None).await.unwrap();
+    let (name, entries) = catalogue.tapes.first_key_value().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let fetched = fetch(store, name, entries, folder.path()).await.unwrap();
+    assert_eq!(fs::read(fetched.file).unwrap(), bytes);
+}
+
+#[test]
+fn an_old_tape_goes_and_is_not_shipped_again() {
+    let folder = tempfile::tempdir().unwrap();
+    tape(folder.path(), "fs", true);
+    run(async {
+        let well = Failing::well(&Arc::default());
+        ship(&well, folder.path()).await;
+        let policy = Policy {
+            older_than: Some(30 * DAY),
+            ..later(31 * DAY)
+        };
+        let fresh = Policy {
+            older_than: Some(30 * DAY),
+            ..later(29 * DAY)
+        };
+        assert!(sweep(&well, &fresh).await.unwrap().tapes.is_empty());
+        let swept = sweep(&well, &policy).await.unwrap();
+        assert_eq!((swept.tapes.len(), swept.kept), (1, 0));
+        assert_eq!(states(&well).await, [State::Swept]);
+        assert_eq!(objects(&well).await.len(), 1);
+        assert!(ship(&well, folder.path()).await);
+        assert_eq!(objects(&well).await.len(), 1);
+        assert!(sweep(&well, &policy).await.unwrap().tapes.is_empty());
+    });
+}
+
+/// A sweep is stopped at every request, before the store did it and after; the next one ends what it began, and nothing that could be
+/// read is half there.
+#[test]
+fn a_sweep_may_be_killed_at_every_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = tape(folder.path(), "fs", true);
+    let policy = Policy {
+        older_than: Some(DAY),
+        ..later(2 * DAY)
+    };
+    run(async {
+        for allowed in 0.. {
+            for is_done in [false, true] {
+                let inner: Arc<InMemory> = Arc::default();
+                let well = Failing::well(&inner);
+                ship(&well, folder.path()).await;
+                let failing = Failing::over(&inner, allowed, is_done).store();
+                let result = sweep(&failing, &policy).await;
+                match states(&well).await.as_slice() {
+                    [State::Whole] => fetches(&well, &bytes).await,
+                    [State::Swept] => {}
+                    other => panic!("{other:?} after {allowed} {is_done}"),
+                }
+                sweep(&well, &policy).await.unwrap();
+                assert_eq!(objects(&well).await.len(), 1, "{allowed} {is_done}");
+                if result.is_ok() {
+                    assert!(allowed > 10);
+                    return;
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn the_oldest_go_until_the_rest_fits() {
+    run(async {
+        let well = Failing::well(&Arc::default());
+        for label in ["a", "b", "c"] {
+            let folder = tempfile::tempdir().unwrap();
+            tape(folder.path(), label, true);
+            ship(&well, folder.path()).await;
+            // The store tells times to the millisecond at best.
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let all = sweep(&well, &later(Duration::ZERO))
+            .await
+            .unwrap()
+            .kept_bytes;
+        let policy = Policy {
+            max_size: Some(all * 2 / 3 + 10),
+            ..later(Duration::ZERO)
+        };
+        let swept = sweep(&well, &policy).await.unwrap();
+        assert_eq!((swept.tapes.len(), swept.kept), (1, 2));
+        let catalogue = Catalogue::read(&well, None).await.unwrap();
+        let rows = rows(&well, &catalogue).await.unwrap();
+        let left: Vec<&str> = rows
+            .iter()
+            .filter(|row| row.state == State::Whole)
+            .map(|row| row.label.as_str())
+            .collect();
+        assert!(left.len() == 2 && !left.contains(&"a"), "{left:?}");
+    });
+}
+
+/// A tape that has not ended stays while it may go on, and one that goes on after it was given up is there again from its start.
+#[test]
+fn a_tape_that_goes_on_after_it_was_given_up_is_shipped_from_its_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bytes = tape(folder.path(), "fs", false);
+    let path = folder.path().join("fs.tape.jsonl");
+    let recorder = fs::File::options().append(true).open(&path).unwrap();
+    recorder.try_lock().unwrap();
+    run(async {
+        let well = Failing::well(&Arc::default());
+        ship(&well, folder.path()).await;
+        assert_eq!(states(&well).await, [State::Open]);
+        let hasty = Policy {
+            max_size: Some(1),
+            ..later(DAY / 2)
+        };
+        assert!(sweep(&well, &hasty).await.unwrap().tapes.is_empty());
+        let policy = Policy {
+            older_than: Some(30 * DAY),
+            ..later(31 * DAY)
+        };
+        assert_eq!(sweep(&well, &policy).await.unwrap().tapes.len(), 1);
+        ship(&well, folder.path()).await;
+        assert_eq!(states(&well).await, [State::Swept]);
+        let more = b"{\"seq\":30,\"at_us\":30,\"stderr\":\"x\"}\n";
+        std::io::Write::write_all(&mut &recorder, more).unwrap();
+        bytes.extend_from_slice(more);
+        assert!(ship(&well, folder.path()).await);
+        assert_eq!(states(&well).await, [State::Swept, State::Open]);
+        let catalogue = Catalogue::read(&well, None).await.unwrap();
+        let (name, entries) = catalogue.tapes.last_key_value().unwrap();
+        let out = tempfile::tempdir().unwrap();
+        let fetched = fetch(&well, name, entries, out.path()).await.unwrap();
+        assert_eq!(fs::read(fetched.file).unwrap(), bytes);
+    });
+}
+
+/// What is damaged, or was written by a later version, is left for somebody to look at.
+#[test]
+fn what_cannot_be_read_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    tape(folder.path(), "fs", true);
+    run(async {
+        let well = Failing::well(&Arc::default());
+        ship(&well, folder.path()).await;
+        let catalogue = Catalogue::read(&well, None).await.unwrap();
+        let (_, entries) = catalogue.tapes.first_key_value().unwrap();
+        let newer = b"{\"manifest\":\"9.0\"}".to_vec();
+        let put = object_store::PutMode::Overwrite;
+        well.put(&entries[1].path(), newer, put).await.unwrap();
+        let before = objects(&well).await;
+        let policy = Policy {
+            older_than: Some(DAY),
+            max_size: Some(1),
+            ..later(99 * DAY)
+        };
+        let swept = sweep(&well, &policy).await.unwrap();
+        assert_eq!((swept.tapes.len(), swept.kept, swept.orphans), (0, 1, 0));
+        assert_eq!(objects(&well).await, before);
+    });
+}

@@ -1,0 +1,132 @@
+//! Recorders that write tapes, and the program.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder of tapes and a folder that is a store.
+pub(crate) struct Fleet {
+    pub(crate) tapes: TempDir,
+    pub(crate) store: TempDir,
+}
+
+impl Fleet {
+    pub(crate) fn new() -> Self {
+        Self {
+            tapes: tempfile::tempdir().unwrap(),
+            store: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("file://{}", self.store.path().display())
+    }
+
+    /// The program with these arguments, and the store in its environment.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tapewright-fleet"));
+        command
+            .args(arguments)
+            .env("TAPEWRIGHT_STORE", self.url())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// `ship` as gateway `g1`, with more arguments.
+    pub(crate) fn ship(&self, more: &[&str]) -> Command {
+        let mut command = self.command(&["ship"]);
+        command.arg(self.tapes.path());
+        command.args(["--gateway", "g1"]).args(more);
+        command
+    }
+
+    /// What `ls --json` tells of each tape.
+    pub(crate) fn list(&self) -> Vec<Value> {
+        let output = self.run(&["ls", "--json"]);
+        assert!(output.status.success(), "{output:?}");
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+        told["tapes"].as_array().unwrap().clone()
+    }
+
+    /// What `fetch` brings of a tape.
+    pub(crate) fn fetch(&self, tape: &str) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_string_lossy().into_owned();
+        let output = self.run(&["fetch", tape, "-o", &path, "--json"]);
+        assert!(output.status.success(), "{output:?}");
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+        fs::read(told["file"].as_str().unwrap()).unwrap()
+    }
+}
+
+/// Whoever writes a tape, as a recorder does: under a lock, by appending.
+pub(crate) struct Recorder {
+    pub(crate) path: PathBuf,
+    file: File,
+    seq: u64,
+}
+
+impl Recorder {
+    pub(crate) fn begin(folder: &Path, name: &str) -> Self {
+        let path = folder.join(format!("{name}.tape.jsonl"));
+        let file = File::options()
+            .append(true)
+            .create_new(true)
+            .open(&path)
+            .unwrap();
+        file.try_lock().unwrap();
+        let mut recorder = Self { path, file, seq: 0 };
+        recorder.write(&format!(
+            "{{\"tape\":\"2.4\",\"created\":\"2026-11-26T03:15:00.5Z\",\"label\":\"{name}\"}}\n"
+        ));
+        recorder
+    }
+
+    pub(crate) fn write(&mut self, text: &str) {
+        self.file.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// So many events, some of which come in two writes.
+    pub(crate) fn events(&mut self, count: u64) {
+        for _ in 0..count {
+            self.seq += 1;
+            let seq = self.seq;
+            let pad = "x".repeat(usize::try_from(seq * 37 % 400).unwrap());
+            let line = format!("{{\"seq\":{seq},\"at_us\":{seq},\"stderr\":\"{pad}\"}}\n");
+            let (front, back) = line.split_at(line.len() / (1 + usize::try_from(seq % 3).unwrap()));
+            self.write(front);
+            self.write(back);
+        }
+    }
+
+    /// The footer; the lock goes with the recorder. What is on the tape.
+    pub(crate) fn end(mut self) -> Vec<u8> {
+        let seq = self.seq;
+        self.write(&format!(
+            "{{\"end\":{{\"at_us\":9,\"events\":{seq},\"complete\":true}}}}\n"
+        ));
+        fs::read(&self.path).unwrap()
+    }
+}
+
+/// Asks until it is so.
+pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    for _ in 0..3_000 {
+        if is_so() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("never: {what}");
+}

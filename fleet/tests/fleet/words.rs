@@ -1,0 +1,224 @@
+//! What users meet: arguments, exit statuses, and what is printed.
+
+use std::fs;
+use std::process::Output;
+
+use crate::support::{Fleet, Recorder, eventually};
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn status(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+/// A fleet with one tape that is shipped; its bytes.
+fn shipped() -> (Fleet, Vec<u8>) {
+    let fleet = Fleet::new();
+    let mut recorder = Recorder::begin(fleet.tapes.path(), "files");
+    recorder.events(20);
+    let bytes = recorder.end();
+    let output = fleet
+        .ship(&["--once", "--segment-bytes", "1KiB"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(
+        (text(&output.stdout), text(&output.stderr)),
+        (String::new(), String::new())
+    );
+    (fleet, bytes)
+}
+
+#[test]
+fn a_tape_is_shipped_listed_and_fetched() {
+    let (fleet, bytes) = shipped();
+    let listed = text(&fleet.run(&["ls"]).stdout);
+    assert!(listed.starts_with("g1/20261126T031500Z-"), "{listed}");
+    assert!(
+        listed.contains("  files  20 events  ") && listed.ends_with("  whole\n"),
+        "{listed}"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let into = folder.path().to_str().unwrap();
+    let fetched = fleet.run(&["fetch", "g1/2026", "-o", into]);
+    assert_eq!(status(&fetched), 0, "{fetched:?}");
+    let path = text(&fetched.stdout);
+    assert!(path.ends_with(".tape.jsonl\n"), "{path}");
+    assert_eq!(fs::read(path.trim_end()).unwrap(), bytes);
+    // A file that is there is not written over.
+    let again = fleet.run(&["fetch", "g1/2026", "-o", into]);
+    assert_eq!(status(&again), 2);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn what_is_missing_or_changed_in_the_store_is_said() {
+    let (fleet, bytes) = shipped();
+    let mut segments = Vec::new();
+    let mut folders = vec![fleet.store.path().join("segments")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                segments.push(path);
+            }
+        }
+    }
+    segments.sort();
+    let third = &segments[2];
+    let mut changed = fs::read(third).unwrap();
+    let last = changed.len() - 1;
+    changed[last] ^= 1;
+    for (what, change) in [
+        ("SHA-256", Some(changed)),
+        ("length", Some(Vec::new())),
+        ("missing", None),
+    ] {
+        match change {
+            Some(bytes) => fs::write(third, bytes).unwrap(),
+            None => fs::remove_file(third).unwrap(),
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let into = folder.path().to_str().unwrap();
+        let fetched = fleet.run(&["fetch", "g1/2026", "-o", into]);
+        assert_eq!(status(&fetched), 3, "{fetched:?}");
+        let told = text(&fetched.stderr);
+        assert!(
+            told.contains("the rest is missing: segment") && told.contains(what)
+                || told.contains("decompressed"),
+            "{told}"
+        );
+        let part = fs::read(text(&fetched.stdout).trim_end()).unwrap();
+        assert!(part.len() > 1_000 && part.len() < bytes.len() && bytes.starts_with(&part));
+    }
+}
+
+#[test]
+fn an_entry_that_is_missing_is_said() {
+    let (fleet, _) = shipped();
+    let tape = fleet.list()[0]["tape"].as_str().unwrap().to_owned();
+    let folder = fleet.store.path().join("manifests/g1").join(tape);
+    let mut entries: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|one| one.unwrap().path())
+        .collect();
+    entries.sort();
+    fs::remove_file(&entries[1]).unwrap();
+    let listed = fleet.run(&["ls"]);
+    assert_eq!(status(&listed), 3);
+    let told = text(&listed.stdout);
+    assert!(
+        told.contains("damaged  bytes ") && told.contains(" are missing"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_shipper_follows_until_it_is_told_to_stop_and_ships_what_is_left() {
+    let fleet = Fleet::new();
+    let mut recorder = Recorder::begin(fleet.tapes.path(), "files");
+    recorder.events(5);
+    let child = fleet.ship(&["--json", "--verbose"]).spawn().unwrap();
+    // It has installed its signals once it looks at the folder for a second time.
+    let mut other = Recorder::begin(fleet.tapes.path(), "other");
+    other.events(1);
+    let other = other.end();
+    eventually("the tape that has ended is shipped", || {
+        fleet.list().len() == 1
+    });
+    let id = i32::try_from(child.id()).unwrap();
+    let id = rustix::process::Pid::from_raw(id).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(status(&output), 0, "{output:?}");
+    let rows = fleet.list();
+    assert_eq!(rows.len(), 2);
+    let state = |label: &str| {
+        let row = rows.iter().find(|row| row["label"] == label).unwrap();
+        (
+            row["state"].as_str().unwrap().to_owned(),
+            row["bytes"].as_u64().unwrap(),
+        )
+    };
+    assert_eq!(state("other"), ("whole".to_owned(), other.len() as u64));
+    let length = fs::metadata(&recorder.path).unwrap().len();
+    assert_eq!(state("files"), ("open".to_owned(), length));
+    let told = text(&output.stderr);
+    let events: Vec<serde_json::Value> = told
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(events[0]["event"], "started");
+    assert!(events.iter().any(|event| event["event"] == "shipped"));
+}
+
+#[test]
+fn wrong_arguments_are_refused_with_status_2() {
+    let fleet = Fleet::new();
+    let folder = fleet.tapes.path().to_str().unwrap();
+    for (arguments, says) in [
+        (
+            vec!["ship", folder, "--to", "ftp://u:s3cr3t@h/"],
+            "invalid store; write it like",
+        ),
+        (
+            vec!["ship", folder, "--gateway", "a/b"],
+            "invalid gateway name",
+        ),
+        (
+            vec!["ship", folder, "--segment-age", "5"],
+            "expected a duration such as",
+        ),
+        (
+            vec!["ship", folder, "--segment-bytes", "0"],
+            "expected a size such as",
+        ),
+        (
+            vec!["ship", folder, "--when-full", "drop-oldest"],
+            "--buffer",
+        ),
+        (
+            vec!["ship", "/nowhere/at/all", "--once"],
+            "cannot read the folder",
+        ),
+        (
+            vec!["fetch", "x", "-o", folder],
+            "no such tape in the store",
+        ),
+        (
+            vec!["ls", "--store", "file:///nowhere/at/all"],
+            "cannot open the store",
+        ),
+        (vec!["query"], "unrecognized subcommand"),
+    ] {
+        let output = fleet.run(&arguments);
+        let told = text(&output.stderr);
+        assert_eq!(status(&output), 2, "{arguments:?}");
+        assert!(told.contains(says), "{arguments:?}: {told}");
+    }
+    let told = text(&fleet.run(&["sweep"]).stdout);
+    assert!(
+        told.starts_with("removed 0 tapes (0 B) and 0 segments"),
+        "{told}"
+    );
+}
+
+/// A name that a gateway chose moves no cursor and leaves no folder.
+#[test]
+fn what_a_recorder_wrote_is_shown_escaped() {
+    let fleet = Fleet::new();
+    let path = fleet.tapes.path().join("x.tape.jsonl");
+    let header = serde_json::json!({"tape": "2.4", "created": "../../x", "label": "a\u{1b}[2Jb"});
+    fs::write(path, format!("{header}\n{{\"end\":{{\"at_us\":1}}}}\n")).unwrap();
+    assert!(fleet.ship(&["--once"]).output().unwrap().status.success());
+    let listed = text(&fleet.run(&["ls"]).stdout);
+    assert!(listed.starts_with("g1/00000000T000000Z-"), "{listed}");
+    assert!(
+        listed.contains("a\\u{1b}[2Jb") && !listed.contains('\u{1b}'),
+        "{listed}"
+    );
+}
