@@ -11,13 +11,15 @@ use crate::slices::Part as _;
 
 /// The fields of heads as they were written last.
 ///
-/// Each list of fields has one place and a new one takes it from the old, so that the memory
+/// A new list of fields takes the place of the one that has been there for longest, so that the memory
 /// is bounded and a stranger's fields cost time only. A list is known by a mark alone: it
 /// may hold secrets. What was written counts only until another secret becomes known.
 #[derive(Debug, Default)]
 pub(super) struct SeenFields {
     // None before the first head.
     places: Vec<Slot>,
+    // The place that the next one takes.
+    next: usize,
     seeds: [RandomState; 2],
     // How many secrets were known.
     known: u64,
@@ -45,11 +47,8 @@ impl SeenFields {
         }
         self.forget_unless_known(redactor);
         let mark = self.mark(fields);
-        let at = usize::try_from(mark % PLACES as u128).unwrap_or_default();
-        if let Some(place) = self.places.get(at)
-            && place.mark == mark
-            && !place.text.is_empty()
-        {
+        let is_it = |place: &&Slot| place.mark == mark && !place.text.is_empty();
+        if let Some(place) = self.places.iter().find(is_it) {
             redactor.replaced_again(&place.kinds);
             return out.extend_from_slice(&place.text);
         }
@@ -57,6 +56,8 @@ impl SeenFields {
         let kinds = redactor.replaced_by(|redactor| write(redactor, fields, out));
         // It may have told a secret itself.
         self.forget_unless_known(redactor);
+        let at = self.next;
+        self.next = (at + 1) % PLACES;
         if let Some(place) = self.places.get_mut(at) {
             let text = out.part(start..);
             place.mark = mark;
@@ -71,6 +72,7 @@ impl SeenFields {
         if self.places.is_empty() || self.known != redactor.known() {
             self.known = redactor.known();
             self.places.clear();
+            self.next = 0;
             self.places.resize_with(PLACES, Slot::default);
         }
     }
@@ -145,6 +147,23 @@ mod tests {
         let (mut seen, mut redactor) = (SeenFields::default(), redactor());
         let one = pushed(&mut seen, &mut redactor, &[("ab", "c")]);
         assert_ne!(one, pushed(&mut seen, &mut redactor, &[("a", "bc")]));
+    }
+
+    #[test]
+    fn as_many_lists_as_there_are_places_are_known_at_once() {
+        let (mut seen, mut redactor) = (SeenFields::default(), redactor());
+        for _ in 0..2 {
+            for number in 0..PLACES {
+                pushed(
+                    &mut seen,
+                    &mut redactor,
+                    &[("content-length", &number.to_string())],
+                );
+            }
+        }
+        let is_taken = |place: &Slot| !place.text.is_empty();
+        assert!(seen.places.iter().all(is_taken));
+        assert_eq!(seen.next, 0);
     }
 
     #[test]
