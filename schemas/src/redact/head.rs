@@ -15,6 +15,7 @@ impl Finder {
             read = self.walk_front(rules, head, 0);
         }
         if read < head.len() {
+            self.elements(rules, head, read..head.len());
             self.loose(rules, head, read..head.len());
         }
         self.edits.settle(head, from);

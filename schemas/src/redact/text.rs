@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use memchr::{memchr2, memchr3_iter};
+use memchr::{memchr2, memchr3, memchr3_iter};
 
 use super::edits::Rank;
 use super::finder::{Finder, MAX_NESTING};
@@ -42,15 +42,20 @@ impl Finder {
         }
         let from = self.edits.len();
         let mut end = text.len();
+        // One look for the brackets of JSON and the tags of XML: most texts have neither.
+        let special = memchr3(b'{', b'[', b'<', text);
         if depth < MAX_NESTING {
             if let Some(start) = self.embedded_json(rules, text, depth) {
                 end = start;
-            } else if let Some(start) = memchr2(b'{', b'[', text) {
+            } else if let Some(start) = special.and_then(|special| bracket(text, special)) {
                 // JSON up to some mistake: what it tells counts beside what is found below.
                 let from = self.edits.len();
                 self.walk_front(rules, text.part(start..), depth);
                 self.edits.shift(from, start);
             }
+        }
+        if let Some(special) = special.filter(|special| *special < end) {
+            self.elements(rules, text, special..end);
         }
         if end > 0 {
             self.loose(rules, text, 0..end);
@@ -58,12 +63,11 @@ impl Finder {
         self.edits.settle(text, from);
     }
 
-    /// Everything that can be found without reading JSON; names and tokens start inside
+    /// Everything that can be found without reading JSON or XML; names and tokens start inside
     /// `range`.
     pub(super) fn loose(&mut self, rules: &Rules, text: &[u8], range: Range<usize>) {
         work::read(range.len());
         let mut decided = 0;
-        self.elements(rules, text, range.clone());
         for region in Regions::of(text, range) {
             self.shapes(rules, text, region.clone());
             decided = self.separators(rules, text, region, decided);
@@ -430,6 +434,11 @@ fn blanks(text: &[u8], at: usize) -> usize {
         .take(64)
         .take_while(|byte| matches!(byte, b' ' | b'\t'))
         .count()
+}
+
+/// The first opening bracket of JSON at or behind `from`.
+fn bracket(text: &[u8], from: usize) -> Option<usize> {
+    memchr2(b'{', b'[', text.part(from..)).map(|at| from + at)
 }
 
 /// Whether the first member of the object at the start of `text` is a word of JSON Schema.
