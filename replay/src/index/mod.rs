@@ -152,6 +152,8 @@ impl Index {
     fn exact_keys_of(&self, takes: Range<usize>) -> Vec<(u64, u32)> {
         let mut keys = Vec::with_capacity(takes.len());
         let mut form = Vec::new();
+        // What the form is of: many recordings hold the same call again and again.
+        let mut last: Option<(MethodId, Option<Vec<u8>>)> = None;
         let mut reader = self.script.text.reader();
         for at in takes {
             let Some(take) = self.script.take(at) else {
@@ -163,9 +165,15 @@ impl Index {
             let Ok(ordinal) = u32::try_from(at) else {
                 continue;
             };
-            form.clear();
             let params = take.params.map(|span| reader.read(span));
-            self.write_form(Level::Exact, take.method, params, None, None, &mut form);
+            let is_same = |(method, known): &(MethodId, Option<Vec<u8>>)| {
+                *method == take.method && known.as_deref() == params
+            };
+            if !last.as_ref().is_some_and(is_same) {
+                form.clear();
+                self.write_form(Level::Exact, take.method, params, None, None, &mut form);
+                last = Some((take.method, params.map(<[u8]>::to_vec)));
+            }
             self.each_key(&take, |session| {
                 let key = key(Level::Exact, session, take.method, 0, &form);
                 keys.push((key, ordinal));
