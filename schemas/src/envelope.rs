@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 pub use self::id::RequestId;
 use self::id::{Id, id_of};
-pub(crate) use self::outline::Outline;
+pub use self::outline::Outline;
 use crate::json::{Scanner, Span, Text, Token, is_grammatical, unescape, valid_members};
 
 /// A borrowed view of one message.
@@ -123,6 +123,10 @@ impl<'a> Envelope<'a> {
         }
         if std::str::from_utf8(message).is_err() {
             return Self::malformed(Malformed::NotUtf8);
+        }
+        // Nearly all are objects with nothing around them.
+        if let Some(outline) = Outline::whole(message) {
+            return outline.envelope(message);
         }
         if !is_grammatical(message) {
             return Self::malformed(Malformed::NotJson);

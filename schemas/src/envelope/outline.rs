@@ -19,13 +19,26 @@ impl<'a> Envelope<'a> {
 /// Where the members of an envelope stand in the text of a message, for who takes the message apart
 /// at another time, or on another thread.
 #[derive(Clone, Debug)]
-pub(crate) struct Outline {
+pub struct Outline {
     members: Members,
     // The length of the message.
     length: usize,
 }
 
 impl Outline {
+    /// The outline of a message that is JSON, in UTF-8, and an object with nothing around it; of any
+    /// other there is none. Its grammar need not be proved again.
+    #[must_use]
+    pub fn of(message: &[u8]) -> Option<Self> {
+        std::str::from_utf8(message).ok()?;
+        Self::whole(message)
+    }
+
+    /// The same of a message that is UTF-8.
+    pub(super) fn whole(message: &[u8]) -> Option<Self> {
+        Self::prove(message, 0).filter(|outline| outline.length == message.len())
+    }
+
     /// The outline of the object with which `text` begins, in which `around` containers are open;
     /// its grammar is proved on the way. `None` when it is none, or nests too deep.
     pub(crate) fn prove(text: &[u8], around: usize) -> Option<Self> {
@@ -43,7 +56,8 @@ impl Outline {
     }
 
     /// The envelope of the message with this outline.
-    pub(crate) fn envelope<'a>(&self, message: &'a [u8]) -> Envelope<'a> {
+    #[must_use]
+    pub fn envelope<'a>(&self, message: &'a [u8]) -> Envelope<'a> {
         self.members.envelope(message)
     }
 }
@@ -79,6 +93,11 @@ mod tests {
             let outline = Outline::prove(followed.as_bytes(), 1).unwrap();
             assert_eq!(outline.length(), text.len());
         }
+        for text in ["[1]", " {}", "{} ", "{}{}", "{", ""] {
+            assert!(Outline::of(text.as_bytes()).is_none(), "{text}");
+        }
+        assert!(Outline::of(b"{\"a\":\"\xff\"}").is_none());
+        assert!(Outline::of(b"{\"a\":\"b\"}").is_some());
         assert!(Outline::prove(b"[1]", 1).is_none());
         assert!(Outline::prove(b"{\"id\":}", 1).is_none());
     }

@@ -237,8 +237,11 @@ impl Tap {
     fn plain(&mut self, bytes: &Bytes) {
         match &mut self.content {
             Content::Whole(whole) => {
-                if let Some(payload) = whole.push(bytes) {
-                    let body = self.passed(payload, |text| Envelope::of_json(text));
+                if let Some((payload, outline)) = whole.push(bytes) {
+                    let body = self.passed(payload, |text| match &outline {
+                        Some(outline) => outline.envelope(text),
+                        None => Envelope::of_json(text),
+                    });
                     let body = match &mut self.ending {
                         Ending::Open => Some(body),
                         Ending::With(last) => last.replace(body),
@@ -268,7 +271,11 @@ impl Tap {
     }
 
     /// A body in one piece passes: what is to be noted of it.
-    fn passed(&self, payload: Payload, read: fn(&[u8]) -> Envelope<'_>) -> EventBody {
+    fn passed(
+        &self,
+        payload: Payload,
+        read: impl for<'t> FnOnce(&'t [u8]) -> Envelope<'t>,
+    ) -> EventBody {
         let envelope = read(payload.kept());
         let is_message = self.is_message(&payload, &envelope);
         if is_message {

@@ -1,6 +1,7 @@
 //! A body that is read as one piece.
 
 use bytes::{Bytes, BytesMut};
+use tapewright_schemas::envelope::Outline;
 use tapewright_schemas::event::Payload;
 use tapewright_schemas::json;
 use tapewright_schemas::slices::Front as _;
@@ -32,16 +33,20 @@ impl Whole {
     }
 
     /// Takes the next bytes. Once they complete a JSON text it is handed out, so that it
-    /// is recorded before its last byte is passed on, whenever the end of the body comes.
-    pub(super) fn push(&mut self, bytes: &Bytes) -> Option<Payload> {
+    /// is recorded before its last byte is passed on, whenever the end of the body comes; with its
+    /// outline, where that was found on the way.
+    pub(super) fn push(&mut self, bytes: &Bytes) -> Option<(Payload, Option<Outline>)> {
         let is_behind = self.handed_out && self.len == 0;
         if bytes.is_empty() || (is_behind && bytes.trim_ascii().is_empty()) {
             return None;
         }
-        if self.len == 0 && bytes.len() <= self.limit && may_end(bytes) && json::is_valid(bytes) {
-            // Nothing has to be held.
-            self.handed_out = true;
-            return Some(Payload::Whole(own(bytes.clone())));
+        if self.len == 0 && bytes.len() <= self.limit && may_end(bytes) {
+            let outline = Outline::of(bytes);
+            if outline.is_some() || json::is_valid(bytes) {
+                // Nothing has to be held.
+                self.handed_out = true;
+                return Some((Payload::Whole(own(bytes.clone())), outline));
+            }
         }
         let before = self.len;
         self.len += bytes.len() as u64;
@@ -63,7 +68,7 @@ impl Whole {
             return None;
         }
         self.begin_anew();
-        Some(Payload::Whole(own(text)))
+        Some((Payload::Whole(own(text)), None))
     }
 
     /// Keeps the head of what came so far and gives the rest back. Nothing is joined for
@@ -145,6 +150,8 @@ const SHORT: usize = 8 * 1024;
 mod tests {
     use std::sync::Arc;
 
+    use tapewright_schemas::envelope::Envelope;
+
     use super::super::Budget;
     use super::*;
 
@@ -157,7 +164,11 @@ mod tests {
     }
 
     fn push(reader: &mut Whole, text: &'static [u8]) -> Option<Payload> {
-        reader.push(&Bytes::from_static(text))
+        let (payload, outline) = reader.push(&Bytes::from_static(text))?;
+        if let Some(outline) = outline {
+            assert_eq!(outline.envelope(text), Envelope::of_json(text));
+        }
+        Some(payload)
     }
 
     #[test]
@@ -197,7 +208,7 @@ mod tests {
     fn short_texts_leave_the_buffer_that_they_came_in_and_long_ones_are_not_copied() {
         for (len, copied) in [(SHORT, true), (SHORT + 1, false)] {
             let text = Bytes::from(format!("[{}]", " ".repeat(len - 2)));
-            let Some(Payload::Whole(kept)) = reader(1 << 20).push(&text) else {
+            let Some((Payload::Whole(kept), _)) = reader(1 << 20).push(&text) else {
                 panic!("it is whole");
             };
             assert_eq!(kept, text);
