@@ -104,6 +104,7 @@
 //! `tape` is `major.minor`. A reader takes any minor of its major and passes over
 //! members and events that it does not know; a new major is refused by name.
 
+mod bodies;
 mod encode;
 mod footer;
 mod head;

@@ -7,7 +7,7 @@
 
 use crate::era::Era;
 use crate::event::{Carrier, Direction};
-use crate::slices::Part as _;
+use crate::slices::{Front as _, Part as _};
 
 /// The members that were read, in the order in which they stand.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -35,40 +35,39 @@ pub(super) fn prefix(line: &[u8]) -> Prefix {
         at_us: at.number(b",\"at_us\":"),
         session: at.number(b",\"session\":"),
         conduit: at.number(b",\"conduit\":"),
-        dir: at.word(b",\"dir\":\"", Direction::from_name),
+        dir: at.word(b",\"dir\":\"", DIRECTIONS, Direction::name),
         number: at.number(b",\"number\":"),
-        via: at.word(b",\"via\":\"", Carrier::from_name),
-        era: at.word(b",\"era\":\"", Era::from_name),
+        via: at.word(b",\"via\":\"", Carrier::ALL, Carrier::name),
+        era: at.word(b",\"era\":\"", ERAS, Era::name),
         end: at.end,
     }
 }
 
-/// How far a line is read.
-struct At<'l> {
-    line: &'l [u8],
-    end: usize,
+/// How far a text is read.
+pub(super) struct At<'l> {
+    pub(super) line: &'l [u8],
+    pub(super) end: usize,
 }
 
 /// So many digits are a number that fits, whatever they are.
 const DIGITS: usize = 19;
-/// Our words are shorter.
-const WORD: usize = 24;
+
+const DIRECTIONS: &[Direction] = &[Direction::ToServer, Direction::ToClient];
+const ERAS: &[Era] = &[Era::Handshake, Era::Stateless];
 
 impl At<'_> {
     /// A number behind these bytes, if that is what comes next.
-    fn number<T: TryFrom<u64>>(&mut self, before: &[u8]) -> Option<T> {
+    #[inline]
+    pub(super) fn number<T: TryFrom<u64>>(&mut self, before: &[u8]) -> Option<T> {
         let rest = self.line.part(self.end..).strip_prefix(before)?;
-        let mut value = 0_u64;
-        let mut digits = 0;
-        for byte in rest {
-            if !byte.is_ascii_digit() {
+        let (mut value, mut digits) = (0_u64, 0);
+        for byte in rest.front(DIGITS) {
+            let digit = byte.wrapping_sub(b'0');
+            if digit > 9 {
                 break;
             }
+            value = value * 10 + u64::from(digit);
             digits += 1;
-            if digits > DIGITS {
-                return None;
-            }
-            value = value * 10 + u64::from(byte - b'0');
         }
         // JSON has no zeros in front.
         let is_number = digits == 1 || digits > 1 && rest.first() != Some(&b'0');
@@ -81,21 +80,30 @@ impl At<'_> {
         Some(value)
     }
 
-    /// One of our words behind these bytes, if that is what comes next.
-    fn word<T>(&mut self, before: &[u8], read: fn(&str) -> Option<T>) -> Option<T> {
+    /// One of these words behind these bytes, if that is what comes next.
+    #[inline]
+    fn word<T: Copy>(
+        &mut self,
+        before: &[u8],
+        all: &[T],
+        name: fn(T) -> &'static str,
+    ) -> Option<T> {
         let rest = self.line.part(self.end..).strip_prefix(before)?;
-        let length = rest.iter().take(WORD).position(|byte| *byte == b'"')?;
-        let word = std::str::from_utf8(rest.part(..length)).ok()?;
         // No word has anything in it that could be escaped.
-        let value = read(word)?;
-        self.end += before.len() + length + 1;
-        Some(value)
+        let is_next = |word: &str| {
+            let behind = rest.strip_prefix(word.as_bytes());
+            behind.is_some_and(|behind| behind.first() == Some(&b'"'))
+        };
+        let found = all.iter().copied().find(|one| is_next(name(*one)))?;
+        self.end += before.len() + name(found).len() + 1;
+        Some(found)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::known::KnownHeads;
+    use super::super::proof::Proof;
     use super::super::record::{Line, Record, parse};
     use super::*;
 
@@ -171,19 +179,17 @@ mod tests {
             r#"{"seq":1,"at_us":2,}"#,
             r#"{"seq":1,"at_us":02,"message":1}"#,
         ];
-        let told = |line: &str| match parse(Line::Lent(line.as_bytes()), &mut KnownHeads::default())
-        {
-            Ok(Record::Event(event, proof)) => {
-                assert_eq!(
-                    proof.envelope(&event).is_some(),
-                    line.contains("\"message\":"),
-                    "{line}"
-                );
-                Ok(Some(event))
+        let told = |line: &str| {
+            let (mut heads, mut proof) = (KnownHeads::default(), Proof::default());
+            match parse(Line::Lent(line.as_bytes()), &mut heads, &mut proof)? {
+                Record::Event(event) => {
+                    let is_message = line.contains("\"message\":");
+                    assert_eq!(proof.envelope(&event).is_some(), is_message, "{line}");
+                    Ok(Some(event))
+                }
+                Record::Footer(_) => unreachable!("none has a footer"),
+                Record::Unknown => Ok::<_, String>(None),
             }
-            Ok(Record::Footer(_)) => unreachable!("none has a footer"),
-            Ok(Record::Unknown) => Ok(None),
-            Err(why) => Err(why),
         };
         for line in lines {
             // White space in front: read as any JSON is.

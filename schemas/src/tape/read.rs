@@ -212,12 +212,11 @@ impl<R: BufRead> Reader<R> {
                 break;
             };
             match record {
-                Ok(Record::Event(mut event, proof)) => {
+                Ok(Record::Event(mut event)) => {
                     if let Some(old) = &mut self.old {
                         old.event(&mut event);
                     }
                     self.last_seq = event.seq;
-                    self.proof = proof;
                     return Ok(Some(event));
                 }
                 Ok(Record::Footer(footer)) => self.ending = Some(Ending::Footer(footer)),
@@ -243,7 +242,11 @@ impl<R: BufRead> Reader<R> {
             Err(_) => &[],
         };
         if let Some(end) = memchr::memchr(b'\n', buffer).filter(|end| (1..SHORT).contains(end)) {
-            let record = parse(Line::Lent(buffer.part(..end)), &mut self.heads);
+            let record = parse(
+                Line::Lent(buffer.part(..end)),
+                &mut self.heads,
+                &mut self.proof,
+            );
             self.input.consume(end + 1);
             self.offset += end as u64 + 1;
             return Ok(Some(record));
@@ -260,10 +263,18 @@ impl<R: BufRead> Reader<R> {
         }
         self.offset += self.text.len() as u64 + 1;
         if self.text.len() < SHORT {
-            return Ok(Some(parse(Line::Lent(&self.text), &mut self.heads)));
+            return Ok(Some(parse(
+                Line::Lent(&self.text),
+                &mut self.heads,
+                &mut self.proof,
+            )));
         }
         let text = Bytes::from(std::mem::take(&mut self.text));
-        Ok(Some(parse(Line::Given(&text), &mut self.heads)))
+        Ok(Some(parse(
+            Line::Given(&text),
+            &mut self.heads,
+            &mut self.proof,
+        )))
     }
 }
 

@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 
+use super::bodies::{added, client};
 use super::known::KnownHeads;
 use super::prefix::{Prefix, prefix};
 use super::proof::Proof;
@@ -18,7 +19,7 @@ use crate::json;
 
 /// What a line is.
 pub(super) enum Record {
-    Event(Event, Proof),
+    Event(Event),
     Footer(Footer),
     Unknown,
 }
@@ -49,22 +50,26 @@ impl Line<'_> {
     }
 }
 
-/// Reads one line, of which a head may be known already.
-pub(super) fn parse(line: Line<'_>, heads: &mut KnownHeads) -> Result<Record, String> {
+/// Reads one line, of which a head may be known already; what was proved of its event is noted.
+pub(super) fn parse(
+    line: Line<'_>,
+    heads: &mut KnownHeads,
+    proof: &mut Proof,
+) -> Result<Record, String> {
+    *proof = Proof::default();
     let text = line.text();
     let begin = prefix(text);
-    let end = begin.end;
     let mut parsing = Parsing {
         line,
         heads,
         fields: Fields::beginning(&begin),
-        outline: None,
+        proof,
+        is_outlined: false,
         problem: None,
     };
-    let visited = if end == 0 {
-        json::visit_members(text, &mut parsing)
-    } else {
-        json::visit_behind(text, end, &mut parsing)
+    let visited = match begin.end {
+        0 => json::visit_members(text, &mut parsing),
+        end => json::visit_behind(text, end, &mut parsing),
     };
     visited.ok_or("not a JSON object")?;
     let Parsing {
@@ -79,7 +84,6 @@ pub(super) fn parse(line: Line<'_>, heads: &mut KnownHeads) -> Result<Record, St
     let (Some(seq), Some(at)) = (fields.seq, fields.at) else {
         return Err("missing `seq` or `at_us`".to_owned());
     };
-    let proof = fields.proof;
     let body = match fields.body {
         Some(Draft::Message(payload)) => EventBody::Message {
             payload,
@@ -105,7 +109,7 @@ pub(super) fn parse(line: Line<'_>, heads: &mut KnownHeads) -> Result<Record, St
         era: fields.era,
         body,
     };
-    Ok(Record::Event(event, proof))
+    Ok(Record::Event(event))
 }
 
 /// A line whose members are being read.
@@ -113,8 +117,9 @@ struct Parsing<'l, 'k> {
     line: Line<'l>,
     heads: &'k mut KnownHeads,
     fields: Fields,
-    // That of the value that is at hand, where it is an object.
-    outline: Option<Outline>,
+    proof: &'k mut Proof,
+    // The outline is that of the value at hand.
+    is_outlined: bool,
     // The first mistake.
     problem: Option<String>,
 }
@@ -123,23 +128,28 @@ impl<'l> json::Members<'l> for Parsing<'l, '_> {
     fn length(&mut self, name: &[u8], rest: &[u8]) -> Option<usize> {
         if name == b"message" {
             // Within the object that the line is.
-            self.outline = Outline::prove(rest, 1);
-            return self.outline.as_ref().map(Outline::length);
+            self.is_outlined = true;
+            self.proof.outline = Outline::prove(rest, 1);
+            return self.proof.outline.as_ref().map(Outline::length);
         }
         self.heads.length(name, rest)
     }
 
     fn member(&mut self, name: &[u8], value: &'l [u8]) {
-        let outline = self.outline.take();
+        let is_outlined = std::mem::take(&mut self.is_outlined);
         let read = match name {
             b"message" => {
+                if !is_outlined {
+                    self.proof.outline = None;
+                }
+                self.proof.is_json = true;
                 let bytes = self.line.keep(value.trim_ascii());
                 self.fields.body = Some(Draft::Message(Payload::Whole(bytes)));
-                self.fields.proof = Proof {
-                    is_json: true,
-                    outline,
-                };
                 Ok(())
+            }
+            b"text" | b"base64" => {
+                self.proof.is_json = false;
+                self.fields.member(name, value, self.line)
             }
             b"request" | b"response" => self.head(name, value),
             _ => self.fields.member(name, value, self.line),
@@ -180,7 +190,6 @@ struct Fields {
     origin: Origin,
     aborted: bool,
     body: Option<Draft>,
-    proof: Proof,
     footer: Option<Footer>,
 }
 
@@ -227,11 +236,9 @@ impl Fields {
             b"text" => {
                 let text: String = of(name, value)?;
                 self.body = Some(Draft::Message(Payload::Whole(text.into())));
-                self.proof = Proof::default();
             }
             b"base64" => {
                 self.body = Some(Draft::Message(Payload::Whole(base64(name, value)?)));
-                self.proof = Proof::default();
             }
             b"clipped" => {
                 let Clipped { len, head } = of(name, value)?;
@@ -272,16 +279,7 @@ fn other(name: &[u8], value: &[u8], line: Line<'_>) -> Result<Option<EventBody>,
             let Opened { pid } = of(name, value)?;
             EventBody::Opened(Peer::Process { pid })
         }
-        b"client" => {
-            let Client {
-                connection,
-                address,
-            } = of(name, value)?;
-            EventBody::Opened(Peer::Client {
-                address,
-                connection,
-            })
-        }
+        b"client" => EventBody::Opened(client(value).ok_or_else(|| bad(name))?),
         b"server" => EventBody::Opened(Peer::Server {
             url: of(name, value)?,
         }),
@@ -292,7 +290,7 @@ fn other(name: &[u8], value: &[u8], line: Line<'_>) -> Result<Option<EventBody>,
         b"trailers" => EventBody::Trailers(Box::new(of(name, value)?)),
         b"sse" => EventBody::Sse(Box::new(of(name, value)?)),
         b"edited" => EventBody::Edited(Box::new(of(name, value)?)),
-        b"added" => EventBody::Added(of(name, value)?),
+        b"added" => EventBody::Added(added(value).ok_or_else(|| bad(name))?),
         b"began" => EventBody::Session(SessionMark::Began(old::session_start(&of::<String>(
             name, value,
         )?))),
@@ -364,12 +362,6 @@ struct GapLine {
 #[derive(serde::Deserialize)]
 struct Opened {
     pid: u32,
-}
-
-#[derive(serde::Deserialize)]
-struct Client {
-    connection: u64,
-    address: String,
 }
 
 #[derive(serde::Deserialize)]

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::Encoder;
 use super::known::KnownHeads;
+use super::proof::Proof;
 use super::record::{Line, Record, parse};
 use crate::envelope::Envelope;
 use crate::era::Era;
@@ -92,7 +93,8 @@ impl Watch {
             return;
         };
         // Read back: what a judge sees later is what it sees now.
-        if let Ok(Record::Event(seen, _)) = parse(Line::Lent(line), &mut self.heads) {
+        let mut proof = Proof::default();
+        if let Ok(Record::Event(seen)) = parse(Line::Lent(line), &mut self.heads, &mut proof) {
             judge.observe(&seen, None);
         }
     }
