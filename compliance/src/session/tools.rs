@@ -1,6 +1,6 @@
 //! The tools that a server lists.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::id::hash;
 use crate::schema::OutputSchema;
@@ -10,11 +10,11 @@ use crate::value::Value;
 #[derive(Debug, Default)]
 pub(crate) struct Tools {
     // The pages of the walk that is under way.
-    walk: HashMap<u64, Tool>,
+    walk: BTreeMap<u64, Tool>,
     walk_bytes: usize,
     walk_broken: bool,
     // The last walk that came to its end.
-    listed: Option<HashMap<u64, Tool>>,
+    listed: Option<BTreeMap<u64, Tool>>,
     // The list has changed since.
     stale: bool,
     // It may have changed at any time, and the file would not tell.

@@ -19,6 +19,8 @@ pub(super) struct Request<T> {
     pub(super) id: IdKey,
     pub(super) token: Option<IdKey>,
     pub(super) cancelled: bool,
+    /// Its id finds it.
+    pub(super) listed: bool,
     pub(super) value: T,
 }
 

@@ -27,7 +27,9 @@ use crate::event::{
 /// remembered, so that an answer that comes after all is known as theirs.
 #[derive(Debug)]
 pub struct Conversation<T> {
-    pub(super) exchanges: Pairing<Exchange<T>>,
+    pub(super) exchanges: Pairing<Box<Exchange<T>>>,
+    // The room of one that is over.
+    spare_exchange: Option<Box<Exchange<T>>>,
     // Those that ended without an answer, by when they did.
     given_up: VecDeque<Handle>,
     // What the last message of a stream asked or answered: a fault behind it is about it.
@@ -99,6 +101,7 @@ impl<T> Default for Conversation<T> {
     fn default() -> Self {
         Self {
             exchanges: Pairing::default(),
+            spare_exchange: None,
             given_up: VecDeque::new(),
             fresh: HashMap::default(),
             spare: Vec::new(),
@@ -203,19 +206,20 @@ impl<T: Default> Conversation<T> {
     /// An exchange that is not over.
     #[must_use]
     pub fn get(&self, handle: Handle) -> Option<&Exchange<T>> {
-        let exchange = self.exchanges.get(handle);
+        let exchange = self.exchanges.get(handle).map(|one| &**one);
         exchange.filter(|exchange| exchange.state != State::GivenUp)
     }
 
     /// An exchange that is not over.
     pub fn get_mut(&mut self, handle: Handle) -> Option<&mut Exchange<T>> {
-        let exchange = self.exchanges.get_mut(handle);
+        let exchange = self.exchanges.get_mut(handle).map(|one| &mut **one);
         exchange.filter(|exchange| exchange.state != State::GivenUp)
     }
 
     /// The exchanges that are not over, the oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (Handle, &Exchange<T>)> {
         let all = self.exchanges.iter();
+        let all = all.map(|(handle, exchange)| (handle, &**exchange));
         all.filter(|(_, exchange)| exchange.state != State::GivenUp)
     }
 
@@ -297,7 +301,7 @@ impl<T: Default> Conversation<T> {
             envelope,
             text,
             what,
-            exchange: handle.and_then(|handle| self.exchanges.get(handle)),
+            exchange: handle.and_then(|handle| self.exchanges.get(handle).map(|one| &**one)),
             handle,
             reuses: opened.reuses,
             again: opened.again,
@@ -311,7 +315,7 @@ impl<T: Default> Conversation<T> {
             (Does::Cancels, Some(handle)) => self.end(handle, Outcome::Cancelled, event.at),
             (Does::Late, Some(handle)) => drop(self.exchanges.remove(handle)),
             (Does::Answers, Some(handle)) if !self.describes => {
-                drop(self.exchanges.remove(handle));
+                self.spare_exchange = self.exchanges.remove(handle);
             }
             _ => {}
         }
@@ -325,6 +329,13 @@ impl<T: Default> Conversation<T> {
         params: Option<&[u8]>,
     ) -> Opened {
         let key = self.exchanges.key(id);
+        let exchange = match self.spare_exchange.take() {
+            Some(mut room) => {
+                *room = exchange;
+                room
+            }
+            None => Box::new(exchange),
+        };
         let asked = self.exchanges.ask(event.scope(), event.dir, key, exchange);
         if let Some(token) = params.and_then(progress_token) {
             self.exchanges
@@ -337,7 +348,7 @@ impl<T: Default> Conversation<T> {
         {
             self.over.push_back(Over {
                 handle,
-                exchange,
+                exchange: *exchange,
                 outcome: Outcome::Unknown,
                 at: event.at,
             });
@@ -412,7 +423,7 @@ impl<T: Default> Conversation<T> {
         let exchange = if may_be_late {
             self.give_up(handle)
         } else {
-            self.exchanges.remove(handle)
+            self.exchanges.remove(handle).map(|one| *one)
         };
         let Some(exchange) = exchange.filter(|_| self.describes) else {
             return;
@@ -439,7 +450,7 @@ impl<T: Default> Conversation<T> {
         self.exchanges.give_up(handle);
         let exchange = self.exchanges.get_mut(handle)?;
         let rest = exchange.given_up();
-        let exchange = std::mem::replace(exchange, rest);
+        let exchange = std::mem::replace(&mut **exchange, rest);
         self.given_up.push_back(handle);
         if self.given_up.len() > GIVEN_UP
             && let Some(oldest) = self.given_up.pop_front()

@@ -77,13 +77,29 @@ impl From<&RequestId<'_>> for IdKey {
 
 /// The integer that a text is the usual spelling of.
 fn integer(text: &str) -> Option<i64> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let usual = match digits.as_bytes() {
-        [b'0'] => digits.len() == text.len(),
-        [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
-        _ => false,
+    let (is_negative, digits) = match text.as_bytes() {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
     };
-    usual.then(|| text.parse().ok()).flatten()
+    match digits {
+        [b'0'] if !is_negative => return Some(0),
+        [b'1'..=b'9', ..] => {}
+        _ => return None,
+    }
+    let mut number = 0_i64;
+    for byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        // Below zero there is one integer more.
+        number = number.checked_mul(10)?.checked_sub(i64::from(digit))?;
+    }
+    if is_negative {
+        Some(number)
+    } else {
+        number.checked_neg()
+    }
 }
 
 /// The integer that a number with a fraction or an exponent stands for, if it is one that
@@ -142,7 +158,9 @@ mod tests {
         assert_ne!(key("0.5"), key("0"));
         assert_eq!(key("null"), IdKey::Null);
         assert_ne!(key("true"), key("1"));
-        for number in ["0", "-1", "999999999999999999", "9223372036854775807"] {
+        let ends = [i64::MAX.to_string(), i64::MIN.to_string()];
+        let [most, least] = ends.each_ref().map(String::as_str);
+        for number in ["0", "-1", "999999999999999999", most, least] {
             assert_eq!(key(number), IdKey::Integer(number.parse().unwrap()));
         }
         assert_ne!(key("9223372036854775808"), key("-9223372036854775808"));

@@ -112,6 +112,7 @@ impl<T> Pairing<T> {
             id,
             token: None,
             cancelled: false,
+            listed: true,
             value,
         };
         let side = self.scopes.enter(scope, dir);
@@ -167,11 +168,12 @@ impl<T> Pairing<T> {
     /// An id finds an answered request again, as the first of its id: its sender still waits.
     pub fn restore(&mut self, handle: Handle) {
         let Some((place, request)) = self.flight.place(handle).and_then(|place| {
-            let request = self.flight.get(place)?;
+            let request = self.flight.get_mut(place)?;
             Some((place, request))
         }) else {
             return;
         };
+        request.listed = true;
         let whole @ (scope, dir, id) = (request.scope, request.dir, request.id);
         let side = self.scopes.enter(scope, dir);
         if let Some(first) = side.find(id) {
@@ -431,9 +433,11 @@ impl<T> Pairing<T> {
 
     /// No id finds this request any more.
     fn unlist(&mut self, place: u32) {
-        let Some(request) = self.flight.get(place) else {
+        let request = self.flight.get_mut(place).filter(|one| one.listed);
+        let Some(request) = request else {
             return;
         };
+        request.listed = false;
         let whole @ (scope, dir, id) = (request.scope, request.dir, request.id);
         let side = self.scopes.enter(scope, dir);
         self.flight.withdraw(place, &mut side.waiting);

@@ -59,14 +59,22 @@ impl Scopes {
     }
 
     /// Knows a scope from here on, and drops an old one in which nothing happens.
+    #[inline]
     pub(super) fn enter(&mut self, scope: Scope, dir: Direction) -> &mut Side {
-        let place = match self.place(scope) {
-            Some(place) => place,
-            None => self.begin(scope),
+        let place = match self.last {
+            Some((last, place)) if last == scope => place,
+            _ => self.turn_to(scope),
         };
-        self.last = Some((scope, place));
         let sides = self.sides.get_mut(place);
         pick(sides.expect("every known scope has its sides"), dir)
+    }
+
+    /// The next messages are of this scope.
+    fn turn_to(&mut self, scope: Scope) -> usize {
+        let known = self.known.get(&scope).copied();
+        let place = known.unwrap_or_else(|| self.begin(scope));
+        self.last = Some((scope, place));
+        place
     }
 
     fn place(&self, scope: Scope) -> Option<usize> {

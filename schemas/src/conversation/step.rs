@@ -40,7 +40,7 @@ pub struct Step<'a, T> {
     pub is_member: bool,
     pub(super) scope: Scope,
     pub(super) dir: Direction,
-    pub(super) exchanges: &'a Pairing<Exchange<T>>,
+    pub(super) exchanges: &'a Pairing<Box<Exchange<T>>>,
 }
 
 /// What a message does to an exchange.

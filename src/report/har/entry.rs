@@ -22,7 +22,7 @@ pub(crate) struct Entry {
     pub(crate) events: Vec<StreamEvent>,
     /// Where to find it on the recording.
     #[serde(rename = "_tapewright")]
-    pub(crate) place: Place,
+    pub(crate) place: OnTape,
 }
 
 /// An object without members.
@@ -31,7 +31,7 @@ pub(crate) struct Nothing {}
 
 /// Places on the recording.
 #[derive(Debug, Serialize)]
-pub(crate) struct Place {
+pub(crate) struct OnTape {
     pub(crate) session: u32,
     pub(crate) conduit: u32,
 }

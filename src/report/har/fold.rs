@@ -8,7 +8,7 @@ use tapewright_schemas::event::{
 use tapewright_schemas::http_exchange::{HttpExchange, HttpExchanges};
 
 use super::Clock;
-use super::entry::{Body, Entry, Nothing, Place, StreamEvent};
+use super::entry::{Body, Entry, Nothing, OnTape, StreamEvent};
 use super::parts::{failure, request, response, timings};
 
 /// How much of one body is kept, and of all that are open, in bytes.
@@ -122,7 +122,7 @@ impl Exchanges {
             connection: exchange.connection.map(|number| number.to_string()),
             comment: comment.to_owned(),
             events: bodies.events,
-            place: Place {
+            place: OnTape {
                 session: exchange.session.0,
                 conduit: conduit.0,
             },
