@@ -33,7 +33,7 @@ pub(crate) enum Command {
 pub(crate) struct Ship {
     /// Folder with the tapes, and folders below it
     pub(crate) folder: PathBuf,
-    /// Store, `file:///FOLDER`
+    /// Store, `file:///FOLDER` or `s3://BUCKET/PREFIX`
     #[arg(long, value_name = "URL", env = "TAPEWRIGHT_STORE", value_parser = place)]
     pub(crate) to: Place,
     /// Name of this machine in the store [default: its host name]
@@ -90,7 +90,7 @@ impl From<Full> for WhenFull {
 /// The store that is read.
 #[derive(Debug, Args)]
 pub(crate) struct At {
-    /// Store, `file:///FOLDER`
+    /// Store, `file:///FOLDER` or `s3://BUCKET/PREFIX`
     #[arg(long = "store", value_name = "URL", env = "TAPEWRIGHT_STORE", value_parser = place)]
     pub(crate) place: Place,
 }

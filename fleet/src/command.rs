@@ -11,7 +11,7 @@ use tapewright_fleet::fetch::{FetchError, fetch};
 use tapewright_fleet::list::{Catalogue, FindError, State, rows};
 use tapewright_fleet::names::Gateway;
 use tapewright_fleet::ship::{Round, Settings, ShipError, Shipper, Told};
-use tapewright_fleet::store::{Store, StoreError};
+use tapewright_fleet::store::{Place, Store, StoreError};
 use tapewright_fleet::sweep::{Policy, sweep};
 
 use crate::cli::{Command, Fetch, Ls, Ship, Sweep};
@@ -77,6 +77,14 @@ pub(crate) async fn run(command: Command) -> Result<Exit, Failure> {
     }
 }
 
+/// Opens a store as the environment says.
+fn open(place: &Place, may_create: bool) -> Result<Store, StoreError> {
+    let variables = std::env::vars_os();
+    let texts = variables
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    Store::open(place, may_create, texts)
+}
+
 async fn ship(arguments: Ship) -> Result<Exit, Failure> {
     let Ship {
         folder,
@@ -98,7 +106,7 @@ async fn ship(arguments: Ship) -> Result<Exit, Failure> {
         buffer: arguments.buffer,
         when_full: arguments.when_full.into(),
     };
-    let store = Store::open(&to, true)?;
+    let store = open(&to, true)?;
     let teller = |told: &Told<'_>| report::told(told, telling.json, telling.verbose);
     teller(&Told::Started {
         gateway: &settings.gateway,
@@ -182,7 +190,7 @@ impl Signals {
 }
 
 async fn ls(arguments: Ls) -> Result<Exit, Failure> {
-    let store = Store::open(&arguments.at.place, false)?;
+    let store = open(&arguments.at.place, false)?;
     let gateway = arguments.gateway.as_ref().map(Gateway::as_str);
     let catalogue = Catalogue::read(&store, gateway).await?;
     let rows = rows(&store, &catalogue).await?;
@@ -196,7 +204,7 @@ async fn ls(arguments: Ls) -> Result<Exit, Failure> {
 }
 
 async fn fetch_one(arguments: Fetch) -> Result<Exit, Failure> {
-    let store = Store::open(&arguments.at.place, false)?;
+    let store = open(&arguments.at.place, false)?;
     let catalogue = Catalogue::read(&store, None).await?;
     let name = catalogue.find(&arguments.tape);
     let name = name.map_err(|why| Failure::Find {
@@ -214,7 +222,7 @@ async fn fetch_one(arguments: Fetch) -> Result<Exit, Failure> {
 }
 
 async fn sweep_store(arguments: Sweep) -> Result<Exit, Failure> {
-    let store = Store::open(&arguments.at.place, false)?;
+    let store = open(&arguments.at.place, false)?;
     let policy = Policy {
         older_than: arguments.older_than,
         max_size: arguments.max_size,

@@ -18,6 +18,9 @@ pub const MANIFESTS: &str = "manifests";
 /// The folder of the segments.
 pub const SEGMENTS: &str = "segments";
 
+/// The folder of the objects, one of each gateway, that proved that a name is given away once.
+pub const PROBES: &str = "probes";
+
 /// The longest name of a gateway.
 const GATEWAY_LIMIT: usize = 64;
 /// How many hexadecimal digits of the hash of a tape's first line stand in its name.

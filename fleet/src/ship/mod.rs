@@ -96,6 +96,8 @@ pub struct Shipper<'a> {
     troubles: HashMap<FileId, Backoff>,
     backoff: Backoff,
     told_full: Option<Stopwatch>,
+    /// It is proved that the store gives a name away once.
+    is_proved: bool,
 }
 
 /// How many tapes are shipped at once: each holds a part of a segment in memory.
@@ -124,6 +126,7 @@ impl<'a> Shipper<'a> {
             troubles: HashMap::new(),
             backoff: Backoff::default(),
             told_full: None,
+            is_proved: false,
         }
     }
 
@@ -136,13 +139,29 @@ impl<'a> Shipper<'a> {
     /// Looks at the folder and ships what is due, or everything.
     pub async fn round(&mut self, is_flushing: bool) -> Result<Round, ShipError> {
         self.look().map_err(ShipError::Folder)?;
-        let round = if self.backoff.is_over() {
+        let round = if self.is_reached().await? {
             self.ship(is_flushing).await
         } else {
             Round::Waits
         };
         self.keep_within_buffer().await;
         Ok(round)
+    }
+
+    /// Whether the store can be asked, and may be used at all.
+    async fn is_reached(&mut self) -> Result<bool, ShipError> {
+        if !self.backoff.is_over() {
+            return Ok(false);
+        }
+        if self.is_proved {
+            return Ok(true);
+        }
+        match self.store.prove(&self.settings.gateway).await {
+            Ok(()) => self.is_proved = true,
+            Err(error) if error.problem == Problem::Unusable => return Err(error.into()),
+            Err(error) => self.is_away(&error),
+        }
+        Ok(self.is_proved)
     }
 
     /// Finds tapes that are new, renamed, changed or gone.

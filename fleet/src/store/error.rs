@@ -30,9 +30,8 @@ pub enum Problem {
 }
 
 /// How much of what a store says is told, in characters.
-const TEXT_LIMIT: usize = 300;
+const TEXT_LIMIT: usize = 600;
 /// From how many characters on a value of the environment is looked for in errors. Shorter ones are no secrets.
-#[cfg(test)]
 const SECRET: usize = 6;
 
 impl StoreError {
@@ -69,7 +68,6 @@ impl StoreError {
 pub(super) struct Secrets(Vec<String>);
 
 impl Secrets {
-    #[cfg(test)]
     pub(super) fn new(values: impl Iterator<Item = String>) -> Self {
         Self(values.filter(|value| value.len() >= SECRET).collect())
     }

@@ -4,6 +4,7 @@ mod error;
 #[cfg(test)]
 pub(crate) mod failing;
 mod open;
+mod s3;
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use self::error::Secrets;
 pub use self::error::{Problem, StoreError};
 pub use self::open::Place;
 use crate::entry::{self, Entry};
-use crate::names::{EntryName, MANIFESTS, SEGMENTS, TapeName};
+use crate::names::{EntryName, Gateway, MANIFESTS, PROBES, SEGMENTS, TapeName};
 
 /// A folder or a bucket. Cheap to clone.
 #[derive(Clone)]
@@ -37,6 +38,9 @@ impl fmt::Debug for Store {
         out.debug_struct("Store").finish_non_exhaustive()
     }
 }
+
+/// What stands under the name of a probe.
+const PROBE: &[u8] = b"tapewright-fleet\n";
 
 /// What became of an entry that was to be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +88,19 @@ impl Store {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Proves that a name is given away once: there are stores that know no conditions and write over what is there.
+    pub async fn prove(&self, gateway: &Gateway) -> Result<(), StoreError> {
+        let path = format!("{PROBES}/{gateway}");
+        for _ in 0..2 {
+            match self.put(&path, PROBE.to_vec(), PutMode::Create).await {
+                Err(error) if error.problem == Problem::Taken => return Ok(()),
+                result => result?,
+            }
+        }
+        let text = "the store does not refuse a name that is taken; it cannot be used";
+        Err(StoreError::unusable(text.to_owned()))
     }
 
     /// Writes an entry in the place of the one that has its name.

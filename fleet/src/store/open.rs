@@ -7,21 +7,33 @@ use std::time::Duration;
 use object_store::local::LocalFileSystem;
 
 use super::error::Secrets;
-use super::{Store, StoreError};
+use super::{Store, StoreError, s3};
 
 /// Where a store is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// A folder.
     Folder(PathBuf),
+    /// A bucket, or what stands in it below a name.
+    Bucket {
+        /// Its name.
+        bucket: String,
+        /// What its objects' names begin with; may be empty.
+        prefix: String,
+    },
 }
 
 /// How long one request may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Place {
-    /// Reads `file:///FOLDER`.
+    /// Reads `file:///FOLDER` or `s3://BUCKET/PREFIX`.
     pub fn read(url: &str) -> Result<Self, StoreError> {
+        if let Some(rest) = url.strip_prefix("s3://")
+            && let Some(place) = bucket(rest)
+        {
+            return Ok(place);
+        }
         if let Some(path) = url.strip_prefix("file://") {
             let path = path.strip_prefix("localhost").unwrap_or(path);
             if path.starts_with('/') {
@@ -33,7 +45,27 @@ impl Place {
     }
 }
 
-const HELP: &str = "invalid store; write it like `file:///var/lib/tapes`";
+const HELP: &str = "invalid store; write it like `file:///var/lib/tapes` or `s3://BUCKET/PREFIX`";
+
+/// A bucket and a prefix, in names that need no escapes. A user or a key in front of them is refused with everything else.
+fn bucket(rest: &str) -> Option<Place> {
+    let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+    let is_bucket = (3..=63).contains(&bucket.len())
+        && bucket.bytes().all(|byte| {
+            byte.is_ascii_lowercase() || byte.is_ascii_digit() || b".-".contains(&byte)
+        })
+        && bucket.starts_with(|char: char| char.is_ascii_alphanumeric());
+    let prefix = prefix.strip_suffix('/').unwrap_or(prefix);
+    let is_part = |part: &str| {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.=".contains(&byte);
+        !part.is_empty() && part.bytes().all(plain) && !matches!(part, "." | "..")
+    };
+    let is_prefix = prefix.is_empty() || prefix.split('/').all(is_part);
+    (is_bucket && is_prefix).then(|| Place::Bucket {
+        bucket: bucket.to_owned(),
+        prefix: prefix.to_owned(),
+    })
+}
 
 /// A path without the escapes of a URL.
 fn decoded(path: &str) -> Result<PathBuf, StoreError> {
@@ -59,10 +91,16 @@ fn decoded(path: &str) -> Result<PathBuf, StoreError> {
 }
 
 impl Store {
-    /// Opens the store at a place. A folder is created where `may_create`.
-    pub fn open(place: &Place, may_create: bool) -> Result<Self, StoreError> {
+    /// Opens the store at a place. A folder is created where `may_create`; a bucket is asked as the variables `AWS_…` of the
+    /// environment say.
+    pub fn open(
+        place: &Place,
+        may_create: bool,
+        environment: impl Iterator<Item = (String, String)>,
+    ) -> Result<Self, StoreError> {
         match place {
             Place::Folder(folder) => Self::folder(folder, may_create),
+            Place::Bucket { bucket, prefix } => s3::open(bucket, prefix, environment),
         }
     }
 
@@ -105,6 +143,22 @@ mod tests {
     }
 
     #[test]
+    fn a_bucket_is_named_by_its_url() {
+        for (url, bucket, prefix) in [
+            ("s3://tapes", "tapes", ""),
+            ("s3://tapes/", "tapes", ""),
+            ("s3://my.tapes-1/a/b_c/", "my.tapes-1", "a/b_c"),
+        ] {
+            let (bucket, prefix) = (bucket.to_owned(), prefix.to_owned());
+            assert_eq!(
+                Place::read(url),
+                Ok(Place::Bucket { bucket, prefix }),
+                "{url}"
+            );
+        }
+    }
+
+    #[test]
     fn what_names_no_store_is_refused_and_not_told() {
         for url in [
             "",
@@ -115,6 +169,12 @@ mod tests {
             "file:///%",
             "file:///%00",
             "ftp://user:s3cr3t@host/",
+            "s3://key:s3cr3t@bucket/",
+            "s3://bucket?token=s3cr3t",
+            "s3://bucket/a/../b",
+            "s3://bucket//b",
+            "s3://Bucket",
+            "s3://",
         ] {
             let error = Place::read(url).unwrap_err();
             assert_eq!(error.problem, super::super::Problem::Unusable, "{url}");

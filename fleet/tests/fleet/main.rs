@@ -6,7 +6,9 @@
     reason = "tests may panic"
 )]
 
+mod bucket;
 mod kills;
 mod page;
+mod s3;
 mod support;
 mod words;

@@ -13,6 +13,8 @@ use tempfile::TempDir;
 pub(crate) struct Fleet {
     pub(crate) tapes: TempDir,
     pub(crate) store: TempDir,
+    /// What the store is, where it is not the folder, and what says how it is reached.
+    bucket: Option<(String, Vec<(&'static str, String)>)>,
 }
 
 impl Fleet {
@@ -20,10 +22,33 @@ impl Fleet {
         Self {
             tapes: tempfile::tempdir().unwrap(),
             store: tempfile::tempdir().unwrap(),
+            bucket: None,
         }
     }
 
+    /// From now on the store is in the bucket `tapes` of a server.
+    pub(crate) fn bucket(&mut self, endpoint: &str, secret: &str) {
+        let variables = vec![
+            ("AWS_ENDPOINT_URL", endpoint.to_owned()),
+            ("AWS_ACCESS_KEY_ID", format!("id-{secret}")),
+            ("AWS_SECRET_ACCESS_KEY", secret.to_owned()),
+            ("AWS_REGION", "us-east-1".to_owned()),
+        ];
+        self.bucket = Some(("s3://tapes/fleet".to_owned(), variables));
+    }
+
+    /// How many events the store has, as far as it can be reached.
+    pub(crate) fn events(&self) -> u64 {
+        let output = self.run(&["ls", "--json"]);
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        let rows = told["tapes"].as_array().cloned().unwrap_or_default();
+        rows.iter().filter_map(|row| row["events"].as_u64()).sum()
+    }
+
     pub(crate) fn url(&self) -> String {
+        if let Some((url, _)) = &self.bucket {
+            return url.clone();
+        }
         format!("file://{}", self.store.path().display())
     }
 
@@ -36,6 +61,9 @@ impl Fleet {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
+        if let Some((_, variables)) = &self.bucket {
+            command.envs(variables.iter().cloned());
+        }
         command
     }
 
