@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use tapewright_schemas::cassette;
 use tapewright_schemas::envelope::Envelope;
-use tapewright_schemas::event::{Event, EventBody, Payload};
+use tapewright_schemas::event::Event;
 use tapewright_schemas::recording::{self, Document, FileKind};
 use tapewright_schemas::tape::{Ending, Header, ReadError, Reader};
 
@@ -179,13 +179,7 @@ impl Recording {
     ) -> anyhow::Result<Frame> {
         self.read(|event, reader| {
             let known = reader.and_then(|reader| reader.envelope(event));
-            let envelope = known.or_else(|| match &event.body {
-                EventBody::Message {
-                    payload: Payload::Whole(bytes),
-                    ..
-                } => Some(Envelope::parse(bytes)),
-                _ => None,
-            });
+            let envelope = known.or_else(|| event.envelope());
             each(event, envelope.as_ref())
         })
     }

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{
-    Direction, Event, EventBody, Finding as Told, FindingStatus, Judge, Offset, Payload, Seen,
+    Direction, Event, EventBody, Finding as Told, FindingStatus, Judge, Offset, Seen,
 };
 
 use self::hangs::Hangs;
@@ -70,18 +70,11 @@ impl Live {
 impl Judge for Live {
     fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         let parsed;
-        let message = match (message, &event.body) {
-            (
-                None,
-                EventBody::Message {
-                    payload: Payload::Whole(bytes),
-                    ..
-                },
-            ) => {
-                parsed = Envelope::parse(bytes);
-                Some(&parsed)
-            }
-            (message, _) => message,
+        let message = if message.is_some() {
+            message
+        } else {
+            parsed = event.envelope();
+            parsed.as_ref()
         };
         if let Some(hangs) = &mut self.hangs {
             hangs.observe(event, message, &mut self.told);

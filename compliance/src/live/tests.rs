@@ -1,5 +1,5 @@
 use bytes::Bytes;
-use tapewright_schemas::event::{CloseReason, LineEnd, Peer};
+use tapewright_schemas::event::{CloseReason, LineEnd, Payload, Peer};
 
 use super::*;
 use crate::finding::Status;

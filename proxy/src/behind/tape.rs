@@ -10,6 +10,7 @@ use tapewright_schemas::tape::{Ending, Header, Reader};
 
 use super::{MakeObserver, Observer};
 use crate::page::Growing;
+use crate::record::is_held;
 
 /// A tape that is read behind its writer.
 pub(super) struct Tape {
@@ -116,16 +117,8 @@ impl Tape {
         }
     }
 
-    /// Whether somebody still writes it: its writer holds a lock.
+    /// Whether somebody still writes it.
     fn is_written(&self) -> bool {
-        use std::fs::TryLockError::WouldBlock;
-        match self.file.try_lock_shared() {
-            Ok(()) => {
-                // It is given back at once, or with the file.
-                drop(self.file.unlock());
-                false
-            }
-            Err(error) => matches!(error, WouldBlock),
-        }
+        is_held(&self.file)
     }
 }

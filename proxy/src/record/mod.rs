@@ -59,6 +59,7 @@ pub use self::names::Target;
 pub use self::stats::{Amount, Figures};
 pub use self::tapped::Tapped;
 pub(crate) use self::ticks::Ticks;
+pub(crate) use self::together::is_held;
 pub use self::together::is_written;
 
 /// What is promised about a tape when the recorder is killed.

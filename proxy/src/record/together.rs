@@ -25,8 +25,19 @@ pub(super) fn hold(tape: &File) {
 /// Whether somebody still writes a tape.
 #[must_use]
 pub fn is_written(tape: &Path) -> bool {
-    let open = File::open(tape);
-    open.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    File::open(tape).is_ok_and(|file| is_held(&file))
+}
+
+/// The same of a tape that is open.
+pub(crate) fn is_held(tape: &File) -> bool {
+    match tape.try_lock_shared() {
+        Ok(()) => {
+            // It is given back at once, or with the file.
+            drop(tape.unlock());
+            false
+        }
+        Err(error) => matches!(error, TryLockError::WouldBlock),
+    }
 }
 
 /// The number under which a recording stands beside another one that has the name: the first

@@ -25,6 +25,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use self::tokens::tokens;
+use crate::envelope::Envelope;
 use crate::era::Era;
 
 pub use self::effect::{
@@ -178,6 +179,18 @@ impl Event {
     pub fn exit(&self) -> Option<Exit> {
         match &self.body {
             EventBody::Exited(exited) => Some(exited.how),
+            _ => None,
+        }
+    }
+
+    /// Its message taken apart, where it is one and is whole.
+    #[must_use]
+    pub fn envelope(&self) -> Option<Envelope<'_>> {
+        match &self.body {
+            EventBody::Message {
+                payload: Payload::Whole(bytes),
+                ..
+            } => Some(Envelope::parse(bytes)),
             _ => None,
         }
     }

@@ -11,6 +11,7 @@ use tapewright_schemas::listing::{Entry, Listing, Wanted};
 
 use super::Sources;
 use super::answer::piece;
+use super::asked;
 use super::recordings::Found;
 use crate::command::show;
 use crate::report::{Mistake, safe};
@@ -55,6 +56,21 @@ impl Which {
                 "`find_exchanges` tells both",
             )),
         }
+    }
+
+    /// The schema of the arguments that say it, beside those of a tool; `places` says which `seq`
+    /// there are.
+    pub(super) fn schema(places: &str, mut others: Value) -> Value {
+        let own = json!({
+            "recording": asked::recording(),
+            "seq": { "type": "integer", "minimum": 0, "description": places },
+            "id": { "type": "string", "description": "The id of its request, where no `seq` is given." },
+            "session": { "type": "integer", "minimum": 0, "description": "With `id`: in which session." },
+        });
+        if let (Some(members), Value::Object(own)) = (others.as_object_mut(), own) {
+            members.extend(own);
+        }
+        asked::object(&others, &["recording"])
     }
 
     fn matches(&self, row: &ExchangeRow) -> bool {

@@ -10,7 +10,7 @@ use tapewright_models::listing::Listing;
 use tapewright_models::prices::Prices;
 use tapewright_proxy::record::is_written;
 use tapewright_schemas::envelope::Envelope;
-use tapewright_schemas::event::{Event, EventBody, Offset, Payload};
+use tapewright_schemas::event::{Event, Offset};
 use tapewright_schemas::listing::Change;
 use tapewright_schemas::tape::{Ending, Header, Read, Reader};
 
@@ -152,18 +152,11 @@ impl Tape {
         envelope: Option<&Envelope<'_>>,
     ) -> Option<(u32, Introduced)> {
         let parsed;
-        let envelope = match (envelope, &event.body) {
-            (
-                None,
-                EventBody::Message {
-                    payload: Payload::Whole(bytes),
-                    ..
-                },
-            ) => {
-                parsed = Envelope::parse(bytes);
-                Some(&parsed)
-            }
-            (envelope, _) => envelope,
+        let envelope = if envelope.is_some() {
+            envelope
+        } else {
+            parsed = event.envelope();
+            parsed.as_ref()
         };
         self.last = event.at;
         self.listing.observe(event, envelope);

@@ -13,7 +13,7 @@ use tapewright_schemas::capture::{Capture, CapturedExchange, CapturedSession};
 use tapewright_schemas::cassette;
 use tapewright_schemas::conversation::{Conversation, Does, PerExchange};
 use tapewright_schemas::envelope::Envelope;
-use tapewright_schemas::event::{Event, EventBody, Gap, Payload, Sink as _};
+use tapewright_schemas::event::{Event, EventBody, Gap, Sink as _};
 use tapewright_schemas::recording::{Document, FileKind};
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 use tapewright_schemas::tape::{Encoder, Ending, Header, Reader};
@@ -150,18 +150,10 @@ impl Source {
 
     fn likely(&self, finding: &Finding) -> Vec<usize> {
         let proves = |event: &Event| finding.evidence.iter().any(|one| one.seq == event.seq);
-        let opens = |event: &Event| match &event.body {
-            EventBody::Message {
-                payload: Payload::Whole(bytes),
-                ..
-            } => {
-                let method = Envelope::parse(bytes).method().map(str::to_owned);
-                matches!(
-                    method.as_deref(),
-                    Some("initialize" | "notifications/initialized")
-                )
-            }
-            _ => false,
+        let opens = |event: &Event| {
+            let message = event.envelope();
+            let method = message.as_ref().and_then(Envelope::method);
+            matches!(method, Some("initialize" | "notifications/initialized"))
         };
         let wanted = |part: &Vec<usize>| {
             let mut events = part.iter().filter_map(|place| self.events.get(*place));

@@ -45,14 +45,13 @@ struct Asked {
 
 fn input() -> Value {
     let members = json!({
-        "recording": asked::recording(),
-        "seq": { "type": "integer", "minimum": 0, "description": "Place of its request, its answer, or a notification about it." },
-        "id": { "type": "string", "description": "The id of its request, where no `seq` is given." },
-        "session": { "type": "integer", "minimum": 0, "description": "With `id`: in which session." },
         "max_bytes": { "type": "integer", "minimum": 1, "maximum": MOST, "default": PIECE, "description": "How much to tell at once." },
         "cursor": asked::cursor(),
     });
-    asked::object(&members, &["recording"])
+    Which::schema(
+        "Place of its request, its answer, or a notification about it.",
+        members,
+    )
 }
 
 fn output() -> Value {

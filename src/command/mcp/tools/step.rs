@@ -38,13 +38,7 @@ struct Asked {
 }
 
 fn input() -> Value {
-    let members = json!({
-        "recording": asked::recording(),
-        "seq": { "type": "integer", "minimum": 0, "description": "Place of its request or its answer." },
-        "id": { "type": "string", "description": "The id of its request, where no `seq` is given." },
-        "session": { "type": "integer", "minimum": 0, "description": "With `id`: in which session." },
-    });
-    asked::object(&members, &["recording"])
+    Which::schema("Place of its request or its answer.", json!({}))
 }
 
 fn output() -> Value {
