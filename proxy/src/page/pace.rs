@@ -20,6 +20,9 @@ pub(super) struct Pace {
     // How long the tapes that are written were at the last look at them.
     bytes: Option<(Offset, u64)>,
     is_busy: bool,
+    // Whether somebody has written while this thread was there, and whether that was told.
+    has_writer: bool,
+    has_stepped_back: bool,
 }
 
 /// How much of a processor is taken beside a busy recorder: one part of so many.
@@ -48,6 +51,8 @@ impl Pace {
             settled: Offset::default(),
             bytes: None,
             is_busy: true,
+            has_writer: false,
+            has_stepped_back: false,
         }
     }
 
@@ -84,12 +89,21 @@ impl Pace {
             (self.is_busy, self.bytes) = (false, Some((now, 0)));
             return;
         };
+        self.has_writer = true;
         if let Some((at, before)) = self.bytes {
             let passed = now.0.saturating_sub(at.0).max(1);
             let grown = bytes.saturating_sub(before);
             self.is_busy = grown.saturating_mul(1_000_000) / passed > BUSY_BYTES;
         }
         self.bytes = Some((now, bytes));
+    }
+
+    /// Whether this thread has to stand behind all others from now on: told once, when there is a
+    /// recorder. A thread that has stepped back cannot come forward again.
+    pub(super) fn steps_back(&mut self) -> bool {
+        let is_due = self.has_writer && !self.has_stepped_back;
+        self.has_stepped_back |= is_due;
+        is_due
     }
 
     /// Whether what is there may be read on now.
@@ -146,5 +160,17 @@ mod tests {
         // Its writer has gone.
         pace.grown(Offset(3 * SECOND), None);
         assert!(pace.may_read());
+    }
+
+    #[test]
+    fn only_beside_a_recorder_it_stands_behind_all_others_and_is_told_so_once() {
+        let mut pace = Pace::default();
+        assert!(!pace.steps_back(), "nothing is known yet");
+        pace.grown(Offset(0), None);
+        assert!(!pace.steps_back(), "nobody writes");
+        pace.grown(Offset(SECOND), Some(1));
+        assert!(pace.steps_back());
+        pace.grown(Offset(2 * SECOND), Some(2));
+        assert!(!pace.steps_back());
     }
 }

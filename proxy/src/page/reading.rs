@@ -1,7 +1,8 @@
 //! The thread that reads what is shown while somebody looks.
 //!
-//! It reads tapes behind their writers, at the lowest priority, and beside a busy recorder as
-//! little as [`Pace`] allows: the recorder does nothing for it and waits for nothing of it.
+//! It reads tapes behind their writers, from then on at the lowest priority, and beside a busy
+//! recorder as little as [`Pace`] allows: the recorder does nothing for it and waits for nothing of
+//! it. A tape that nobody writes is read as everything else is.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,8 @@ const TURN: usize = 512;
 const SMALL_TURN: usize = 64;
 /// After what time it is looked once more whether a writer that has gone has let its tape go.
 const SETTLED: Duration = Duration::from_millis(500);
+/// How far behind everybody else the thread stands beside a recorder, where processors are scarce.
+const NICE: i32 = 19;
 /// How many tapes are shown.
 const TAPES: usize = 1_024;
 
@@ -223,6 +226,10 @@ impl Shown {
         pace.settle(now, processor_time());
         if pace.is_due(now) {
             pace.grown(now, self.written_bytes());
+            if pace.steps_back() {
+                // Of this thread alone. Where it may not be done, it runs as the others do.
+                let _as_the_others = rustix::process::setpriority_process(None, NICE);
+            }
         }
         let reads_all = self.lock().reads_all;
         let (read, has_left) = if reads_all || pace.may_read() {

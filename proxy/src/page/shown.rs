@@ -105,8 +105,6 @@ impl Drop for Looking {
 const LINGER: Offset = Offset(10_000_000);
 /// How many sessions, requests and hangs are told.
 const LISTED: usize = 500;
-/// How far behind everybody else the thread stands where processors are scarce.
-const NICE: i32 = 19;
 
 impl Shown {
     /// Begins to show a source, as soon as somebody looks.
@@ -139,11 +137,7 @@ impl Shown {
         let reading = Arc::clone(&shown);
         thread::Builder::new()
             .name("page-reader".to_owned())
-            .spawn(move || {
-                // Of this thread alone. Where it may not be done, it runs as the others do.
-                let _as_the_others = rustix::process::setpriority_process(None, NICE);
-                reading.run(source, pace);
-            })?;
+            .spawn(move || reading.run(source, pace))?;
         Ok(shown)
     }
 

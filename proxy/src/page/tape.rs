@@ -1,5 +1,6 @@
 //! One tape that is shown, and where on it what stands.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead as _};
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use super::fold::Fold;
 use super::growing::Growing;
 use super::linked::LinkedTape;
 use super::rows::RowWriter;
+use crate::record::is_held;
 
 /// A tape that is read while somebody looks.
 #[derive(Debug)]
@@ -46,8 +48,8 @@ const NEWEST_EVENTS: usize = 200;
 #[derive(Debug)]
 pub(super) struct Places {
     pub(super) file: Arc<File>,
-    // Every so often the number of an event and the place of its line.
-    marks: Mutex<Vec<(u64, u64)>>,
+    // The numbers of some events, and the places of their lines.
+    marks: Mutex<BTreeMap<u64, u64>>,
 }
 
 /// Of how many events one is known by its place.
@@ -64,15 +66,15 @@ impl Places {
     /// A line at or before an event; `None` before there is one.
     pub(super) fn before(&self, seq: u64) -> Option<u64> {
         let marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
-        let behind = marks.partition_point(|(known, _)| *known <= seq);
-        marks.get(behind.checked_sub(1)?).map(|(_, place)| *place)
+        let (_, place) = marks.range(..=seq).next_back()?;
+        Some(*place)
     }
 
     fn mark(&self, seq: u64, place: u64) {
         let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_due = marks.last().is_none_or(|(last, _)| seq >= last + STRIDE);
-        if is_due {
-            marks.push((seq, place));
+        let last = marks.range(..=seq).next_back();
+        if last.is_none_or(|(last, _)| seq >= last + STRIDE) {
+            marks.insert(seq, place);
         }
     }
 }
@@ -169,10 +171,13 @@ impl Tape {
             let Ok(true) = reader.input().more() else {
                 break;
             };
+            let place = reader.input().place();
             let Ok(Some(event)) = reader.next_event() else {
                 break;
             };
             last = last.max(event.seq);
+            // Whoever asks what was said there does not read all that is left for later.
+            self.places.mark(event.seq, place);
             let message = reader.envelope(&event);
             peek.observe(&event, message.as_ref());
         }
@@ -234,17 +239,9 @@ impl Tape {
         is_written.then(|| self.file.metadata().map_or(0, |file| file.len()))
     }
 
-    /// Whether somebody still writes it: its writer holds a lock.
+    /// Whether somebody still writes it.
     fn is_written(&self) -> bool {
-        use std::fs::TryLockError::WouldBlock;
-        match self.file.try_lock_shared() {
-            Ok(()) => {
-                // It is given back at once, or with the file.
-                drop(self.file.unlock());
-                false
-            }
-            Err(error) => matches!(error, WouldBlock),
-        }
+        is_held(&self.file)
     }
 }
 

@@ -8,9 +8,11 @@ use http_body_util::BodyExt as _;
 use serde_json::json;
 
 use tapewright_engine::fault::{Fault, Reach};
+use tapewright_schemas::filter::LineKind;
 
 use super::answer::Knows;
 use super::pace::Pace;
+use super::said::Meant;
 use super::stream::{News, news};
 use super::switches::Switches;
 use super::*;
@@ -239,6 +241,19 @@ async fn beside_a_busy_recorder_the_newest_rows_are_told_and_the_rest_when_someb
     let seen = Arc::clone(&shows.knows.shown);
     let behind = || serde_json::to_value(seen.told()).unwrap()["behind"].clone();
     assert_eq!(behind()["events"], 10_000);
+    // What was said in one of them is found without what stands before.
+    let meant = Meant {
+        seq: 9_997,
+        kind: LineKind::Exchange,
+        id: None,
+    };
+    let said = seen.said("", &meant).unwrap().unwrap();
+    assert!(
+        said["request"].as_str().unwrap().contains("\"id\":4998"),
+        "{said}"
+    );
+    let place = seen.lock().tapes[0].places.before(9_997);
+    assert!(place > Some(512 << 10), "from {place:?}");
     shows.knows.shown.read_all();
     let rest = until(&mut news, "\"seq\":9997").await;
     for seq in (1..9_997).step_by(2) {

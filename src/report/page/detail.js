@@ -80,6 +80,9 @@ export class Detail {
 
   constructor(source, model, pick) { [this.#source, this.#model, this.#pick] = [source, model, pick]; }
 
+  // The row that is shown.
+  get shown() { return this.#shown; }
+
   // Shows a row, and what was said as soon as that is there.
   async show(row) {
     this.#shown = row;

@@ -17,8 +17,10 @@ export const nameOfGroup = (group) => {
 // Whether it is a question with its answer.
 export const isWhole = (row) => row.kind === "exchange" || row.kind === "model";
 
+// What was answered, and nothing says yet that the answer got through, waits no more, unless a fault holds it.
 export const isPending = (row) => isWhole(row)
-  && (row.outcome === "still_pending" || row.outcome === "kept_by_fault") && row.answered_ms == null;
+  && (row.outcome === "still_pending" ? row.answered_ms == null || Boolean(row.fault)
+    : row.outcome === "kept_by_fault" && row.answered_ms == null);
 
 const WORDS = { answered: "ok", client_gone: "client gone", failed: "HTTP failed", kept_by_fault: "kept by a fault",
   no_response: "no HTTP response", peer_gone: "peer gone", still_pending: "pending" };

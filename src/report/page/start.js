@@ -18,8 +18,9 @@ import { Scale } from "./waterfall.js";
 // The panels are told of what has come so often at most, in milliseconds; clocks tick once a second.
 const REFRESH_MS = 150;
 const TICK_MS = 1000;
-// A detail that follows waits until it is quiet.
+// A detail waits until it is quiet; one that follows comes no more often than this.
 const QUIET_MS = 60;
+const FOLLOWED_MS = 1000;
 
 class Page {
   model = new Model();
@@ -32,6 +33,7 @@ class Page {
   #refresh = 0;
   #tick = 0;
   #quiet = 0;
+  #followed = { isDue: false, at: -FOLLOWED_MS };
   // Exchanges whose time the lanes keep to while what is beside them is looked at.
   #window = null;
 
@@ -63,6 +65,9 @@ class Page {
   // Whoever looks for something wants all there is.
   readAll() { if (this.behind) this.source.readAll?.().catch((error) => tell(`Not read: ${error.message}`)); }
 
+  // Whoever reads a detail keeps it, whatever comes.
+  get isRead() { return by("detail").contains(document.activeElement); }
+
   get isLive() { return this.source.kind === "live" && !this.told.state.ended; }
 
   // The time of the recording, which goes on while it is recorded.
@@ -83,13 +88,16 @@ class Page {
   about() {
     const { kind, label, recorded_at: at } = this.head;
     const end = this.told.state.ended;
-    put(by("about"), line([kind, label, at && `recorded ${at}`, end ? end.text : this.source.kind === "live" ? "still recorded" : "loading"].filter(Boolean).join(" · ")));
+    // The label is last: it may be a long command, which is cut.
+    const told = [kind, at && `recorded ${at}`, end ? end.text : this.source.kind === "live" ? "still recorded" : "loading", label];
+    put(by("about"), line(told.filter(Boolean).join(" · ")));
+    by("about").title = by("about").textContent;
     by("live").hidden = !this.isLive || this.told.link?.state !== "open";
   }
 
   onRows(rows) {
     const { rows: shown } = this.view;
-    const follows = this.source.kind === "live" && (!this.list.picked || this.list.picked === shown[shown.length - 1]);
+    const follows = this.source.kind === "live" && !(this.isRead && this.list.picked) && (!this.list.picked || this.list.picked === shown[shown.length - 1]);
     this.view.take(this.model.add(rows));
     if (follows && this.view.rows.length) this.pick(this.view.rows[this.view.rows.length - 1], false, true);
     else if (!this.list.picked && this.view.rows.length) this.pick(this.view.rows[0]);
@@ -125,6 +133,8 @@ class Page {
     this.about();
     by("list").classList.toggle("one-group", model.groups.size < 2);
     put(by("count"), `${view.rows.length} of ${model.rows.length}`);
+    by("none").hidden = view.rows.length > 0;
+    put(by("none"), model.rows.length ? "No line matches." : this.isLive ? "Nothing was recorded yet." : "Nothing was recorded.");
     this.beside();
     this.list.soon();
     this.ticking();
@@ -153,8 +163,21 @@ class Page {
     else if (row.kind === "finding") this.#window = null;
     if (twice) { this.#window = null; this.scale.whole(); }
     this.list.reveal(false);
+    // It is due for what will be the last row then.
+    if (isFollowed && this.#followed.isDue) return;
     clearTimeout(this.#quiet);
-    this.#quiet = setTimeout(() => { this.detail.show(row); this.beside(); }, isFollowed ? 4 * QUIET_MS : QUIET_MS);
+    const rests = isFollowed ? FOLLOWED_MS - (performance.now() - this.#followed.at) : 0;
+    this.#followed.isDue = isFollowed;
+    this.#quiet = setTimeout(() => this.#detailed(isFollowed), Math.max(rests, isFollowed ? 4 * QUIET_MS : QUIET_MS));
+  }
+
+  #detailed(isFollowed) {
+    if (isFollowed) this.#followed = { isDue: false, at: performance.now() };
+    if (isFollowed && this.isRead && this.detail.shown) {
+      this.list.picked = this.detail.shown;
+      this.list.soon();
+    } else this.detail.show(this.list.picked);
+    this.beside();
   }
 
   // A row, also where the filter hides it.

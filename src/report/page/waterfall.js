@@ -89,7 +89,8 @@ export function track(node, row, scale, model, now) {
     const [left, right] = [scale.place(from), scale.place(from + ms)];
     if (right < 0 || left > 1) return;
     const bar = make("i", look);
-    bar.style.left = percent(left);
+    // What is newest has room at the edge, however short it is.
+    bar.style.left = `min(${percent(left)}, calc(100% - 2px))`;
     if (ms > 0) bar.style.width = percent(Math.min(right, 1) - Math.max(left, 0));
     parts.push(bar);
   };

@@ -235,6 +235,35 @@ async function replayed(run) {
   await view.close();
 }
 
+// What is followed is shown also while more comes without a pause, and a detail that somebody reads stays.
+async function followed() {
+  const run = await record("followed");
+  const page = await open(run.link);
+  let isOn = true;
+  const calls = (async () => {
+    for (let number = 0; isOn; number += 1) {
+      await run.call(`t${number}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  })();
+  const shown = () => page.textContent("#detail h1");
+  await until(page, () => /^t\d+/.test(document.querySelector("#detail h1")?.textContent ?? ""));
+  await until(page, (text) => document.querySelector("#detail h1").textContent !== text, await shown());
+  await page.locator("#detail").focus();
+  const kept = await shown();
+  const count = Number(/of (\d+)/.exec(await page.textContent("#count"))[1]);
+  await until(page, (least) => Number(/of (\d+)/.exec(document.querySelector("#count").textContent)[1]) > least, count + 60);
+  check((await shown()) === kept, `a detail that is read stays: ${kept}, then ${await shown()}`);
+  const bars = await page.evaluate(() => [...document.querySelectorAll("#room .track i")].filter((bar) => {
+    const [is, all] = [bar.getBoundingClientRect(), bar.parentElement.getBoundingClientRect()];
+    return is.left < all.left - 1 || is.right > all.right + 1;
+  }).length);
+  check(bars === 0, `${bars} bars stand outside of the waterfall`);
+  isOn = false;
+  await calls;
+  await page.close();
+}
+
 // How often threads of the page were woken by something.
 function woken(child) {
   const tasks = readdirSync(`/proc/${child.pid}/task`).map((task) => readFileSync(`/proc/${child.pid}/task/${task}/status`, "utf8"));
@@ -287,6 +316,7 @@ try {
   await foreign(run);
   await broken();
   await replayed(run);
+  await followed();
   if (existsSync("/proc/self/task")) await idle();
   const { first, whole } = await many();
   console.log(problems.length ? problems.join("\n") : `live page: no violation, other sites refused, three breaks, ${MANY} rows (first after ${first} ms, all after ${whole} ms)`);

@@ -12,6 +12,7 @@ const { View } = await load("view");
 const { tree, member } = await load("json");
 const { asJson, asStep, replayCommand, showCommand } = await load("copy");
 const { missOf, places } = await load("drift");
+const { isPending } = await load("row");
 const { spent, Scale } = await load("waterfall");
 const { safe, line } = await load("text");
 
@@ -32,6 +33,10 @@ function models() {
   assert.deepEqual([replaced.length, replaced[0][1].outcome, model.rows.length], [1, "still_pending", 4]);
   assert.deepEqual(model.groups.get(1), { whole: 3, bad: 1, pending: 0, lines: 4 });
   assert.equal(model.pending.size, 0);
+  // Answered, but held by a fault: its client waits on. Without one, only nobody has seen yet that it got through.
+  const answered = { outcome: "still_pending", waited_ms: null, answered_ms: 1 };
+  assert.ok(isPending(exchange(40, { ...answered, fault: { name: "hang-1", kind: "hang" } })));
+  assert.ok(!isPending(exchange(40, { ...answered, fault: null })));
   assert.deepEqual([model.at("", 21).request_seq, model.ticks(model.at("", 10)), model.span], [20, [12], { from: 10, to: 35 }]);
   assert.deepEqual(seqs(model.beside(10, 15, 1, 9).found), [12]);
   assert.equal(model.beside(10, 15, 2, 9).count, 0);

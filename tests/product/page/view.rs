@@ -122,6 +122,39 @@ fn a_recording_is_shown_whatever_it_is_and_a_signal_ends_it() {
     }
 }
 
+/// How far behind everybody else the thread stands that reads the tapes.
+#[cfg(target_os = "linux")]
+fn niceness_of_reader(process: u32) -> i64 {
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    let reader = tasks.map(|task| task.unwrap().path()).find(|task| {
+        let name = fs::read_to_string(task.join("comm"));
+        name.is_ok_and(|name| name.trim() == "page-reader")
+    });
+    let stat = fs::read_to_string(reader.expect("a reader").join("stat")).unwrap();
+    // The 19th field; the second is the name in brackets.
+    let (_, fields) = stat.rsplit_once(") ").unwrap();
+    fields.split(' ').nth(16).unwrap().parse().unwrap()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn only_beside_a_recorder_its_reader_stands_behind_everybody_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.tape.jsonl");
+    fs::write(&path, lines(&header("ends", ""), 0..2)).unwrap();
+    let viewed = Viewed::start(&path);
+    viewed.ended();
+    let ours = rustix::process::getpriority_process(None).unwrap();
+    assert_eq!(niceness_of_reader(viewed.child.id()), i64::from(ours));
+    drop(viewed);
+    // As a recorder does.
+    let file = File::open(&path).unwrap();
+    file.try_lock().unwrap();
+    let viewed = Viewed::start(&path);
+    assert!(eventually(PATIENCE, || viewed.page.exchanges().len() == 2));
+    assert_eq!(niceness_of_reader(viewed.child.id()), 19);
+}
+
 #[test]
 fn a_tape_is_shown_as_it_grows() {
     let folder = tempfile::tempdir().unwrap();
