@@ -6,7 +6,7 @@ pub(crate) mod compliance;
 pub(crate) mod control;
 pub(crate) mod demo;
 pub(crate) mod diff;
-mod duration;
+pub(crate) mod duration;
 pub(crate) mod eval;
 pub(crate) mod explain;
 pub(crate) mod export;

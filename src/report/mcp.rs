@@ -116,8 +116,9 @@ pub(crate) fn findings(
     let word = plural(sessions as u64, "session");
     let [failed, unsure, held] =
         [Status::Fail, Status::Inconclusive, Status::Pass].map(|status| verdicts.count(status));
+    let broken = plural(failed as u64, "invariant");
     let mut text = format!(
-        "{}: {sessions} {word}; {failed} invariants broken, {held} held, {unsure} cannot be known\n",
+        "{}: {sessions} {word}; {failed} {broken} broken, {held} held, {unsure} cannot be known\n",
         safe(name)
     );
     if !lines.is_empty() {

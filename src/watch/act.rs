@@ -5,12 +5,13 @@ use std::path::Path;
 use tapewright_schemas::filter::{Filter, LineKind};
 use tapewright_schemas::listing::Wanted;
 
+use super::command::Command;
 use super::fault::Fault;
 use super::keys::Key;
 use super::line::Line;
 use super::list::Move;
 use super::overlay::{Overlay, What};
-use super::prompt::{Prompt, Typed};
+use super::prompt::{Asks, Prompt, Typed};
 use super::state::{Panel, State};
 use crate::report::watch as words;
 
@@ -37,8 +38,7 @@ impl State {
         self.message = None;
         if let Some(prompt) = &mut self.prompt {
             let typed = prompt.key(key);
-            self.typed(typed);
-            return Vec::new();
+            return self.typed(typed);
         }
         if key == Key::Control('c') {
             return vec![Want::Quit];
@@ -70,6 +70,7 @@ impl State {
             Key::Escape => self.escape(),
             Key::Char('?') => self.open(What::Help),
             Key::Char('/') => self.prompt = Some(Prompt::of(self.typed.clone())),
+            Key::Char(':') => self.prompt = Some(Prompt::command()),
             Key::Char('s') => return self.turn_to(Panel::Tools),
             Key::Char(digit @ '1'..='7') => {
                 let place = u32::from(digit) - u32::from('1');
@@ -84,6 +85,8 @@ impl State {
             Key::Char('a') => self.all_kinds(),
             Key::Char('n') => self.next_failure(true),
             Key::Char('N') => self.next_failure(false),
+            Key::Char('m') => self.mark(),
+            Key::Char('M') => self.only_marked(),
             Key::Char('c') => return self.capabilities(),
             Key::Char('o') => self.in_stream(),
             Key::Char('r') => return self.copy_command(words::replay),
@@ -109,6 +112,7 @@ impl State {
                 self.over.pop();
             }
             Key::Char('?') if top.what != What::Help => self.open(What::Help),
+            Key::Char(':') => self.prompt = Some(Prompt::command()),
             Key::Enter => {
                 let jump = top.jump();
                 let number = jump.and_then(|to| self.store.of_event(to.part, to.seq));
@@ -120,6 +124,7 @@ impl State {
             Key::Right | Key::Char('n') => return self.beside(true),
             Key::Left | Key::Char('N') => return self.beside(false),
             Key::Char('o') => self.in_stream(),
+            Key::Char('m') => self.mark(),
             Key::Char('y') => return self.copy(),
             Key::Char('r') => return self.copy_command(words::replay),
             Key::Char('e') => return self.copy_command(words::export),
@@ -129,7 +134,9 @@ impl State {
     }
 
     fn escape(&mut self) {
-        if self.stream.only.take().is_some() || !self.typed.is_empty() {
+        let is_narrowed = self.stream.only.is_some() || self.stream.only_marked;
+        if is_narrowed || !self.typed.is_empty() {
+            (self.stream.only, self.stream.only_marked) = (None, false);
             self.typed.clear();
             self.stream.filter = Filter::default();
             self.stream.again();
@@ -138,7 +145,7 @@ impl State {
         }
     }
 
-    fn turn_to(&mut self, panel: Panel) -> Vec<Want> {
+    pub(super) fn turn_to(&mut self, panel: Panel) -> Vec<Want> {
         self.panel = panel;
         let asks = panel == Panel::Faults && self.faults.has_control;
         asks.then_some(Want::Faults).into_iter().collect()
@@ -150,7 +157,7 @@ impl State {
     }
 
     /// Whether a letter orders the tools.
-    fn sorts(&mut self, letter: char) -> bool {
+    pub(super) fn sorts(&mut self, letter: char) -> bool {
         let order = self.order.after(letter);
         let Some(order) = order.filter(|_| self.panel == Panel::Tools) else {
             return false;
@@ -187,6 +194,20 @@ impl State {
         } else {
             self.stream.set_kinds(LineKind::ALL);
         }
+    }
+
+    /// Marks the line at hand, or takes its mark away.
+    fn mark(&mut self) {
+        let Some(number) = self.chosen() else { return };
+        self.stream.mark(&self.store, number);
+        self.message = Some(words::marked(self.stream.is_marked(number)).to_owned());
+    }
+
+    /// Shows only what is marked, or everything again.
+    fn only_marked(&mut self) {
+        self.panel = Panel::Stream;
+        self.stream.only_marked = !self.stream.only_marked;
+        self.stream.again();
     }
 
     /// Goes to the next, or the last, line of the stream where something went wrong.
@@ -257,7 +278,13 @@ impl State {
 
     /// Goes to what is chosen in the stream.
     fn in_stream(&mut self) {
-        let Some(number) = self.chosen() else { return };
+        if let Some(number) = self.chosen() {
+            self.show_in_stream(number);
+        }
+    }
+
+    /// Goes to a line in the stream.
+    pub(super) fn show_in_stream(&mut self, number: u64) {
         let row = self.stream.row_of(number);
         if self.stream.get(row) != Some(number) {
             // A filter hides it.
@@ -378,16 +405,26 @@ impl State {
         vec![Want::Copy(text)]
     }
 
-    fn typed(&mut self, typed: Typed) {
-        match typed {
-            Typed::On => {}
-            Typed::Left => self.prompt = None,
-            Typed::Done => {
-                if let Some(prompt) = &self.prompt {
-                    self.filter(&prompt.text.clone());
-                }
-            }
+    fn typed(&mut self, typed: Typed) -> Vec<Want> {
+        if typed == Typed::On {
+            return Vec::new();
         }
+        let Some(mut prompt) = self.prompt.take() else {
+            return Vec::new();
+        };
+        match (typed, prompt.asks) {
+            (Typed::Done, Asks::Filter) => self.filter(&prompt.text),
+            (Typed::Done, Asks::Command) => match Command::read(&prompt.text) {
+                Ok(None) => {}
+                Ok(Some(command)) => return self.obey(command),
+                Err(why) => {
+                    prompt.problem = Some(words::no_command(&why));
+                    self.prompt = Some(prompt);
+                }
+            },
+            (Typed::Left | Typed::On, _) => {}
+        }
+        Vec::new()
     }
 
     /// Filters the stream by words as they are typed.

@@ -12,6 +12,7 @@
 //! oldest are forgotten.
 
 mod act;
+mod command;
 mod fault;
 pub(crate) mod keys;
 mod line;
@@ -33,10 +34,13 @@ mod texts;
 pub(crate) mod tests;
 
 pub(crate) use self::act::Want;
+pub(crate) use self::command::{COMMANDS, Named, NoCommand, meant};
 pub(crate) use self::fault::Fault;
 pub(crate) use self::line::Line;
+pub(crate) use self::list::List;
 pub(crate) use self::overlay::{Jump, Overlay, Row, Tone, What};
 pub(crate) use self::parts::{Introduced, Part, PartState};
+pub(crate) use self::prompt::Asks;
 pub(crate) use self::said::{Said, Spoken};
 pub(crate) use self::state::{Panel, State, Told};
 pub(crate) use self::store::Found;

@@ -1,8 +1,10 @@
-//! The line in which filter words are typed.
+//! The line in which filter words or a command are typed.
 
 /// What is typed, and where the cursor stands in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Prompt {
+    /// What it is for.
+    pub(crate) asks: Asks,
     /// The text.
     pub(crate) text: String,
     /// Characters in front of the cursor.
@@ -11,6 +13,17 @@ pub(crate) struct Prompt {
     pub(crate) problem: Option<String>,
 }
 
+/// What a line is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Asks {
+    /// Filter words: `/`.
+    #[default]
+    Filter,
+    /// A command: `:`.
+    Command,
+}
+
+use super::command;
 use super::keys::Key;
 
 /// How many characters may be typed.
@@ -28,13 +41,22 @@ pub(super) enum Typed {
 }
 
 impl Prompt {
-    /// A line with this text.
+    /// A line with this filter.
     pub(super) fn of(text: String) -> Self {
         let cursor = text.chars().count();
         Self {
+            asks: Asks::Filter,
             text,
             cursor,
             problem: None,
+        }
+    }
+
+    /// A line for a command.
+    pub(super) fn command() -> Self {
+        Self {
+            asks: Asks::Command,
+            ..Self::default()
         }
     }
 
@@ -54,7 +76,15 @@ impl Prompt {
                 let at = self.at(self.cursor);
                 self.text.remove(at);
             }
-            Key::Control('u') => *self = Self::default(),
+            Key::Tab if self.asks == Asks::Command => {
+                if let Some(text) = command::completed(&self.text) {
+                    self.cursor = text.chars().count();
+                    self.text = text;
+                }
+            }
+            // As in vi, nothing is left of a command whose `:` is taken away.
+            Key::Backspace if self.asks == Asks::Command && count == 0 => return Typed::Left,
+            Key::Control('u') => (self.text, self.cursor) = (String::new(), 0),
             Key::Left => self.cursor = self.cursor.saturating_sub(1),
             Key::Right => self.cursor = (self.cursor + 1).min(count),
             Key::Home | Key::Control('a') => self.cursor = 0,

@@ -21,6 +21,10 @@ pub(crate) struct Shown {
     pub(crate) filter: Filter,
     /// The only session that is wanted, with its tape.
     pub(crate) only: Option<(u16, u32)>,
+    /// The lines that somebody has marked.
+    marks: BTreeSet<u64>,
+    /// Whether only those are wanted.
+    pub(crate) only_marked: bool,
     /// Which kinds of lines, where the filter names none.
     kinds: BTreeSet<LineKind>,
     /// Nothing new is shown, from this line on.
@@ -39,6 +43,8 @@ impl Shown {
             list: List::following(),
             filter: Filter::default(),
             only: None,
+            marks: BTreeSet::new(),
+            only_marked: false,
             kinds: kinds.into_iter().collect(),
             paused: None,
         }
@@ -73,6 +79,19 @@ impl Shown {
     pub(crate) fn set_kinds(&mut self, kinds: impl IntoIterator<Item = LineKind>) {
         self.kinds = kinds.into_iter().collect();
         self.again();
+    }
+
+    /// Whether a line is marked.
+    pub(crate) fn is_marked(&self, number: u64) -> bool {
+        self.marks.contains(&number)
+    }
+
+    /// Marks a line, or takes its mark away.
+    pub(super) fn mark(&mut self, store: &Store, number: u64) {
+        if !self.marks.remove(&number) {
+            self.marks.insert(number);
+        }
+        self.changed(store, number);
     }
 
     /// Wants something else from now on.
@@ -127,6 +146,7 @@ impl Shown {
         let gone = self.row_of(first);
         if gone > 0 {
             self.numbers.drain(..gone);
+            self.marks = self.marks.split_off(&first);
             self.list.removed(0, gone);
         }
     }
@@ -140,7 +160,11 @@ impl Shown {
             None => self.kinds.contains(&line.kind),
         };
         let is_here = |(part, session)| line.part == part && line.session == session;
-        is_of_kind && self.only.is_none_or(is_here) && self.matches(store, line, number)
+        let is_chosen = !self.only_marked || self.marks.contains(&number);
+        is_of_kind
+            && is_chosen
+            && self.only.is_none_or(is_here)
+            && self.matches(store, line, number)
     }
 
     fn matches(&self, store: &Store, line: &Line, number: u64) -> bool {

@@ -14,6 +14,8 @@ use super::run::Input;
 use super::source::{self, Library, Source};
 use super::*;
 
+mod commands;
+
 const PATIENCE: Duration = Duration::from_secs(60);
 const HANG_AFTER_US: u64 = 30_000_000;
 

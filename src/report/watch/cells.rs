@@ -70,6 +70,11 @@ impl<'b> Cells<'b> {
         self.column(&format!("{text:>room$}"), width, style);
     }
 
+    /// Goes back by so many columns, such as into the gap behind one.
+    pub(super) fn back(&mut self, columns: u16) {
+        self.x = self.x.saturating_sub(columns);
+    }
+
     /// Leaves so many columns at the end.
     pub(super) fn until(&mut self, columns: u16, text: &str, style: Style) {
         let width = self.left().saturating_sub(columns);

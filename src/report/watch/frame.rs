@@ -2,11 +2,14 @@
 
 use std::fmt::Write as _;
 
+use ratatui::text::Span;
+
 use super::cells::Cells;
 use super::look::Look;
+use super::texts::usage;
 use crate::report::figures::{duration, plural};
 use crate::report::safe;
-use crate::watch::{Panel, PartState, State, Tone, What};
+use crate::watch::{Asks, List, Panel, PartState, State, Tone, What, meant};
 
 /// What is watched, and its figures.
 pub(super) fn title(state: &State, cells: &mut Cells<'_>, look: Look) {
@@ -145,12 +148,21 @@ pub(super) fn status(state: &State, cells: &mut Cells<'_>, look: Look) {
         let (before, after) = prompt.text.split_at_checked(at).unwrap_or_default();
         let mut rest = after.chars();
         let under = rest.next().map_or_else(|| " ".to_owned(), String::from);
-        cells.put("/", look.of(Tone::Head));
+        let sign = match prompt.asks {
+            Asks::Filter => "/",
+            Asks::Command => ":",
+        };
+        cells.put(sign, look.of(Tone::Head));
         cells.put(&safe(before), look.of(Tone::Plain));
         cells.put(&safe(&under), Look::chosen());
         cells.put(&safe(rest.as_str()), look.of(Tone::Plain));
         if let Some(why) = &prompt.problem {
             cells.put(&format!("   {}", safe(why)), look.of(Tone::Bad));
+        } else if prompt.asks == Asks::Command {
+            cells.put(
+                &format!("   {}", commands(&prompt.text)),
+                look.of(Tone::Dim),
+            );
         }
         return;
     }
@@ -162,11 +174,17 @@ pub(super) fn status(state: &State, cells: &mut Cells<'_>, look: Look) {
         let part = super::part_name(state, part);
         all.push(format!("only session s{session} of {part}"));
     }
+    if state.stream.only_marked {
+        all.push("only marked lines".to_owned());
+    }
     if !state.typed.is_empty() {
         all.push(format!("filter: {}", safe(&state.typed)));
     }
-    let list = state.list(state.panel);
-    let count = state.count(state.panel);
+    let (list, count) = match state.over.last() {
+        // A page is read and has no rows to be counted, unless it is one of the stream.
+        Some(over) if !matches!(over.what, What::Line(_)) => (List::default(), 0),
+        _ => (state.list(state.panel), state.count(state.panel)),
+    };
     if count > 0 {
         all.push(format!("{} of {count}", list.cursor + 1));
     }
@@ -182,10 +200,22 @@ pub(super) fn status(state: &State, cells: &mut Cells<'_>, look: Look) {
     cells.put(&all.join("   "), look.of(Tone::Dim));
 }
 
+/// What can be meant by what is typed of a command.
+fn commands(typed: &str) -> String {
+    let names = meant(typed).into_iter().map(usage).collect::<Vec<_>>();
+    match typed.trim() {
+        "" => format!("the number of a row, or {}", names.join(", ")),
+        _ => names.join(", "),
+    }
+}
+
 /// The keys that do something here.
 pub(super) fn keys(state: &State, cells: &mut Cells<'_>, look: Look) {
-    let keys: &[(&str, &str)] = if state.prompt.is_some() {
-        &[("enter", "filter"), ("esc", "leave"), ("ctrl-u", "clear")]
+    let keys: &[(&str, &str)] = if let Some(prompt) = &state.prompt {
+        match prompt.asks {
+            Asks::Filter => &FILTER,
+            Asks::Command => &COMMAND,
+        }
     } else if let Some(over) = state.over.last() {
         match over.what {
             What::Line(_) => &LINE,
@@ -203,6 +233,10 @@ pub(super) fn keys(state: &State, cells: &mut Cells<'_>, look: Look) {
         }
     };
     for (key, does) in keys {
+        // A key that has no room is left out as a whole: `?` tells all.
+        if usize::from(cells.left()) < Span::raw(*key).width() + does.len() + 1 {
+            continue;
+        }
         cells.put(key, look.of(Tone::Head));
         cells.put(&format!(" {does}  "), look.of(Tone::Dim));
     }
@@ -210,14 +244,23 @@ pub(super) fn keys(state: &State, cells: &mut Cells<'_>, look: Look) {
 
 type Keys<const N: usize> = [(&'static str, &'static str); N];
 
-const STREAM: Keys<9> = [
+const FILTER: Keys<3> = [("enter", "filter"), ("esc", "leave"), ("ctrl-u", "clear")];
+const COMMAND: Keys<4> = [
+    ("enter", "do it"),
+    ("tab", "complete"),
+    ("esc", "leave"),
+    ("ctrl-u", "clear"),
+];
+const STREAM: Keys<11> = [
     ("q", "quit"),
     ("?", "help"),
     ("enter", "open"),
     ("/", "filter"),
+    (":", "command"),
     ("f", "follow"),
     ("p", "pause"),
     ("a", "all"),
+    ("m", "mark"),
     ("n", "next failure"),
     ("tab", "panels"),
 ];

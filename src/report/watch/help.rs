@@ -2,10 +2,11 @@
 
 use tapewright_schemas::filter::WORDS;
 
+use super::texts::usage;
 use crate::report::figures::wrapped;
-use crate::watch::{Row, Tone};
+use crate::watch::{COMMANDS, Row, Tone};
 
-const KEYS: [(&str, &str); 23] = [
+const KEYS: [(&str, &str); 25] = [
     ("j k ↑ ↓", "next row, previous row"),
     ("g G home end", "first row; last row, and follow new ones"),
     (
@@ -26,6 +27,7 @@ const KEYS: [(&str, &str); 23] = [
         "back; on a panel, q quits and esc clears the filter",
     ),
     ("/", "filter with the words below; empty to show everything"),
+    (":", "go to a row by its number, or a command from below"),
     ("f", "follow: stay on the last row until you move up"),
     (
         "p",
@@ -36,6 +38,10 @@ const KEYS: [(&str, &str); 23] = [
         "show all kinds of lines: notifications, progress, stderr, …",
     ),
     ("n N", "next, previous exchange that failed or has findings"),
+    (
+        "m M",
+        "mark the row, or take the mark away; show only marked rows",
+    ),
     ("c", "capabilities of the session"),
     ("s", "summary: calls by tool"),
     (
@@ -71,6 +77,15 @@ pub(super) fn rows() -> Vec<Row> {
     let mut all = vec![row("Keys".to_owned(), Tone::Head)];
     for (key, does) in KEYS {
         all.push(row(format!("  {key:<14} {does}"), Tone::Plain));
+    }
+    all.push(row(String::new(), Tone::Plain));
+    let head = "Commands after `:`, as short as they are clear";
+    all.push(row(head.to_owned(), Tone::Head));
+    for words in wrapped(
+        &COMMANDS.iter().map(usage).collect::<Vec<_>>().join(", "),
+        76,
+    ) {
+        all.push(row(format!("  {words}"), Tone::Plain));
     }
     all.push(row(String::new(), Tone::Plain));
     let head = "Filters: all must match; - before one negates it";

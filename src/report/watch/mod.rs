@@ -18,6 +18,7 @@ mod tests;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Color;
 
 use self::cells::Cells;
 use crate::report::safe;
@@ -27,8 +28,8 @@ pub(crate) use self::frame::banner;
 pub(crate) use self::look::Look;
 pub(crate) use self::texts::{
     BUSY, COPIED, HIDDEN, METADATA_ONLY, NO_CAPABILITIES, NO_CONTROL, NO_FAILURE, NO_RECORDING,
-    NOT_COPIED, address, copied, export, fault, model, no_bodies, no_terminal, note,
-    nothing_to_watch, refused, replay,
+    NOT_COPIED, NOT_FOUND, address, copied, export, fault, marked, model, no_bodies, no_command,
+    no_terminal, note, nothing_to_watch, refused, replay,
 };
 
 /// Draws everything.
@@ -84,7 +85,9 @@ fn overlay(over: &Overlay, buffer: &mut Buffer, area: Rect, look: Look) {
         cells.put(name, look.name());
         cells.put(rest, look.of(row.tone));
         if at == over.list.cursor {
-            buffer.set_style(Rect::new(area.x, y, area.width, 1), Look::chosen());
+            // One bar, whatever is painted on it.
+            let chosen = Look::chosen().fg(Color::Reset);
+            buffer.set_style(Rect::new(area.x, y, area.width, 1), chosen);
         }
     }
 }

@@ -17,6 +17,10 @@ pub(super) fn stream(state: &State, number: Option<u64>, cells: &mut Cells<'_>, 
         return;
     };
     front(state, line, cells, look);
+    if state.stream.is_marked(number) {
+        cells.back(1);
+        cells.put("*", look.of(Tone::Warn));
+    }
     match line.kind {
         LineKind::Exchange => exchange(state, line, cells, look),
         LineKind::Model => model(state, number, line, cells, look),

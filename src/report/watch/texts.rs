@@ -7,7 +7,7 @@ use tapewright_schemas::event::FaultRef;
 use tapewright_schemas::listing::Note;
 
 use crate::report::{Mistake, effect, safe, show};
-use crate::watch::{Panel, State};
+use crate::watch::{Named, NoCommand, Panel, State};
 
 /// Nothing went wrong there.
 pub(crate) const NO_FAILURE: &str = "no more failures in that direction";
@@ -16,6 +16,8 @@ pub(crate) const NO_CAPABILITIES: &str = "no initialize or server/discover in th
 /// A filter hides the line.
 pub(crate) const HIDDEN: &str =
     "hidden by the filter; press esc to show everything, a for all kinds";
+/// Nothing is there that was asked for.
+pub(crate) const NOT_FOUND: &str = "nothing in this view matches that";
 /// There is no control.
 pub(crate) const NO_CONTROL: &str =
     "no control; start the recorder with --control, and watch it with --control ADDR";
@@ -81,6 +83,9 @@ pub(super) fn empty(state: &State) -> &'static str {
         return "reading …";
     }
     match state.panel {
+        Panel::Stream if state.stream.only_marked => {
+            "nothing is marked; press m on a row to mark it, esc to show everything"
+        }
         Panel::Stream if !state.typed.is_empty() || state.stream.only.is_some() => {
             "no matches; press esc to show everything"
         }
@@ -100,6 +105,39 @@ pub(super) fn empty(state: &State) -> &'static str {
 /// What was said cannot be read.
 pub(crate) fn no_bodies(why: &str) -> String {
     format!("cannot show the content: {}", safe(why))
+}
+
+/// A line was marked, or is no longer.
+pub(crate) fn marked(is_marked: bool) -> &'static str {
+    if is_marked {
+        "marked; M shows only marked rows"
+    } else {
+        "not marked any more"
+    }
+}
+
+/// What is typed is no command.
+pub(crate) fn no_command(why: &NoCommand) -> String {
+    match why {
+        NoCommand::Unknown(name) => format!("no command `{}`; `?` lists them", safe(name)),
+        NoCommand::Several(names) => format!("which one: {}?", names.join(", ")),
+        NoCommand::Takes(one) if one.takes.is_empty() => format!("`{}` takes nothing", one.name),
+        NoCommand::Takes(one) => format!("write it as `{}`{}", usage(one), example(one)),
+    }
+}
+
+/// A command with what it takes.
+pub(super) fn usage(one: &Named) -> String {
+    format!("{} {}", one.name, one.takes).trim_end().to_owned()
+}
+
+fn example(one: &Named) -> &'static str {
+    match one.takes {
+        "TIME" => ", such as `at 2.5s`",
+        "NUMBER" => ", such as `event 20`",
+        "COLUMN" => ": calls, failed, p50, p99, bytes or name",
+        _ => "",
+    }
 }
 
 /// Standard output is no terminal.
