@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
+use tapewright_proxy::record::{ToCapture, ToCassette};
 use tapewright_schemas::recording::{Document, FileKind};
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 use tapewright_schemas::tape::{Encoder, Ending};
@@ -196,6 +197,7 @@ fn cassette(recording: Recording, times: bool, out: &mut dyn Write) -> anyhow::R
     for (name, value) in recording.meta() {
         projector = projector.with_meta(name, value);
     }
+    let mut projector = ToCassette::by(projector);
     let frame =
         recording.messages(|event, message| Ok(projector.observe_message(event, message)?))?;
     projector.finish(&frame.ending, out)?;
@@ -210,6 +212,7 @@ fn capture(recording: Recording, out: &mut dyn Write) -> anyhow::Result<Frame> {
             projector = projector.with_session(key, &session.label, capabilities);
         }
     }
+    let mut projector = ToCapture::by(projector);
     let frame =
         recording.messages(|event, message| Ok(projector.observe_message(event, message)?))?;
     projector.finish(&frame.ending, out)?;
