@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use tapewright_fleet::names::Gateway;
+use tapewright_fleet::names::{Gateway, Kind};
 use tapewright_fleet::ship::WhenFull;
 use tapewright_fleet::store::Place;
 
@@ -103,9 +103,33 @@ pub(crate) struct Ls {
     /// Only those of this gateway
     #[arg(long, value_name = "NAME")]
     pub(crate) gateway: Option<Gateway>,
+    /// List the files with their rows, for an engine that reads Parquet, or their segments
+    #[arg(long, value_name = "KIND", conflicts_with = "json")]
+    pub(crate) files: Option<Files>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// A kind of files in a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Files {
+    /// One row for each exchange
+    Exchanges,
+    /// One row for each finding
+    Findings,
+    /// Lines of tapes
+    Segments,
+}
+
+impl From<Files> for Kind {
+    fn from(files: Files) -> Self {
+        match files {
+            Files::Exchanges => Self::Exchanges,
+            Files::Findings => Self::Findings,
+            Files::Segments => Self::Segment,
+        }
+    }
 }
 
 /// Bring a tape back, byte for byte, ready for `tapewright replay`

@@ -8,7 +8,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use tapewright_fleet::clock::{self, Stopwatch};
 use tapewright_fleet::fetch::{FetchError, fetch};
-use tapewright_fleet::list::{Catalogue, FindError, State, rows};
+use tapewright_fleet::list::{Catalogue, FindError, State, files, rows};
 use tapewright_fleet::names::Gateway;
 use tapewright_fleet::ship::{Round, Settings, ShipError, Shipper, Told};
 use tapewright_fleet::store::{Place, Store, StoreError};
@@ -193,6 +193,11 @@ async fn ls(arguments: Ls) -> Result<Exit, Failure> {
     let store = open(&arguments.at.place, false)?;
     let gateway = arguments.gateway.as_ref().map(Gateway::as_str);
     let catalogue = Catalogue::read(&store, gateway).await?;
+    if let Some(kind) = arguments.files {
+        let paths = files(&store, &catalogue, kind.into()).await?;
+        report::files(&arguments.at.place, &paths)?;
+        return Ok(Exit::Pass);
+    }
     let rows = rows(&store, &catalogue).await?;
     report::list(&catalogue, &rows, arguments.json)?;
     let is_damaged = rows.iter().any(|row| row.state == State::Damaged);

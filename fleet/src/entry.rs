@@ -1,9 +1,11 @@
 //! Entries of the manifest: which bytes of a tape stand in which segment, and how the tape ended.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use tapewright_schemas::tape::Header;
 
-use crate::names::{EntryName, SegmentName, TapeName};
+use crate::names::{EntryName, Kind, ObjectName, TapeName};
 
 /// The version of entries that this build writes.
 pub const VERSION: &str = "1.0";
@@ -34,6 +36,9 @@ pub struct Entry {
     /// Where it stands in the store; none of an empty range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segment: Option<Segment>,
+    /// The rows that were made of it.
+    #[serde(default, skip_serializing_if = "Rows::is_empty")]
+    pub rows: Rows,
     /// When it was shipped, RFC 3339 in UTC.
     pub shipped: String,
     /// How the tape ended, in its last entry.
@@ -112,6 +117,53 @@ pub struct Segment {
     pub sha256: String,
 }
 
+/// The files of rows of one range.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rows {
+    /// Rows of exchanges that were settled within it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchanges: Option<RowFile>,
+    /// Rows of findings among its lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub findings: Option<RowFile>,
+    /// Why there are no rows, where the lines cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub none_because: Option<String>,
+}
+
+impl Rows {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn files(&self) -> impl Iterator<Item = (Kind, &RowFile)> {
+        let exchanges = self.exchanges.iter().map(|file| (Kind::Exchanges, file));
+        exchanges.chain(self.findings.iter().map(|file| (Kind::Findings, file)))
+    }
+}
+
+/// A file of rows, with what a reader needs to know to leave it alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowFile {
+    /// Its name.
+    pub name: String,
+    /// Its length.
+    pub bytes: u64,
+    /// Its SHA-256.
+    pub sha256: String,
+    /// How many rows it has.
+    pub rows: u64,
+    /// When the first of what they tell began, in microseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_us: Option<i64>,
+    /// When the last one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_us: Option<i64>,
+    /// The tools that they name, unless those are too many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<BTreeSet<String>>,
+}
+
 /// How a tape ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {
@@ -181,13 +233,24 @@ impl Entry {
         if entry.end == entry.start && entry.ended.is_none() {
             return Err(EntryError::Range);
         }
-        let is_own = |segment: &Segment| {
-            SegmentName::read(&segment.name).is_ok_and(|segment| segment.of == *name)
+        let is_own = |(kind, path): (Kind, &str)| {
+            ObjectName::read(path).is_ok_and(|one| one.kind == kind && one.of == *name)
         };
-        if entry.segment.as_ref().is_some_and(|one| !is_own(one)) {
+        if !entry.objects().all(is_own) {
             return Err(EntryError::Foreign);
         }
         Ok(entry)
+    }
+
+    /// Every object that it names.
+    pub fn objects(&self) -> impl Iterator<Item = (Kind, &str)> {
+        let segment = self.segment.iter();
+        let segment = segment.map(|one| (Kind::Segment, one.name.as_str()));
+        segment.chain(
+            self.rows
+                .files()
+                .map(|(kind, file)| (kind, file.name.as_str())),
+        )
     }
 
     /// The entry as it is stored.
@@ -223,7 +286,7 @@ mod tests {
             manifest: VERSION.to_owned(),
             end: 10,
             segment: Some(Segment {
-                name: SegmentName::fresh(name).path(),
+                name: ObjectName::fresh(name).path(),
                 ..Segment::default()
             }),
             ..Entry::default()
@@ -256,7 +319,7 @@ mod tests {
         assert_eq!(refused(&empty), EntryError::Range);
         let newer = |one: &mut Entry| one.manifest = "2.0".to_owned();
         assert_eq!(refused(&newer), EntryError::TooNew("2.0".to_owned()));
-        for foreign in ["../../etc/passwd", "", &SegmentName::fresh(&other).path()] {
+        for foreign in ["../../etc/passwd", "", &ObjectName::fresh(&other).path()] {
             let steal = |one: &mut Entry| one.segment.as_mut().unwrap().name = foreign.to_owned();
             assert_eq!(refused(&steal), EntryError::Foreign, "{foreign}");
         }

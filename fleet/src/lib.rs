@@ -19,6 +19,7 @@ pub mod fetch;
 pub mod hash;
 pub mod list;
 pub mod names;
+pub mod rows;
 pub mod segment;
 pub mod ship;
 pub mod store;

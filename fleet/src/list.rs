@@ -6,8 +6,8 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use serde::Serialize;
 
 use crate::chain::Chain;
-use crate::entry::{Ended, How};
-use crate::names::{EntryName, TapeName};
+use crate::entry::{Ended, Entry, How, RowFile, Rows};
+use crate::names::{EntryName, Kind, TapeName};
 use crate::store::{Store, StoreError};
 
 /// How many tapes are looked at at once.
@@ -93,6 +93,10 @@ pub struct Row {
     pub events: u64,
     /// In how many segments.
     pub segments: u64,
+    /// How many exchanges have rows.
+    pub exchanges: u64,
+    /// How many findings have.
+    pub findings: u64,
     /// When it was shipped last.
     pub shipped: String,
     /// How it ended, where it did.
@@ -162,6 +166,10 @@ impl Row {
     #[must_use]
     pub fn of(name: &TapeName, chain: &Chain) -> Self {
         let last = chain.entries.last().cloned().unwrap_or_default();
+        let rows = |file: fn(&Rows) -> Option<&RowFile>| {
+            let files = chain.entries.iter().filter_map(|one| file(&one.rows));
+            files.map(|file| file.rows).sum()
+        };
         let segments = || chain.entries.iter().filter_map(|one| one.segment.as_ref());
         Self {
             gateway: name.gateway.to_string(),
@@ -171,6 +179,8 @@ impl Row {
             stored_bytes: segments().map(|segment| segment.bytes).sum(),
             events: chain.entries.iter().map(|one| one.content.events).sum(),
             segments: segments().count() as u64,
+            exchanges: rows(|rows| rows.exchanges.as_ref()),
+            findings: rows(|rows| rows.findings.as_ref()),
             shipped: last.shipped,
             label: last.about.label,
             created: last.about.created,
@@ -191,4 +201,23 @@ pub async fn rows(store: &Store, catalogue: &Catalogue) -> Result<Vec<Row>, Stor
         .buffered(AT_ONCE)
         .try_collect()
         .await
+}
+
+/// Where the objects of one kind stand that the entries of a catalogue name, in the order of their tapes.
+pub async fn files(
+    store: &Store,
+    catalogue: &Catalogue,
+    kind: Kind,
+) -> Result<Vec<String>, StoreError> {
+    let mut paths = Vec::new();
+    for entries in catalogue.tapes.values() {
+        let chain = Chain::of_names(store, entries).await?;
+        if chain.swept().is_some() {
+            continue;
+        }
+        let objects = chain.entries.iter().flat_map(Entry::objects);
+        let of_kind = objects.filter(|(one, _)| *one == kind);
+        paths.extend(of_kind.map(|(_, path)| path.to_owned()));
+    }
+    Ok(paths)
 }

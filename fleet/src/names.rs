@@ -3,6 +3,8 @@
 //! ```text
 //! manifests/GATEWAY/TAPE/START.json           one entry; its name is taken once
 //! segments/DATE/GATEWAY/TAPE-START-UUID.jsonl.zst   lines of one tape; nobody else can choose the name
+//! exchanges/DATE/GATEWAY/TAPE-START-UUID.parquet    rows of what was settled within these lines
+//! findings/DATE/GATEWAY/TAPE-START-UUID.parquet     rows of findings among these lines
 //! ```
 //!
 //! Whoever can write to a bucket can put any name there. A name is used only after it was read by this module.
@@ -15,8 +17,6 @@ use uuid::Uuid;
 
 /// The folder of the entries.
 pub const MANIFESTS: &str = "manifests";
-/// The folder of the segments.
-pub const SEGMENTS: &str = "segments";
 
 /// The folder of the objects, one of each gateway, that proved that a name is given away once.
 pub const PROBES: &str = "probes";
@@ -276,26 +276,71 @@ fn offset(digits: &str) -> Option<u64> {
     is_offset.then(|| digits.parse().ok()).flatten()
 }
 
-/// The name of a segment.
+/// What an object holds that an entry names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Lines of a tape, compressed.
+    Segment,
+    /// Rows of exchanges.
+    Exchanges,
+    /// Rows of findings.
+    Findings,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::Segment, Self::Exchanges, Self::Findings];
+
+    /// The folder of its objects.
+    #[must_use]
+    pub fn folder(self) -> &'static str {
+        match self {
+            Self::Segment => "segments",
+            Self::Exchanges => "exchanges",
+            Self::Findings => "findings",
+        }
+    }
+
+    fn ending(self) -> &'static str {
+        match self {
+            Self::Segment => ".jsonl.zst",
+            Self::Exchanges | Self::Findings => ".parquet",
+        }
+    }
+}
+
+/// The name of an object that an entry names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SegmentName {
+pub struct ObjectName {
+    /// What it holds.
+    pub kind: Kind,
     date: String,
     /// The entry that may name it.
     pub of: EntryName,
     uuid: Uuid,
 }
 
-impl SegmentName {
-    /// A name that was never used, of the day of its making.
+impl ObjectName {
+    /// The name of a segment that was never used, of the day of its making.
     #[must_use]
     pub fn fresh(of: &EntryName) -> Self {
-        Self::at(of, Uuid::now_v7())
+        Self::at(Kind::Segment, of, Uuid::now_v7())
     }
 
-    fn at(of: &EntryName, uuid: Uuid) -> Self {
+    /// The name of what was made of the same lines.
+    #[must_use]
+    pub fn of_kind(&self, kind: Kind) -> Self {
+        Self {
+            kind,
+            ..self.clone()
+        }
+    }
+
+    fn at(kind: Kind, of: &EntryName, uuid: Uuid) -> Self {
         let time = made(uuid).and_then(|millis| jiff::Timestamp::from_millisecond(millis).ok());
         let time = time.unwrap_or_default();
         Self {
+            kind,
             date: time.strftime("%Y-%m-%d").to_string(),
             of: of.clone(),
             uuid,
@@ -313,20 +358,24 @@ impl SegmentName {
     pub fn path(&self) -> String {
         let TapeName { gateway, id } = &self.of.tape;
         let (date, start, uuid) = (&self.date, self.of.start, self.uuid);
-        format!("{SEGMENTS}/{date}/{gateway}/{id}-{start:0DIGITS$}-{uuid}.jsonl.zst")
+        let (folder, ending) = (self.kind.folder(), self.kind.ending());
+        format!("{folder}/{date}/{gateway}/{id}-{start:0DIGITS$}-{uuid}{ending}")
     }
 
-    /// Reads where a segment stands.
+    /// Reads where an object stands.
     pub fn read(path: &str) -> Result<Self, NameError> {
         Self::parts(path).ok_or(NameError::Object)
     }
 
     fn parts(path: &str) -> Option<Self> {
         let parts: Vec<&str> = path.split('/').collect();
-        let [SEGMENTS, _, gateway, file] = parts.as_slice() else {
+        let [folder, _, gateway, file] = parts.as_slice() else {
             return None;
         };
-        let file = file.strip_suffix(".jsonl.zst")?;
+        let kind = Kind::ALL
+            .into_iter()
+            .find(|kind| kind.folder() == *folder)?;
+        let file = file.strip_suffix(kind.ending())?;
         let (file, uuid) = file.split_at_checked(file.len().checked_sub(UUID)?)?;
         let (file, start) = file.strip_suffix('-')?.rsplit_once('-')?;
         let tape = TapeName {
@@ -334,7 +383,7 @@ impl SegmentName {
             id: file.parse().ok()?,
         };
         let start = offset(start)?;
-        let name = Self::at(&EntryName { tape, start }, uuid.parse().ok()?);
+        let name = Self::at(kind, &EntryName { tape, start }, uuid.parse().ok()?);
         // There is one spelling of each name.
         (name.path() == path).then_some(name)
     }

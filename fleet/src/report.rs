@@ -8,6 +8,7 @@ use tapewright_fleet::entry::{Ended, How};
 use tapewright_fleet::fetch::Fetched;
 use tapewright_fleet::list::{Catalogue, Row};
 use tapewright_fleet::ship::Told;
+use tapewright_fleet::store::Place;
 use tapewright_fleet::sweep::Swept;
 
 /// The text with every character escaped that could move the cursor, change colours or turn the direction of writing.
@@ -81,11 +82,13 @@ pub(crate) fn list(catalogue: &Catalogue, rows: &[Row], as_json: bool) -> io::Re
 fn line(row: &Row) -> String {
     let missing = row.missing.as_ref().map(|what| format!("  {}", safe(what)));
     format!(
-        "{}/{}  {}  {} events  {} in {}  {}{}{}\n",
+        "{}/{}  {}  {} events  {} exchanges  {} findings  {} in {}  {}{}{}\n",
         row.gateway,
         row.tape,
         safe(&row.label),
         row.events,
+        row.exchanges,
+        row.findings,
         size(row.bytes),
         size(row.stored_bytes),
         row.state.name(),
@@ -107,6 +110,14 @@ fn lost(ended: Ended) -> String {
         );
     }
     String::new()
+}
+
+/// Where objects of a store stand.
+pub(crate) fn files(place: &Place, paths: &[String]) -> io::Result<()> {
+    for path in paths {
+        out(&format!("{place}/{path}\n"))?;
+    }
+    Ok(())
 }
 
 /// What was fetched.

@@ -10,7 +10,7 @@ use object_store::{MultipartUpload, PutMode};
 
 use crate::entry::{Entry, Segment};
 use crate::hash::Hasher;
-use crate::names::SegmentName;
+use crate::names::ObjectName;
 use crate::store::{Problem, Store, StoreError};
 
 /// How much of a tape is read at once.
@@ -46,7 +46,7 @@ pub async fn pack(
     file: &File,
     start: u64,
     end: u64,
-    name: &SegmentName,
+    name: &ObjectName,
 ) -> Result<Packed, PackError> {
     let mut upload = Upload::new(store, name.path());
     match pack_parts(&mut upload, file, start, end).await {

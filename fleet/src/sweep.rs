@@ -13,7 +13,7 @@ use crate::chain::Chain;
 use crate::clock;
 use crate::entry::{self, Ended, Entry, How};
 use crate::hash::Hasher;
-use crate::names::{EntryName, SegmentName, TapeName};
+use crate::names::{EntryName, Kind, ObjectName, TapeName};
 use crate::store::{Created, Listed, Problem, Store, StoreError};
 
 /// How young a segment that no entry names may be and be removed, at least: its entry may be on its way.
@@ -60,8 +60,8 @@ pub struct Swept {
 /// What was listed.
 #[derive(Default)]
 struct Listing {
-    // What stands under the name of each entry: one segment, or several, of which it names one.
-    segments: HashMap<EntryName, Vec<(SegmentName, Listed)>>,
+    // What stands under the name of each entry: of each kind one object, or several, of which it names one.
+    objects: HashMap<(EntryName, Kind), Vec<(ObjectName, Listed)>>,
     tapes: BTreeMap<TapeName, Held>,
     foreign: u64,
 }
@@ -71,12 +71,12 @@ struct Listing {
 struct Held {
     entries: Vec<EntryName>,
     changed_ms: i64,
-    segments: Vec<(String, u64)>,
+    objects: Vec<(String, u64)>,
 }
 
 impl Held {
     fn bytes(&self) -> u64 {
-        self.segments.iter().map(|(_, bytes)| bytes).sum()
+        self.objects.iter().map(|(_, bytes)| bytes).sum()
     }
 }
 
@@ -149,14 +149,15 @@ impl Listing {
     /// Lists segments first: one that is listed and whose entry is not has none, or gets it within the time that shippers have.
     async fn read(store: &Store) -> Result<Self, StoreError> {
         let mut listing = Self::default();
-        let each = |one: Listed| match SegmentName::read(&one.path) {
+        let each = |one: Listed| match ObjectName::read(&one.path) {
             Ok(name) => {
-                let places = listing.segments.entry(name.of.clone()).or_default();
+                let key = (name.of.clone(), name.kind);
+                let places = listing.objects.entry(key).or_default();
                 places.push((name, one));
             }
             Err(_) => listing.foreign += 1,
         };
-        store.segments(each).await?;
+        store.objects(each).await?;
         let each = |one: Listed| match EntryName::read(&one.path) {
             Ok(name) => {
                 let held = listing.tapes.entry(name.tape.clone()).or_default();
@@ -179,16 +180,16 @@ impl Listing {
         policy: &Policy,
     ) -> Result<Vec<(String, u64)>, StoreError> {
         let mut orphans = Vec::new();
-        for (name, candidates) in std::mem::take(&mut self.segments) {
+        for ((name, kind), candidates) in std::mem::take(&mut self.objects) {
             let held = self.tapes.get_mut(&name.tape);
             let has_entry = held
                 .as_ref()
                 .is_some_and(|held| held.entries.binary_search(&name).is_ok());
             let named = match candidates.len() {
                 _ if !has_entry => Named::None,
-                // The one that stands there is the one that is named.
-                1 => Named::Any,
-                _ => named(store, &name).await?,
+                // A single segment is the one that is named. Rows may be a part of an upload of which the entry says that there are none.
+                1 if kind == Kind::Segment => Named::Any,
+                _ => named(store, &name, kind).await?,
             };
             let mut of_tape = Vec::new();
             for (segment, listed) in candidates {
@@ -200,7 +201,7 @@ impl Listing {
                 }
             }
             if let Some(held) = held {
-                held.segments.append(&mut of_tape);
+                held.objects.append(&mut of_tape);
             }
         }
         Ok(orphans)
@@ -225,11 +226,11 @@ impl Named {
     }
 }
 
-async fn named(store: &Store, name: &EntryName) -> Result<Named, StoreError> {
+async fn named(store: &Store, name: &EntryName, kind: Kind) -> Result<Named, StoreError> {
     match store.entry(name).await {
         Ok(entry) => {
-            let name = entry.segment.map(|segment| segment.name);
-            Ok(name.map_or(Named::None, Named::This))
+            let name = entry.objects().find(|(one, _)| *one == kind);
+            Ok(name.map_or(Named::None, |(_, path)| Named::This(path.to_owned())))
         }
         Err(error) if matches!(error.problem, Problem::Bad | Problem::Missing) => Ok(Named::Any),
         Err(error) => Err(error),
@@ -304,7 +305,7 @@ impl Removal<'_> {
                 self.store.delete(&name.path()).await?;
             }
         }
-        for (path, _) in &self.held.segments {
+        for (path, _) in &self.held.objects {
             self.store.delete(path).await?;
         }
         Ok(())
@@ -321,6 +322,7 @@ fn abandoned(last: &Entry) -> Entry {
         content: entry::Content::default(),
         sha256: Hasher::default().finish(),
         segment: None,
+        rows: entry::Rows::default(),
         ended: Some(Ended {
             how: How::Abandoned,
             torn_bytes: 0,

@@ -14,10 +14,14 @@ fn names_are_read_as_they_are_written() {
     let entry = entry();
     assert_eq!(entry.start, 4711);
     assert_eq!(EntryName::read(&entry.path()), Ok(entry.clone()));
-    let segment = SegmentName::fresh(&entry);
-    assert_eq!(SegmentName::read(&segment.path()), Ok(segment.clone()));
-    assert_ne!(SegmentName::fresh(&entry), segment);
+    let segment = ObjectName::fresh(&entry);
+    assert_eq!(ObjectName::read(&segment.path()), Ok(segment.clone()));
+    assert_ne!(ObjectName::fresh(&entry), segment);
     assert!(segment.made_ms() > 1_700_000_000_000);
+    for kind in Kind::ALL {
+        let name = segment.of_kind(kind);
+        assert_eq!(ObjectName::read(&name.path()), Ok(name));
+    }
 }
 
 #[test]
@@ -56,8 +60,8 @@ fn foreign_names_are_none() {
 
 #[test]
 fn a_segment_has_one_spelling() {
-    let path = SegmentName::fresh(&entry()).path();
-    assert!(SegmentName::read(&path).is_ok());
+    let path = ObjectName::fresh(&entry()).path();
+    assert!(ObjectName::read(&path).is_ok());
     for other in [
         path.to_uppercase(),
         path.replace("segments/2", "segments/3"),
@@ -67,7 +71,7 @@ fn a_segment_has_one_spelling() {
         "segments/x/a/.jsonl.zst".to_owned(),
         "segments/x/a/äääääääääääääääääääääääääääääääääääääää.jsonl.zst".to_owned(),
     ] {
-        assert!(SegmentName::read(&other).is_err(), "{other}");
+        assert!(ObjectName::read(&other).is_err(), "{other}");
     }
 }
 

@@ -7,6 +7,8 @@
 mod backoff;
 mod buffer;
 mod note;
+mod row_files;
+mod same;
 mod tape;
 #[cfg(test)]
 mod tests;

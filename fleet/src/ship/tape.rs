@@ -2,9 +2,9 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
+use super::same::{holds, is_same};
 use super::told::Told;
 use super::{Context, ShipError};
 use crate::chain::Chain;
@@ -12,7 +12,8 @@ use crate::clock::{self, Stopwatch};
 use crate::disk::{Cut, Found, Head, Kind, Writer, writer};
 use crate::entry::{self, Ended, Entry, How};
 use crate::hash::Hasher;
-use crate::names::{COPIES, EntryName, SegmentName, TapeName};
+use crate::names::{COPIES, EntryName, Gateway, ObjectName, TapeName};
+use crate::rows::Deriver;
 use crate::segment::{self, PackError};
 use crate::store::Created;
 
@@ -26,6 +27,8 @@ pub(super) struct Tape {
     goal: Option<u64>,
     /// Since when bytes wait that are not shipped.
     waits: Option<Stopwatch>,
+    /// What reads the tape for its rows, as far as it was shipped.
+    pub(super) deriver: Option<Deriver>,
     /// The file as it was when nothing more was to be done with it.
     settled: Option<Found>,
 }
@@ -67,6 +70,7 @@ impl Tape {
             state: State::New,
             goal: None,
             waits: None,
+            deriver: None,
             settled: None,
         }
     }
@@ -111,6 +115,7 @@ impl Tape {
 
     fn settle(&mut self) -> Step {
         self.settled = Some(self.found.clone());
+        self.deriver = None;
         self.waits = None;
         Step::Rest
     }
@@ -273,10 +278,14 @@ impl Tape {
         let began = (Stopwatch::start(), clock::wall());
         let mut entry = self.entry(head, &cut, ended);
         if cut.end > cut.start {
-            let segment = SegmentName::fresh(&entry_name);
+            let segment = ObjectName::fresh(&entry_name);
             let packed = segment::pack(context.store, file, cut.start, cut.end, &segment).await?;
             entry.segment = Some(packed.segment);
             entry.sha256 = packed.sha256;
+            entry.rows = self.rows(context, file, &segment, &entry).await?;
+        } else if entry.ended.is_some() {
+            let unused = ObjectName::fresh(&entry_name);
+            entry.rows = self.rows(context, file, &unused, &entry).await?;
         }
         // A machine may have slept meanwhile, which only the time of the day tells.
         let slept = clock::wall().duration_since(began.1).unwrap_or_default();
@@ -353,6 +362,7 @@ impl Tape {
             content: cut.content,
             sha256: Hasher::default().finish(),
             segment: None,
+            rows: entry::Rows::default(),
             shipped: clock::text(clock::wall()),
             ended,
             swept: None,
@@ -388,81 +398,6 @@ fn ended(cut: &Cut, writer: Writer, len: u64) -> Option<Ended> {
     is_over.then(|| plain(How::CutShort, len - cut.end.min(len)))
 }
 
-/// Whether a file holds what was shipped of a tape, as far as it goes.
-async fn is_same(
-    context: &Context<'_>,
-    file: &File,
-    len: u64,
-    chain: &Chain,
-) -> Result<bool, ShipError> {
-    let last = chain.entries.iter().rfind(|entry| entry.end > entry.start);
-    if let Some(last) = last
-        && (chain.swept().is_some() || chain.ended().is_some() && len >= last.end)
-    {
-        // A tape only grows: where its end is the same, and its first line, which its name tells, the rest is. Of one that was swept
-        // nothing else is known.
-        return Ok(len < last.end || holds(file, last).map_err(ShipError::Tape)?);
-    }
-    for entry in &chain.entries {
-        let is_held = if len >= entry.end {
-            holds(file, entry).map_err(ShipError::Tape)?
-        } else {
-            begins(context, file, len, entry).await?
-        };
-        if !is_held {
-            return Ok(false);
-        }
-        if len < entry.end {
-            break;
-        }
-    }
-    Ok(true)
-}
-
-/// Whether a file holds the range of an entry.
-fn holds(file: &File, entry: &Entry) -> io::Result<bool> {
-    let mut hasher = Hasher::default();
-    let mut chunk = vec![0; 256 << 10];
-    let mut at = entry.start;
-    while at < entry.end {
-        let most = usize::try_from(entry.end - at)
-            .unwrap_or(usize::MAX)
-            .min(chunk.len());
-        let part = chunk.get_mut(..most).unwrap_or_default();
-        file.read_exact_at(part, at)?;
-        hasher.update(part);
-        at += most as u64;
-    }
-    Ok(hasher.finish() == entry.sha256)
-}
-
-/// Whether what a file has of the range of an entry, which ends behind it, is what was shipped.
-async fn begins(
-    context: &Context<'_>,
-    file: &File,
-    len: u64,
-    entry: &Entry,
-) -> Result<bool, ShipError> {
-    let mut at = entry.start;
-    let mut is_held = true;
-    let mut compare = |bytes: &[u8]| {
-        let most = usize::try_from(len.saturating_sub(at))
-            .unwrap_or(usize::MAX)
-            .min(bytes.len());
-        let mut ours = vec![0; most];
-        file.read_exact_at(&mut ours, at)?;
-        is_held &= bytes.get(..most) == Some(&ours);
-        at += most as u64;
-        Ok(())
-    };
-    match segment::unpack(context.store, entry, &mut compare).await {
-        Ok(()) => Ok(is_held),
-        Err(segment::UnpackError::Store(error)) => Err(error.into()),
-        Err(segment::UnpackError::Write(error)) => Err(ShipError::Tape(error)),
-        Err(segment::UnpackError::Damaged(why)) => Err(ShipError::Damaged(why)),
-    }
-}
-
 impl From<PackError> for ShipError {
     fn from(error: PackError) -> Self {
         match error {
@@ -473,7 +408,7 @@ impl From<PackError> for ShipError {
 }
 
 /// What a tape is called where nothing is known of it but its file.
-pub(super) fn name_of(gateway: &crate::names::Gateway, path: &Path) -> Option<(TapeName, Head)> {
+pub(super) fn name_of(gateway: &Gateway, path: &Path) -> Option<(TapeName, Head)> {
     let file = File::open(path).ok()?;
     let Ok(Kind::Tape(head)) = Head::read(&file) else {
         return None;

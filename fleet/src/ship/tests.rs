@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use object_store::memory::InMemory;
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use parquet::record::Field;
 use tempfile::TempDir;
 
 use super::*;
@@ -96,6 +98,30 @@ impl Recorder {
         self
     }
 
+    /// So many calls of a tool, each with its answer, and one that is never answered.
+    fn calls(&mut self, count: u64) -> &mut Self {
+        for number in 0..=count {
+            let id = self.seq;
+            let call = format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"t{number}\"}}}}"
+            );
+            self.message("to_server", &call);
+            if number < count {
+                let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}");
+                self.message("to_client", &answer);
+            }
+        }
+        self
+    }
+
+    fn message(&mut self, dir: &str, message: &str) {
+        self.seq += 1;
+        let (seq, at) = (self.seq, self.seq * 7);
+        let text =
+            format!("{{\"seq\":{seq},\"at_us\":{at},\"dir\":\"{dir}\",\"message\":{message}}}\n");
+        self.write(&text);
+    }
+
     /// The footer; the lock goes with the recorder.
     fn end(mut self) -> PathBuf {
         let seq = self.seq;
@@ -139,6 +165,36 @@ async fn fetched(store: &Store, name: &TapeName) -> Vec<u8> {
     let fetched = fetch(store, name, &entries, folder.path()).await.unwrap();
     assert_eq!(fetched.missing, None);
     fs::read(fetched.file).unwrap()
+}
+
+/// The places of the requests that have rows in the store, in their order.
+async fn rows(store: &Store, chain: &Chain) -> Vec<i64> {
+    let mut places = Vec::new();
+    for entry in &chain.entries {
+        assert_eq!(entry.rows.none_because, None);
+        let Some(file) = &entry.rows.exchanges else {
+            continue;
+        };
+        let bytes = store.read(&file.name, 1 << 20).await.unwrap();
+        assert_eq!(
+            (crate::hash::of(&bytes), bytes.len() as u64),
+            (file.sha256.clone(), file.bytes)
+        );
+        let reader = SerializedFileReader::new(bytes).unwrap();
+        let before = places.len() as u64;
+        for row in reader.get_row_iter(None).unwrap() {
+            let row = row.unwrap();
+            let mut columns = row.get_column_iter();
+            let (_, place) = columns.find(|(name, _)| *name == "request_seq").unwrap();
+            let Field::Long(place) = place else {
+                panic!("{place:?}");
+            };
+            places.push(*place);
+        }
+        assert_eq!(places.len() as u64 - before, file.rows);
+    }
+    places.sort_unstable();
+    places
 }
 
 /// The one tape of a store, with how it ended.

@@ -21,7 +21,7 @@ use self::error::Secrets;
 pub use self::error::{Problem, StoreError};
 pub use self::open::Place;
 use crate::entry::{self, Entry};
-use crate::names::{EntryName, Gateway, MANIFESTS, PROBES, SEGMENTS, TapeName};
+use crate::names::{EntryName, Gateway, Kind, MANIFESTS, PROBES, TapeName};
 
 /// A folder or a bucket. Cheap to clone.
 #[derive(Clone)]
@@ -199,9 +199,12 @@ impl Store {
         self.list(&folder, each).await
     }
 
-    /// Every segment, also those that no entry names.
-    pub async fn segments(&self, each: impl FnMut(Listed)) -> Result<(), StoreError> {
-        self.list(SEGMENTS, each).await
+    /// Every segment and every file of rows, also those that no entry names.
+    pub async fn objects(&self, mut each: impl FnMut(Listed)) -> Result<(), StoreError> {
+        for kind in Kind::ALL {
+            self.list(kind.folder(), &mut each).await?;
+        }
+        Ok(())
     }
 
     async fn list(&self, folder: &str, mut each: impl FnMut(Listed)) -> Result<(), StoreError> {

@@ -1,5 +1,6 @@
 //! Which store a URL means.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +22,16 @@ pub enum Place {
         /// What its objects' names begin with; may be empty.
         prefix: String,
     },
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder(folder) => write!(out, "{}", folder.display()),
+            Self::Bucket { bucket, prefix } if prefix.is_empty() => write!(out, "s3://{bucket}"),
+            Self::Bucket { bucket, prefix } => write!(out, "s3://{bucket}/{prefix}"),
+        }
+    }
 }
 
 /// How long one request may take.

@@ -29,7 +29,13 @@ fn tape(folder: &Path, label: &str, is_over: bool) -> Vec<u8> {
         "{{\"tape\":\"2.4\",\"created\":\"2026-11-26T03:15:00Z\",\"label\":\"{label}\"}}\n"
     );
     for seq in 1..30 {
-        writeln!(text, "{{\"seq\":{seq},\"at_us\":{seq},\"stderr\":\"x\"}}").unwrap();
+        let ask = format!("{{\"jsonrpc\":\"2.0\",\"id\":{seq},\"method\":\"ping\"}}");
+        let dir = "\"dir\":\"to_server\"";
+        writeln!(
+            text,
+            "{{\"seq\":{seq},\"at_us\":{seq},{dir},\"message\":{ask}}}"
+        )
+        .unwrap();
     }
     if is_over {
         text.push_str("{\"end\":{\"at_us\":9}}\n");
@@ -74,7 +80,7 @@ async fn objects(store: &Store) -> Vec<String> {
         .manifests(None, |one| paths.push(one.path))
         .await
         .unwrap();
-    store.segments(|one| paths.push(one.path)).await.unwrap();
+    store.objects(|one| paths.push(one.path)).await.unwrap();
     paths.sort();
     paths
 }

@@ -138,6 +138,24 @@ impl Recorder {
         }
     }
 
+    /// So many calls of four tools, each with its answer.
+    pub(crate) fn calls(&mut self, count: u64) {
+        for id in 0..count {
+            let call = format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"t{}\"}}}}",
+                id % 4
+            );
+            let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}");
+            for (dir, message) in [("to_server", call), ("to_client", answer)] {
+                self.seq += 1;
+                let seq = self.seq;
+                self.write(&format!(
+                    "{{\"seq\":{seq},\"at_us\":{seq},\"dir\":\"{dir}\",\"message\":{message}}}\n"
+                ));
+            }
+        }
+    }
+
     /// The footer; the lock goes with the recorder. What is on the tape.
     pub(crate) fn end(mut self) -> Vec<u8> {
         let seq = self.seq;

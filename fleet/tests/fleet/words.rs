@@ -37,7 +37,8 @@ fn a_tape_is_shipped_listed_and_fetched() {
     let listed = text(&fleet.run(&["ls"]).stdout);
     assert!(listed.starts_with("g1/20261126T031500Z-"), "{listed}");
     assert!(
-        listed.contains("  files  20 events  ") && listed.ends_with("  whole\n"),
+        listed.contains("  files  20 events  0 exchanges  0 findings  ")
+            && listed.ends_with("  whole\n"),
         "{listed}"
     );
     let folder = tempfile::tempdir().unwrap();
@@ -221,4 +222,38 @@ fn what_a_recorder_wrote_is_shown_escaped() {
         listed.contains("a\\u{1b}[2Jb") && !listed.contains('\u{1b}'),
         "{listed}"
     );
+}
+
+/// The files with rows are named for other engines, and only those that count. `.ci/fleet` has another engine read them.
+#[test]
+fn the_files_with_rows_are_listed() {
+    let fleet = Fleet::new();
+    let mut recorder = Recorder::begin(fleet.tapes.path(), "files");
+    recorder.calls(40);
+    recorder.end();
+    let ship = ["--once", "--segment-bytes", "2KiB"];
+    assert!(fleet.ship(&ship).output().unwrap().status.success());
+    assert_eq!(fleet.list()[0]["exchanges"], 40);
+    let listed = text(&fleet.run(&["ls", "--files", "exchanges"]).stdout);
+    let paths: Vec<&str> = listed.lines().collect();
+    assert!(paths.len() > 2);
+    for path in &paths {
+        assert!(fs::read(path).unwrap().starts_with(b"PAR1"), "{path}");
+    }
+    let Ok(python) = std::env::var("TAPEWRIGHT_DUCKDB") else {
+        return;
+    };
+    let asked = "import duckdb, sys; print(duckdb.sql(f'select tool, outcome, count(*), min(server_version) from \
+                 read_parquet({sys.argv[1:]}) group by all order by tool').fetchall())";
+    let mut command = std::process::Command::new(python);
+    let told = text(
+        &command
+            .args(["-c", asked])
+            .args(&paths)
+            .output()
+            .unwrap()
+            .stdout,
+    );
+    let wanted = "[('t0', 'answered', 10, None), ('t1', 'answered', 10, None), ('t2', 'answered', 10, None), ('t3', 'answered', 10, None)]\n";
+    assert_eq!(told, wanted);
 }

@@ -8,10 +8,12 @@ use super::*;
 fn a_shipper_may_be_killed_at_every_request() {
     let folder = Folder::new();
     let mut recorder = folder.begin("fs");
-    recorder.events(40);
+    recorder.events(20).calls(9);
     let tape = recorder.end();
     let bytes = fs::read(&tape).unwrap();
     let settings = folder.settings();
+    // Every request has one row, also the last, which is never answered.
+    let requests: Vec<i64> = (0..10).map(|number| 21 + 2 * number).collect();
     run(async {
         let counted = Failing::over(&Arc::default(), u64::MAX, false);
         flush(&counted.store(), &settings).await.unwrap();
@@ -32,6 +34,7 @@ fn a_shipper_may_be_killed_at_every_request() {
                 );
                 assert_eq!(chain.end(), bytes.len() as u64);
                 assert_eq!(fetched(&well, &name).await, bytes, "{allowed} {is_done}");
+                assert_eq!(rows(&well, &chain).await, requests, "{allowed} {is_done}");
             }
         }
     });
@@ -46,7 +49,7 @@ fn shippers_are_killed_while_the_tape_grows() {
     let inner: Arc<InMemory> = Arc::default();
     run(async {
         for allowed in 0..60 {
-            recorder.events(3);
+            recorder.calls(1);
             let failing = Failing::over(&inner, allowed, allowed % 2 == 0).store();
             // It fails more often than not.
             drop(flush(&failing, &settings).await);
@@ -58,6 +61,7 @@ fn shippers_are_killed_while_the_tape_grows() {
         assert_eq!(fetched(&well, &name).await, fs::read(tape).unwrap());
         let events: u64 = chain.entries.iter().map(|one| one.content.events).sum();
         assert_eq!(events, 180);
+        assert_eq!(rows(&well, &chain).await.len(), 120);
     });
 }
 
@@ -98,7 +102,7 @@ fn two_shippers_of_one_folder_ship_each_byte_once() {
 fn who_loses_a_race_goes_on_behind_the_winner() {
     let folder = Folder::new();
     let mut recorder = folder.begin("fs");
-    recorder.events(100);
+    recorder.events(60).calls(20);
     let bytes = fs::read(recorder.end()).unwrap();
     let short = folder.settings();
     let long = Settings {
@@ -122,8 +126,9 @@ fn who_loses_a_race_goes_on_behind_the_winner() {
                 is_over[1] = second.round(true).await.unwrap() == Round::Done;
                 is_over[0] = first.round(true).await.unwrap() == Round::Done;
             }
-            let (name, _) = only(&well).await;
+            let (name, chain) = only(&well).await;
             assert_eq!(fetched(&well, &name).await, bytes, "{ahead}");
+            assert_eq!(rows(&well, &chain).await.len(), 21, "{ahead}");
             if (2..8).contains(&ahead) {
                 assert!(losses.get() > 0, "{ahead}");
             }

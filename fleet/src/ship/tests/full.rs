@@ -75,7 +75,7 @@ fn a_tape_whose_segment_is_gone_is_kept() {
         let well = Failing::well(&Arc::default());
         flush(&well, &settings).await.unwrap();
         let mut paths = Vec::new();
-        well.segments(|one| paths.push(one.path)).await.unwrap();
+        well.objects(|one| paths.push(one.path)).await.unwrap();
         for path in paths {
             well.delete(&path).await.unwrap();
         }

@@ -1,0 +1,150 @@
+//! Rows of what a tape tells, for whoever asks by SQL: one for each exchange, one for each finding.
+//!
+//! They are what a prefix of the tape says, and nothing else: whoever reads the tape from its start to the same place gets the same
+//! rows. The rows of a range are those of exchanges that were settled within it, and of findings that stand there.
+
+mod fold;
+mod table;
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+
+use tapewright_schemas::tape::{Ending, ReadError, Reader};
+
+use self::fold::Fold;
+pub use self::fold::Tape;
+pub use self::table::Table;
+
+/// The rows of a range, as files of Parquet; none where there are no rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rows {
+    /// One for each exchange.
+    pub exchanges: Option<Table>,
+    /// One for each finding.
+    pub findings: Option<Table>,
+}
+
+/// Why there are no rows. The range is shipped without them.
+#[derive(Debug, thiserror::Error)]
+pub enum RowsError {
+    /// The tape has a format whose parts cannot be read by themselves.
+    #[error("tapes of format 1 have no rows")]
+    Old,
+    /// A line of the tape is no event.
+    #[error("cannot read the tape: {0}")]
+    Tape(#[from] ReadError),
+    /// The file could not be read.
+    #[error("cannot read the tape: {0}")]
+    Io(#[from] io::Error),
+    /// The rows could not be written.
+    #[error("cannot write rows: {0}")]
+    Parquet(#[from] parquet::errors::ParquetError),
+}
+
+/// Follows a tape, range by range.
+#[derive(Debug)]
+pub struct Deriver {
+    tape: Tape,
+    fold: Fold,
+    at: u64,
+}
+
+impl Deriver {
+    /// At the start of a tape.
+    #[must_use]
+    pub fn new(tape: Tape) -> Self {
+        Self {
+            fold: Fold::default(),
+            tape,
+            at: 0,
+        }
+    }
+
+    /// How far the tape was read.
+    #[must_use]
+    pub fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// The rows of the range from `start` to `end`, which is the end of a line; with `is_last`, nothing follows. What stands before `start` and
+    /// was not read yet is read and has no rows.
+    pub fn derive(
+        &mut self,
+        file: &File,
+        start: u64,
+        end: u64,
+        is_last: bool,
+    ) -> Result<Rows, RowsError> {
+        self.read(file, start)?;
+        self.fold.forget();
+        self.read(file, end)?;
+        if is_last {
+            self.fold.finish();
+        }
+        let (exchanges, findings) = self.fold.take();
+        Ok(Rows {
+            exchanges: table::exchanges(&self.tape, &exchanges)?,
+            findings: table::findings(&self.tape, &findings)?,
+        })
+    }
+
+    fn read(&mut self, file: &File, end: u64) -> Result<(), RowsError> {
+        if self.at >= end {
+            return Ok(());
+        }
+        let region = io::BufReader::with_capacity(
+            BUFFER,
+            Region {
+                file,
+                at: self.at,
+                end,
+            },
+        );
+        let mut reader = if self.at == 0 {
+            let reader = Reader::open(region)?;
+            if reader.header().tape.split('.').next() == Some(OLD_MAJOR) {
+                return Err(RowsError::Old);
+            }
+            reader
+        } else {
+            Reader::within(self.tape.header(), region, self.at)
+        };
+        while let Some(event) = reader.next_event()? {
+            let message = reader.envelope(&event);
+            self.fold.observe(&event, message.as_ref());
+        }
+        if matches!(reader.ending(), Some(Ending::Footer(_))) {
+            self.fold.finish();
+        }
+        self.at = end;
+        Ok(())
+    }
+}
+
+/// The format whose events are understood by what stands before them.
+const OLD_MAJOR: &str = "1";
+/// How much of a tape is read at once.
+const BUFFER: usize = 256 << 10;
+
+/// A range of a file.
+struct Region<'a> {
+    file: &'a File,
+    at: u64,
+    end: u64,
+}
+
+impl io::Read for Region<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
+        let most = left.min(out.len());
+        let read = self
+            .file
+            .read_at(out.get_mut(..most).unwrap_or_default(), self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! The rows of what is shipped.
+
+use std::fs::File;
+
+use object_store::PutMode;
+
+use super::tape::Tape;
+use super::{Context, ShipError};
+use crate::entry::{self, Entry};
+use crate::names::{Kind, ObjectName};
+use crate::rows::{self, Deriver};
+
+impl Tape {
+    /// Ships the rows of a range. A tape whose lines cannot be read is shipped without them.
+    pub(super) async fn rows(
+        &mut self,
+        context: &Context<'_>,
+        file: &File,
+        name: &ObjectName,
+        entry: &Entry,
+    ) -> Result<entry::Rows, ShipError> {
+        let deriver = self
+            .deriver
+            .take()
+            .filter(|deriver| deriver.at() <= entry.start);
+        let mut deriver = deriver.unwrap_or_else(|| {
+            Deriver::new(rows::Tape {
+                name: name.of.tape.clone(),
+                about: entry.about.clone(),
+            })
+        });
+        match deriver.derive(file, entry.start, entry.end, entry.ended.is_some()) {
+            Ok(rows) => {
+                self.deriver = Some(deriver);
+                let exchanges = row_file(context, name.of_kind(Kind::Exchanges), rows.exchanges);
+                let findings = row_file(context, name.of_kind(Kind::Findings), rows.findings);
+                Ok(entry::Rows {
+                    exchanges: exchanges.await?,
+                    findings: findings.await?,
+                    none_because: None,
+                })
+            }
+            Err(error) => Ok(entry::Rows {
+                none_because: Some(error.to_string().chars().take(200).collect()),
+                ..entry::Rows::default()
+            }),
+        }
+    }
+}
+
+/// Ships a file of rows.
+async fn row_file(
+    context: &Context<'_>,
+    name: ObjectName,
+    table: Option<rows::Table>,
+) -> Result<Option<entry::RowFile>, ShipError> {
+    let Some(table) = table else {
+        return Ok(None);
+    };
+    let file = entry::RowFile {
+        name: name.path(),
+        bytes: table.bytes.len() as u64,
+        sha256: crate::hash::of(&table.bytes),
+        rows: table.rows,
+        first_us: table.first_us,
+        last_us: table.last_us,
+        tools: table.tools,
+    };
+    let put = context
+        .store
+        .put(&file.name, table.bytes, PutMode::Overwrite);
+    put.await?;
+    Ok(Some(file))
+}
