@@ -406,7 +406,7 @@ mod tests {
     #[test]
     fn names_that_peers_choose_are_bounded() {
         let operations = Operations::default();
-        for number in 0..1_000 {
+        for number in 0..100_000 {
             let tool = format!("tool {number}\n\"\\");
             operations.add(&row("tools/call", Some(&tool), 1.0), "tcp");
             operations.add(&row(&format!("x/{number}"), None, 1.0), "tcp");
@@ -419,11 +419,11 @@ mod tests {
         );
         assert!(text.contains("gen_ai_tool_name=\"tool 0\\n\\\"\\\\\""));
         assert!(
-            text.contains("gen_ai_tool_name=\"other\",network_transport=\"tcp\"} 900\n"),
+            text.contains("gen_ai_tool_name=\"other\",network_transport=\"tcp\"} 99900\n"),
             "{text}"
         );
         assert!(
-            text.contains("tapewright_operations_other_total 1801\n"),
+            text.contains("tapewright_operations_other_total 199801\n"),
             "{text}"
         );
     }

@@ -15,7 +15,9 @@ pub(crate) struct Growing {
     file: Arc<File>,
     // Where the next byte that is not in the buffer stands.
     at: u64,
+    // As long as it ever was: what is behind `held` is room, which is not made anew for each look.
     buffer: Vec<u8>,
+    held: usize,
     // From where on it was not handed out, and where its last whole line ends.
     start: usize,
     whole: usize,
@@ -33,6 +35,7 @@ impl Growing {
             file,
             at,
             buffer: Vec::new(),
+            held: 0,
             start: 0,
             whole: 0,
         }
@@ -40,38 +43,44 @@ impl Growing {
 
     /// Where the next line begins.
     pub(crate) fn place(&self) -> u64 {
-        self.at - (self.buffer.len() - self.start) as u64
+        self.at - (self.held - self.start) as u64
     }
 
     /// Whether there is the beginning of a line that is not whole.
     pub(crate) fn is_torn(&self) -> bool {
-        self.buffer.len() > self.whole
+        self.held > self.whole
     }
 
     /// Whether a whole line is at hand, after a look at the file where there is none.
     pub(crate) fn more(&mut self) -> io::Result<bool> {
         while self.start >= self.whole {
-            self.buffer.drain(..self.start);
+            self.buffer.copy_within(self.start..self.held, 0);
+            self.held -= self.start;
             (self.start, self.whole) = (0, 0);
-            if self.buffer.len() > LONGEST {
+            let held = self.held;
+            if held > LONGEST {
                 return Err(io::Error::other(
                     "a line is longer than any recorder writes",
                 ));
             }
-            if self.buffer.capacity() > 4 * READ_BYTES && self.buffer.len() < READ_BYTES {
-                self.buffer.shrink_to(READ_BYTES);
-            }
-            let held = self.buffer.len();
             // Of a long line more at once, so that it is not read piece by piece.
-            self.buffer.resize(held + READ_BYTES.max(held), 0);
-            let read = self.file.read_at(self.buffer.part_mut(held..), self.at);
-            self.buffer.truncate(held + *read.as_ref().unwrap_or(&0));
-            let read = read?;
+            let wanted = held + READ_BYTES.max(held);
+            if self.buffer.len() > 4 * READ_BYTES && held < READ_BYTES {
+                self.buffer.truncate(wanted);
+                self.buffer.shrink_to_fit();
+            }
+            if self.buffer.len() < wanted {
+                self.buffer.resize(wanted, 0);
+            }
+            let read = self
+                .file
+                .read_at(self.buffer.part_mut(held..wanted), self.at)?;
             if read == 0 {
                 return Ok(false);
             }
+            self.held += read;
             self.at += read as u64;
-            let end = memrchr(b'\n', self.buffer.part(held..));
+            let end = memrchr(b'\n', self.buffer.part(held..self.held));
             self.whole = end.map_or(0, |end| held + end + 1);
         }
         Ok(true)

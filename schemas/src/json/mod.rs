@@ -22,5 +22,4 @@ pub use same::is_same;
 pub(crate) use scanner::is_grammatical;
 pub use scanner::{Invalid, MAX_DEPTH, Scanner, Span, Text, Token, is_valid};
 pub use skip::{valid_elements, valid_member, valid_members};
-pub(crate) use string::push_number;
-pub use string::{Unescaped, escape, raw_offset, unescape};
+pub use string::{Unescaped, escape, push_number, raw_offset, unescape};

@@ -102,7 +102,7 @@ fn escape_bytes(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends a number in decimal digits. Run four times for every line of a tape.
-pub(crate) fn push_number(number: u64, out: &mut Vec<u8>) {
+pub fn push_number(number: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 

@@ -113,6 +113,9 @@ impl Tracer {
     }
 }
 
+/// How long most spans are at most.
+const SPAN_BYTES: usize = 2 << 10;
+
 /// The same, as JSON for who sends it.
 pub(super) struct Texts {
     pub(super) tracer: Tracer,
@@ -121,9 +124,11 @@ pub(super) struct Texts {
 
 impl Texts {
     fn write(&mut self, out: &mut Vec<Vec<u8>>) {
-        // Texts and numbers always have a JSON text.
-        let texts = self.spans.drain(..);
-        out.extend(texts.filter_map(|span| serde_json::to_vec(&span).ok()));
+        out.extend(self.spans.drain(..).map(|span| {
+            let mut text = Vec::with_capacity(SPAN_BYTES);
+            span.write(&mut text);
+            text
+        }));
     }
 }
 

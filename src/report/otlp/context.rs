@@ -1,8 +1,10 @@
 //! The context of a trace in a request: `params._meta.traceparent` and `tracestate` (SEP-414).
 
-use std::borrow::Cow;
+use std::sync::LazyLock;
 
-use serde::Deserialize;
+use memchr::memmem::Finder;
+use tapewright_schemas::envelope::RequestId;
+use tapewright_schemas::json::valid_member;
 
 use super::span::Id;
 
@@ -17,49 +19,48 @@ pub(super) struct Context {
     pub(super) state: String,
 }
 
-#[derive(Deserialize)]
-struct Request<'r> {
-    #[serde(borrow)]
-    params: Option<Params<'r>>,
+/// What a request says in `params._meta` that has to do with a trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Meta {
+    /// Where it stands in a trace, where that is valid.
+    pub(super) context: Option<Context>,
+    /// The revision that a request of the stateless revisions names.
+    pub(super) revision: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct Params<'r> {
-    #[serde(borrow, rename = "_meta")]
-    meta: Option<Meta<'r>>,
-}
+/// Made once: to make it costs more than to use it on a small message.
+static META_FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"_meta\""));
 
-#[derive(Deserialize)]
-struct Meta<'r> {
-    #[serde(borrow)]
-    traceparent: Option<Cow<'r, str>>,
-    #[serde(borrow)]
-    tracestate: Option<Cow<'r, str>>,
-    #[serde(borrow, rename = "io.modelcontextprotocol/protocolVersion")]
-    revision: Option<Cow<'r, str>>,
-}
+impl Meta {
+    /// Reads it of a request that is JSON.
+    pub(super) fn of(request: &[u8]) -> Self {
+        // Spares most requests a walk; a name may be written with escapes.
+        let may_say =
+            META_FINDER.find(request).is_some() || memchr::memchr(b'\\', request).is_some();
+        let params = may_say.then(|| valid_member(request, "params")).flatten();
+        let meta = params.and_then(|params| valid_member(params, "_meta"));
+        meta.map(Self::of_meta).unwrap_or_default()
+    }
 
-/// The revision that a request of the stateless revisions names.
-pub(super) fn revision(request: &[u8]) -> Option<String> {
-    let request: Request<'_> = serde_json::from_slice(request).ok()?;
-    let revision = request.params?.meta?.revision?;
-    Some(revision.into_owned()).filter(|revision| revision.len() <= 32)
+    fn of_meta(meta: &[u8]) -> Self {
+        let text = |name: &str| match RequestId::of_source(valid_member(meta, name)?) {
+            RequestId::Text(text) => Some(text.into_owned()),
+            _ => None,
+        };
+        let context = text("traceparent").and_then(|parent| Context::parse(&parent));
+        let state = || text("tracestate").filter(|state| state.len() <= STATE_BYTES);
+        let revision = text("io.modelcontextprotocol/protocolVersion");
+        Self {
+            context: context.map(|context| Context {
+                state: state().unwrap_or_default(),
+                ..context
+            }),
+            revision: revision.filter(|revision| revision.len() <= 32),
+        }
+    }
 }
 
 impl Context {
-    /// The context that a request carries; `None` where it carries none that is valid.
-    pub(super) fn of(request: &[u8]) -> Option<Self> {
-        let request: Request<'_> = serde_json::from_slice(request).ok()?;
-        let meta = request.params?.meta?;
-        let mut context = Self::parse(&meta.traceparent?)?;
-        context.state = meta
-            .tracestate
-            .filter(|state| state.len() <= STATE_BYTES)
-            .unwrap_or_default()
-            .into_owned();
-        Some(context)
-    }
-
     /// Reads a `traceparent` (<https://www.w3.org/TR/trace-context/#traceparent-header>).
     fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('-');
@@ -107,7 +108,7 @@ mod tests {
         let request = format!(
             r#"{{"id":1,"params":{{"_meta":{{"traceparent":"{GOOD}","tracestate":"a=b"}}}}}}"#
         );
-        let context = Context::of(request.as_bytes()).expect("a context");
+        let context = Meta::of(request.as_bytes()).context.expect("a context");
         assert_eq!(context.state, "a=b");
         assert_eq!(context.trace.0[..2], [0x0a, 0xf7]);
         assert_eq!(context.parent.0[6..], [0x33, 0x31]);
@@ -134,8 +135,28 @@ mod tests {
     #[test]
     fn a_traceparent_elsewhere_is_only_text() {
         let request = format!(r#"{{"id":1,"params":{{"arguments":{{"traceparent":"{GOOD}"}}}}}}"#);
-        assert_eq!(Context::of(request.as_bytes()), None);
+        assert_eq!(Meta::of(request.as_bytes()), Meta::default());
         let odd = br#"{"params":{"_meta":{"traceparent":7}}}"#;
-        assert_eq!(Context::of(odd), None);
+        assert_eq!(Meta::of(odd), Meta::default());
+    }
+
+    #[test]
+    fn names_and_values_may_be_written_with_escapes() {
+        let request = format!(
+            r#"{{"id":1,"p\u0061rams":{{"\u005fmeta":{{"tracep\u0061rent":"{}","io.modelcontextprotocol\/protocolVersion":"2026\u002d07-28"}}}}}}"#,
+            GOOD.replace("00-", r"\u0030\u0030-"),
+        );
+        let meta = Meta::of(request.as_bytes());
+        assert_eq!(meta.context.expect("a context").parent.0[6..], [0x33, 0x31]);
+        assert_eq!(meta.revision.as_deref(), Some("2026-07-28"));
+        for not_json in [
+            "",
+            "{\"params\":{\"_meta\"",
+            "\"_meta\"",
+            "[\\",
+            "{\"params\":\"_meta\"}",
+        ] {
+            assert_eq!(Meta::of(not_json.as_bytes()), Meta::default(), "{not_json}");
+        }
     }
 }

@@ -20,8 +20,8 @@ pub(super) fn event(told: &Told) -> Option<(&'static str, Attributes)> {
         }
         Told::Finding(finding) => {
             attributes.text("tapewright.finding.code", finding.code.as_str());
-            attributes.text("tapewright.finding.status", token(finding.status));
-            attributes.text("tapewright.finding.side", token(finding.side));
+            attributes.text("tapewright.finding.status", &token(finding.status));
+            attributes.text("tapewright.finding.side", &token(finding.side));
             "tapewright.finding"
         }
         _ => return None,

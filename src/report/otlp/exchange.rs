@@ -5,7 +5,7 @@ use tapewright_schemas::listing::Body;
 
 use super::Spans;
 use super::content::content;
-use super::context::{self, Context};
+use super::context::Meta;
 use super::event::{fault_names, token};
 use super::span::{Attributes, Event, Span, Status};
 
@@ -18,8 +18,9 @@ impl Spans {
     ) -> Option<Span> {
         let from = row.at_ms?;
         let to = from + row.waited_ms.unwrap_or_default();
+        let meta = request.text().map(Meta::of).unwrap_or_default();
         let revision = if self.is_apart(row.session) {
-            request.text().and_then(context::revision)
+            meta.revision
         } else {
             let session = self.seen(row.session, from, to);
             if row.method == "initialize" && session.revision.is_none() {
@@ -27,8 +28,8 @@ impl Spans {
             }
             session.revision.clone()
         };
-        let context = request.text().and_then(Context::of);
-        let mut span = self.span(row.session, row.request_seq, &row.id, [from, to], context);
+        let place = [from, to];
+        let mut span = self.span(row.session, row.request_seq, &row.id, place, meta.context);
         let target = row.tool.as_ref().or(row.prompt.as_ref());
         span.name = target.map_or_else(
             || row.method.clone(),
@@ -39,7 +40,7 @@ impl Spans {
         to_add.text_of("mcp.protocol.version", revision.as_deref());
         let session = self.sessions.get(row.session);
         if session.is_some_and(|session| session.has_id) {
-            to_add.text("mcp.session.id", self.ids.session(row.session).hex());
+            to_add.text("mcp.session.id", &self.ids.session(row.session).hex());
         }
         to_add.text_of("mcp.resource.uri", row.resource.as_deref());
         to_add.text_of("gen_ai.tool.name", row.tool.as_deref());
@@ -79,7 +80,7 @@ fn ending(row: &ExchangeRow, span: &mut Span) {
     };
     span.attributes.text("tapewright.outcome", outcome.as_str());
     if let Some(error) = error {
-        span.attributes.text("error.type", error);
+        span.attributes.text("error.type", &error);
         span.status = Status::ERROR;
     }
     if let Some(fault) = &row.fault {
@@ -98,7 +99,7 @@ fn ending(row: &ExchangeRow, span: &mut Span) {
         _ => "tapewright.hang",
     };
     let mut attributes = Attributes::default();
-    attributes.text("tapewright.outcome", outcome);
+    attributes.text("tapewright.outcome", &outcome);
     span.events.push(Event {
         time_unix_nano: span.end_time_unix_nano,
         name,

@@ -29,7 +29,7 @@ use self::event::event;
 use self::ids::Ids;
 use self::network::Network;
 use self::sessions::{Session, Sessions};
-use self::span::{Event, Link, Request, Resource, ResourceSpans, Scope, ScopeSpans, Status};
+use self::span::{Event, Link, Status};
 
 pub(crate) use self::span::{Attributes, Span};
 
@@ -150,14 +150,10 @@ impl Spans {
         let mut attributes = Attributes::default();
         attributes.text_of("mcp.protocol.version", session.revision.as_deref());
         if session.has_id {
-            attributes.text("mcp.session.id", self.ids.session(number).hex());
+            attributes.text("mcp.session.id", &self.ids.session(number).hex());
         }
         self.network.tell(&mut attributes);
         attributes.number("tapewright.session", Some(number.into()));
-        attributes.number(
-            "tapewright.events.dropped",
-            Some(session.dropped).filter(|dropped| *dropped > 0),
-        );
         Span {
             trace_id: self.ids.trace(number),
             span_id: self.ids.session(number),
@@ -169,6 +165,7 @@ impl Spans {
             end_time_unix_nano: self.nanos(session.to_ms),
             attributes,
             events: session.events,
+            dropped_events_count: session.dropped,
             links: Vec::new(),
             status: Status::default(),
         }
@@ -208,6 +205,7 @@ impl Spans {
             end_time_unix_nano: self.nanos(to),
             attributes: Attributes::default(),
             events: Vec::new(),
+            dropped_events_count: 0,
             status: Status::default(),
         }
     }
@@ -241,39 +239,35 @@ pub(crate) fn sent(figures: &Figures, place: &str) -> String {
 
 /// Appends one request with spans, as JSON without a line end.
 pub(crate) fn write(resource: &Attributes, spans: &[Span], out: &mut Vec<u8>) {
-    // Texts and numbers always have a JSON text.
-    if serde_json::to_writer(&mut *out, &request(resource, spans)).is_err() {
-        out.clear();
+    let (before, after) = around(resource);
+    out.extend_from_slice(b"{\"resourceSpans\":[");
+    out.extend_from_slice(&before);
+    for (at, span) in spans.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        span.write(out);
     }
+    out.extend_from_slice(&after);
+    out.extend_from_slice(b"]}");
 }
 
 /// What stands before the first and behind the last span of a resource, within the list of resources of a request.
 pub(crate) fn around(resource: &Attributes) -> (Vec<u8>, Vec<u8>) {
-    let [empty] = request(resource, &[]).resource_spans;
-    let mut before = serde_json::to_vec(&empty).unwrap_or_default();
-    // The list of spans is the last member of all that it stands in.
-    let after = before.split_off(before.len().saturating_sub(AFTER.len()));
-    (before, after)
+    let mut before = b"{\"resource\":{\"attributes\":".to_vec();
+    resource.write(&mut before);
+    before.extend_from_slice(SCOPE.as_bytes());
+    (before, AFTER.to_vec())
 }
 
+const SCOPE: &str = concat!(
+    "},\"scopeSpans\":[{\"scope\":{\"name\":\"",
+    env!("CARGO_PKG_NAME"),
+    "\",\"version\":\"",
+    env!("CARGO_PKG_VERSION"),
+    "\"},\"spans\":["
+);
 const AFTER: &[u8] = b"]}]}";
-
-fn request<'r>(resource: &'r Attributes, spans: &'r [Span]) -> Request<'r> {
-    let scope = Scope {
-        name: env!("CARGO_PKG_NAME"),
-        version: env!("CARGO_PKG_VERSION"),
-    };
-    let scope_spans = [ScopeSpans { scope, spans }];
-    let resource = Resource {
-        attributes: resource,
-    };
-    Request {
-        resource_spans: [ResourceSpans {
-            resource,
-            scope_spans,
-        }],
-    }
-}
 
 #[cfg(test)]
 mod tests {

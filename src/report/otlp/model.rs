@@ -41,7 +41,7 @@ impl Spans {
         );
         to_add.texts(
             "gen_ai.response.finish_reasons",
-            row.finish_word.iter().cloned(),
+            row.finish_word.iter().map(String::as_str),
         );
         to_add.number("http.response.status_code", row.http_status.map(u64::from));
         to_add.number("tapewright.seq", Some(row.request_seq));
@@ -49,10 +49,8 @@ impl Spans {
         to_add.text("tapewright.outcome", outcome.as_str());
         if !is_answered {
             let status = row.http_status.filter(|status| *status >= 400);
-            to_add.text(
-                "error.type",
-                status.map_or(outcome, |status| status.to_string()),
-            );
+            let error = status.map_or(outcome, |status| status.to_string());
+            to_add.text("error.type", &error);
             span.status = Status::ERROR;
         }
         Some(span)

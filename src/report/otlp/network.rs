@@ -8,10 +8,7 @@ use super::span::Attributes;
 #[derive(Debug)]
 pub(super) struct Network {
     is_http: bool,
-    transport: &'static str,
-    protocol: Option<&'static str>,
-    address: Option<String>,
-    port: Option<u64>,
+    attributes: Attributes,
 }
 
 impl Network {
@@ -26,12 +23,14 @@ impl Network {
         });
         let port = url.as_ref().and_then(http::Uri::port_u16).or(known);
         let is_http = header.transport == "http" || address.is_some();
+        let mut attributes = Attributes::default();
+        attributes.text("network.transport", if is_http { "tcp" } else { "pipe" });
+        attributes.text_of("network.protocol.name", is_http.then_some("http"));
+        attributes.text_of("server.address", address.as_deref());
+        attributes.number("server.port", port.map(u64::from));
         Self {
             is_http: header.transport == "http",
-            transport: if is_http { "tcp" } else { "pipe" },
-            protocol: is_http.then_some("http"),
-            address,
-            port: port.map(u64::from),
+            attributes,
         }
     }
 
@@ -42,9 +41,6 @@ impl Network {
 
     /// Adds it to a span.
     pub(super) fn tell(&self, attributes: &mut Attributes) {
-        attributes.text("network.transport", self.transport);
-        attributes.text_of("network.protocol.name", self.protocol);
-        attributes.text_of("server.address", self.address.as_deref());
-        attributes.number("server.port", self.port);
+        attributes.all(&self.attributes);
     }
 }

@@ -1,67 +1,27 @@
 //! Spans in the JSON of OTLP 1.x: names in camel case, ids in hexadecimal, 64-bit numbers as strings.
 //!
+//! It is written by hand: a collector gets a span for each request, and most of what is in one is the same in all.
+//!
 //! <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>
 
-use serde::{Serialize, Serializer};
-
-/// One `ExportTraceServiceRequest`, which is also one line of a file.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Request<'r> {
-    pub(crate) resource_spans: [ResourceSpans<'r>; 1],
-}
-
-/// The spans of one service.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ResourceSpans<'r> {
-    pub(crate) resource: Resource<'r>,
-    pub(crate) scope_spans: [ScopeSpans<'r>; 1],
-}
-
-/// Who is told about.
-#[derive(Debug, Serialize)]
-pub(crate) struct Resource<'r> {
-    pub(crate) attributes: &'r Attributes,
-}
-
-/// What one instrumentation saw.
-#[derive(Debug, Serialize)]
-pub(crate) struct ScopeSpans<'r> {
-    pub(crate) scope: Scope,
-    pub(crate) spans: &'r [Span],
-}
-
-/// Who tells.
-#[derive(Debug, Serialize)]
-pub(crate) struct Scope {
-    pub(crate) name: &'static str,
-    pub(crate) version: &'static str,
-}
+use tapewright_schemas::json::{escape, push_number};
 
 /// One span.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug)]
 #[expect(clippy::struct_field_names, reason = "the names of OTLP")]
 pub(crate) struct Span {
     pub(crate) trace_id: Id<16>,
     pub(crate) span_id: Id<8>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parent_span_id: Option<Id<8>>,
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) trace_state: String,
     pub(crate) name: String,
     pub(crate) kind: u8,
-    #[serde(serialize_with = "text")]
     pub(crate) start_time_unix_nano: u64,
-    #[serde(serialize_with = "text")]
     pub(crate) end_time_unix_nano: u64,
     pub(crate) attributes: Attributes,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) events: Vec<Event>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) dropped_events_count: u64,
     pub(crate) links: Vec<Link>,
-    #[serde(skip_serializing_if = "Status::is_unset")]
     pub(crate) status: Status,
 }
 
@@ -70,28 +30,86 @@ impl Span {
     pub(crate) const INTERNAL: u8 = 1;
     /// `SPAN_KIND_CLIENT`.
     pub(crate) const CLIENT: u8 = 3;
+
+    /// Appends its JSON text.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        put(out, "{\"traceId\":\"");
+        self.trace_id.write(out);
+        put(out, "\",\"spanId\":\"");
+        self.span_id.write(out);
+        if let Some(parent) = &self.parent_span_id {
+            put(out, "\",\"parentSpanId\":\"");
+            parent.write(out);
+        }
+        if !self.trace_state.is_empty() {
+            put(out, "\",\"traceState\":\"");
+            escape(&self.trace_state, out);
+        }
+        put(out, "\",\"name\":\"");
+        escape(&self.name, out);
+        put(out, "\",\"kind\":");
+        push_number(self.kind.into(), out);
+        put(out, ",\"startTimeUnixNano\":\"");
+        push_number(self.start_time_unix_nano, out);
+        put(out, "\",\"endTimeUnixNano\":\"");
+        push_number(self.end_time_unix_nano, out);
+        put(out, "\",\"attributes\":");
+        self.attributes.write(out);
+        list("events", &self.events, Event::write, out);
+        if self.dropped_events_count > 0 {
+            put(out, ",\"droppedEventsCount\":");
+            // 32 bits in the format.
+            push_number(self.dropped_events_count.min(u32::MAX.into()), out);
+        }
+        list("links", &self.links, Link::write, out);
+        if self.status.code > 0 {
+            put(out, ",\"status\":{\"code\":");
+            push_number(self.status.code.into(), out);
+            put(out, "}");
+        }
+        put(out, "}");
+    }
 }
 
 /// Something that happened within a span.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug)]
 pub(crate) struct Event {
-    #[serde(serialize_with = "text")]
     pub(crate) time_unix_nano: u64,
     pub(crate) name: &'static str,
     pub(crate) attributes: Attributes,
 }
 
+impl Event {
+    fn write(&self, out: &mut Vec<u8>) {
+        put(out, "{\"timeUnixNano\":\"");
+        push_number(self.time_unix_nano, out);
+        put(out, "\",\"name\":\"");
+        put(out, self.name);
+        put(out, "\",\"attributes\":");
+        self.attributes.write(out);
+        put(out, "}");
+    }
+}
+
 /// Another span that has to do with one.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub(crate) trace_id: Id<16>,
     pub(crate) span_id: Id<8>,
 }
 
+impl Link {
+    fn write(&self, out: &mut Vec<u8>) {
+        put(out, "{\"traceId\":\"");
+        self.trace_id.write(out);
+        put(out, "\",\"spanId\":\"");
+        self.span_id.write(out);
+        put(out, "\"}");
+    }
+}
+
 /// How a span ended: unset, or an error.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Status {
     code: u8,
 }
@@ -99,10 +117,6 @@ pub(crate) struct Status {
 impl Status {
     /// `STATUS_CODE_ERROR`.
     pub(crate) const ERROR: Self = Self { code: 2 };
-
-    fn is_unset(&self) -> bool {
-        self.code == 0
-    }
 }
 
 /// An id, in hexadecimal.
@@ -113,49 +127,36 @@ impl<const N: usize> Id<N> {
     /// Its digits.
     pub(crate) fn hex(&self) -> String {
         let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-        let digits = digits.filter_map(|digit| char::from_digit(digit.into(), 16));
-        digits.collect()
+        digits.map(|digit| char::from(hex(digit))).collect()
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        for byte in self.0 {
+            out.extend_from_slice(&[hex(byte >> 4), hex(byte & 15)]);
+        }
     }
 }
 
-impl<const N: usize> Serialize for Id<N> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.hex())
+/// A hexadecimal digit.
+fn hex(digit: u8) -> u8 {
+    if digit < 10 {
+        b'0' + digit
+    } else {
+        b'a' - 10 + digit
     }
 }
 
-/// Names with values, in the order in which they were added.
-#[derive(Clone, Debug, Default, Serialize)]
-#[serde(transparent)]
-pub(crate) struct Attributes(Vec<Attribute>);
-
-#[derive(Clone, Debug, Serialize)]
-struct Attribute {
-    key: String,
-    value: Value,
-}
-
-/// The value of an attribute.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) enum Value {
-    /// A text.
-    #[serde(rename = "stringValue")]
-    Text(String),
-    /// A number.
-    #[serde(rename = "intValue")]
-    Number(#[serde(serialize_with = "text")] i64),
-    /// Several.
-    #[serde(rename = "arrayValue")]
-    List {
-        /// The values.
-        values: Vec<Self>,
-    },
-}
+/// Names with values, in the order in which they were added, as the JSON text that stands between the brackets.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Attributes(Vec<u8>);
 
 impl Attributes {
     /// Adds a text.
-    pub(crate) fn text(&mut self, key: &str, value: impl Into<String>) {
-        self.add(key, Value::Text(value.into()));
+    pub(crate) fn text(&mut self, key: &str, value: &str) {
+        self.begin(key);
+        put(&mut self.0, "{\"stringValue\":\"");
+        escape(value, &mut self.0);
+        put(&mut self.0, "\"}}");
     }
 
     /// Adds a text where there is one.
@@ -168,26 +169,172 @@ impl Attributes {
     /// Adds a number where there is one.
     pub(crate) fn number(&mut self, key: &str, value: Option<u64>) {
         if let Some(value) = value {
-            self.add(key, Value::Number(i64::try_from(value).unwrap_or(i64::MAX)));
+            self.begin(key);
+            put(&mut self.0, "{\"intValue\":\"");
+            // The format has a sign.
+            push_number(value.min(i64::MAX.unsigned_abs()), &mut self.0);
+            put(&mut self.0, "\"}}");
         }
     }
 
-    /// Adds a list of texts.
-    pub(crate) fn texts(&mut self, key: &str, values: impl Iterator<Item = String>) {
-        let values: Vec<_> = values.map(Value::Text).collect();
-        if !values.is_empty() {
-            self.add(key, Value::List { values });
+    /// Adds a list of texts, unless it is empty.
+    pub(crate) fn texts<'t>(&mut self, key: &str, values: impl Iterator<Item = &'t str>) {
+        let mut values = values.peekable();
+        if values.peek().is_none() {
+            return;
         }
+        self.begin(key);
+        put(&mut self.0, "{\"arrayValue\":{\"values\":[");
+        for (at, value) in values.enumerate() {
+            let comma = if at > 0 { "," } else { "" };
+            put(&mut self.0, comma);
+            put(&mut self.0, "{\"stringValue\":\"");
+            escape(value, &mut self.0);
+            put(&mut self.0, "\"}");
+        }
+        put(&mut self.0, "]}}}");
     }
 
-    fn add(&mut self, key: &str, value: Value) {
-        self.0.push(Attribute {
-            key: key.to_owned(),
-            value,
-        });
+    /// Adds all of others.
+    pub(crate) fn all(&mut self, others: &Self) {
+        if !self.0.is_empty() && !others.0.is_empty() {
+            self.0.push(b',');
+        }
+        self.0.extend_from_slice(&others.0);
+    }
+
+    fn begin(&mut self, key: &str) {
+        if self.0.is_empty() {
+            // What a span has.
+            self.0.reserve(1 << 10);
+        } else {
+            self.0.push(b',');
+        }
+        put(&mut self.0, "{\"key\":\"");
+        escape(key, &mut self.0);
+        put(&mut self.0, "\",\"value\":");
+    }
+
+    /// Appends the list.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        out.push(b'[');
+        out.extend_from_slice(&self.0);
+        out.push(b']');
     }
 }
 
-fn text<T: std::fmt::Display, S: Serializer>(number: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(number)
+fn put(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// Appends a member that is a list, unless the list is empty.
+fn list<T>(name: &str, items: &[T], write: impl Fn(&T, &mut Vec<u8>), out: &mut Vec<u8>) {
+    for (at, item) in items.iter().enumerate() {
+        if at == 0 {
+            put(out, ",\"");
+            put(out, name);
+            put(out, "\":[");
+        } else {
+            out.push(b',');
+        }
+        write(item, out);
+    }
+    if !items.is_empty() {
+        out.push(b']');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn read(span: &Span) -> Value {
+        let mut out = Vec::new();
+        span.write(&mut out);
+        serde_json::from_slice(&out).expect("JSON")
+    }
+
+    fn span(name: &str, attributes: Attributes) -> Span {
+        Span {
+            trace_id: Id([0xab; 16]),
+            span_id: Id([0x0f; 8]),
+            parent_span_id: None,
+            trace_state: String::new(),
+            name: name.to_owned(),
+            kind: Span::CLIENT,
+            start_time_unix_nano: 1,
+            end_time_unix_nano: u64::MAX,
+            attributes,
+            events: Vec::new(),
+            dropped_events_count: 0,
+            links: Vec::new(),
+            status: Status::default(),
+        }
+    }
+
+    #[test]
+    fn everything_of_a_span_has_its_place() {
+        let mut attributes = Attributes::default();
+        attributes.text("a", "x");
+        attributes.number("n", Some(u64::MAX));
+        attributes.texts("t", ["1", "2"].into_iter());
+        attributes.texts("none", [].into_iter());
+        let mut whole = span("n", attributes);
+        let event = |name| Event {
+            time_unix_nano: 7,
+            name,
+            attributes: Attributes::default(),
+        };
+        whole.parent_span_id = Some(Id([1; 8]));
+        whole.trace_state = "a=\"b\"".to_owned();
+        whole.events = vec![event("one"), event("two")];
+        whole.dropped_events_count = u64::MAX;
+        whole.links = vec![Link {
+            trace_id: Id([2; 16]),
+            span_id: Id([3; 8]),
+        }];
+        whole.status = Status::ERROR;
+        let expected = json!({
+            "traceId": "ab".repeat(16), "spanId": "0f".repeat(8), "parentSpanId": "01".repeat(8), "traceState": "a=\"b\"",
+            "name": "n", "kind": 3, "startTimeUnixNano": "1", "endTimeUnixNano": u64::MAX.to_string(),
+            "attributes": [
+                {"key": "a", "value": {"stringValue": "x"}},
+                {"key": "n", "value": {"intValue": i64::MAX.to_string()}},
+                {"key": "t", "value": {"arrayValue": {"values": [{"stringValue": "1"}, {"stringValue": "2"}]}}},
+            ],
+            "events": [
+                {"timeUnixNano": "7", "name": "one", "attributes": []},
+                {"timeUnixNano": "7", "name": "two", "attributes": []},
+            ],
+            "droppedEventsCount": u32::MAX,
+            "links": [{"traceId": "02".repeat(16), "spanId": "03".repeat(8)}],
+            "status": {"code": 2},
+        });
+        assert_eq!(read(&whole), expected);
+        let plain = read(&span("n", Attributes::default()));
+        assert_eq!(plain.as_object().map(serde_json::Map::len), Some(7));
+    }
+
+    proptest! {
+        #[test]
+        fn what_peers_choose_stays_text(name in ".*", key in ".*", value in ".*", more in prop::collection::vec(".*", 0..3)) {
+            let mut attributes = Attributes::default();
+            attributes.text(&key, &value);
+            attributes.texts(&key, more.iter().map(String::as_str));
+            let mut others = Attributes::default();
+            others.text_of("z", Some(&value));
+            attributes.all(&others);
+            let read = read(&span(&name, attributes));
+            prop_assert_eq!(read["name"].as_str(), Some(name.as_str()));
+            let told = &read["attributes"];
+            prop_assert_eq!(told[0]["key"].as_str(), Some(key.as_str()));
+            prop_assert_eq!(told[0]["value"]["stringValue"].as_str(), Some(value.as_str()));
+            let last = if more.is_empty() { 1 } else { 2 };
+            prop_assert_eq!(told[last]["value"]["stringValue"].as_str(), Some(value.as_str()));
+            prop_assert_eq!(told.as_array().map(Vec::len), Some(last + 1));
+        }
+    }
 }
