@@ -104,6 +104,10 @@ impl Session {
     pub(crate) fn pair(&mut self, event: &Event, envelope: &Envelope<'_>) {
         let told = &mut self.told;
         told.clear();
+        // What stands beside a request answers it, whatever its id says.
+        if self.beside.is_some() && event.dir == Direction::ToClient {
+            return;
+        }
         self.conversation.observe(event, Some(envelope), |step| {
             told.push(Paired::of(event, &step));
         });
@@ -147,7 +151,10 @@ impl Session {
             None => message.paired.handle?,
             Some(beside) => match std::mem::replace(&mut beside.request, Stands::Nowhere) {
                 Stands::Nowhere => return None,
-                Stands::Noted(handle) => handle,
+                Stands::Noted(handle) => {
+                    self.conversation.take(handle);
+                    handle
+                }
                 Stands::Alone(asked) => return Some(*asked),
             },
         };
@@ -176,7 +183,8 @@ impl Session {
         if (message.key == Key::Null && self.beside.is_none()) || repeated {
             return;
         }
-        if let Some(beside) = &mut self.beside {
+        // What stands beside a batch answers none of its members.
+        if let Some(beside) = self.beside.as_mut().filter(|one| one.key.is_some()) {
             beside.request = Stands::Noted(handle);
         }
         self.requests_mut(message.dir).insert(handle, asked);

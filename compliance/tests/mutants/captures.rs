@@ -26,16 +26,68 @@ fn captured(name: &str) -> Vec<Outcome> {
     let mut text = Vec::new();
     let ending = reader.ending().expect("an end").clone();
     projector.finish(&ending, &mut text).expect("memory");
+    judged(text)
+}
+
+/// The verdicts on a capture.
+fn judged(text: Vec<u8>) -> Vec<Outcome> {
     let document = Document::read(text).expect("a capture");
     let recording = document.recording();
     let Document::Capture(file) = &document else {
-        panic!("{name} has become no capture");
+        panic!("this is no capture");
     };
     let facts = Facts::of(document.kind(), &recording.header, recording.timed);
     let mut checker = Checker::new(facts, Selection::all());
     capture::judge(file, facts.keeps, &mut checker);
     let judged = checker.finish(Some(&recording.ending));
     judged.into_iter().flat_map(|one| one.outcomes).collect()
+}
+
+/// The verdicts on a capture that somebody else has written, of these exchanges.
+fn of_others(exchanges: &str) -> Vec<Outcome> {
+    let around = r#"{"server_label":"s","server_capabilities":{"resources":{}},"exchanges":["#;
+    judged(format!("{around}{exchanges}]}}").into_bytes())
+}
+
+/// What was found by one rule, in words.
+fn found<'a>(outcomes: &'a [Outcome], code: &str) -> Vec<(Status, &'a str)> {
+    let by_it = outcomes.iter().filter(|one| one.code.to_string() == code);
+    let findings = by_it.flat_map(|one| &one.findings);
+    findings
+        .map(|one| (one.status, one.detail.as_str()))
+        .collect()
+}
+
+#[test]
+fn a_response_answers_what_it_stands_beside_also_where_an_id_is_used_twice() {
+    let twice = of_others(
+        r#"{"request":{"jsonrpc":"2.0","id":1,"method":"tools/list"}},
+        {"request":{"jsonrpc":"2.0","id":1,"method":"resources/list"},
+         "response":{"jsonrpc":"2.0","id":1,"result":{"resources":[]}}}"#,
+    );
+    assert_eq!(found(&twice, "INV-003"), [], "`tools/list` has no answer");
+    assert_eq!(found(&twice, "INV-012"), []);
+}
+
+#[test]
+fn what_stands_beside_a_batch_answers_none_of_its_members() {
+    let batch = of_others(
+        r#"{"request":[{"jsonrpc":"2.0","id":1,"method":"ping"}],
+         "response":{"jsonrpc":"2.0","id":1,"result":{}}}"#,
+    );
+    let expected = (Status::Fail, "no request with this id was in flight");
+    assert_eq!(found(&batch, "INV-012"), [expected]);
+}
+
+#[test]
+fn a_request_with_an_answer_of_another_id_beside_it_was_answered() {
+    let cancelled = of_others(
+        r#"{"request":{"jsonrpc":"2.0","id":1,"method":"ping"},
+         "response":{"jsonrpc":"2.0","id":2,"result":{}}},
+        {"request":{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}}"#,
+    );
+    let expected = "the request that is cancelled was answered before";
+    assert_eq!(found(&cancelled, "INV-038"), [(Status::Race, expected)]);
 }
 
 fn status_of(outcomes: &[Outcome], code: &str) -> Option<Status> {

@@ -216,6 +216,11 @@ impl<T: Default> Conversation<T> {
         exchange.filter(|exchange| exchange.state != State::GivenUp)
     }
 
+    /// Takes out an exchange that is over by what no event tells.
+    pub fn take(&mut self, handle: Handle) -> Option<Exchange<T>> {
+        self.exchanges.remove(handle).map(|one| *one)
+    }
+
     /// The exchanges that are not over, the oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (Handle, &Exchange<T>)> {
         let all = self.exchanges.iter();
