@@ -27,8 +27,6 @@ use crate::report::{self, Colours};
     mut_args(|arg| if arg.get_id() == "color" { arg } else { arg.hide(true) })
 )]
 pub(crate) struct Arguments {
-    #[command(flatten)]
-    pub(crate) servers: ServerArguments,
     /// Use colours: auto, always or never
     ///
     /// With `auto`, on terminals; `NO_COLOR` turns them off, `CLICOLOR_FORCE` on.
@@ -42,6 +40,8 @@ pub(crate) struct Arguments {
         hide_possible_values = true
     )]
     pub(crate) color: Colours,
+    #[command(flatten)]
+    pub(crate) servers: ServerArguments,
     #[command(subcommand)]
     pub(crate) command: Command,
 }

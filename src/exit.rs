@@ -5,7 +5,7 @@ use std::process::ExitCode;
 /// The exit status. These numbers are part of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// What was asked held.
+    /// Every check passed, or what was asked for was done.
     Pass,
     /// It ran, and something asked for did not hold.
     Fail,
@@ -53,18 +53,21 @@ impl From<Exit> for ExitCode {
 impl Exit {
     /// Every status of ours, with what it means, for docs/reference/exit-status.md.
     pub(crate) const MEANINGS: [(Self, &'static str); 5] = [
-        (Self::Pass, "What was asked held."),
+        (
+            Self::Pass,
+            "Every check passed, or what was asked for was done.",
+        ),
         (
             Self::Fail,
-            "It ran, and something asked for did not hold: a test failed, a rule was broken, a server differs from its recording, `scrub --check` found a secret.",
+            "It ran, and a check failed: a test failed, a rule was broken, a server differs from its recording, `scrub --check` found a secret.",
         ),
         (
             Self::Unusable,
-            "It could not be judged: wrong arguments, an unreadable file, a mistake in a suite, a server that cannot be started or reached. Nothing was half done.",
+            "It could not run: wrong arguments, an unreadable file, a mistake in a suite, a server that cannot be started or reached. Nothing was left half done.",
         ),
         (
             Self::Inconclusive,
-            "Evidence is missing: the recording has gaps, a test was never put to it, or nothing was selected. It is not a pass.",
+            "Evidence is missing: the recording has gaps, a test was never exercised, or nothing was selected. It is not a pass.",
         ),
         (
             Self::Drift,

@@ -22,8 +22,8 @@ use crate::report::progress::Reading;
 use crate::report::{self, Mistake};
 
 pub(crate) use create::{NewFile, spool};
-pub(crate) use find::same_file;
-pub(crate) use suite::{Disk, suites};
+pub(crate) use find::{near, same_file, unreadable_or_near};
+pub(crate) use suite::{Disk, is_yaml, suites};
 
 /// A recording that was opened for reading.
 #[derive(Debug)]
@@ -83,6 +83,16 @@ impl Recording {
             contents,
             reading,
         })
+    }
+
+    /// The same, for whoever writes to this file while reading; without one, to standard output,
+    /// which must not be a terminal then.
+    pub(crate) fn open_to(named: &Path, output: Option<&Path>) -> anyhow::Result<Self> {
+        if output.is_some() || !report::is_terminal() {
+            Self::open_slowly(named)
+        } else {
+            Self::open(named)
+        }
     }
 
     /// A part of what was opened, to be read as a whole.

@@ -125,7 +125,7 @@ impl<'a> Value<'a> {
             Some(b't' | b'f') => "a boolean",
             Some(b'n') => "null",
             _ if self.is_integer() => "an integer",
-            _ => "a number that is no integer",
+            _ => "a number that is not an integer",
         }
     }
 }
@@ -163,7 +163,10 @@ mod tests {
             .at(&["a", "b"])
             .unwrap()
             .elements(|one| kinds.push(one.kind()));
-        assert_eq!(kinds, ["a number that is no integer", "an integer", "null"]);
+        assert_eq!(
+            kinds,
+            ["a number that is not an integer", "an integer", "null"]
+        );
         assert!(Value(br#""x\u0041""#).is("xA"));
         assert_eq!(Value(b"-12").integer(), Some(-12));
         assert_eq!(Value(b"12e0").integer(), None);

@@ -6,7 +6,7 @@ pub(crate) use tapewright_schemas::near::did_you_mean;
 pub(crate) fn suggestion(word: &str, noun: &str, candidates: &[&str]) -> String {
     did_you_mean(word, candidates.iter().copied()).unwrap_or_else(|| {
         if candidates.is_empty() {
-            format!("there are no {noun}")
+            format!("no {noun} are defined")
         } else {
             format!("{noun}: {}", listed(candidates))
         }

@@ -197,7 +197,7 @@ fn what_no_schema_can_say_is_told_at_its_place() {
         told(
             "value",
             3,
-            "the file says that it is of `draft`, and stands in the folder of `v2025-11-25`"
+            "the file says that it is of `draft`, but is in the folder of `v2025-11-25`"
         )
     );
     let call = "    - rule_id: PROTO-001\n      name: n\n      assertions:\n        - call: {method: m, params: {a: [\"${tool:frist}\"]}}\n";

@@ -21,38 +21,38 @@ pub enum Over {
         /// Whether a file may have come into a folder.
         came: bool,
     },
-    /// Somebody has rung.
-    Rung,
+    /// Another thread has woken it.
+    Woken,
     /// It was waited for as long as was asked.
     Time,
 }
 
 /// Ends the waiting of another thread.
 #[derive(Debug)]
-pub struct Bell {
-    ring: PipeWriter,
-    heard: PipeReader,
+pub struct Wakeup {
+    writer: PipeWriter,
+    reader: PipeReader,
 }
 
-impl Bell {
+impl Wakeup {
     /// Takes two descriptors.
     pub fn new() -> io::Result<Self> {
-        let (heard, ring) = io::pipe()?;
-        // Neither whoever rings nor whoever has heard it waits for the other.
-        rustix::io::ioctl_fionbio(&heard, true)?;
-        rustix::io::ioctl_fionbio(&ring, true)?;
-        Ok(Self { ring, heard })
+        let (reader, writer) = io::pipe()?;
+        // Neither end blocks the other.
+        rustix::io::ioctl_fionbio(&reader, true)?;
+        rustix::io::ioctl_fionbio(&writer, true)?;
+        Ok(Self { reader, writer })
     }
 
     /// Ends the waiting that is under way, or the next one.
-    pub fn ring(&self) {
-        // A pipe that is full has rung.
-        drop((&self.ring).write(&[0]));
+    pub fn wake(&self) {
+        // A full pipe has woken it already.
+        drop((&self.writer).write(&[0]));
     }
 
-    fn silence(&self) {
-        let mut rung = [0; 64];
-        while matches!((&self.heard).read(&mut rung), Ok(read) if read > 0) {}
+    fn clear(&self) {
+        let mut bytes = [0; 64];
+        while matches!((&self.reader).read(&mut bytes), Ok(read) if read > 0) {}
     }
 }
 
@@ -160,10 +160,10 @@ impl Growth {
         self.told.add(path);
     }
 
-    /// Waits until something may have grown, somebody rings, or for so long. What happened
+    /// Waits until something may have grown, another thread wakes it, or for so long. What happened
     /// since the last call counts.
     #[must_use]
-    pub fn wait(&self, most: Option<Duration>, bell: Option<&Bell>) -> Over {
+    pub fn wait(&self, most: Option<Duration>, wakeup: Option<&Wakeup>) -> Over {
         let watch = self.told.watch();
         let is_told = watch.is_some();
         let wait = if is_told {
@@ -173,15 +173,15 @@ impl Growth {
         };
         let both: Vec<BorrowedFd<'_>> = watch
             .into_iter()
-            .chain(bell.map(|bell| bell.heard.as_fd()))
+            .chain(wakeup.map(|wakeup| wakeup.reader.as_fd()))
             .collect();
         let ready = readable(&both, wait);
         let has_grown = is_told && ready.first() == Some(&true);
-        if let Some(bell) = bell
+        if let Some(wakeup) = wakeup
             && ready.get(usize::from(is_told)) == Some(&true)
         {
-            bell.silence();
-            return Over::Rung;
+            wakeup.clear();
+            return Over::Woken;
         }
         if has_grown {
             std::thread::sleep(REST);
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(not(target_os = "linux"), ignore = "nothing is told there")]
+    #[cfg_attr(not(target_os = "linux"), ignore = "only Linux reports growth")]
     fn where_nothing_happens_nothing_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let mut growth = Growth::default();
@@ -247,14 +247,14 @@ mod tests {
 
     #[test]
     fn a_bell_ends_the_waiting_once() {
-        let bell = Arc::new(Bell::new().unwrap());
+        let wakeup = Arc::new(Wakeup::new().unwrap());
         let growth = Growth::default();
-        let ringing = Arc::clone(&bell);
-        let ringer = std::thread::spawn(move || (0..100_000).for_each(|_| ringing.ring()));
-        assert_eq!(growth.wait(LONG, Some(&bell)), Over::Rung);
+        let ringing = Arc::clone(&wakeup);
+        let ringer = std::thread::spawn(move || (0..100_000).for_each(|_| ringing.wake()));
+        assert_eq!(growth.wait(LONG, Some(&wakeup)), Over::Woken);
         ringer.join().unwrap();
-        bell.silence();
+        wakeup.clear();
         let short = Some(Duration::from_millis(1));
-        assert_eq!(growth.wait(short, Some(&bell)), Over::Time);
+        assert_eq!(growth.wait(short, Some(&wakeup)), Over::Time);
     }
 }

@@ -13,7 +13,7 @@ struct Names;
 /// Begins to listen, also to what other threads say.
 pub(crate) fn listen() {
     HEARD.call_once(|| {
-        tracing::subscriber::set_global_default(Names).expect("nobody else listens");
+        tracing::subscriber::set_global_default(Names).expect("the only subscriber");
     });
 }
 

@@ -391,7 +391,7 @@ mod tests {
             let message = format!(r#"{{"id":{text},"result":1}}"#);
             match kind(&message) {
                 Kind::Response { id, .. } => IdKey::exact(&id),
-                _ => panic!("{message} is no response"),
+                _ => panic!("{message} is not a response"),
             }
         };
         let all = [

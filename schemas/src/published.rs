@@ -50,7 +50,7 @@ pub const ALL: &[Published] = &[
     ),
     schema(
         "exchange",
-        "one exchange, as every view tells it",
+        "one exchange, as every view shows it",
         include_str!("../json/exchange.schema.json"),
     ),
     schema(
@@ -60,7 +60,7 @@ pub const ALL: &[Published] = &[
     ),
     schema(
         "model-call",
-        "one call of a model, as every view tells it",
+        "one call of a model, as every view shows it",
         include_str!("../json/model-call.schema.json"),
     ),
     schema(

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use tapewright_proxy::behind::{self, MakeObserver, Observer};
 use tapewright_proxy::http::operations::{Counting, Operations, wall_time};
-use tapewright_proxy::page::{Search, Whose};
+use tapewright_proxy::page::{Search, TapeFilter};
 use tapewright_proxy::record::Settings;
 use tapewright_proxy::traces::Figures;
 use tapewright_schemas::envelope::Envelope;
@@ -64,7 +64,7 @@ impl Behind {
             operations: operations.clone(),
         };
         drop(TOLD.set(told));
-        let (tracing, inlet) = traces.as_ref().map(Traces::observers).unzip();
+        let (tracing, span_sender) = traces.as_ref().map(Traces::observers).unzip();
         let mut makers: Vec<MakeObserver> = tracing.into_iter().collect();
         makers.extend(operations.map(counting));
         let pace = traces.as_ref().map_or(PACE, Traces::pace);
@@ -73,8 +73,8 @@ impl Behind {
             (!all.is_empty()).then(|| Box::new(All(all)) as Box<dyn Observer>)
         };
         let at_end = move |unread| {
-            if let Some(inlet) = inlet {
-                inlet.close(unread);
+            if let Some(span_sender) = span_sender {
+                span_sender.close(unread);
             }
         };
         let behind = behind::Behind::start(search(settings, whole), Box::new(make), pace, at_end);
@@ -112,14 +112,14 @@ fn search(settings: &Settings, whole: Option<&Path>) -> Search {
     if let Some(folder) = whole {
         return Search {
             folder: folder.to_owned(),
-            whose: Whose::PartOf(header.part_of.clone()),
+            tapes: TapeFilter::PartOf(header.part_of.clone()),
             several: true,
         };
     }
     let (folder, several) = settings.target.place();
     Search {
         folder,
-        whose: Whose::Recorder {
+        tapes: TapeFilter::Recorder {
             pid: header.pid,
             created: header.created.clone(),
         },

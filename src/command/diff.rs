@@ -13,6 +13,7 @@ use crate::command::redaction::{self, Redaction};
 use crate::exit::Exit;
 use crate::report::diff::Differing;
 use crate::report::formats::{Format, Told as _};
+use crate::report::progress::Progress;
 use crate::report::{self, Mistake};
 
 /// Compare two recordings, exchange by exchange
@@ -21,14 +22,15 @@ use crate::report::{self, Mistake};
 /// JSON path; tools, prompts and resources by name; model calls by what determines
 /// the answer. By default, IDs, times and other values that are new in every
 /// session do not count. Changes of latency are shown if they exceed the noise,
-/// and never count as a difference.
+/// and never count as a difference. In two folders, recordings of the same name
+/// are compared.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The earlier recording
+    /// The earlier recording, or a folder of recordings
     #[arg(value_name = "BEFORE")]
     before: PathBuf,
-    /// The later recording
+    /// The later recording, or a folder of recordings
     #[arg(value_name = "AFTER")]
     after: PathBuf,
     /// Also compare UUIDs, times and the like, and the order of tools
@@ -54,7 +56,8 @@ Examples:
   tapewright diff fs.json session.json
   tapewright diff fs.tape.jsonl session.tape.jsonl \\
       --ignore /result/serverInfo/version --exact
-  tapewright diff fs.json session.json --format markdown";
+  tapewright diff fs.json session.json --format markdown
+  tapewright diff cassettes/ recordings/";
 
 /// Compares, and reports.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -72,12 +75,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         rules: Arc::new(redaction::rules(&arguments.redaction.settings())?),
     };
     let sides = [&arguments.before, &arguments.after];
-    let is_whole = sides.iter().all(|path| path.is_dir());
-    let parts = if is_whole {
-        whole::parts(sides, &options)?
-    } else {
-        whole::of_files(sides, &options)?
+    let parts = match sides.map(|path| path.is_dir()) {
+        [true, true] => whole::parts(sides, &options, &mut Progress::count(0))?,
+        [false, false] => whole::of_files(sides, &options)?,
+        [is_folder, _] => return Err(unlike(sides, is_folder)),
     };
+    let is_whole = arguments.before.is_dir();
     let differing = Differing {
         before: &arguments.before,
         after: &arguments.after,
@@ -91,4 +94,20 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     report::out(&differing.text(format)?)?;
     Ok(differing.exit())
+}
+
+/// Why a folder is not compared with a file.
+fn unlike([before, after]: [&PathBuf; 2], is_before: bool) -> anyhow::Error {
+    let shown = |path: &PathBuf| report::safe(&path.display().to_string());
+    let (folder, file) = if is_before {
+        (before, after)
+    } else {
+        (after, before)
+    };
+    let what = format!(
+        "`{}` is a folder, and `{}` is not",
+        shown(folder),
+        shown(file)
+    );
+    Mistake::new(what, "give two recordings, or two folders").into()
 }

@@ -196,7 +196,7 @@ pub(crate) fn end(fault_set: &FaultSet) {
         if entry.beyond > 0 {
             let beyond = entry.beyond;
             report::note(&format!(
-                "fault {name} would have held {beyond} more, had not too many been held already"
+                "fault {name} did not hold {beyond} more: too many messages were held"
             ));
         }
     }

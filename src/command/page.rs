@@ -13,7 +13,7 @@ use tapewright_engine::fault::FaultSet;
 use tapewright_models::links::PartLinks;
 use tapewright_proxy::control::ListenAddress;
 use tapewright_proxy::page::{
-    self, Drift, Ended, Feed, Room, Search, Serving, Shown, Source, Whose, Words,
+    self, Drift, Ended, Feed, PageContent, Room, Search, Serving, Source, TapeFilter, Words,
 };
 use tapewright_proxy::record::Settings;
 use tapewright_schemas::event::Offset;
@@ -120,7 +120,7 @@ impl PageArguments {
         let (folder, several) = settings.target.place();
         let mut search = Search {
             folder,
-            whose: Whose::Recorder {
+            tapes: TapeFilter::Recorder {
                 pid: header.pid,
                 created: header.created.clone(),
             },
@@ -129,7 +129,7 @@ impl PageArguments {
         if let Some(folder) = whole {
             search = Search {
                 folder: folder.to_owned(),
-                whose: Whose::PartOf(header.part_of.clone()),
+                tapes: TapeFilter::PartOf(header.part_of.clone()),
                 several: true,
             };
         }
@@ -157,7 +157,7 @@ pub(super) fn serve(shows: Shows<'_>) -> anyhow::Result<Page> {
     let place: SocketAddr = match place {
         Ok(ListenAddress::Tcp(address)) => address,
         Ok(ListenAddress::Unix(_)) => {
-            let what = format!("`{option}`: a browser opens no socket in the file system");
+            let what = format!("`{option}`: browsers cannot open Unix sockets");
             return Err(mistake(what).into());
         }
         Err(error) => return Err(mistake(format!("`{option}`: {error}")).into()),
@@ -183,7 +183,7 @@ pub(super) fn serve(shows: Shows<'_>) -> anyhow::Result<Page> {
         fault_set: shows.fault_set.cloned(),
         drift: shows.drift,
     };
-    let served = Shown::start(feed).and_then(|shown| page::serve(shown, settings, place));
+    let served = PageContent::start(feed).and_then(|shown| page::serve(shown, settings, place));
     let serving = served.with_context(|| mistake("the page could not be served".to_owned()))?;
     report::raw_note(&format!("{}", json!({ "page": serving.link })));
     Ok(Page { _serving: serving })

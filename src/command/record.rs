@@ -72,8 +72,16 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "FILE|FOLDER/")]
     output: Option<PathBuf>,
     /// Also write a capture, the input of `compliance invariants`
-    #[arg(long = "save-capture", alias = "capture", value_name = "FILE")]
+    #[arg(long = "save-capture", value_name = "FILE")]
     capture: Option<PathBuf>,
+    /// Same as `--save-capture`; elsewhere `--capture` names a recording to read
+    #[arg(
+        long = "capture",
+        value_name = "FILE",
+        hide = true,
+        conflicts_with = "capture"
+    )]
+    deprecated_capture: Option<PathBuf>,
     /// Also write times and durations into the cassette. Without it they are on the tape alone, and
     /// a cassette changes only where the conversation does
     #[arg(long)]
@@ -260,6 +268,9 @@ fn told(arguments: &Arguments, behind: Option<Behind>, finished: &Finished, faul
 /// What is done in place of a recording: an entry is printed, or the server is played, where
 /// the recording that it is part of is.
 fn ahead(arguments: &Arguments, way: &Way<'_>, label: &str) -> anyhow::Result<Option<Exit>> {
+    if arguments.deprecated_capture.is_some() {
+        report::note("`record --capture` is deprecated; use `--save-capture`");
+    }
     if arguments.print_config {
         report::out(&config::entry(arguments, way, label)?)?;
         return Ok(Some(Exit::Pass));
@@ -347,6 +358,11 @@ impl Arguments {
         Ok(Part::inherited())
     }
 
+    fn capture(&self) -> Option<&Path> {
+        let capture = self.capture.as_ref().or(self.deprecated_capture.as_ref());
+        capture.map(PathBuf::as_path)
+    }
+
     /// Where everything is recorded.
     fn target(&self, label: &str, part: Option<&Part>, clock: Clock) -> anyhow::Result<Target> {
         if let Some(part) = part.filter(|_| self.models.models) {
@@ -363,9 +379,9 @@ impl Arguments {
         if self.cassette_times {
             target = target.with_times();
         }
-        if let Some(capture) = &self.capture {
+        if let Some(capture) = self.capture() {
             output::check_ahead(capture, Over::Recording)?;
-            if self.output.as_deref() == Some(capture.as_path()) {
+            if self.output.as_deref() == Some(capture) {
                 let what = "the cassette and the capture are the same file";
                 return Err(Mistake::new(what, "choose another file for `--save-capture`").into());
             }
@@ -383,7 +399,7 @@ impl Arguments {
             return Err(Mistake::new(what, hint).into());
         }
         let given = [
-            (self.capture.is_some(), "--save-capture"),
+            (self.capture().is_some(), "--save-capture"),
             (self.http.forward_proxy.is_some(), "--forward-proxy"),
         ];
         match given.iter().find(|(given, _)| *given) {

@@ -64,7 +64,7 @@ fn fault(written: &Written) -> anyhow::Result<Fault> {
         }
         FaultKind::RecoverAfter(calls) => ("recover_after", vec![("failures", calls.to_string())]),
     };
-    let kind = kinds::find(name).ok_or_else(|| mistake(format!("there is no `{name}`")))?;
+    let kind = kinds::find(name).ok_or_else(|| mistake(format!("unknown fault `{name}`")))?;
     let mut fault = Fault::new(kind);
     fault.name = Some(written.name.clone());
     fault.selector.tool.clone_from(&written.tool);

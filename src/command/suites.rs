@@ -13,7 +13,7 @@ use super::variables::Variables;
 use super::{redaction, validate};
 use crate::report;
 use crate::report::suite::{Redaction, View};
-use crate::suite::judging::{Circumstances, JudgeOptions, Judges};
+use crate::suite::judging::{JudgeOptions, Judges, JudgingContext};
 use crate::suite::models::Money;
 use crate::suite::plan::Plan;
 use crate::suite::result::Results;
@@ -118,7 +118,7 @@ impl Ready {
     ) -> Judges {
         Judges::new(
             how,
-            &Circumstances {
+            &JudgingContext {
                 path: &self.path,
                 suite: &self.suite,
                 variables,

@@ -93,7 +93,7 @@ impl Readers<'_> {
     /// the end.
     pub(crate) fn start_unkept(self, run: Unkept<'_>, clock: Clock) -> anyhow::Result<Running> {
         if self.page.is_asked() || self.destination.is_somewhere() {
-            let scratch = Scratch::create().context("there is no place for the tape")?;
+            let scratch = Scratch::create().context("cannot create a folder for the tape")?;
             let (settings, log_listener) = run.settings(&scratch, self.beside, clock)?;
             let running = self.start(settings, log_listener, clock)?;
             return Ok(Running {

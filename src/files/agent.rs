@@ -59,6 +59,31 @@ impl AgentTapes {
         }
     }
 
+    /// Whether calls of models are on a tape of their own.
+    fn has_tape_of_models(&self) -> bool {
+        self.models.iter().any(|path| folder::is_of_models(path))
+    }
+
+    /// Refuses several servers of which one would be served, and nobody said which.
+    pub(crate) fn check_one_server(&self, named: &Path) -> anyhow::Result<()> {
+        let [first, _, ..] = self.servers.as_slice() else {
+            return Ok(());
+        };
+        if self.has_tape_of_models() {
+            return Ok(());
+        }
+        let (named, first) = (named.display().to_string(), first.display().to_string());
+        let what = format!(
+            "`{}` has several recordings, and a replay serves one",
+            safe(&named)
+        );
+        Err(Mistake::new(
+            what,
+            format!("give one of them, such as `{}`", safe(&first)),
+        )
+        .into())
+    }
+
     /// The tapes of MCP servers of a folder; a recording that is one file has none beside it.
     pub(crate) fn mcp_servers(&self) -> &[PathBuf] {
         match self.servers.as_slice() {

@@ -1,5 +1,6 @@
 //! Which file a name means.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,30 +26,47 @@ pub(super) fn existing(named: &Path) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// What is said of a file that does not exist: which one does.
+/// The error for a recording that does not exist.
 fn missing(named: &Path) -> anyhow::Error {
-    let name = named.file_name().unwrap_or_default().to_string_lossy();
+    let hint = near(named, super::folder::has_name);
+    let hint = hint.unwrap_or_else(|| MISSING.to_owned());
+    unreadable(named, "no such file, and no tape next to it", &hint)
+}
+
+/// Which file was meant by one that does not exist: one of those that `is_one` takes, in the same
+/// folder.
+pub(crate) fn near(named: &Path, is_one: impl Fn(&Path) -> bool) -> Option<String> {
     let folder = match named.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let there: Vec<String> = super::folder::named(folder)
-        .unwrap_or_default()
-        .iter()
-        .map(|path| {
-            path.file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned()
-        })
-        .collect();
-    let hint = did_you_mean(&name, there.iter().map(String::as_str));
-    let hint = hint.unwrap_or_else(|| MISSING.to_owned());
-    unreadable(
-        named,
-        "no such file, and no tape next to it",
-        &report::safe(&hint),
-    )
+    let text = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+    let stem = text(named.file_stem());
+    // What all names end in makes none of them alike.
+    let is_near = |path: &Path| did_you_mean(&stem, [&*text(path.file_stem())]).is_some();
+    let entries = fs::read_dir(folder).ok()?.filter_map(Result::ok);
+    let paths = entries.map(|entry| entry.path()).take(MOST_FILES);
+    let paths = paths.filter(|path| is_one(path) && is_near(path) && path.is_file());
+    let mut names: Vec<String> = paths.map(|path| text(path.file_name())).collect();
+    names.sort();
+    let name = text(named.file_name());
+    let hint = did_you_mean(&name, names.iter().map(String::as_str))?;
+    Some(report::safe(&hint))
+}
+
+/// The error for a file that cannot be read: one that does not exist is answered with the one that
+/// was meant, if any, and otherwise with the hint.
+pub(crate) fn unreadable_or_near(
+    named: &Path,
+    error: &io::Error,
+    hint: &str,
+    is_one: impl Fn(&Path) -> bool,
+) -> anyhow::Error {
+    if error.kind() != io::ErrorKind::NotFound {
+        return unreadable(named, &error.to_string(), hint);
+    }
+    let hint = near(named, is_one).unwrap_or_else(|| hint.to_owned());
+    unreadable(named, "no such file", &hint)
 }
 
 /// The file that writing to this path would write to: where its links lead, even when
@@ -114,6 +132,8 @@ fn tape_number(name: &str, stem: &str) -> Option<u64> {
 }
 
 const LINK_LIMIT: usize = 40;
+/// How many files of a folder are compared with a name.
+const MOST_FILES: usize = 1_000;
 const MISSING: &str = "record one with `tapewright record -o FILE -- COMMAND`";
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The recordings of a folder.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tapewright_schemas::recording::FileKind;
 
 use crate::files::{Recording, first_line, unreadable};
-use crate::report;
+use crate::report::{self, Mistake};
 
 /// Every recording of a folder once, by name: of the files that one recording left, the
 /// tape counts, which tells the most.
@@ -23,6 +23,50 @@ pub(crate) fn recordings(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
         is_recording
     });
     Ok(chosen)
+}
+
+/// The recordings that a name stands for: a file, or those in a folder.
+///
+/// # Errors
+///
+/// When the folder cannot be read, or has no recording.
+pub(crate) fn of(named: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    if !named.is_dir() {
+        return Ok(vec![named.to_owned()]);
+    }
+    let found = recordings(named)?;
+    if found.is_empty() {
+        let hint = "give a recording, or a folder that contains some; subfolders are not searched";
+        return Err(unreadable(named, "no recording in this folder", hint));
+    }
+    Ok(found)
+}
+
+/// The same, of one server: the recording of an agent may be of several, and its model calls are
+/// left out.
+pub(crate) fn of_server(named: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut found = of(named)?;
+    if !named.is_dir() {
+        return Ok(found);
+    }
+    found.retain(|path| !is_of_models(path));
+    let mut labels = BTreeSet::new();
+    for path in &found {
+        let header = Recording::open(path)?.header();
+        if !header.part_of.is_empty() {
+            labels.insert(header.label);
+        }
+    }
+    if labels.len() < 2 {
+        return Ok(found);
+    }
+    let labels: Vec<String> = labels.iter().map(|one| report::safe(one)).collect();
+    let what = format!(
+        "`{}` has recordings of several servers: {}",
+        report::safe(&named.display().to_string()),
+        labels.join(", ")
+    );
+    Err(Mistake::new(what, "give the recordings of one server, file by file").into())
 }
 
 /// Every file of a folder that is a recording by its name, whatever stands beside it.
@@ -121,7 +165,8 @@ fn name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-fn is_tape(path: &Path) -> bool {
+/// Whether a file is a tape by its name.
+pub(crate) fn is_tape(path: &Path) -> bool {
     name(path).ends_with(".tape.jsonl")
 }
 

@@ -36,13 +36,10 @@ fn suites_of(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(fail)? {
         let path = entry.map_err(fail)?.path();
-        let is_yaml = path
-            .extension()
-            .is_some_and(|end| end == "yaml" || end == "yml");
         let is_hidden = path
             .file_name()
             .is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        if is_yaml && !is_hidden && path.is_file() {
+        if is_yaml(&path) && !is_hidden && path.is_file() {
             found.push(path);
         }
     }
@@ -56,6 +53,12 @@ fn suites_of(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     }
     found.sort();
     Ok(found)
+}
+
+/// Whether a file is YAML by its name.
+pub(crate) fn is_yaml(path: &Path) -> bool {
+    let ending = path.extension();
+    ending.is_some_and(|ending| ending == "yaml" || ending == "yml")
 }
 
 /// The files of the disk.
@@ -79,6 +82,10 @@ impl Files for Disk {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         Ok(bytes)
+    }
+
+    fn near(&self, path: &Path) -> Option<String> {
+        super::near(path, is_yaml)
     }
 
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {

@@ -119,7 +119,7 @@ fn proposal(one: &Compared) -> String {
 
 fn no_proposal(why: NoProposal) -> &'static str {
     match why {
-        NoProposal::NoScores => "there is no score",
+        NoProposal::NoScores => "no score",
         NoProposal::OneLabel => "it needs examples that pass and examples that fail",
         NoProposal::Chance => "none agrees better than chance",
     }

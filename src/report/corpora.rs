@@ -133,7 +133,7 @@ pub(crate) fn rule(rule: &RegisteredRule) -> String {
         lines.extend([String::new(), format!("In {version}:")]);
         match corpus.as_ref().and_then(|corpus| corpus.rule(&rule.id)) {
             Some(tested) => lines.extend(tests(tested)),
-            None => lines.push("  the corpus of this version leaves it out".to_owned()),
+            None => lines.push("  is not in the corpus of this version".to_owned()),
         }
     }
     let mut out = String::new();
@@ -149,7 +149,7 @@ pub(crate) fn rule(rule: &RegisteredRule) -> String {
 fn untested(rule: &Rule) -> &'static str {
     let names_an_invariant = |notes: &String| notes.contains("INV-");
     if rule.notes.as_ref().is_some_and(names_an_invariant) {
-        "  is judged passively: no call puts it to the test, an invariant judges what passes"
+        "  is checked passively: an invariant checks the traffic, and no call is made for it"
     } else {
         "  is not exercised"
     }

@@ -298,7 +298,7 @@ fn row(one: &Compared, file: &str) -> Row {
                     if count == 1 { "is" } else { "are" },
                 );
                 lines.push(format!(
-                    "{count} {places} more {are} as an earlier call has told"
+                    "{count} more {places} {are} the same as in an earlier call"
                 ));
             }
             let text = lines.join("\n");

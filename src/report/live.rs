@@ -191,7 +191,7 @@ fn gap(why: GapReason) -> &'static str {
         GapReason::Disk => "cannot write the tape",
         GapReason::Encoding => "cannot decode the content encoding",
         GapReason::QueueFull => "the queue was full",
-        GapReason::Unknown => "nobody knows why",
+        GapReason::Unknown => "unknown reason",
     }
 }
 

@@ -1,7 +1,7 @@
 //! Everything that is said to people. The only room that may print; `record` never comes
 //! here while a session runs, except to say on standard error what `-v` asked for.
 
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use clap::error::{ContextKind, ErrorKind};
 
@@ -89,17 +89,33 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
     // A closed terminal cannot be told about it.
     drop(error.print());
     let word = error.get(ContextKind::InvalidArg).map(ToString::to_string);
-    let is_server = word.is_some_and(|word| !word.starts_with('-'));
-    if error.kind() == ErrorKind::UnknownArgument && is_server {
-        err(
-            "\nhint: put `--` before the command of the server: tapewright record [OPTIONS] -- COMMAND [ARGS…]\n",
-        );
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string);
+    if error.kind() == ErrorKind::UnknownArgument
+        && let (Some(word), Some(usage)) = (word, usage)
+        && let Some(hint) = misplaced(&word, &usage)
+    {
+        err(&format!("\nhint: {hint}\n"));
     }
     if error.use_stderr() {
         Exit::Unusable
     } else {
         Exit::Pass
     }
+}
+
+/// What to do about a word that was not expected, by the usage of the command.
+fn misplaced(word: &str, usage: &str) -> Option<String> {
+    if word.starts_with('-') {
+        return None;
+    }
+    if usage.contains("--capture <") {
+        return Some(format!("give a recording with `--capture {}`", safe(word)));
+    }
+    let takes_server = usage.contains("[COMMAND]") || usage.contains("-- <");
+    takes_server.then(|| {
+        "put `--` before the command of the server: tapewright record [OPTIONS] -- COMMAND [ARGS…]"
+            .to_owned()
+    })
 }
 
 /// An error with its causes on one line.
@@ -122,6 +138,11 @@ pub(crate) fn causes(error: &dyn std::error::Error) -> String {
 pub(crate) fn out(text: &str) -> anyhow::Result<()> {
     io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
+}
+
+/// Whether standard output is a terminal, where progress would stand between the lines of a result.
+pub(crate) fn is_terminal() -> bool {
+    io::stdout().is_terminal()
 }
 
 /// Standard output, for a result that is too long for memory.

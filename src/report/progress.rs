@@ -1,7 +1,10 @@
 //! How far something is: one line of stderr, written over and over, where that is a terminal.
 
+use std::cell::RefCell;
 use std::fs::File;
-use std::io::{IsTerminal as _, Seek as _, Write as _};
+use std::io::{self, IsTerminal as _, Read, Seek as _, Write as _};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use tapewright_proxy::clock::Clock;
@@ -38,11 +41,10 @@ impl Progress {
     }
 
     fn new(total: u64, unit: fn(u64) -> String) -> Self {
-        let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         Self {
             line: Line::new(total, unit),
             clock: Clock::start(),
-            is_shown: std::io::stderr().is_terminal() && !is_dumb,
+            is_shown: is_shown(),
         }
     }
 
@@ -78,14 +80,14 @@ impl Drop for Progress {
 
 /// Writes over the line. Whoever has no terminal any more has no use for it.
 fn write(line: &str) {
-    write!(std::io::stderr(), "\r\u{1b}[K{line}").ok();
+    write!(io::stderr(), "\r\u{1b}[K{line}").ok();
 }
 
-/// How much of a file has been read, told by its handle: a copy of it shares its position.
+/// How much of some files has been read, by their handles: a copy of a handle shares its position.
 #[derive(Debug)]
 pub(crate) struct Reading {
     progress: Progress,
-    file: File,
+    files: Vec<File>,
     name: String,
     calls: u64,
 }
@@ -94,14 +96,19 @@ pub(crate) struct Reading {
 const CALLS: u64 = 1024;
 
 impl Reading {
-    /// Of this file; `None` where it cannot be told, or nobody would see it.
+    /// Of one file; `None` if its length is unknown, or if nobody would see it.
     pub(crate) fn of(file: &File, name: &str) -> Option<Self> {
-        let total = file.metadata().ok()?.len();
-        let progress = Progress::bytes(total);
+        Self::of_all(vec![file.try_clone().ok()?], name)
+    }
+
+    /// The same, of several files that are read side by side.
+    pub(crate) fn of_all(files: Vec<File>, name: &str) -> Option<Self> {
+        let lengths = files.iter().map(|file| Some(file.metadata().ok()?.len()));
+        let progress = Progress::bytes(lengths.sum::<Option<u64>>()?);
         progress.is_shown.then_some(())?;
         Some(Self {
             progress,
-            file: file.try_clone().ok()?,
+            files,
             name: name.to_owned(),
             calls: 0,
         })
@@ -110,11 +117,131 @@ impl Reading {
     /// Something was read.
     pub(crate) fn step(&mut self) {
         self.calls += 1;
-        if self.calls.is_multiple_of(CALLS)
-            && let Ok(done) = self.file.stream_position()
-        {
+        if !self.calls.is_multiple_of(CALLS) {
+            return;
+        }
+        let done = self
+            .files
+            .iter_mut()
+            .map(|file| file.stream_position().ok());
+        if let Some(done) = done.sum::<Option<u64>>() {
             self.progress.at(done, &self.name);
         }
+    }
+}
+
+/// How long something of unknown length has taken; gone when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Elapsed {
+    over: Arc<Over>,
+    drawing: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Over {
+    is_over: Mutex<bool>,
+    wake: Condvar,
+}
+
+impl Elapsed {
+    /// Of what is called so: `comparing a.json with b.json`.
+    pub(crate) fn of(name: &str) -> Self {
+        let over = Arc::new(Over::default());
+        let (shared, name) = (Arc::clone(&over), safe(name));
+        let draw = move || shared.draw(&name);
+        let drawing = is_shown().then(|| thread::Builder::new().name("progress".to_owned()));
+        // Without a thread nobody sees how long it takes, and nothing else is missing.
+        let drawing = drawing.and_then(|thread| thread.spawn(draw).ok());
+        Self { over, drawing }
+    }
+}
+
+impl Over {
+    fn draw(&self, name: &str) {
+        let clock = Clock::start();
+        let mut next = PATIENCE;
+        let mut was_drawn = false;
+        let mut is_over = self.is_over.lock().unwrap_or_else(PoisonError::into_inner);
+        while !*is_over {
+            let elapsed = clock.elapsed();
+            if elapsed >= next {
+                let line = format!("{name}: {} s", elapsed.as_secs());
+                write(&line.chars().take(COLUMNS).collect::<String>());
+                was_drawn = true;
+                next = elapsed + PATIENCE;
+            }
+            let left = next.saturating_sub(elapsed);
+            let waited = self.wake.wait_timeout(is_over, left);
+            (is_over, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        if was_drawn {
+            write("");
+        }
+    }
+}
+
+impl Drop for Elapsed {
+    fn drop(&mut self) {
+        *self
+            .over
+            .is_over
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = true;
+        self.over.wake.notify_all();
+        if let Some(drawing) = self.drawing.take() {
+            drawing.join().ok();
+        }
+    }
+}
+
+/// Whether there is a terminal that can write over a line.
+fn is_shown() -> bool {
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+    io::stderr().is_terminal() && !is_dumb
+}
+
+/// Counts what is read through it.
+pub(crate) struct Counted<'c, R> {
+    inner: R,
+    work: &'c RefCell<Work>,
+}
+
+/// Bytes that are read in several passes.
+pub(crate) struct Work {
+    progress: Progress,
+    name: String,
+    done: u64,
+}
+
+impl Work {
+    /// So many bytes in all, of a file with this name.
+    pub(crate) fn new(total: u64, name: String) -> Self {
+        let progress = Progress::bytes(total);
+        Self {
+            progress,
+            name,
+            done: 0,
+        }
+    }
+
+    /// So many bytes more were read.
+    pub(crate) fn read(&mut self, bytes: usize) {
+        self.done += bytes as u64;
+        self.progress.at(self.done, &self.name);
+    }
+}
+
+impl<'c, R> Counted<'c, R> {
+    pub(crate) fn new(inner: R, work: &'c RefCell<Work>) -> Self {
+        Self { inner, work }
+    }
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.work.borrow_mut().read(count);
+        Ok(count)
     }
 }
 

@@ -40,45 +40,69 @@ impl Verified<'_> {
         self.checks.iter().filter(same).count()
     }
 
-    fn skipped(&self) -> usize {
-        self.checks.len() - self.drifted() - self.same()
+    fn group(&self) -> Group {
+        let tape = self.tape.display().to_string();
+        Group {
+            rows: self.checks.iter().map(|check| row(check, &tape)).collect(),
+            title: tape,
+            ..Group::default()
+        }
     }
 
-    fn summary(&self) -> String {
-        let skipped = match self.skipped() {
-            0 => String::new(),
-            count => format!(", {count} not sent"),
-        };
-        format!(
-            "{} drifted, {} the same{skipped}",
-            self.drifted(),
-            self.same()
-        )
+    fn json(&self) -> serde_json::Value {
+        serde_json::json!({
+            "tape": self.tape.display().to_string(),
+            "drifted": self.drifted(),
+            "same": self.same(),
+            "skipped": self.checks.len() - self.drifted() - self.same(),
+            "checks": self.checks,
+        })
     }
 }
 
-impl Told for Verified<'_> {
+/// What was found in one recording, or in those of a folder.
+#[derive(Debug)]
+pub(crate) struct AllVerified<'v> {
+    /// They are those of a folder.
+    pub(crate) is_folder: bool,
+    /// One for each recording.
+    pub(crate) all: Vec<Verified<'v>>,
+}
+
+impl AllVerified<'_> {
+    /// The worst exit status of any.
+    pub(crate) fn exit(&self) -> Exit {
+        let exits: Vec<Exit> = self.all.iter().map(Verified::exit).collect();
+        Exit::worst(&exits)
+    }
+
+    fn summary(&self) -> String {
+        let drifted: usize = self.all.iter().map(Verified::drifted).sum();
+        let same: usize = self.all.iter().map(Verified::same).sum();
+        let checks: usize = self.all.iter().map(|one| one.checks.len()).sum();
+        let skipped = match checks - drifted - same {
+            0 => String::new(),
+            count => format!(", {count} not sent"),
+        };
+        format!("{drifted} drifted, {same} the same{skipped}")
+    }
+}
+
+impl Told for AllVerified<'_> {
     fn report(&self) -> Report {
-        let tape = self.tape.display().to_string();
         Report {
             title: "Drift",
-            groups: vec![Group {
-                rows: self.checks.iter().map(|check| row(check, &tape)).collect(),
-                title: tape,
-                ..Group::default()
-            }],
+            groups: self.all.iter().map(Verified::group).collect(),
             result: Some(self.summary()),
         }
     }
 
     fn json(&self) -> anyhow::Result<String> {
-        json::text(&serde_json::json!({
-            "tape": self.tape.display().to_string(),
-            "drifted": self.drifted(),
-            "same": self.same(),
-            "skipped": self.skipped(),
-            "checks": self.checks,
-        }))
+        let all: Vec<_> = self.all.iter().map(Verified::json).collect();
+        match all.as_slice() {
+            [one] if !self.is_folder => json::text(one),
+            all => json::text(&all),
+        }
     }
 }
 

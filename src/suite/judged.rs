@@ -51,7 +51,7 @@ pub(super) fn world(case: &Case, test: &Test, shared: &Arc<SuiteWorld>) -> TestW
     let tool = test.ask.subject().unwrap_or_default();
     TestWorld {
         shared: Arc::clone(shared),
-        desk: shared.desk(case.kind, &case.name),
+        test_judge: shared.test_judge(case.kind, &case.name),
         variables: TestWorld::variables(&case.name, &test.server, tool),
         time: case.timeout,
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tapewright_assertions::{EvalError, Json, Opinion, Phase, Question, Snapshot, World};
 use tapewright_schemas::redact::{Redactor, Rules};
 
-use super::judging::{Desk, Judges};
+use super::judging::{Judges, TestJudge};
 use super::plan::Kind;
 use super::result::Row;
 use super::transform;
@@ -42,7 +42,7 @@ pub(crate) struct SuiteWorld {
 pub(crate) struct TestWorld {
     pub(crate) shared: Arc<SuiteWorld>,
     /// What judges think of this test.
-    pub(crate) desk: Option<Arc<Desk>>,
+    pub(crate) test_judge: Option<Arc<TestJudge>>,
     /// What a transform is told about the test: the documented variables.
     pub(crate) variables: Vec<(String, String)>,
     /// The limit of the test.
@@ -70,10 +70,10 @@ impl SuiteWorld {
         self.snapshots.redacted(value)
     }
 
-    /// The desk of a test with this kind and name.
-    pub(crate) fn desk(&self, kind: Kind, name: &str) -> Option<Arc<Desk>> {
+    /// The test_judge of a test with this kind and name.
+    pub(crate) fn test_judge(&self, kind: Kind, name: &str) -> Option<Arc<TestJudge>> {
         let judges = self.judges.as_ref()?;
-        Some(Arc::new(Desk::new(judges, kind, name, None, None)))
+        Some(Arc::new(TestJudge::new(judges, kind, name, None, None)))
     }
 }
 
@@ -188,18 +188,18 @@ impl World for TestWorld {
     }
 
     fn consult(&self, question: &Question<'_>, candidate: &str) -> Opinion {
-        let Some(desk) = &self.desk else {
+        let Some(test_judge) = &self.test_judge else {
             return Opinion::Deferred("nothing here asks a model".to_owned());
         };
-        desk.consult(question, candidate)
+        test_judge.consult(question, candidate)
     }
 }
 
 impl TestWorld {
     /// Gives a row what judges thought, and what it cost.
     pub(crate) fn settle(&self, row: &mut Row) {
-        if let Some(desk) = &self.desk {
-            desk.settle(row);
+        if let Some(test_judge) = &self.test_judge {
+            test_judge.settle(row);
         }
     }
 

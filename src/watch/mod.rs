@@ -23,12 +23,12 @@ mod parts;
 mod prompt;
 pub(crate) mod run;
 mod said;
-mod shown;
 pub(crate) mod source;
 mod state;
 mod store;
 mod sums;
 mod texts;
+mod visible;
 
 #[cfg(test)]
 pub(crate) mod tests;

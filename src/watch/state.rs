@@ -10,8 +10,8 @@ use super::overlay::{Overlay, What};
 use super::parts::{Introduced, Part, PartState};
 use super::prompt::Prompt;
 use super::said::Said;
-use super::shown::Shown;
 use super::store::{Store, Touched};
+use super::visible::VisibleLines;
 use crate::report::watch as words;
 
 /// What is watched, and how it is looked at.
@@ -22,9 +22,9 @@ pub(crate) struct State {
     /// The panel that is seen.
     pub(crate) panel: Panel,
     /// The lines of the stream.
-    pub(crate) stream: Shown,
+    pub(crate) stream: VisibleLines,
     /// The lines beside the exchanges.
-    pub(crate) lanes: Shown,
+    pub(crate) lanes: VisibleLines,
     /// The cursors of the other panels.
     pub(crate) lists: [List; Panel::ALL.len()],
     /// What lies over the panel, the last on top.
@@ -125,8 +125,8 @@ impl State {
         Self {
             store: Store::new(hang_after_us),
             panel: Panel::Stream,
-            stream: Shown::of(Wanted::PLAIN),
-            lanes: Shown::of(LANES),
+            stream: VisibleLines::of(Wanted::PLAIN),
+            lanes: VisibleLines::of(LANES),
             lists: [List::default(); Panel::ALL.len()],
             over: Vec::new(),
             prompt: None,

@@ -54,7 +54,7 @@ fn files_are_for_their_owner_alone_and_nothing_else_is_left() {
     let options = [
         "-o",
         cassette.to_str().unwrap(),
-        "--capture",
+        "--save-capture",
         capture.to_str().unwrap(),
     ];
     let mut session = Session::start(record(&options, &["sh", "-c", ANSWER]));
@@ -136,7 +136,11 @@ fn what_is_no_recording_is_never_replaced() {
         let server = ["--", "sh", "-c", ANSWER];
         let commands: [&[&str]; 6] = [
             &[&["record", "-o", &file][..], &server].concat(),
-            &[&["record", "-o", &other, "--capture", &file][..], &server].concat(),
+            &[
+                &["record", "-o", &other, "--save-capture", &file][..],
+                &server,
+            ]
+            .concat(),
             &["replay", &fs, "-o", &file],
             &["export", &fs, "--as", "capture", "-o", &file],
             &["export", &fs, "--as", "tape", "-o", &file],
@@ -150,7 +154,7 @@ fn what_is_no_recording_is_never_replaced() {
     }
     // One file cannot be two.
     let both = path("both.json");
-    let said = refused(&["record", "-o", &both, "--capture", &both, "--", "true"]);
+    let said = refused(&["record", "-o", &both, "--save-capture", &both, "--", "true"]);
     assert!(said.contains("are the same file"), "{said}");
     // An empty file, as `mktemp` makes them, and a recording are replaced.
     for text in ["", r#"{"server_label":"x","exchanges":[]}"#] {
@@ -263,7 +267,7 @@ fn a_folder_that_cannot_be_written_is_refused_before_anything_is_started() {
         ("-o", "file/fs.json"),
         ("-o", "file/fs.tape.jsonl"),
         ("-o", "file/folder/"),
-        ("--capture", "file/fs.capture.json"),
+        ("--save-capture", "file/fs.capture.json"),
     ] {
         let output = folder.path().join(name);
         let output = output.to_str().unwrap();

@@ -18,7 +18,7 @@ echo "{\"jsonrpc\":\"2.0\",\"id\":$n,\"result\":{\"pad\":\"$pad\"}}"; done"#;
 fn talk(folder: &Path) -> Session {
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     let (cassette, capture) = (path("fs.json"), path("fs.capture.json"));
-    let options = ["-o", &cassette, "--capture", &capture];
+    let options = ["-o", &cassette, "--save-capture", &capture];
     let mut session = Session::start(record(&options, &["sh", "-c", ANSWER]));
     for id in 1..=200 {
         session.send(&format!(

@@ -130,7 +130,7 @@ fn secrets_of_the_environment_and_the_command_line_reach_no_file() {
         &[
             "-o",
             cassette.to_str().unwrap(),
-            "--capture",
+            "--save-capture",
             capture.to_str().unwrap(),
             "--redact-env",
             "PLAIN",

@@ -169,7 +169,7 @@ fn no_canary_survives_in_any_byte_of_any_file_and_every_lookalike_does() {
         &[
             "-o",
             cassette.to_str().unwrap(),
-            "--capture",
+            "--save-capture",
             capture.to_str().unwrap(),
         ],
         &["sh", "-c", script, "sh", "--api-key", &argument],

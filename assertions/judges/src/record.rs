@@ -239,7 +239,7 @@ impl fmt::Display for Miss {
             Self::Candidate(text) => {
                 write!(out, "the candidate changed: `{}` was recorded", cut(text))
             }
-            Self::Age => write!(out, "what is recorded is older than it may be"),
+            Self::Age => write!(out, "the recorded verdict is too old"),
             Self::Sample => write!(out, "fewer opinions about it were recorded"),
         }
     }

@@ -139,7 +139,7 @@ pub(super) fn judge(expectation: &Expectation, answer: &Answer<'_>, outcome: &mu
     let headers = match answer.headers {
         Headers::Known(headers) => headers,
         Headers::NotHttp => {
-            let note = "there are no response headers: the answer did not come over HTTP";
+            let note = "no response headers: the answer did not come over HTTP";
             return outcome
                 .failures
                 .push(Failure::note("response_headers", note));

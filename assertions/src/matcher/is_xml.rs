@@ -87,9 +87,7 @@ fn root_of(text: &str) -> Result<String, String> {
     if document.depth > 0 {
         return Err("an element is not closed".to_owned());
     }
-    document
-        .root
-        .ok_or_else(|| "there is no element".to_owned())
+    document.root.ok_or_else(|| "no element".to_owned())
 }
 
 #[derive(Default)]
@@ -112,16 +110,16 @@ impl Document {
             // An end without its start is an error of the reader.
             Event::End(_) => self.depth = self.depth.saturating_sub(1),
             Event::Text(text) if self.depth == 0 && !text.trim_matches(is_blank).is_empty() => {
-                return Err("there is text outside of the root element".to_owned());
+                return Err("text outside of the root element".to_owned());
             }
             Event::Text(text) if text.contains("]]>") => {
-                return Err("`]]>` stands in text".to_owned());
+                return Err("`]]>` is not allowed in text".to_owned());
             }
             Event::CData(_) if self.depth == 0 => {
-                return Err("there is text outside of the root element".to_owned());
+                return Err("text outside of the root element".to_owned());
             }
             Event::GeneralRef(_) if self.depth == 0 => {
-                return Err("there is a reference outside of the root element".to_owned());
+                return Err("reference outside of the root element".to_owned());
             }
             Event::GeneralRef(reference) => self.reference(reference)?,
             Event::Decl(_) if !first => {
@@ -135,7 +133,7 @@ impl Document {
                 }
             }
             Event::DocType(_) if self.doctype || self.root.is_some() => {
-                return Err("the document type stands at the wrong place".to_owned());
+                return Err("the document type is in the wrong place".to_owned());
             }
             Event::DocType(_) => self.doctype = true,
             _ => {}
@@ -149,7 +147,7 @@ impl Document {
         }
         if self.depth == 0 {
             if self.root.is_some() {
-                return Err("there is more than one root element".to_owned());
+                return Err("more than one root element".to_owned());
             }
             self.root = Some(name.to_owned());
         }
@@ -167,7 +165,7 @@ impl Document {
                 return Ok(());
             }
             if trimmed.len() == rest.len() {
-                return Err("there is no blank in front of an attribute".to_owned());
+                return Err("no whitespace before an attribute".to_owned());
             }
             let (name, behind) = trimmed.split_once('=').ok_or("an attribute has no value")?;
             let name = name.trim_end_matches(is_blank);

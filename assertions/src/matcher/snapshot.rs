@@ -46,8 +46,10 @@ fn checked(key: &str) -> Result<(), LoadError> {
         .any(|part| part.is_empty() || part == "." || part == "..");
     let odd = key.contains(|char: char| char.is_control() || char == ':');
     if escapes || odd || key.len() > KEY_BYTES {
-        return Err(LoadError::here(format!("`{key}` is no key of a snapshot"))
-            .help("write names separated by `/`, as in `tools/echo/baseline`"));
+        return Err(
+            LoadError::here(format!("`{key}` is not a key of a snapshot"))
+                .help("write names separated by `/`, as in `tools/echo/baseline`"),
+        );
     }
     Ok(())
 }

@@ -30,7 +30,7 @@ impl Matcher for IContains {
             Some(Json::String(text)) => {
                 Judged::when(text.to_lowercase().contains(&self.lower), || Failure {
                     expected: expected(),
-                    note: Some(format!("`{}` is not in it, in whatever case", self.written)),
+                    note: Some(format!("`{}` is not in it, in any case", self.written)),
                     ..Failure::default()
                 })
             }

@@ -81,9 +81,9 @@ fn help(body: &str) -> String {
         return format!("write [\"{name}\"] with double quotes");
     }
     match body {
-        "*" => "there are no wildcards; use the matcher `cel` or `schema` on the array".to_owned(),
+        "*" => "wildcards are not supported; use the matcher `cel` or `schema` on the array".to_owned(),
         _ if body.starts_with('-') => {
-            "there are no negative indices; use the matcher `cel`, as in `value[size(value) - 1]`"
+            "negative indices are not supported; use the matcher `cel`, as in `value[size(value) - 1]`"
                 .to_owned()
         }
         _ => "write [0] for an element and [\"a.b\"] for a member".to_owned(),

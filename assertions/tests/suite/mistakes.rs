@@ -201,13 +201,13 @@ fn each_points_at_itself() {
         (
             json!({"matcher": {"snapshot": "../../etc/x"}}),
             "/matcher/snapshot",
-            "no key of a snapshot",
+            "not a key of a snapshot",
             "baseline",
         ),
         (
             json!({"matcher": {"snapshot": "/etc/x"}}),
             "/matcher/snapshot",
-            "no key of a snapshot",
+            "not a key of a snapshot",
             "",
         ),
         (

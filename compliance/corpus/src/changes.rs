@@ -95,7 +95,7 @@ pub static CHANGES: &[RevisionChange] = &[
     ),
     change(
         R3,
-        "That both sides keep to what was agreed is a MUST now",
+        "Both sides must keep to what was agreed",
         &["INV-025", "INV-027", "INV-028"],
     ),
     change(
@@ -135,7 +135,7 @@ pub static CHANGES: &[RevisionChange] = &[
     ),
     change(
         R4,
-        "Arguments that are wrong are told to the model, in a result with `isError`",
+        "Invalid arguments are reported to the model, in a result with `isError`",
         &["EDGE-001"],
     ),
     change(
@@ -180,12 +180,12 @@ pub static CHANGES: &[RevisionChange] = &[
     ),
     change(
         R5,
-        "There is no handshake: every request says in `_meta` of which revision it is and what its client can do",
+        "The handshake is gone: every request says in `_meta` its revision and the capabilities of its client",
         &["SEQ-001", "PROTO-011", "PROTO-012", "INV-073"],
     ),
     change(
         R5,
-        "`server/discover` tells what a server speaks and can do",
+        "`server/discover` reports the revisions and capabilities of a server",
         &["PROTO-009", "REPLAY-003"],
     ),
     change(
@@ -215,7 +215,7 @@ pub static CHANGES: &[RevisionChange] = &[
     ),
     change(
         R5,
-        "Changes are told on the stream of `subscriptions/listen`, which is acknowledged first",
+        "Changes are reported on the stream of `subscriptions/listen`, which is acknowledged first",
         &["PROTO-016", "INV-078"],
     ),
     change(
@@ -254,7 +254,7 @@ pub static CHANGES: &[RevisionChange] = &[
     ),
     change(
         R5,
-        "`Mcp-Method`, `Mcp-Name` and the revision stand in the head and say what the body says; otherwise -32020",
+        "`Mcp-Method`, `Mcp-Name` and the revision are sent as headers and agree with the body; otherwise -32020",
         &[
             "HEADER-005",
             "HEADER-006",

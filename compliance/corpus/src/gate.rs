@@ -29,9 +29,7 @@ pub struct Gate {
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
     /// There is no version to compare from.
-    #[error(
-        "`spec_version_check` needs `spec_version`: there is no revision to compare with `{against}`"
-    )]
+    #[error("`spec_version_check` needs `spec_version` to compare with `{against}`")]
     NoPin {
         /// The version that the block names.
         against: String,

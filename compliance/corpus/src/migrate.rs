@@ -33,7 +33,7 @@ pub struct Note {
 const GOING: &[(&str, &str)] = &[
     (
         "initialize",
-        "there is no handshake; `server/discover` tells revisions and capabilities",
+        "the handshake is gone; `server/discover` reports revisions and capabilities",
     ),
     ("ping", "it is removed"),
     (

@@ -73,7 +73,7 @@ fn row(rule: &RegisteredRule, tested: Option<&Rule>, out: &mut String) {
     let how = match tested {
         Some(tested) if !tested.assertions.is_empty() => transports(rule),
         Some(tested) => tested.notes.clone().unwrap_or_else(|| "no".to_owned()),
-        None => "the corpus of this version leaves it out".to_owned(),
+        None => "it is not in the corpus of this version".to_owned(),
     };
     line(
         out,

@@ -222,7 +222,7 @@ pub enum Untested {
     #[error("the server refused what was chosen for the test: {0}")]
     Refused(Short),
     /// The question was asked less often than it has to be.
-    #[error("it was asked {asked} times, and has to be asked {wanted} times")]
+    #[error("it was sent {asked} times; {wanted} times are required")]
     TooFew {
         /// How often it was.
         asked: usize,
@@ -242,7 +242,7 @@ pub enum Untested {
     #[error("the time limit of the run was reached")]
     OutOfTime,
     /// There is no answer in the evidence, and nobody can tell whether there would have been one.
-    #[error("the request was sent, but nobody waited for the answer")]
+    #[error("the request was sent without waiting for the answer")]
     NotAwaited,
     /// The answer is not the server's.
     #[error("tapewright answered instead of the server")]

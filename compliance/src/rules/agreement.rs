@@ -65,7 +65,7 @@ fn scope(case: &Case<'_>, out: &mut Out<'_>) {
 pub(crate) static REVISION: Invariant = Invariant {
     code: Code(93),
     category: "stateless",
-    property: "a request of a revision that nobody knows is refused with -32022",
+    property: "a request of an unknown revision is refused with -32022",
     levels: Levels::NOWHERE.must(R5),
     carriers: Carriers::ANY,
     who: Who::Server,
@@ -104,7 +104,7 @@ fn revision(case: &Case<'_>, out: &mut Out<'_>) {
         .result()
         .is_some_and(|result| result.get("resultType").is_some());
     if typed {
-        let what = format!("{} is no revision, and was accepted", quoted(version));
+        let what = format!("{} is not a revision, and was accepted", quoted(version));
         let fault = Fault::new(Side::Server, what).at(case.message, "/result");
         out.fail(fault.seen(asked.seq));
     }

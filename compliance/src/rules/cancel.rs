@@ -199,6 +199,8 @@ fn stateless(case: &Case<'_>, out: &mut Out<'_>) {
     match id {
         Some(id) if case.session.modern.listens.contains_key(&id) => out.pass(),
         None => {}
-        Some(_) => out.fail(fault("the server cancels what is no subscription")),
+        Some(_) => out.fail(fault(
+            "the server cancels something that is not a subscription",
+        )),
     }
 }

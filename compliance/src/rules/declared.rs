@@ -199,7 +199,7 @@ pub(crate) static CHANGES: Invariant = Invariant {
     who: Who::Both,
     basis: Basis::Session,
     source: "server/tools, server/prompts, server/resources §Capabilities; client/roots (2024-11-05)",
-    why: "Who relies on the declaration does not listen for what was not declared.",
+    why: "A client that relies on the declaration does not listen for anything else.",
     holds: r#"
         handshake 2025-06-18 {"tools":{"listChanged":true}}
         < {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}

@@ -87,7 +87,7 @@ fn forms(case: &Case<'_>, out: &mut Out<'_>) {
 pub(crate) static ELICITED: Invariant = Invariant {
     code: Code(90),
     category: "elicitation",
-    property: "`notifications/elicitation/complete` names an elicitation that the server asked for",
+    property: "`notifications/elicitation/complete` names an elicitation that the server requested",
     levels: Levels::NOWHERE.must(R4),
     carriers: Carriers::ANY,
     who: Who::Server,

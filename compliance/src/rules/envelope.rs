@@ -13,7 +13,7 @@ pub(crate) static VERSION: Invariant = Invariant {
     who: Who::Both,
     basis: Basis::Message,
     source: "basic §Messages (2024-11-05)",
-    why: "Strict peers drop a message without it, and nobody says so.",
+    why: "Strict peers drop a message without it silently.",
     holds: r#"
         > {"jsonrpc":"2.0","id":1,"method":"ping"}
         < {"jsonrpc":"2.0","id":1,"result":{}}
@@ -67,7 +67,7 @@ fn id_type(case: &Case<'_>, out: &mut Out<'_>) {
         return out.pass();
     }
     let kind = match case.message.id() {
-        Some(RequestId::Number(_)) => "a number that is no integer",
+        Some(RequestId::Number(_)) => "a number that is not an integer",
         Some(RequestId::Other(text)) => Value(text.as_bytes()).kind(),
         _ => "null",
     };
@@ -129,7 +129,7 @@ pub(crate) static NOTIFICATION_ID: Invariant = Invariant {
     who: Who::Both,
     basis: Basis::Message,
     source: "basic §Notifications (2024-11-05)",
-    why: "With an id it is a request that nobody will answer as its sender expects.",
+    why: "With an id it is a request, whose sender would wait for an answer.",
     holds: r#"
         handshake 2025-06-18 {"tools":{"listChanged":true}}
         < {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}
@@ -210,7 +210,7 @@ fn params(case: &Case<'_>, out: &mut Out<'_>) {
     }
     match bad {
         Some(name) => {
-            let what = format!("{name} is no well-formed name for a member of `_meta`");
+            let what = format!("{name} is not a well-formed name for a member of `_meta`");
             out.fail(fail(what, "/params/_meta"));
         }
         None => out.pass(),

@@ -57,7 +57,7 @@ fn envelope(case: &Case<'_>, out: &mut Out<'_>) {
             let what = if code.is_integer() {
                 "has a `code` beyond 64 bits".to_owned()
             } else {
-                format!("has a `code` that is {} and no integer", code.kind())
+                format!("has a `code` that is {} and not an integer", code.kind())
             };
             return out.fail(wrong(what, "/error/code"));
         }

@@ -11,7 +11,7 @@ pub(crate) static RESULT: Invariant = Invariant {
     who: Who::Server,
     basis: Basis::Exchange,
     source: "basic/lifecycle §Initialization, §Version Negotiation; schema InitializeResult (2024-11-05)",
-    why: "`protocolVersion` is the revision that was asked for or another one that exists, `capabilities` is an object, \
+    why: "`protocolVersion` is the requested revision or another one that exists, `capabilities` is an object, \
           `serverInfo` has a string `name` and `version`.",
     holds: "handshake 2025-11-25 {}",
     breaks: r#"
@@ -42,7 +42,7 @@ fn result(case: &Case<'_>, out: &mut Out<'_>) {
     let wanted = asked.more().and_then(|more| more.version.as_deref());
     if Revisions::named(&version).is_none() && wanted != Some(&*version) {
         let what = format!(
-            "{} is neither the revision that was asked for nor one that exists",
+            "{} is neither the requested revision nor one that exists",
             quoted(&version)
         );
         return out.fail(fail(&what, "/result/protocolVersion"));

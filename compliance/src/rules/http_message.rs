@@ -117,7 +117,7 @@ pub(crate) static ACCEPTED: Invariant = Invariant {
     who: Who::Server,
     basis: Basis::Exchange,
     source: "basic/transports §Sending Messages 4 (2025-03-26)",
-    why: "There is nothing to answer. A body that should not be there is taken for a message by some clients.",
+    why: "No answer is needed, and some clients take an unexpected body for a message.",
     holds: r#"
         post 1 - 2025-06-18
         > {"jsonrpc":"2.0","method":"notifications/roots/list_changed"}

@@ -13,7 +13,7 @@ pub(crate) static MINTED: Invariant = Invariant {
     who: Who::Client,
     basis: Basis::Exchange,
     source: "basic/transports §Session Management 1, 2 (2025-03-26)",
-    why: "Who makes up an id, or changes it, takes part in nobody's session or in somebody else's. An id may be older \
+    why: "A made-up id belongs to no session, or to that of another client. An id may be older \
           than the recording: it counts only on a connection that was used for a session before whose id was issued \
           here, and which has not ended.",
     holds: r#"

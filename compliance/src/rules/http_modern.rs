@@ -13,7 +13,7 @@ use tapewright_schemas::era::PROTOCOL_VERSION_KEY;
 pub(crate) static MIRRORED: Invariant = Invariant {
     code: Code(69),
     category: "http-stateless",
-    property: "`MCP-Protocol-Version`, `Mcp-Method`, `Mcp-Name` and `Mcp-Param-…` stand in the head and say what the body says",
+    property: "`MCP-Protocol-Version`, `Mcp-Method`, `Mcp-Name` and `Mcp-Param-…` are sent as headers and agree with the body",
     levels: Levels::NOWHERE.must(R5),
     carriers: Carriers::STREAMABLE,
     who: Who::Client,
@@ -222,7 +222,7 @@ pub(crate) static NO_SESSION: Invariant = Invariant {
     who: Who::Server,
     basis: Basis::Exchange,
     source: "basic/transports/streamable-http §Earlier Revisions (2026-07-28)",
-    why: "There is nothing to resume and no session to name; who issues an id invites clients to rely on it.",
+    why: "Nothing can be resumed, and sessions are gone; clients may rely on an id that is issued.",
     holds: r#"
         post 1 - 2026-07-28
         header mcp-method: tools/list

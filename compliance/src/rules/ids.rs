@@ -165,7 +165,7 @@ fn beside(case: &Case<'_>, asked: &Asked, out: &mut Out<'_>) {
     if case.message.key == request {
         return out.pass();
     }
-    let what = "the response has another id than the request that it stands beside";
+    let what = "the response has another id than its request";
     let fault = Fault::new(case.sender(), what).at(case.message, "");
     out.fail(fault.seen(asked.seq));
 }

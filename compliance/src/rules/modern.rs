@@ -14,7 +14,7 @@ pub(crate) static META: Invariant = Invariant {
     who: Who::Client,
     basis: Basis::Message,
     source: "basic §_meta (2026-07-28)",
-    why: "There is no handshake: a request that does not describe itself cannot be answered.",
+    why: "Without a handshake, a request that does not describe itself cannot be answered.",
     holds: r#"
         > {"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
         < {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","tools":[],"ttlMs":0,"cacheScope":"public"}}
@@ -87,7 +87,7 @@ pub(crate) static ONE_WAY: Invariant = Invariant {
     who: Who::Both,
     basis: Basis::Message,
     source: "basic/patterns; basic/transports (2026-07-28)",
-    why: "What a server needs of the client it asks for in a result.",
+    why: "A server asks for what it needs from the client in a result.",
     holds: r#"
         > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
         < {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":[]}}

@@ -107,9 +107,7 @@ fn at_level(case: &Case<'_>, out: &mut Out<'_>) {
                 level(sent),
                 level(wanted)
             ))),
-            None => out.fail(fail(
-                "a log message although no request asked for any".to_owned(),
-            )),
+            None => out.fail(fail("a log message that no request asked for".to_owned())),
         };
     }
     let Some((wanted, moment, confirmed)) = case.session.logging.level else {

@@ -87,7 +87,7 @@ fn conforms(case: &Case<'_>, out: &mut Out<'_>) {
 pub(crate) static AS_TEXT: Invariant = Invariant {
     code: Code(44),
     category: "result-shape",
-    property: "`structuredContent` also stands in the result as text",
+    property: "`structuredContent` is also in the result as text",
     levels: Levels::NOWHERE.should(Revisions::FROM_R3),
     carriers: Carriers::ANY,
     who: Who::Server,
@@ -134,7 +134,7 @@ fn as_text(case: &Case<'_>, out: &mut Out<'_>) {
     if schema::is_told_by(structured.0, &texts) {
         return out.pass();
     }
-    let what = "`structuredContent` does not stand in the result as text";
+    let what = "`structuredContent` is not in the result as text";
     out.fail(Fault::new(Side::Server, what).at(case.message, "/result/structuredContent"));
 }
 

@@ -65,7 +65,7 @@ pub(crate) static INCREASES: Invariant = Invariant {
     who: Who::Both,
     basis: Basis::Conduit,
     source: "basic/utilities/progress §Progress Flow (2024-11-05)",
-    why: "A bar that moves backwards or stands still cannot be told from a hang.",
+    why: "Progress that stands still or moves backwards looks like a hang.",
     holds: r#"
         handshake 2025-06-18 {"tools":{}}
         > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":1}}}
@@ -108,7 +108,7 @@ fn increases(case: &Case<'_>, out: &mut Out<'_>) {
 pub(crate) static ENDS: Invariant = Invariant {
     code: Code(36),
     category: "progress",
-    property: "there is no progress after the response to the request",
+    property: "no progress is sent after the response to the request",
     levels: Levels::NOWHERE.must(Revisions::ALL),
     carriers: Carriers::ANY,
     who: Who::Both,
@@ -160,7 +160,7 @@ pub(crate) static TOKEN: Invariant = Invariant {
     who: Who::Both,
     basis: Basis::Session,
     source: "basic/utilities/progress §Progress Flow (2024-11-05)",
-    why: "With one token for two requests nobody can tell whose progress it is. A request that was cancelled is not in \
+    why: "With one token for two requests it is unclear whose progress it is. A request that was cancelled is not in \
           flight any more.",
     holds: r#"
         handshake 2025-06-18 {"tools":{}}

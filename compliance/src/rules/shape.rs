@@ -159,7 +159,7 @@ pub(crate) static NOTIFICATION: Invariant = Invariant {
     who: Who::Both,
     basis: Basis::Message,
     source: "the schema's …Notification types (2024-11-05)",
-    why: "Nobody answers a notification, so nobody says that it could not be understood: a cancellation without \
+    why: "A notification is never answered, so a malformed one fails silently: a cancellation without \
           `requestId` cancels nothing. Levels of log messages are those of RFC 5424.",
     holds: r#"
         handshake 2025-06-18 {"logging":{}}

@@ -8,7 +8,7 @@ use crate::session::subscription;
 pub(crate) static LISTEN: Invariant = Invariant {
     code: Code(78),
     category: "stateless",
-    property: "a subscription is acknowledged first, within what was asked for, and each of its messages names it and was wanted",
+    property: "a subscription is acknowledged first, within what was requested, and each of its messages names it and was wanted",
     levels: Levels::NOWHERE.must(R5),
     carriers: Carriers::ANY,
     who: Who::Server,
@@ -60,7 +60,7 @@ fn listen(case: &Case<'_>, out: &mut Out<'_>) {
             }
             let honoured = Wants::read(case.message.param("notifications"));
             if !honoured.is_within(wants) {
-                let what = "more is acknowledged than was asked for";
+                let what = "more is acknowledged than was requested";
                 return out.fail(fail(what, "/params/notifications"));
             }
             return out.pass();

@@ -67,7 +67,10 @@ fn moved(case: &Case<'_>, task: Value<'_>, created: bool, pointer: &str, out: &m
         }
     }
     let Some(state) = State::named(&status) else {
-        return out.fail(fail(format!("{} is no state of a task", quoted(&status))));
+        return out.fail(fail(format!(
+            "{} is not a state of a task",
+            quoted(&status)
+        )));
     };
     let before = case.session.tasks.find(hash(id.as_bytes()));
     if created && before.is_none() {

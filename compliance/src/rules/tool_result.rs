@@ -48,7 +48,7 @@ fn shape(case: &Case<'_>, out: &mut Out<'_>) {
         // That a response has none, or none that is an object, is the subject of INV-014.
         if case.session.by_the_letter() {
             let what = match message.any_result() {
-                Some(_) => "the `result` is no object",
+                Some(_) => "the `result` is not an object",
                 None => "the response has no `result`",
             };
             out.fail(fail(what, ""));

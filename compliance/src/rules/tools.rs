@@ -19,7 +19,7 @@ pub(crate) static NAMES: Invariant = Invariant {
     who: Who::Server,
     basis: Basis::Exchange,
     source: "server/tools §Tool Names (2025-11-25); \"uniquely identified by a name\" (2024-11-05)",
-    why: "Which of two tools with one name is called is anybody's guess, and models are given names as they are.",
+    why: "It is undefined which of two tools with one name is called, and models see only the name.",
     holds: r#"
         handshake 2025-11-25 {"tools":{}}
         > {"jsonrpc":"2.0","id":1,"method":"tools/list"}
@@ -83,7 +83,7 @@ pub(crate) static ABSENT: Invariant = Invariant {
     who: Who::Server,
     basis: Basis::Session,
     source: "server/tools §Error Handling (2024-11-05)",
-    why: "What can be called and is not listed is hidden from whoever reviews the list. Only a list that came whole and \
+    why: "A tool that can be called but is not listed is hidden from anyone who reviews the list. Only a list that came whole and \
           has not changed since counts.",
     holds: r#"
         handshake 2025-06-18 {"tools":{}}
@@ -239,7 +239,7 @@ fn schemas(case: &Case<'_>, out: &mut Out<'_>) {
     match found {
         Some((number, member, present)) => {
             let what = if present {
-                format!("the `{member}` of a tool is no object schema")
+                format!("the `{member}` of a tool is not an object schema")
             } else {
                 format!("a tool has no `{member}`")
             };

@@ -49,7 +49,7 @@ fn one(check: &Check<'_>, agent: &Agent) {
         );
     }
     if agent.recovery.is_some() && agent.inject.is_empty() {
-        let message = "there is nothing to recover from".to_owned();
+        let message = "nothing to recover from".to_owned();
         let help = "name a fault under `inject`, or leave `recovery` out".to_owned();
         check.error(&agent.place, "/recovery", Code::Reference, message, help);
     }

@@ -47,7 +47,7 @@ fn head(at: &Cursor<'_>, version: Option<&str>) -> CorpusFile {
 fn another_version(at: &Cursor<'_>, said: &str, folder: Option<&str>) {
     if let Some(folder) = folder.filter(|folder| *folder != said) {
         let message = format!(
-            "the file says that it is of `{}`, and stands in the folder of `{folder}`",
+            "the file says that it is of `{}`, but is in the folder of `{folder}`",
             said.escape_debug()
         );
         let help = "a folder holds the rules of one version".to_owned();

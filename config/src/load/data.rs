@@ -96,7 +96,7 @@ fn json(text: &str, span: Span) -> Result<Vec<Node>, String> {
         return Err(problem.message);
     }
     let Some(Kind::Array(mut rows)) = root.map(|root| root.kind) else {
-        return Err("it is no list".to_owned());
+        return Err("it is not a list".to_owned());
     };
     if let Some(row) = rows.iter().find(|row| !matches!(row.kind, Kind::Object(_))) {
         return Err(format!(

@@ -20,12 +20,12 @@ impl Loader<'_> {
         let bytes = match self.files.read(path, MAX_FILE_BYTES) {
             Ok(bytes) => bytes,
             Err(error) => {
-                self.unreadable(
-                    path,
-                    named_at,
-                    &why(&error),
-                    "check the path and its permissions",
-                );
+                let near = (error.kind() == io::ErrorKind::NotFound).then(|| self.files.near(path));
+                let help = near.flatten();
+                let help = help
+                    .as_deref()
+                    .unwrap_or("check the path and its permissions");
+                self.unreadable(path, named_at, &why(&error), help);
                 return None;
             }
         };

@@ -27,6 +27,11 @@ pub trait Files {
 
     /// The path without links and `..`.
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
+
+    /// Which file was probably meant by a path that does not exist: ``did you mean `x.yaml`?``.
+    fn near(&self, _: &Path) -> Option<String> {
+        None
+    }
 }
 
 /// Which files of variables are read.

@@ -174,4 +174,4 @@ impl<'a> Fields<'a> {
     }
 }
 
-const MERGE_KEY: &str = "merge keys are no part of YAML 1.2; write the members out";
+const MERGE_KEY: &str = "merge keys are not part of YAML 1.2; write the members out";

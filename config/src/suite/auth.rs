@@ -39,7 +39,7 @@ impl Auth {
             if let Some(reserved) = fields.optional(key) {
                 let help = match key {
                     "headers" => "put headers into `headers` beside `auth`",
-                    _ => "client certificates are no part of version 1",
+                    _ => "client certificates are not part of version 1",
                 };
                 reserved.warn(
                     Code::Unused,

@@ -183,4 +183,4 @@ fn header_value(at: &Cursor<'_>) -> HeaderValue {
     HeaderValue::Env(env)
 }
 
-const NO_CLIENT_CERTIFICATES: &str = "client certificates are no part of version 1";
+const NO_CLIENT_CERTIFICATES: &str = "client certificates are not part of version 1";

@@ -32,7 +32,7 @@ pub(crate) fn parse(text: &str) -> Result<HashMap<String, String>, DotenvError> 
         let line = line.strip_prefix("export ").unwrap_or(line);
         let (name, value) = line
             .split_once('=')
-            .ok_or_else(|| fail("there is no `=`", "write `NAME=value`"))?;
+            .ok_or_else(|| fail("missing `=`", "write `NAME=value`"))?;
         let name = name.trim();
         if !is_variable_name(name) {
             let help = "names are letters, digits and `_`, and do not begin with a digit";

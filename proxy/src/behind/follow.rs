@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::tape::{Opened, Tape};
 use super::{End, MakeObserver};
 use crate::clock;
-use crate::growth::{Bell, Growth, Over};
+use crate::growth::{Growth, Over, Wakeup};
 use crate::page::Search;
 
 /// Reads tapes behind their writers.
@@ -17,7 +17,7 @@ pub(super) struct Follower {
     make: MakeObserver,
     pace: Duration,
     end: Arc<End>,
-    bell: Arc<Bell>,
+    wakeup: Arc<Wakeup>,
     tapes: Vec<Tape>,
     // The tapes that were opened, or are none of ours.
     known: HashSet<PathBuf>,
@@ -43,14 +43,14 @@ impl Follower {
         make: MakeObserver,
         pace: Duration,
         end: Arc<End>,
-        bell: Arc<Bell>,
+        wakeup: Arc<Wakeup>,
     ) -> Self {
         Self {
             search,
             make,
             pace: pace.min(PACE),
             end,
-            bell,
+            wakeup,
             tapes: Vec::new(),
             known: HashSet::new(),
         }
@@ -68,19 +68,19 @@ impl Follower {
                 is_due = self.search();
             }
             let read = self.read();
-            let over = growth.wait(waits.first().copied(), Some(&self.bell));
+            let over = growth.wait(waits.first().copied(), Some(&self.wakeup));
             match over {
                 Over::Grown { came } => {
                     is_due |= came;
                     waits = QUIETER;
                     // Whatever ends it, it is looked at what there is.
-                    let _rung_or_over = pause.wait(Some(self.pace), Some(&self.bell));
+                    let _woken_or_over = pause.wait(Some(self.pace), Some(&self.wakeup));
                 }
                 Over::Time if read == 0 => {
                     self.settle();
                     waits = waits.split_first().map_or(&[], |(_, later)| later);
                 }
-                Over::Rung | Over::Time => {}
+                Over::Woken | Over::Time => {}
             }
         }
         self.search();
@@ -162,8 +162,8 @@ impl Follower {
 
     /// Opens a tape, where it is one of those that are looked for; whether that is known.
     fn open(&mut self, path: PathBuf) -> bool {
-        let whose = &self.search.whose;
-        match Tape::open(&path, |header| whose.is(header), &self.make) {
+        let wanted = &self.search.tapes;
+        match Tape::open(&path, |header| wanted.is(header), &self.make) {
             Ok(Opened::Unknown) => return false,
             Ok(Opened::Tape(tape)) => self.tapes.push(*tape),
             // What cannot be opened now was not written by us.

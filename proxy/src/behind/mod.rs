@@ -18,7 +18,7 @@ use tapewright_schemas::tape::Header;
 
 use self::follow::Follower;
 use crate::clock::Clock;
-use crate::growth::Bell;
+use crate::growth::Wakeup;
 use crate::page::Search;
 
 /// Observes what is on one tape.
@@ -40,7 +40,7 @@ pub type MakeObserver = Box<dyn Fn(&Header) -> Option<Box<dyn Observer>> + Send>
 #[derive(Debug)]
 pub struct Behind {
     end: Arc<End>,
-    bell: Arc<Bell>,
+    wakeup: Arc<Wakeup>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -81,8 +81,8 @@ impl Behind {
             clock: Clock::start(),
             until: Mutex::default(),
         });
-        let bell = Arc::new(Bell::new()?);
-        let follower = Follower::new(search, make, pace, Arc::clone(&end), Arc::clone(&bell));
+        let wakeup = Arc::new(Wakeup::new()?);
+        let follower = Follower::new(search, make, pace, Arc::clone(&end), Arc::clone(&wakeup));
         let thread = thread::Builder::new()
             .name("behind".to_owned())
             .spawn(move || {
@@ -91,7 +91,7 @@ impl Behind {
             })?;
         Ok(Self {
             end,
-            bell,
+            wakeup,
             thread: Some(thread),
         })
     }
@@ -106,7 +106,7 @@ impl Behind {
             .unwrap_or_else(PoisonError::into_inner);
         ends.get_or_insert(until);
         drop(ends);
-        self.bell.ring();
+        self.wakeup.wake();
     }
 
     /// Waits until everything was read.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
-use crate::page::Whose;
+use crate::page::TapeFilter;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -55,7 +55,7 @@ fn unread(events: u64, within: Duration) -> (u64, u64) {
     let (_writer, line) = written(folder.path(), events);
     let search = Search {
         folder: folder.path().to_owned(),
-        whose: Whose::Recorder {
+        tapes: TapeFilter::Recorder {
             pid: 0,
             created: String::new(),
         },

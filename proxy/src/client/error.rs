@@ -17,7 +17,7 @@ use crate::upstream::OpenError;
 #[non_exhaustive]
 pub enum ClientError {
     /// The answer to the opening is not one.
-    #[error("the server's answer to `{method}` is no opening: {why}")]
+    #[error("the server's answer to `{method}` cannot be used: {why}")]
     BadOpening {
         /// `initialize` or `server/discover`.
         method: &'static str,

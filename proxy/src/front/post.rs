@@ -46,7 +46,7 @@ impl Message<'_> {
 }
 
 /// How an answer is to be given.
-pub(crate) struct Giving<'a> {
+pub(crate) struct AnswerContext<'a> {
     pub(crate) exchange: &'a FrontExchange,
     pub(crate) accepts: Accepts,
     /// The name of the session that begins with this answer.
@@ -95,8 +95,12 @@ impl Front {
     }
 
     /// Gives the answer that a client waits for.
-    pub(crate) async fn give(&self, reading: Reading, giving: Giving<'_>) -> Response<Outbound> {
-        let Giving {
+    pub(crate) async fn give(
+        &self,
+        reading: Reading,
+        giving: AnswerContext<'_>,
+    ) -> Response<Outbound> {
+        let AnswerContext {
             exchange,
             accepts,
             begins,

@@ -12,7 +12,7 @@ use super::child::Child;
 use super::endpoint::{Asked, Refused, not_allowed};
 use super::events::{Events, Show, priming};
 use super::exchange::FrontExchange;
-use super::post::{Giving, Message, untaken};
+use super::post::{AnswerContext, Message, untaken};
 use super::reading::Reading;
 use super::shared::Front;
 use super::switchboard::{Manner, StreamId};
@@ -94,7 +94,7 @@ impl Front {
             Some(_) if refused(line) => StatusCode::BAD_REQUEST,
             _ => StatusCode::OK,
         };
-        let giving = Giving {
+        let giving = AnswerContext {
             exchange,
             accepts: message.accepts,
             begins,

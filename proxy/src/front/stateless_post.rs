@@ -13,7 +13,7 @@ use super::endpoint::Refused;
 use super::events::Learn;
 use super::exchange::FrontExchange;
 use super::pool::{Choice, Credential, Load};
-use super::post::{Giving, Message, untaken};
+use super::post::{AnswerContext, Message, untaken};
 use super::reading::Reading;
 use super::shared::{Front, lock, unavailable};
 use super::stateless;
@@ -66,7 +66,7 @@ impl Front {
             });
             learn
         });
-        let giving = Giving {
+        let giving = AnswerContext {
             exchange,
             accepts: message.accepts,
             begins: None,

@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use tapewright_schemas::filter::LineKind;
 use tokio::time::timeout;
 
+use super::content::PageContent;
 use super::guard::{Guard, Wants};
 use super::said::Meant;
-use super::shown::Shown;
 use super::stream::news;
 use super::switches::{NotSwitched, Switches};
 use super::{Asset, Settings};
@@ -35,7 +35,7 @@ pub(super) struct Page {
 
 /// What can be told.
 pub(super) struct Knows {
-    pub(super) shown: Arc<Shown>,
+    pub(super) shown: Arc<PageContent>,
     head: Value,
     switches: Option<Switches>,
 }
@@ -63,7 +63,7 @@ impl Handler for Page {
 }
 
 impl Page {
-    pub(super) fn new(shown: Arc<Shown>, guard: Guard, settings: Settings) -> Self {
+    pub(super) fn new(shown: Arc<PageContent>, guard: Guard, settings: Settings) -> Self {
         let switches = settings.fault_set.map(Switches::new);
         let file = |asset: Asset| {
             let tag = tag(asset.text.as_bytes());
@@ -284,7 +284,11 @@ const HARDENING: [(&str, &str); 5] = [
 ];
 
 impl Knows {
-    pub(super) fn new(shown: Arc<Shown>, mut head: Value, switches: Option<Switches>) -> Self {
+    pub(super) fn new(
+        shown: Arc<PageContent>,
+        mut head: Value,
+        switches: Option<Switches>,
+    ) -> Self {
         if let Some(members) = head.as_object_mut() {
             members.insert("bodies".to_owned(), shown.bodies.into());
             members.insert("faults".to_owned(), switches.is_some().into());

@@ -4,6 +4,7 @@
 //! What it shows is read from the tapes, which hold no secrets, on a thread of its own.
 
 mod answer;
+mod content;
 mod fold;
 mod growing;
 mod guard;
@@ -12,7 +13,6 @@ mod pace;
 mod reading;
 mod rows;
 mod said;
-mod shown;
 mod state;
 mod stream;
 mod switches;
@@ -35,9 +35,9 @@ use tapewright_schemas::listing::{Counts, Entry};
 use tapewright_schemas::tape::Ending;
 use tokio::sync::watch;
 
+pub use self::content::{Feed, PageContent, Search, Source, TapeFilter};
 pub(crate) use self::growing::Growing;
 pub use self::rows::{MakeFile, Room};
-pub use self::shown::{Feed, Search, Shown, Source, Whose};
 pub use self::tape::Document;
 
 use self::answer::Page;
@@ -117,14 +117,18 @@ pub struct Settings {
 #[derive(Debug)]
 pub struct Serving {
     phase: watch::Sender<Phase>,
-    shown: Arc<Shown>,
+    shown: Arc<PageContent>,
     thread: Option<std::thread::JoinHandle<()>>,
     /// The address to open, with the token in its fragment.
     pub link: String,
 }
 
 /// Serves a page at a port of this machine.
-pub fn serve(shown: Arc<Shown>, settings: Settings, place: SocketAddr) -> io::Result<Serving> {
+pub fn serve(
+    shown: Arc<PageContent>,
+    settings: Settings,
+    place: SocketAddr,
+) -> io::Result<Serving> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;

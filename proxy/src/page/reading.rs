@@ -12,10 +12,10 @@ use std::time::Duration;
 use tapewright_schemas::event::Offset;
 use tapewright_schemas::tape::Header;
 
+use super::content::{PageContent, Search, Source, TapeFilter};
 use super::fold::Fold;
 use super::linked::Linked;
 use super::pace::{LOOK, Pace};
-use super::shown::{Search, Shown, Source, Whose};
 use super::tape::Tape;
 use crate::clock::processor_time;
 use crate::growth::{Growth, Over};
@@ -42,7 +42,7 @@ enum Had {
     Nothing,
 }
 
-impl Shown {
+impl PageContent {
     pub(super) fn run(&self, source: Source, mut pace: Pace) {
         let (path, search) = self.begin(source);
         // What grows is watched only while somebody looks and not much happens.
@@ -80,7 +80,7 @@ impl Shown {
                 self.link(linked);
             }
             let soon = settles.then_some(SETTLED);
-            let over = growth.wait(soon.into_iter().chain(most).min(), Some(&self.bell));
+            let over = growth.wait(soon.into_iter().chain(most).min(), Some(&self.wakeup));
             settles = matches!(over, Over::Grown { .. });
             is_due |= over == Over::Grown { came: true };
         }
@@ -204,7 +204,7 @@ impl Shown {
         };
         state.known.insert(path.to_owned());
         let Some(mut tape) = opened else { return true };
-        if search.is_some_and(|search| !search.whose.is(&tape.header)) || state.tapes.len() >= TAPES
+        if search.is_some_and(|search| !search.tapes.is(&tape.header)) || state.tapes.len() >= TAPES
         {
             return true;
         }
@@ -321,10 +321,11 @@ impl Shown {
     }
 }
 
-impl Whose {
+impl TapeFilter {
     pub(crate) fn is(&self, header: &Header) -> bool {
         match self {
             Self::PartOf(id) => header.part_of == *id,
+            Self::Single => header.part_of.is_empty() && header.redacted,
             Self::Recorder { pid, created } => header.pid == *pid && header.created == *created,
         }
     }

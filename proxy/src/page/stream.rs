@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::answer::Knows;
-use super::shown::Looking;
+use super::content::Looking;
 use crate::clock::runtime_now;
 use crate::http::body::events::{ALIVE, EventStream, Tells, alive};
 

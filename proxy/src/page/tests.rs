@@ -67,7 +67,7 @@ impl Shows {
             long: None,
             bodies: false,
         };
-        let shown = Shown::start_at(feed, pace).unwrap();
+        let shown = PageContent::start_at(feed, pace).unwrap();
         Self {
             folder,
             file,

@@ -239,7 +239,7 @@ impl Projection<'_> {
             }
             None => Ok(None),
             Some(_) if content.exchanges == 0 => {
-                let why = "nothing was recorded that could replace it";
+                let why = "the new recording is empty";
                 finished.problems.push(Problem::Kept {
                     path: path.to_path_buf(),
                     why,
@@ -258,9 +258,9 @@ impl Projection<'_> {
                 self.rename(fresh, &other)?;
                 self.join(path, Some(number), finished);
                 let why = if now == before {
-                    "the new recording has holes and stands beside it"
+                    "the new recording has gaps and was written next to it"
                 } else {
-                    "another recorder wrote it; this recording stands beside it"
+                    "another recorder wrote it; this recording was written next to it"
                 };
                 finished.problems.push(Problem::Kept {
                     path: path.to_path_buf(),

@@ -130,8 +130,8 @@ impl Traces {
 
     /// What spans are handed to.
     #[must_use]
-    pub fn inlet(&self) -> Inlet {
-        Inlet(Arc::clone(&self.queue))
+    pub fn span_sender(&self) -> SpanSender {
+        SpanSender(Arc::clone(&self.queue))
     }
 
     /// The recording has ended: sends what is left, for five seconds at most, and counts what cannot be sent, for two more.
@@ -158,9 +158,9 @@ impl Drop for Traces {
 
 /// Where spans are handed to.
 #[derive(Clone, Debug)]
-pub struct Inlet(Arc<Queue>);
+pub struct SpanSender(Arc<Queue>);
 
-impl Inlet {
+impl SpanSender {
     /// An observer that hands on the spans of a tracer.
     #[must_use]
     pub fn observer(&self, tracer: Box<dyn Tracer>, frame: Frame) -> Box<dyn Observer> {
@@ -168,7 +168,7 @@ impl Inlet {
             tracer,
             frame: Arc::new(frame),
             spans: Vec::new(),
-            inlet: self.clone(),
+            span_sender: self.clone(),
         })
     }
 
@@ -184,14 +184,14 @@ struct Tracing {
     tracer: Box<dyn Tracer>,
     frame: Arc<Frame>,
     spans: Vec<Vec<u8>>,
-    inlet: Inlet,
+    span_sender: SpanSender,
 }
 
 impl Tracing {
     fn hand_on(&mut self) {
         for span in self.spans.drain(..) {
             let frame = Arc::clone(&self.frame);
-            self.inlet.0.push(Item { span, frame });
+            self.span_sender.0.push(Item { span, frame });
         }
     }
 }

@@ -156,6 +156,6 @@ fn an_answer_that_is_no_opening_is_refused() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the server's answer to `initialize` is no opening: no `protocolVersion`"
+        "the server's answer to `initialize` cannot be used: no `protocolVersion`"
     );
 }

@@ -75,7 +75,7 @@ impl Output {
     /// The answer to what is JSON and no message.
     pub(crate) fn invalid_request() -> Self {
         let error =
-            r#"{"code":-32600,"message":"the message is no request, notification or response"}"#;
+            r#"{"code":-32600,"message":"the message is not a request, notification or response"}"#;
         Self {
             request: None,
             ..Self::response(b"null", "error", error, Some(-32600))

@@ -29,6 +29,38 @@ pub struct Filter {
     words: Vec<Part>,
 }
 
+/// What a word names. Texts are parts of a name, in lower case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Name<'f> {
+    /// Part of a method.
+    Method(&'f [u8]),
+    /// Part of the name of a model.
+    Model(&'f [u8]),
+    /// A session.
+    Session(u32),
+    /// Part of the name of a tool.
+    Tool(&'f [u8]),
+}
+
+impl Name<'_> {
+    /// Whether a line has it.
+    #[must_use]
+    pub fn is_of(self, line: &Subject<'_>) -> bool {
+        match self {
+            Self::Method(part) => word::holds(line.method.as_bytes(), part),
+            Self::Model(part) => line
+                .model
+                .is_some_and(|model| word::holds(model.as_bytes(), part)),
+            Self::Session(number) => line.session == number,
+            Self::Tool(part) => {
+                line.tool
+                    .is_some_and(|tool| word::holds(tool.as_bytes(), part))
+                    || line.asks_for(|name| word::holds(name, part))
+            }
+        }
+    }
+}
+
 /// A word, and whether it is turned round.
 #[derive(Clone, Debug)]
 struct Part {
@@ -49,6 +81,18 @@ impl Filter {
             });
         }
         Ok(filter)
+    }
+
+    /// What the words name that are not negated.
+    pub fn names(&self) -> impl Iterator<Item = Name<'_>> {
+        let words = self.words.iter().filter(|part| !part.negated);
+        words.filter_map(|part| match &part.word {
+            Word::Method(part) => Some(Name::Method(part)),
+            Word::Model(part) => Some(Name::Model(part)),
+            Word::Session(number) => Some(Name::Session(*number)),
+            Word::Tool(part) => Some(Name::Tool(part)),
+            _ => None,
+        })
     }
 
     /// Adds that the request has this id, however it was written.

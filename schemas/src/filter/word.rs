@@ -132,7 +132,7 @@ fn needle(text: &str) -> Vec<u8> {
 }
 
 /// Whether a text holds another one, which is in lower case.
-fn holds(text: &[u8], part: &[u8]) -> bool {
+pub(super) fn holds(text: &[u8], part: &[u8]) -> bool {
     let Some(first) = part.first().copied() else {
         return true;
     };

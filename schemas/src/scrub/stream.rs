@@ -21,7 +21,7 @@ pub enum StreamError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// It is none, or not as ours are. Who reads all of it can say what is wrong, if anything.
-    #[error("it has to be read whole")]
+    #[error("it must be read whole")]
     Whole,
 }
 

@@ -139,5 +139,5 @@ pub(crate) fn sound<T>(name: &str, read: Read<T>) -> anyhow::Result<T> {
     };
     report::err(&report::issues::pretty(name.to_owned(), loaded));
     let what = format!("`{}` cannot be used", report::safe(name));
-    Err(Mistake::new(what, "mend what stands above").into())
+    Err(Mistake::new(what, "fix the errors above").into())
 }

@@ -162,7 +162,7 @@ fn one(
     composition: &mut Composition,
     verdicts: &mut Verdicts,
 ) -> anyhow::Result<()> {
-    let recording = Recording::open(path)?;
+    let recording = Recording::open_slowly(path)?;
     if recording.kind() != FileKind::Tape {
         strict::check(&recording.path)?;
     }

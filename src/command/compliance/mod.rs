@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::log::LogArguments;
 
 pub(crate) use self::baseline::Expectations;
-pub(crate) use self::doctor::Examined;
+pub(crate) use self::doctor::{Examination, Examined};
 pub(crate) use self::judge::{Question, Server, Verdicts, judge};
 pub(crate) use self::official::Official;
 

@@ -1,6 +1,6 @@
 //! The parts of two recordings that are compared with each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,9 +10,8 @@ use tapewright_replay::{Script, Starts};
 use crate::command::replay::{load, unloadable};
 use crate::files::agent::AgentTapes;
 use crate::files::{self, Recording, folder};
-use crate::report::Mistake;
 use crate::report::diff::{Differences, Lacks, Of};
-use crate::report::safe;
+use crate::report::progress::{Elapsed, Progress};
 
 /// What is compared of two files.
 pub(super) fn of_files(
@@ -20,6 +19,13 @@ pub(super) fn of_files(
     options: &DiffOptions,
 ) -> anyhow::Result<Vec<Differences>> {
     let [before, after] = sides;
+    let name = |path: &Path| {
+        path.file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
+    let _elapsed = Elapsed::of(&format!("comparing {} with {}", name(before), name(after)));
     let (before, after) = (Arc::new(load(before)?), load(after)?);
     let models = models(sides, options)?;
     let server = Differences {
@@ -30,18 +36,19 @@ pub(super) fn of_files(
     Ok(std::iter::once(server).chain(models).collect())
 }
 
-/// What is compared of the recordings of two agents: calls of models, and each server with
-/// that of the same name.
+/// What is compared of two folders: calls of models, each server of an agent with that of the same
+/// name, and each other recording with that of the same name.
 pub(super) fn parts(
     sides: [&PathBuf; 2],
     options: &DiffOptions,
+    progress: &mut Progress,
 ) -> anyhow::Result<Vec<Differences>> {
-    let [before, after] = [servers(sides[0])?, servers(sides[1])?];
+    let [before, after] = [recorded(sides[0])?, recorded(sides[1])?];
     let mut parts: Vec<Differences> = models(sides, options)?.into_iter().collect();
-    let mut labels: Vec<&String> = before.keys().chain(after.keys()).collect();
-    labels.sort();
-    labels.dedup();
+    let labels: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    progress.of(labels.len());
     for label in labels {
+        progress.step(label);
         let script = |all: &BTreeMap<String, Vec<PathBuf>>| match all.get(label) {
             Some(tapes) => read(tapes),
             None => Ok(nothing()?),
@@ -75,17 +82,11 @@ fn models(sides: [&PathBuf; 2], options: &DiffOptions) -> anyhow::Result<Option<
     }))
 }
 
-/// The tapes of each server of an agent's recording, in the order of its starts.
-fn servers(folder: &Path) -> anyhow::Result<BTreeMap<String, Vec<PathBuf>>> {
+/// What is in a folder: the tapes of each server of an agent's recording, in the order of its
+/// starts, and every other recording by its name.
+fn recorded(folder: &Path) -> anyhow::Result<BTreeMap<String, Vec<PathBuf>>> {
+    folder::of(folder)?;
     let found = folder::contained(folder)?;
-    if found.parts.is_empty() {
-        let what = format!(
-            "no agent recording in `{}`",
-            safe(&folder.display().to_string())
-        );
-        let hint = "give two recordings, or two folders written by `record --models`";
-        return Err(Mistake::new(what, hint).into());
-    }
     let mut all: BTreeMap<String, Vec<(String, PathBuf)>> = BTreeMap::new();
     for path in found.parts {
         if folder::is_of_models(&path) {
@@ -94,6 +95,13 @@ fn servers(folder: &Path) -> anyhow::Result<BTreeMap<String, Vec<PathBuf>>> {
         let header = Recording::open(&path)?.header();
         let starts = all.entry(header.label).or_default();
         starts.push((header.created, path));
+    }
+    for path in found.others {
+        let mut name = folder::part(&path);
+        if all.contains_key(&name) {
+            name = path.display().to_string();
+        }
+        all.insert(name, vec![(String::new(), path)]);
     }
     let in_order = |mut starts: Vec<(String, PathBuf)>| {
         starts.sort();

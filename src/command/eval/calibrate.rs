@@ -14,10 +14,11 @@ use crate::command::reporters;
 use crate::command::suites::Ready;
 use crate::exit::Exit;
 use crate::files::Disk;
+use crate::report::progress::Progress;
 use crate::report::suite::Redaction;
 use crate::report::{self, Mistake, calibration};
 use crate::suite::calibration::{Calibrated, Compared, Judged};
-use crate::suite::judging::{Desk, Judges, Matter};
+use crate::suite::judging::{Judges, JudgingTask, TestJudge};
 use crate::suite::models;
 use crate::suite::plan::{By, Kind, Scoring, written};
 
@@ -86,7 +87,7 @@ struct Calibrating<'c> {
     file: &'c Path,
     ready: &'c Ready,
     examples: Calibration,
-    desk: Desk,
+    test_judge: TestJudge,
     judges: Arc<Judges>,
     interrupted: &'c AtomicBool,
 }
@@ -128,7 +129,7 @@ impl<'c> Calibrating<'c> {
             file,
             ready,
             examples,
-            desk: Desk::new(&judges, Kind::Eval, "calibration", None, None),
+            test_judge: TestJudge::new(&judges, Kind::Eval, "calibration", None, None),
             judges,
             interrupted,
         })
@@ -137,7 +138,9 @@ impl<'c> Calibrating<'c> {
     fn carry_out(&self) -> Calibrated {
         let mut all: Vec<(String, Vec<Judged>)> = Vec::new();
         let mut redaction = Redaction::new(&self.ready.rules);
+        let mut progress = Progress::count(self.examples.examples.len());
         for example in &self.examples.examples {
+            progress.step(&redaction.text(&example.name));
             for judge in self.judges_of(example) {
                 if self.interrupted.load(Ordering::Relaxed) {
                     break;
@@ -157,10 +160,11 @@ impl<'c> Calibrating<'c> {
                 }
             }
         }
+        drop(progress);
         let judges = all
             .into_iter()
             .map(|(judge, rows)| Compared::of(judge, rows));
-        let (cost, kept) = self.desk.close();
+        let (cost, kept) = self.test_judge.close();
         let cost = cost.map(|cost| format!("{} requests to judges: {cost}", cost.asked));
         let notes = cost.into_iter().chain(kept.err()).chain(self.judges.note());
         Calibrated {
@@ -203,7 +207,7 @@ impl<'c> Calibrating<'c> {
                     criteria: &scoring.criteria,
                     metadata: &[("test", &example.name), ("scorer", &scoring.scorer.name)],
                 };
-                return self.desk.scored(BY, scoring, &task);
+                return self.test_judge.scored(BY, scoring, &task);
             }
         };
         // As a run without tools is judged; without a question the answer alone.
@@ -219,7 +223,7 @@ impl<'c> Calibrating<'c> {
                 text: &run,
             }
         };
-        self.desk.judge(&Matter {
+        self.test_judge.judge(&JudgingTask {
             by: BY,
             rubric,
             candidate,

@@ -12,7 +12,7 @@ use tapewright_proxy::clock::Clock;
 
 use crate::command::models::{JudgeArguments, MoneyArguments};
 use crate::command::reporters::{self, ReporterFile};
-use crate::command::run::{is_ci, named};
+use crate::command::run::{is_ci, named, progress};
 use crate::command::suites::Ready;
 use crate::command::variables::Variables;
 use crate::exit::Exit;
@@ -145,7 +145,7 @@ impl Arguments {
             rules: Arc::clone(&ready.rules),
             interrupted: Arc::clone(interrupted),
             patience: ready.suite.performance.default_timeout.unwrap_or(OPENING),
-            progress: |_, _, _, _| {},
+            progress: progress::show,
             variables,
             tokens,
             agents: Some(AgentOptions {
@@ -160,7 +160,9 @@ impl Arguments {
                 }),
             }),
         };
+        progress::begin();
         let mut results = live::run(&ready.suite, &ready.plan, &chosen, &options, &shared);
+        progress::clear();
         results.took = clock.elapsed();
         results
             .notes

@@ -49,6 +49,15 @@ impl Run {
         }))
     }
 
+    /// That of a folder; of a file its calls of MCP alone.
+    pub(crate) fn in_folder(named: &Path) -> anyhow::Result<Option<Self>> {
+        if named.is_dir() {
+            Self::of(named)
+        } else {
+            Ok(None)
+        }
+    }
+
     /// The same, where there must be one.
     pub(crate) fn required(named: &Path) -> anyhow::Result<Self> {
         Self::of(named)?.ok_or_else(|| {
@@ -75,7 +84,7 @@ impl Run {
 
     /// Writes a suite with the run as its only test, and the cassette where the suite looks
     /// for it. Without a file the suite alone is written.
-    pub(super) fn write_suite(&self, output: Option<&Path>) -> anyhow::Result<()> {
+    pub(crate) fn write_suite(&self, output: Option<&Path>, over: Over) -> anyhow::Result<()> {
         let servers = self.servers(output)?;
         let file = safe(&self.named.display().to_string());
         let first = format!("Written from the recording {file}: what the agent did then.");
@@ -88,7 +97,7 @@ impl Run {
             return report::out(&draft.write());
         };
         let cassette = self.cassette_of(output);
-        output::check(&cassette, Over::Nothing)?;
+        output::check(&cassette, over)?;
         if let Some(folder) = cassette.parent() {
             std::fs::create_dir_all(folder)?;
         }

@@ -15,9 +15,9 @@ use crate::command::show::whole::{Tape, Whole};
 use crate::exit::Exit;
 use crate::files::output::{self, Over};
 use crate::files::{Frame, NewFile, Recording, folder};
+use crate::report;
 use crate::report::page::{End, Page};
 use crate::report::show::{Closing, Part};
-use crate::report::{self, Mistake};
 
 /// Writes a page that shows a recording.
 pub(super) fn of_one(recording: Recording, out: &mut dyn Write) -> anyhow::Result<Frame> {
@@ -46,14 +46,13 @@ pub(super) fn of_folder(folder: &Path, output: Option<&Path>) -> anyhow::Result<
         output::check(output, Over::Nothing)?;
     }
     let parts = folder::contained(folder)?.parts;
-    if parts.is_empty() {
-        let folder = report::safe(&folder.display().to_string());
-        let hint = "give one of the files in it, or a folder written by `record --models`";
-        let what = format!("no agent recording in `{folder}`");
-        return Err(Mistake::new(what, hint).into());
-    }
     let whole = Whole::open(&parts, &everything(), &Prices::built_in())?;
     let name = name_of(&std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned()));
+    let whole = if output.is_some() || !report::is_terminal() {
+        whole.with_progress(&name)
+    } else {
+        whole
+    };
     match output {
         None => {
             let mut out = report::stdout();

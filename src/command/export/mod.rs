@@ -1,12 +1,13 @@
 //! `tapewright export`: one recording in another format.
 
 pub(crate) mod agent;
+mod folder;
 mod har;
 mod html;
 mod otlp;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
@@ -25,11 +26,13 @@ use crate::command::init::recorded;
 
 /// Convert a recording to another format
 ///
-/// If a cassette was never finished, the tape next to it is read instead.
+/// If a cassette was never finished, the tape next to it is read instead. For a
+/// folder, every recording in it is written to the folder `-o`; a suite, the page
+/// of an agent's recording and an agent cassette are one file.
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The recording, or the folder of an agent's recording
+    /// The recording, or a folder of recordings
     #[arg(value_name = "RECORDING")]
     tape: PathBuf,
     /// Format to write
@@ -41,7 +44,7 @@ pub(crate) struct Arguments {
     /// Also write arguments and results of tool calls into spans, as they are in the recording
     #[arg(long)]
     otlp_content: bool,
-    /// File to write [default: stdout]
+    /// File to write, or folder for those of a folder [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -69,50 +72,39 @@ enum Format {
 
 /// Writes the recording.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let output = arguments.output.as_deref();
+    arguments.check_content()?;
     if let Some(run) = agent_run(arguments)? {
         return of_agent(arguments, &run);
     }
-    if let Format::Html = arguments.format
-        && arguments.tape.is_dir()
-    {
-        return html::of_folder(&arguments.tape, arguments.output.as_deref());
-    }
-    let recording = Recording::open(&arguments.tape)?;
-    if let Some(output) = &arguments.output
-        && same_file(&recording.path, output)
-    {
-        let path = report::safe(&output.display().to_string());
-        return Err(Mistake::new(
-            format!("the output `{path}` is the recording itself"),
-            "write to another file with `-o FILE`",
-        )
-        .into());
-    }
-    arguments.check_times(&recording)?;
-    arguments.check_content()?;
-    let over = match arguments.format {
-        Format::Html | Format::Har | Format::Otlp | Format::Suite | Format::AgentCassette => {
-            Over::Nothing
-        }
-        Format::Cassette | Format::Capture | Format::Tape => Over::Recording,
-    };
-    if let Some(output) = &arguments.output {
-        output::check(output, over)?;
-    }
     if let Format::Suite = arguments.format {
-        let draft = recorded::draft(recording, &arguments.tape, arguments.output.as_deref())?;
-        recorded::write(&draft, arguments.output.as_deref())?;
-        return Ok(Exit::Pass);
+        return suite(arguments);
     }
-    let Some(output) = &arguments.output else {
+    if arguments.tape.is_dir() {
+        return folder::run(arguments);
+    }
+    let recording = Recording::open_to(&arguments.tape, output)?;
+    arguments.check(&recording, output)?;
+    let Some(output) = output else {
         let mut out = report::stdout();
         arguments.write(recording, &mut out)?;
         out.flush()?;
         return Ok(Exit::Pass);
     };
-    let mut file = NewFile::create(output)?;
-    arguments.write(recording, file.writer())?;
-    file.commit(None)?;
+    arguments.write_file(recording, output)?;
+    Ok(Exit::Pass)
+}
+
+/// Writes a suite, for a folder one with everything in it.
+fn suite(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let output = arguments.output.as_deref();
+    if !arguments.tape.is_dir() {
+        arguments.check(&Recording::open(&arguments.tape)?, output)?;
+    } else if let Some(output) = output {
+        output::check(output, Over::Nothing)?;
+    }
+    let draft = recorded::draft(&arguments.tape, output)?;
+    recorded::write(&draft, output)?;
     Ok(Exit::Pass)
 }
 
@@ -120,9 +112,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 fn agent_run(arguments: &Arguments) -> anyhow::Result<Option<agent::Run>> {
     match arguments.format {
         Format::AgentCassette => Ok(Some(agent::Run::required(&arguments.tape)?)),
-        Format::Suite if arguments.tape.is_dir() => {
-            Ok(Some(agent::Run::required(&arguments.tape)?))
-        }
         Format::Suite => agent::Run::of(&arguments.tape),
         _ => Ok(None),
     }
@@ -136,19 +125,51 @@ fn of_agent(arguments: &Arguments, run: &agent::Run) -> anyhow::Result<Exit> {
     }
     match arguments.format {
         Format::AgentCassette => run.write_cassette(output)?,
-        _ => run.write_suite(output)?,
+        _ => run.write_suite(output, Over::Nothing)?,
     }
     Ok(Exit::Pass)
 }
 
 impl Arguments {
+    /// Refuses what cannot be written of a recording, before anything is.
+    fn check(&self, recording: &Recording, output: Option<&Path>) -> anyhow::Result<()> {
+        if let Some(output) = output
+            && same_file(&recording.path, output)
+        {
+            let path = report::safe(&output.display().to_string());
+            return Err(Mistake::new(
+                format!("the output `{path}` is the recording itself"),
+                "write to another file with `-o FILE`",
+            )
+            .into());
+        }
+        self.check_times(recording)?;
+        output.map_or(Ok(()), |output| output::check(output, self.over()))
+    }
+
+    /// What the output may replace.
+    fn over(&self) -> Over {
+        match self.format {
+            Format::Html | Format::Har | Format::Otlp | Format::Suite | Format::AgentCassette => {
+                Over::Nothing
+            }
+            Format::Cassette | Format::Capture | Format::Tape => Over::Recording,
+        }
+    }
+
+    fn write_file(&self, recording: Recording, output: &Path) -> anyhow::Result<()> {
+        let mut file = NewFile::create(output)?;
+        self.write(recording, file.writer())?;
+        file.commit(None)
+    }
+
     /// Refuses what is about spans where none are written.
     fn check_content(&self) -> anyhow::Result<()> {
         if !self.otlp_content || matches!(self.format, Format::Otlp) {
             return Ok(());
         }
-        let what = "`--otlp-content` is about spans, and another format is written";
-        Err(Mistake::new(what, "omit it, or write `--as otlp`").into())
+        let what = "`--otlp-content` cannot be used with this format";
+        Err(Mistake::new(what, "omit it, or use `--as otlp`").into())
     }
 
     /// Refuses times where there are none, or where nobody would find them.
@@ -274,6 +295,7 @@ Examples:
   tapewright export fs.tape.jsonl --as cassette -o fs.json
   tapewright export fs.json --as capture > fs.capture.json
   tapewright export fs.tape.jsonl --as html -o fs.html
+  tapewright export cassettes/ --as html -o pages/
   tapewright export runs/one/ --as html -o agent.html
   tapewright export http.tape.jsonl --as har -o http.har
   tapewright export fs.tape.jsonl --as otlp -o fs.otlp.jsonl

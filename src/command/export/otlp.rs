@@ -21,7 +21,7 @@ pub(super) fn write(
     let header = recording.header();
     if content && !header.redacted {
         let path = safe(&recording.path.display().to_string());
-        let what = format!("`{path}` is not redacted, and `--otlp-content` would tell its secrets");
+        let what = format!("`{path}` is not redacted, and `--otlp-content` would send its secrets");
         let hint = "redact it first: `tapewright scrub FILE`";
         return Err(Mistake::new(what, hint).into());
     }

@@ -20,7 +20,7 @@ use crate::command::verify::target;
 use crate::report::{self, Mistake};
 use crate::suite::write::call::{Asks, Call, Calls};
 use crate::suite::write::server::{Reach, Server};
-use crate::suite::write::{Draft, Stub};
+use crate::suite::write::{Draft, ServerDraft, Stub};
 
 /// How many pages of a list are asked for.
 const PAGES: usize = 20;
@@ -79,9 +79,11 @@ pub(super) fn draft(arguments: &Arguments, output: Option<&Path>) -> anyhow::Res
             output,
             None,
         ),
-        server: server(arguments, &rules)?,
-        calls: calls.all,
-        stubs,
+        servers: vec![ServerDraft {
+            server: server(arguments, &rules)?,
+            calls: calls.all,
+            stubs,
+        }],
     })
 }
 

@@ -12,10 +12,11 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::command::duration;
+use crate::command::export::agent;
 use crate::command::redaction::Redaction;
 use crate::command::upstream::UpstreamArguments;
 use crate::exit::Exit;
-use crate::files::Recording;
+use crate::files::output::Over;
 use crate::log::{self, LogArguments};
 use crate::report::{self, Mistake};
 
@@ -25,11 +26,12 @@ use crate::report::{self, Mistake};
 /// are called only if they declare `readOnlyHint`, or if they need no arguments
 /// and declare that they are not destructive. Other tools are written as comments,
 /// ready to be completed. From a recording, each call becomes a test, and nothing
-/// is sent.
+/// is sent. For a folder, the suite has every server that was recorded; for the
+/// folder of an agent's recording, it has a test of the agent.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// A tape, cassette or capture
+    /// The recording, or a folder of recordings
     #[arg(value_name = "RECORDING", conflicts_with = "command")]
     recording: Option<PathBuf>,
     /// File to write; `-` is stdout
@@ -83,11 +85,20 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
                 )
                 .into());
             }
-            recorded::draft(Recording::open(file)?, file, output)?
+            if let Some(run) = agent::Run::in_folder(file)? {
+                let over = if arguments.force {
+                    Over::Any
+                } else {
+                    Over::Nothing
+                };
+                run.write_suite(output, over)?;
+                return Ok(Exit::Pass);
+            }
+            recorded::draft(file, output)?
         }
         None => asking::draft(arguments, output)?,
     };
-    let (tests, stubs) = (draft.calls.len(), draft.stubs.len());
+    let (tests, stubs) = draft.counts();
     recorded::write(&draft, output)?;
     if let Some(output) = output {
         log::suite_written(output, tests, stubs);

@@ -1,61 +1,116 @@
 //! A suite from a recording: nothing is sent.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
 use crate::command::export::tell_end;
-use crate::files::{NewFile, Recording};
+use crate::files::{NewFile, Recording, folder};
 use crate::report::{self, Mistake};
-use crate::suite::write::Draft;
 use crate::suite::write::call::Calls;
 use crate::suite::write::server::Server;
+use crate::suite::write::{Draft, ServerDraft};
 
-/// The suite of what was asked and answered in a recording that was `named` so; `output` is
+/// The suite of what was asked and answered in a recording, or in a folder of them; `output` is
 /// where it will be.
-pub(crate) fn draft(
-    recording: Recording,
-    named: &Path,
-    output: Option<&Path>,
-) -> anyhow::Result<Draft> {
-    let server = Server::of(&recording.header(), &seen_from(&recording.path, output));
-    let mut calls = Calls::default();
-    let frame = recording.messages(|event, message| {
-        calls.observe(event, message);
-        Ok(())
-    })?;
-    calls.finish();
-    tell_end(&frame);
-    if calls.all.is_empty() {
-        let path = report::safe(&named.display().to_string());
+pub(crate) fn draft(named: &Path, output: Option<&Path>) -> anyhow::Result<Draft> {
+    let is_folder = named.is_dir();
+    let paths = folder::of(named)?;
+    let mut servers: Vec<Recorded> = Vec::new();
+    for path in &paths {
+        let recording = Recording::open_slowly(path)?;
+        let server = Server::of(&recording.header(), &seen_from(&recording.path, output));
+        let known = servers.iter().position(|one| one.server == server);
+        let place = known.unwrap_or(servers.len());
+        if known.is_none() {
+            servers.push(Recorded::new(server));
+        }
+        if let Some(one) = servers.get_mut(place) {
+            one.read(recording)?;
+        }
+    }
+    servers.retain(|one| !one.calls.all.is_empty());
+    let path = report::safe(&named.display().to_string());
+    if servers.is_empty() {
         return Err(Mistake::new(
             format!("no answered call, read or prompt in `{path}` that a suite could repeat"),
             "record a session with tool calls, or use the server: `tapewright init -- COMMAND`",
         )
         .into());
     }
-    for (count, what) in [
-        (calls.unanswered, "calls without an answer were left out"),
-        (
-            calls.left_out,
-            "answers were left out: too many, or too long",
-        ),
-    ] {
-        if count > 0 {
-            report::note(&format!("{count} {what}"));
-        }
+    let what = if is_folder {
+        "recordings in"
+    } else {
+        "recording"
+    };
+    let about = about(
+        &format!("Written from the {what} {path}: what was the same in every answer."),
+        output,
+        Some(&path),
+    );
+    tell_left_out(&servers);
+    let servers = distinct(servers);
+    Ok(Draft { about, servers })
+}
+
+/// A server, and what was asked of it in one recording or in several.
+struct Recorded {
+    server: Server,
+    calls: Calls,
+}
+
+impl Recorded {
+    fn new(server: Server) -> Self {
+        let calls = Calls::default();
+        Self { server, calls }
     }
-    let file = report::safe(&named.display().to_string());
-    Ok(Draft {
-        about: about(
-            &format!("Written from the recording {file}: what was the same in every answer."),
-            output,
-            Some(&file),
-        ),
-        server,
-        calls: calls.all,
-        stubs: Vec::new(),
-    })
+
+    fn read(&mut self, recording: Recording) -> anyhow::Result<()> {
+        let calls = &mut self.calls;
+        let frame = recording.messages(|event, message| {
+            calls.observe(event, message);
+            Ok(())
+        })?;
+        calls.finish();
+        tell_end(&frame);
+        Ok(())
+    }
+}
+
+fn tell_left_out(servers: &[Recorded]) {
+    let sum = |count: fn(&Calls) -> u64| servers.iter().map(|one| count(&one.calls)).sum();
+    let unanswered: u64 = sum(|calls| calls.unanswered);
+    let left_out: u64 = sum(|calls| calls.left_out);
+    if unanswered > 0 {
+        report::note(&format!("omitted {unanswered} calls without an answer"));
+    }
+    if left_out > 0 {
+        report::note(&format!(
+            "omitted {left_out} answers: too many, or too long"
+        ));
+    }
+}
+
+/// The servers under distinct names: `fs`, `fs-2`.
+fn distinct(servers: Vec<Recorded>) -> Vec<ServerDraft> {
+    let mut taken: HashSet<String> = HashSet::new();
+    let servers = servers.into_iter();
+    let draft = |one: Recorded| {
+        let mut server = one.server;
+        let plain = server.name.clone();
+        let mut number = 1;
+        while !taken.insert(server.name.clone()) {
+            number += 1;
+            server.name = format!("{plain}-{number}");
+        }
+        ServerDraft {
+            server,
+            calls: one.calls.all,
+            stubs: Vec::new(),
+        }
+    };
+    servers.map(draft).collect()
 }
 
 /// The comment at the top of a suite.
@@ -65,7 +120,7 @@ pub(crate) fn about(first: &str, output: Option<&Path>, capture: Option<&str>) -
     });
     let mut about = vec![
         first.to_owned(),
-        "It is yours now: tighten what is loose, and take out what does not matter.".to_owned(),
+        "Edit it as you like: tighten what is loose, and remove what does not matter.".to_owned(),
         String::new(),
         format!("  tapewright run {suite}"),
     ];

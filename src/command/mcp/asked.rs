@@ -33,7 +33,7 @@ pub(super) fn rows(limit: Option<usize>) -> usize {
 pub(super) fn recording() -> Value {
     json!({
         "type": "string",
-        "description": "Name of a recording, as `list_recordings` tells it.",
+        "description": "Name of a recording, from `list_recordings`.",
     })
 }
 

@@ -42,12 +42,13 @@ impl Question {
         let mut next = || parts.next().and_then(Result::ok);
         let (Some(seal), Some(first), Some(second)) = (next(), next(), next()) else {
             let hint = "give `next_cursor` of an earlier answer as it was, or leave it out";
-            return Err(Mistake::new("the cursor is none of ours", hint));
+            return Err(Mistake::new("the cursor is invalid", hint));
         };
         if seal != self.seal() {
             let what =
                 "the cursor belongs to another question, or to another recording of this name";
-            let hint = "ask with the arguments of the answer that it came with, or leave it out to begin anew";
+            let hint =
+                "repeat the arguments of the answer that it came with, or omit it to start over";
             return Err(Mistake::new(what, hint));
         }
         Ok(Place(first, second))

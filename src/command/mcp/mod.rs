@@ -114,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 fn serve_stdio(inside: &Inside, recorder: &Arc<Recorder>, clock: Clock) -> anyhow::Result<Exit> {
     let outcome = stdio::run(inside, &Transparent, recorder, clock)
         .inspect_err(|_| recorder.abandon())
-        .context("nothing was served")?;
+        .context("cannot serve")?;
     Ok(match outcome.exit {
         // As one ends that a signal ends.
         Some(event::Exit::Signal(signal)) => {
@@ -158,6 +158,6 @@ impl Arguments {
         let served = front::run(settings, place, tls, behind, |reached| {
             gateway::announce(reached, &path, None);
         });
-        gateway::conclude(served, recorder, "nothing was served")
+        gateway::conclude(served, recorder, "cannot serve")
     }
 }

@@ -30,7 +30,7 @@ pub(super) enum Which {
 }
 
 /// An exchange, and the events that say what was said.
-pub(super) struct Shown {
+pub(super) struct ShownExchange {
     pub(super) found: Found,
     pub(super) row: ExchangeRow,
     /// When the recording was begun.
@@ -53,7 +53,7 @@ impl Which {
             (None, Some(id)) => Ok(Self::Id(id, session)),
             _ => Err(Mistake::new(
                 "it takes either `seq` or `id` to name an exchange",
-                "`find_exchanges` tells both",
+                "`find_exchanges` shows both",
             )),
         }
     }
@@ -90,14 +90,14 @@ impl Which {
     fn missing(&self, name: &str) -> Mistake {
         let what = match self {
             Self::Seq(seq) => format!("event {seq} of `{}` belongs to no exchange", safe(name)),
-            Self::Id(..) => format!("there is no exchange with this id in `{}`", safe(name)),
+            Self::Id(..) => format!("no exchange with this id in `{}`", safe(name)),
         };
-        let hint = "`find_exchanges` lists them; with `kind:` also what is none";
+        let hint = "`find_exchanges` lists them; with `kind:` also other lines";
         Mistake::new(what, hint)
     }
 }
 
-impl Shown {
+impl ShownExchange {
     /// Looks for an exchange.
     pub(super) fn find(sources: &Sources, name: &str, which: &Which) -> anyhow::Result<Self> {
         let (found, recording) = sources.recordings.read(name)?;

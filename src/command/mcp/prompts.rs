@@ -72,7 +72,7 @@ pub(super) fn all() -> Vec<Prompt> {
 pub(super) fn get(name: &str, arguments: &JsonObject) -> Result<GetPromptResult, ErrorData> {
     let question = ALL.iter().find(|one| one.name == name).ok_or_else(|| {
         let name: String = name.chars().take(NAME_CHARS).collect();
-        ErrorData::invalid_params(format!("there is no prompt `{}`", safe(&name)), None)
+        ErrorData::invalid_params(format!("unknown prompt `{}`", safe(&name)), None)
     })?;
     let mut text = question.text.to_owned();
     for (argument, _) in question.recordings {

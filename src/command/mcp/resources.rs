@@ -89,14 +89,14 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     vec![
         ResourceTemplate::new(format!("{PREFIX}{{recording}}"), "recording")
             .with_title("A recording")
-            .with_description("What is on a recording, as `inspect_recording` tells it")
+            .with_description("What is on a recording, in the format of `inspect_recording`")
             .with_mime_type(JSON),
         ResourceTemplate::new(
             format!("{PREFIX}{{recording}}{EXCHANGE}{{seq}}"),
             "exchange",
         )
         .with_title("An exchange")
-        .with_description("What was asked and answered, as `show_exchange` tells it")
+        .with_description("What was asked and answered, in the format of `show_exchange`")
         .with_mime_type(JSON),
     ]
 }
@@ -108,7 +108,7 @@ pub(super) fn read(sources: &Sources, uri: &str) -> Result<ReadResourceResult, E
         ErrorData::resource_not_found(safe(why), Some(data))
     };
     let rest = uri.strip_prefix(PREFIX);
-    let rest = rest.ok_or_else(|| missing("there are only `tapewright://recording/NAME`"))?;
+    let rest = rest.ok_or_else(|| missing("expected `tapewright://recording/NAME`"))?;
     let (encoded, seq) = match rest.split_once(EXCHANGE) {
         Some((encoded, seq)) => (encoded, Some(seq.parse::<u64>())),
         None => (rest, None),

@@ -56,7 +56,7 @@ impl Server {
         work: impl FnOnce(&Sources) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         let sources = Arc::clone(&self.sources);
-        let owing = Owing::new(&self.owed);
+        let owing = PendingAnswer::new(&self.owed);
         let done = tokio::task::spawn_blocking(move || work(&sources)).await;
         drop(owing);
         done.map_err(|_| ErrorData::internal_error("the question could not be answered", None))
@@ -70,16 +70,16 @@ impl Server {
 }
 
 /// An answer that is being worked on.
-struct Owing(Arc<AtomicUsize>);
+struct PendingAnswer(Arc<AtomicUsize>);
 
-impl Owing {
+impl PendingAnswer {
     fn new(owed: &Arc<AtomicUsize>) -> Self {
         owed.fetch_add(1, Ordering::Relaxed);
         Self(Arc::clone(owed))
     }
 }
 
-impl Drop for Owing {
+impl Drop for PendingAnswer {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -130,7 +130,7 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(spec) = self.tools().find(|spec| spec.name == request.name) else {
             let name: String = request.name.chars().take(NAME_CHARS).collect();
-            let why = format!("there is no tool `{}`", safe(&name));
+            let why = format!("unknown tool `{}`", safe(&name));
             return Err(ErrorData::invalid_params(why, None));
         };
         let arguments = request.arguments.unwrap_or_default();

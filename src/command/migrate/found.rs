@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::files::unreadable;
+use crate::files::{is_yaml, unreadable};
 
 /// How deep folders are walked.
 const DEPTH: usize = 32;
@@ -52,12 +52,6 @@ fn walk(folder: &Path, depth: usize, all: &mut Vec<(PathBuf, bool)>) -> anyhow::
     Ok(())
 }
 
-/// Whether it is YAML by its name.
-pub(super) fn is_yaml(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|kind| kind == "yaml" || kind == "yml")
-}
-
-fn is_json(path: &Path) -> bool {
+pub(super) fn is_json(path: &Path) -> bool {
     path.extension().is_some_and(|kind| kind == "json")
 }

@@ -11,7 +11,7 @@ use tapewright_corpus::migrate::Plan;
 use tapewright_corpus::migration::TARGETS;
 
 use crate::exit::Exit;
-use crate::files::{NewFile, unreadable};
+use crate::files::{NewFile, is_yaml, unreadable, unreadable_or_near};
 use crate::report::migrate::{Changed, Summary};
 use crate::report::{self, Mistake};
 
@@ -47,7 +47,7 @@ Examples:
 
 /// Rewrites, or shows what would be rewritten.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    target(&arguments.to, "--to")?;
+    target(&arguments.to, "--target")?;
     let mut summary = Summary::default();
     for (path, named) in found::files(&arguments.paths)? {
         one(&path, named, arguments.write, &mut summary)?;
@@ -69,8 +69,12 @@ pub(crate) fn target<'t>(text: &'t str, option: &str) -> anyhow::Result<&'t str>
 /// One file. Of a folder, what is neither suite nor cassette is passed over.
 fn one(path: &Path, named: bool, write: bool, summary: &mut Summary) -> anyhow::Result<()> {
     let hint = "give a suite in YAML, or a cassette in JSON";
-    let text = fs::read(path).map_err(|error| unreadable(path, &error.to_string(), hint))?;
-    let plan = if found::is_yaml(path) {
+    let text = fs::read(path).map_err(|error| {
+        unreadable_or_near(path, &error, hint, |one| {
+            is_yaml(one) || found::is_json(one)
+        })
+    })?;
+    let plan = if is_yaml(path) {
         std::str::from_utf8(&text).ok().and_then(Plan::of_suite)
     } else {
         Plan::of_cassette(&text)

@@ -9,14 +9,14 @@ use std::sync::Arc;
 use tapewright_baselines::{Baseline, MAX_BYTES, Problem, ReadError};
 use tapewright_schemas::redact::{Redactor, Rules};
 
-use crate::files::{NewFile, output, unreadable};
+use crate::files::{NewFile, folder, output, unreadable, unreadable_or_near};
 use crate::report::{self, Mistake};
 
 /// The bytes of a file, up to the longest that is read.
 pub(super) fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     let fail = |error: std::io::Error| {
         let hint = "write one with `tapewright model-baseline capture`";
-        unreadable(path, &error.to_string(), hint)
+        unreadable_or_near(path, &error, hint, folder::has_name)
     };
     let file = File::open(path).map_err(fail)?;
     let mut text = Vec::new();
@@ -71,7 +71,7 @@ pub(super) fn replaced(path: &Path) -> anyhow::Result<Option<Baseline>> {
     let known = Baseline::read(&bytes(path)?);
     known.map(Some).map_err(|error| {
         let path = report::safe(&path.display().to_string());
-        let what = format!("`{path}` already exists, and is no baseline: {error}");
+        let what = format!("`{path}` already exists, and is not a baseline: {error}");
         let hint = "choose another file, or move this one away";
         Mistake::new(what, hint).into()
     })

@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use clap::Args;
 use tapewright_proxy::behind::{Behind, MakeObserver};
 use tapewright_proxy::http::origin::{OriginSettings, TlsSettings, client_config};
-use tapewright_proxy::traces::{self, Figures, Frame, Inlet};
+use tapewright_proxy::traces::{self, Figures, Frame, SpanSender};
 use tapewright_schemas::tape::Header;
 
 use crate::log;
@@ -74,7 +74,7 @@ impl OtlpArguments {
             return Ok(Destination(None));
         };
         if !is_redacted {
-            let what = "`--otlp` sends what is on the tape, and this tape is made with its secrets";
+            let what = "`--otlp` cannot be used with `--no-redact`: it would send secrets";
             return Err(Mistake::new(what, "omit `--no-redact` or `--otlp`").into());
         }
         Variables(|name: &str| std::env::var(name).ok())
@@ -118,10 +118,11 @@ impl Traces {
     }
 
     /// Makes observers of tapes whose secrets are hidden, and what is called once nothing more is observed.
-    pub(crate) fn observers(&self) -> (MakeObserver, Inlet) {
-        let (inlet, named, content) = (self.sending.inlet(), self.named.clone(), self.content);
+    pub(crate) fn observers(&self) -> (MakeObserver, SpanSender) {
+        let (span_sender, named, content) =
+            (self.sending.span_sender(), self.named.clone(), self.content);
         let make = {
-            let inlet = inlet.clone();
+            let span_sender = span_sender.clone();
             move |header: &Header| {
                 let began = header.created.parse::<jiff::Timestamp>().ok()?;
                 let began = u64::try_from(began.as_nanosecond()).ok()?;
@@ -133,10 +134,10 @@ impl Traces {
                     tracer: Tracer::new(header, began, content),
                     spans: Vec::new(),
                 };
-                Some(inlet.observer(Box::new(texts), Frame { before, after }))
+                Some(span_sender.observer(Box::new(texts), Frame { before, after }))
             }
         };
-        (Box::new(make), inlet)
+        (Box::new(make), span_sender)
     }
 
     /// The recording has ended: sends what is left, as far as that takes no longer than clients wait, and logs what became of it all.

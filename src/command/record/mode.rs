@@ -221,7 +221,7 @@ fn serve(
     let Some(listen) = way.listen() else {
         let outcome = stdio::run(&*upstream, &faults::policy(fault_set), &recorder, clock);
         running.end(arguments.verbose);
-        return Ok(exit_of(outcome.context("nothing was served")?.exit));
+        return Ok(exit_of(outcome.context("cannot serve")?.exit));
     };
     let settings = arguments.http.listening.front(arguments.max_message)?;
     let (place, tls) = arguments.http.listening.place(listen)?;
@@ -236,5 +236,5 @@ fn serve(
         gateway::announce(reached, &path, None);
     });
     running.end(arguments.verbose);
-    gateway::conclude(served, &recorder, "nothing was served")
+    gateway::conclude(served, &recorder, "cannot serve")
 }

@@ -210,7 +210,7 @@ mod tests {
             id: "20261125T024000Z-agent-7".to_owned(),
             folder: folder.path().join("a:b"),
         };
-        assert_eq!(Part::of(&part.value()), None, "the folder is not there");
+        assert_eq!(Part::of(&part.value()), None, "the folder does not exist");
         fs::create_dir(&part.folder).unwrap();
         assert_eq!(Part::of(&part.value()), Some(part));
         for nothing in ["", ":", ":/tmp", "id:", "id:tmp", "/tmp", "id"] {

@@ -115,7 +115,7 @@ fn serve(arguments: &Arguments, starts: Option<&PlayedStarts>) -> anyhow::Result
     }
     let destination = arguments.otlp.destination(arguments.is_redacted())?;
     let rules = arguments.playing.rules(arguments.otlp.secrets()?)?;
-    let tapes = AgentTapes::of(&arguments.tape)?;
+    let tapes = arguments.tapes()?;
     let served = arguments.served(&tapes);
     let (script, session) = loaded(served, starts)?;
     let script = Arc::new(script);
@@ -173,9 +173,9 @@ fn loaded(served: &Path, starts: Option<&PlayedStarts>) -> anyhow::Result<(Scrip
     }
 }
 
-/// A replay that nobody typed.
+/// A replay that another command starts.
 #[derive(Debug, Parser)]
-struct Untyped {
+struct ImpliedReplay {
     #[command(flatten)]
     arguments: Arguments,
 }
@@ -216,8 +216,8 @@ impl PlayedStarts {
 /// Serves the tape of a start of a server to the client that would have started it.
 pub(crate) fn of_server(starts: &PlayedStarts) -> anyhow::Result<Exit> {
     let words = [OsStr::new("replay"), starts.tape().as_os_str()];
-    let untyped = Untyped::try_parse_from(words)?;
-    serve(&untyped.arguments, Some(starts))
+    let implied = ImpliedReplay::try_parse_from(words)?;
+    serve(&implied.arguments, Some(starts))
 }
 
 fn serve_stdio(
@@ -228,7 +228,7 @@ fn serve_stdio(
 ) -> anyhow::Result<Exit> {
     let outcome = stdio::run(upstream, &faults::policy(fault_set), recorder, clock)
         .inspect_err(|_| recorder.abandon())
-        .context("nothing was served")?;
+        .context("cannot serve")?;
     // A recording ends with 0; a fault may say otherwise.
     Ok(ended(outcome.exit))
 }
@@ -248,6 +248,15 @@ fn ended(exit: Option<event::Exit>) -> Exit {
 }
 
 impl Arguments {
+    /// What is replayed: for clients, the recording of one server.
+    fn tapes(&self) -> anyhow::Result<AgentTapes> {
+        let tapes = AgentTapes::of(&self.tape)?;
+        if self.command.is_empty() && !self.models {
+            tapes.check_one_server(&self.tape)?;
+        }
+        Ok(tapes)
+    }
+
     /// The tape that is served as an MCP server. An agent starts its servers itself.
     fn served<'a>(&'a self, tapes: &'a AgentTapes) -> &'a Path {
         let tape = if self.command.is_empty() {
@@ -298,7 +307,7 @@ fn serve_http(
         let bases = provider.map(|_| models::variables(reached));
         gateway::announce_with(reached, &path, None, bases.into_iter().flatten());
     });
-    gateway::conclude(served, &recorder, "nothing was served")
+    gateway::conclude(served, &recorder, "cannot serve")
 }
 
 /// Reads a recording for replay.

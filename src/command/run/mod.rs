@@ -6,7 +6,7 @@ mod baseline;
 mod failed;
 mod one;
 mod overrides;
-mod progress;
+pub(super) mod progress;
 mod revisions;
 mod servers;
 mod watch;

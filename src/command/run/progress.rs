@@ -9,12 +9,12 @@ use crate::report::progress::Progress;
 static SHOWN: Mutex<Option<Progress>> = Mutex::new(None);
 
 /// A run begins.
-pub(super) fn begin() {
+pub(crate) fn begin() {
     *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(Progress::count(0));
 }
 
 /// Shows how many tests are done, and which took longest.
-pub(super) fn show(done: usize, total: usize, slowest: &str, took: Duration) {
+pub(crate) fn show(done: usize, total: usize, slowest: &str, took: Duration) {
     let mut shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(progress) = shown.as_mut() {
         progress.of(total);
@@ -23,7 +23,7 @@ pub(super) fn show(done: usize, total: usize, slowest: &str, took: Duration) {
 }
 
 /// Leaves the line empty.
-pub(super) fn clear() {
+pub(crate) fn clear() {
     *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = None;
 }
 

@@ -1,5 +1,6 @@
 //! Scrubbing a cassette or a capture, a few exchanges at a time where it is as ours are.
 
+use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read as _, Seek as _, Write};
 use std::path::Path;
@@ -12,6 +13,7 @@ use tapewright_schemas::scrub::{self, FoundSecret};
 
 use super::Found;
 use crate::files::{NewFile, spool, unreadable};
+use crate::report::progress::{Counted, Work};
 
 /// Scrubs one file, or looks what there is to scrub.
 pub(super) fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> {
@@ -29,28 +31,36 @@ pub(super) fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Res
 
 fn streamed(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> {
     let io = |error: io::Error| unreadable(path, &error.to_string(), HINT);
-    let mut file = File::open(path).map_err(io)?;
+    let file = File::open(path).map_err(io)?;
     let permissions = file.metadata().map_err(io)?.permissions();
     let mut redactor = Redactor::new(Arc::clone(rules));
-    stream::check(&file, &mut redactor)?;
-    file.rewind()?;
+    // It is read once to be checked, and up to twice in each of two passes.
+    let length = file.metadata().map_err(io)?.len();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let work = RefCell::new(Work::new(length.saturating_mul(5), name.into_owned()));
+    stream::check(Counted::new(&file, &work), &mut redactor)?;
+    (&file).rewind()?;
     // What stands before its name is found by the second reading.
     let mut first = Redactor::new(Arc::clone(rules));
     let mut found = Found::default();
-    if !both(&file, &mut first, &mut io::sink(), &mut |_| {})? {
+    let document = Text {
+        file: &file,
+        work: &work,
+    };
+    if !document.both(&mut first, &mut io::sink(), &mut |_| {})? {
         return Ok(found);
     }
     redactor.learn_from(&first);
-    file.rewind()?;
+    (&file).rewind()?;
     // A member may be named by a secret, and its place is told.
     let mut names = Redactor::new(Arc::clone(rules));
     let mut place = |place: FoundSecret| found.place(check, || told(&mut names, place));
     let changed = if check {
-        both(&file, &mut redactor, &mut io::sink(), &mut place)?
+        document.both(&mut redactor, &mut io::sink(), &mut place)?
     } else {
         let mut new = NewFile::create(path)?;
         let mut out = BufWriter::with_capacity(BUFFER, new.writer());
-        let changed = both(&file, &mut redactor, &mut out, &mut place)?;
+        let changed = document.both(&mut redactor, &mut out, &mut place)?;
         out.flush()?;
         drop(out);
         if changed {
@@ -67,27 +77,36 @@ fn streamed(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Foun
     Ok(found)
 }
 
-/// Goes over a document twice: what stands beside messages, then everything. Whether anything
-/// changed.
-fn both(
-    file: &File,
-    redactor: &mut Redactor,
-    out: &mut dyn Write,
-    place: &mut dyn FnMut(FoundSecret),
-) -> anyhow::Result<bool> {
-    let mut between = Between {
-        file,
-        same: 0,
-        spool: None,
-    };
-    let mut keep = |text: &[u8], same| between.keep(text, same);
-    let beside = stream::beside(redactor, file, &mut keep, place)?;
-    let spool = between.spool.map(BufWriter::into_inner).transpose();
-    let spool = spool.map_err(io::IntoInnerError::into_error)?;
-    let mut text = spool.as_ref().unwrap_or(file);
-    text.rewind()?;
-    let mut write = |text: &[u8], _| out.write_all(text);
-    Ok(stream::within(redactor, text, &mut write, place)? || beside)
+/// The text of a document, and how much of it was read.
+struct Text<'t> {
+    file: &'t File,
+    work: &'t RefCell<Work>,
+}
+
+impl Text<'_> {
+    /// Reads it twice: what stands beside messages, then everything. Whether anything changed.
+    fn both(
+        &self,
+        redactor: &mut Redactor,
+        out: &mut dyn Write,
+        place: &mut dyn FnMut(FoundSecret),
+    ) -> anyhow::Result<bool> {
+        let mut between = Between {
+            file: self.file,
+            same: 0,
+            spool: None,
+        };
+        let mut keep = |text: &[u8], same| between.keep(text, same);
+        let text = Counted::new(self.file, self.work);
+        let beside = stream::beside(redactor, text, &mut keep, place)?;
+        let spool = between.spool.map(BufWriter::into_inner).transpose();
+        let spool = spool.map_err(io::IntoInnerError::into_error)?;
+        let mut text = spool.as_ref().unwrap_or(self.file);
+        text.rewind()?;
+        let text = Counted::new(text, self.work);
+        let mut write = |text: &[u8], _| out.write_all(text);
+        Ok(stream::within(redactor, text, &mut write, place)? || beside)
+    }
 }
 
 /// What stands between the two readings: the file, until a piece of it becomes another. A spool

@@ -16,8 +16,8 @@ use tapewright_schemas::scrub::TapeScrubber;
 
 use super::redaction::{self, Redaction};
 use crate::exit::Exit;
-use crate::files::{NewFile, first_line, folder, unreadable};
-use crate::report::progress::Progress;
+use crate::files::{NewFile, first_line, folder, unreadable, unreadable_or_near};
+use crate::report::progress::Work;
 use crate::report::{self, Mistake};
 
 /// Remove secrets from recordings
@@ -137,7 +137,8 @@ impl Found {
 
 fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> {
     let io = |error: std::io::Error| {
-        unreadable(path, &error.to_string(), "give a tape, cassette or capture")
+        let hint = "give a tape, cassette or capture";
+        unreadable_or_near(path, &error, hint, folder::has_name)
     };
     let file = File::open(path).map_err(io)?;
     let metadata = file.metadata().map_err(io)?;
@@ -154,20 +155,18 @@ fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> 
     }
     // It is read twice.
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let mut work = Work {
+    let mut pass = Pass {
         rules,
         check,
-        progress: Progress::bytes(metadata.len().saturating_mul(2)),
-        name: &name,
-        done: 0,
+        work: Work::new(metadata.len().saturating_mul(2), name.into_owned()),
     };
     if check {
         let mut out = std::io::sink();
-        return tape(&mut file, redactor, &mut work, &mut out);
+        return tape(&mut file, redactor, &mut pass, &mut out);
     }
     let mut new = NewFile::create(path)?;
     let mut out = BufWriter::new(new.writer());
-    let found = tape(&mut file, redactor, &mut work, &mut out)?;
+    let found = tape(&mut file, redactor, &mut pass, &mut out)?;
     out.flush()?;
     drop(out);
     if found.any() {
@@ -176,30 +175,20 @@ fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> 
     Ok(found)
 }
 
-/// What is asked of the scrubbing of a file, and how far it is.
-struct Work<'w> {
-    rules: &'w Arc<Rules>,
+/// What is asked of the scrubbing of a tape, and how far it is.
+struct Pass<'p> {
+    rules: &'p Arc<Rules>,
     check: bool,
-    progress: Progress,
-    name: &'w str,
-    done: u64,
-}
-
-impl Work<'_> {
-    /// So many bytes more were read.
-    fn read(&mut self, bytes: usize) {
-        self.done += bytes as u64;
-        self.progress.at(self.done, self.name);
-    }
+    work: Work,
 }
 
 fn tape(
     file: &mut BufReader<File>,
     mut redactor: Redactor,
-    work: &mut Work<'_>,
+    pass: &mut Pass<'_>,
     out: &mut dyn Write,
 ) -> anyhow::Result<Found> {
-    if !rehearse(file, &mut redactor, work)? {
+    if !rehearse(file, &mut redactor, pass)? {
         return Ok(Found::default());
     }
     file.rewind()?;
@@ -211,7 +200,7 @@ fn tape(
         if file.read_until(b'\n', &mut line)? == 0 {
             break;
         }
-        work.read(line.len());
+        pass.work.read(line.len());
         let (content, feed) = match line.split_last() {
             Some((b'\n', content)) => (content, &b"\n"[..]),
             _ => (line.as_slice(), &b""[..]),
@@ -228,10 +217,10 @@ fn tape(
             let mut told = false;
             for (kind, _) in risen {
                 told = true;
-                found.place(work.check, || (format!(":{number}"), kind.clone()));
+                found.place(pass.check, || (format!(":{number}"), kind.clone()));
             }
             if !told {
-                found.place(work.check, || (format!(":{number}"), "secret".to_owned()));
+                found.place(pass.check, || (format!(":{number}"), "secret".to_owned()));
             }
         }
     }
@@ -243,13 +232,13 @@ fn tape(
 fn rehearse(
     file: &mut BufReader<File>,
     redactor: &mut Redactor,
-    work: &mut Work<'_>,
+    pass: &mut Pass<'_>,
 ) -> anyhow::Result<bool> {
-    let mut first = TapeScrubber::new(Redactor::new(Arc::clone(work.rules)));
+    let mut first = TapeScrubber::new(Redactor::new(Arc::clone(pass.rules)));
     let mut any = false;
     let mut line = Vec::new();
     while file.read_until(b'\n', &mut line)? > 0 {
-        work.read(line.len());
+        pass.work.read(line.len());
         redactor.adopt(&line);
         let content = line.strip_suffix(b"\n").unwrap_or(&line);
         any |= *first.line(content) != *content;

@@ -1,5 +1,6 @@
 //! `tapewright show`: a conversation line by line.
 
+mod names;
 pub(super) mod whole;
 
 use std::collections::BTreeSet;
@@ -52,10 +53,7 @@ use self::whole::Whole;
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-#[expect(
-    clippy::doc_markdown,
-    reason = "filter words stand in a column of the help"
-)]
+#[expect(clippy::doc_markdown, reason = "filter words are aligned in the help")]
 pub(crate) struct Arguments {
     /// The recording, or a folder of recordings
     #[arg(value_name = "RECORDING")]
@@ -106,7 +104,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let mut shown = Printer::new(report::stdout(), style);
     if !arguments.file.is_dir() {
-        return one(&arguments.file, &wanted, &prices, &mut shown);
+        let exit = one(&arguments.file, &wanted, &prices, &mut shown)?;
+        drop(shown);
+        names::tell(exit, std::slice::from_ref(&arguments.file), &wanted.filter);
+        return Ok(exit);
     }
     let found = folder::contained(&arguments.file)?;
     let mut exits = Vec::new();
@@ -123,11 +124,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         exits.push(one(path, &wanted, &prices, &mut shown)?);
     }
     // Nothing found in one of them is no matter where there is something in another.
-    Ok(if exits.contains(&Exit::Pass) {
+    let exit = if exits.contains(&Exit::Pass) {
         Exit::Pass
     } else {
         Exit::Inconclusive
-    })
+    };
+    drop(shown);
+    let all: Vec<PathBuf> = found.parts.into_iter().chain(found.others).collect();
+    names::tell(exit, &all, &wanted.filter);
+    Ok(exit)
 }
 
 /// Shows one recording.

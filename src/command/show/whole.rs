@@ -1,5 +1,6 @@
 //! A recording on several tapes as one conversation: its lines in the order of their times.
 
+use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
@@ -10,6 +11,7 @@ use tapewright_schemas::tape::{Ending, Header};
 
 use crate::command::linking;
 use crate::files::{Recording, TapeReader, folder, tape_error};
+use crate::report::progress::Reading;
 
 /// One tape of it.
 pub(crate) struct Tape {
@@ -30,6 +32,7 @@ pub(crate) struct Whole {
     /// Each of them.
     pub(crate) tapes: Vec<Tape>,
     timed: bool,
+    reading: Option<Reading>,
 }
 
 impl Whole {
@@ -66,7 +69,19 @@ impl Whole {
             tape.later_ms = tapewright_schemas::event::Offset(began - first).millis();
         }
         let timed = wanted.timed;
-        Ok(Self { tapes, timed })
+        Ok(Self {
+            tapes,
+            timed,
+            reading: None,
+        })
+    }
+
+    /// Shows how much of the tapes has been read, if that takes long.
+    pub(crate) fn with_progress(mut self, name: &str) -> Self {
+        let handle = |tape: &mut Tape| tape.reader.input().get_ref().try_clone().ok();
+        let handles: Option<Vec<File>> = self.tapes.iter_mut().map(handle).collect();
+        self.reading = handles.and_then(|handles| Reading::of_all(handles, name));
+        self
     }
 
     /// Hands out what is wanted, line by line; each with the number of its tape.
@@ -78,6 +93,7 @@ impl Whole {
             tape.advance()?;
         }
         while let Some(at) = self.first() {
+            self.reading.iter_mut().for_each(Reading::step);
             let Some(tape) = self.tapes.get_mut(at) else {
                 break;
             };

@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use clap::Args;
 use tapewright_proxy::clock::Clock;
 use tapewright_replay::verify::{self, Findings, VerifyOptions};
-use tapewright_replay::{Ignore, MatchMode};
+use tapewright_replay::{Ignore, MatchMode, Script};
 
 use crate::command::duration;
 use crate::command::redaction::{self, Redaction};
@@ -20,10 +20,11 @@ use crate::command::replay::load;
 use crate::command::replay::playing::MatchArgument;
 use crate::command::upstream::UpstreamArguments;
 use crate::exit::Exit;
+use crate::files::folder;
 use crate::log::{self, LogArguments};
 use crate::report::formats::{Format, Told as _};
 use crate::report::progress::Progress;
-use crate::report::verify::Verified;
+use crate::report::verify::{AllVerified, Verified};
 use crate::report::{self, Mistake};
 
 /// Send recorded requests to a live server and report drift
@@ -31,11 +32,12 @@ use crate::report::{self, Mistake};
 /// Requests are sent one at a time, in recorded order. Requests of the server get
 /// the recorded answers. By default, IDs, times and other values that are new in
 /// every session do not count as drift. A request with a redacted secret cannot be
-/// sent, and is reported as such.
+/// sent, and is reported as such. For a folder, every recording in it is verified,
+/// each in a session of its own.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The recording
+    /// The recording, or a folder of recordings
     #[arg(value_name = "RECORDING")]
     tape: PathBuf,
     /// How closely a live answer must match the recorded one
@@ -79,7 +81,8 @@ Examples:
       --header-env Authorization=TOKEN
   tapewright verify fs.json --ignore /result/serverInfo/version \\
       --format junit -- ./server
-  tapewright verify fs.json --update -- ./server";
+  tapewright verify fs.json --update -- ./server
+  tapewright verify cassettes/ -- ./server";
 
 /// Verifies, reports, and brings up to date where that is asked for.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -88,29 +91,64 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         update::allowed(arguments.allow_update_in_ci)?;
     }
     let options = arguments.options()?;
-    let script = load(&arguments.tape)?;
-    if arguments.update {
-        update::check(&script, &arguments.tape)?;
-    }
+    let recordings = recordings(arguments)?;
     let (upstream, hint) = target::of(&arguments.server, &arguments.command)?;
-    let mut progress = Progress::count(script.requests());
-    let findings = verify::verify(&script, &*upstream, &options, clock, |check| {
-        let target = check.target.as_deref().unwrap_or_default();
-        progress.step(&format!("{} {target}", check.method));
-    });
+    let total = recordings.iter().map(|one| one.script.requests());
+    let mut progress = Progress::count(total.sum());
+    let mut found = Vec::new();
+    for one in &recordings {
+        let findings = verify::verify(&one.script, &*upstream, &options, clock, |check| {
+            let target = check.target.as_deref().unwrap_or_default();
+            progress.step(&format!("{} {target}", check.method));
+        });
+        found.push(findings.context(Mistake::new("verification failed", hint))?);
+    }
     drop(progress);
-    let findings = findings.context(Mistake::new("verification failed", hint))?;
-    log::verified(&findings.checks);
-    let verified = Verified {
-        tape: &arguments.tape,
-        checks: &findings.checks,
+    let mut verified = Vec::new();
+    for (one, findings) in recordings.iter().zip(&found) {
+        log::verified(&findings.checks);
+        verified.push(Verified {
+            tape: &one.path,
+            checks: &findings.checks,
+        });
+    }
+    let verified = AllVerified {
+        is_folder: arguments.tape.is_dir(),
+        all: verified,
     };
     report::out(&verified.text(arguments.format())?)?;
-    if arguments.update && findings.replaced() > 0 {
-        update::write(&findings, &script, &arguments.tape)?;
-        return Ok(left(&findings));
+    if !arguments.update {
+        return Ok(verified.exit());
     }
-    Ok(verified.exit())
+    let mut exits = Vec::new();
+    for ((one, findings), verified) in recordings.iter().zip(&found).zip(&verified.all) {
+        if findings.replaced() == 0 {
+            exits.push(verified.exit());
+            continue;
+        }
+        update::write(findings, &one.script, &one.path)?;
+        exits.push(left(findings));
+    }
+    Ok(Exit::worst(&exits))
+}
+
+/// A recording whose requests are sent.
+struct Verifying {
+    path: PathBuf,
+    script: Arc<Script>,
+}
+
+/// What is verified, read before anything is sent.
+fn recordings(arguments: &Arguments) -> anyhow::Result<Vec<Verifying>> {
+    let paths = folder::of_server(&arguments.tape)?.into_iter();
+    let recordings = paths.map(|path| {
+        let script = Arc::new(load(&path)?);
+        if arguments.update {
+            update::check(&script, &path)?;
+        }
+        Ok(Verifying { path, script })
+    });
+    recordings.collect()
 }
 
 /// What an update leaves: requests that got no answer at all.

@@ -77,7 +77,7 @@ impl Changed {
     fn replace(&self) -> anyhow::Result<()> {
         let path = &self.file.path;
         let permissions = fs::metadata(path)
-            .context("the file is gone")?
+            .context("the file was removed")?
             .permissions();
         let mut new = NewFile::create(path)?;
         let text = apply(&self.file.text, &self.edits);

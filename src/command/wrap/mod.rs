@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, Parser as _, ValueEnum};
-use tapewright_clients::{Client, How, Kept, Scope, Transport, Why, Wrapped, client};
+use tapewright_clients::{CLIENTS, Client, How, Kept, Scope, Transport, Why, Wrapped, client};
 use tapewright_schemas::near::did_you_mean;
 
 use crate::exit::Exit;
@@ -82,9 +82,14 @@ pub(crate) struct ClientId(pub(crate) &'static Client);
 
 /// The client of a name.
 pub(crate) fn known(name: &str) -> Result<ClientId, String> {
-    client(name)
-        .map(ClientId)
-        .ok_or_else(|| "unknown client; see `tapewright wrap --help`".to_owned())
+    client(name).map(ClientId).ok_or_else(|| {
+        let names = CLIENTS.iter().map(|client| client.id);
+        let hint = did_you_mean(name, names);
+        hint.map_or_else(
+            || "unknown client; see `tapewright wrap --help`".to_owned(),
+            |hint| format!("unknown client; {hint}"),
+        )
+    })
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -298,7 +303,7 @@ pub(crate) fn absolute(path: &str) -> anyhow::Result<String> {
 
 fn list(only: Option<ClientId>) -> anyhow::Result<Exit> {
     let mut listed = Vec::new();
-    for client in tapewright_clients::CLIENTS {
+    for client in CLIENTS {
         if only.is_some_and(|ClientId(only)| only.id != client.id) {
             continue;
         }

@@ -5,29 +5,20 @@ use tapewright_corpus::migration::{CASES, Case, Evidence, Finding, Severity, Sta
 
 use super::official;
 use super::sarif::uri;
-use crate::command::compliance::Examined;
+use crate::command::compliance::{Examination, Examined};
 use crate::report::formats::{self, Told};
 use crate::report::model::{Group, Level, Problem, Report, Row, Spot, Status};
 use crate::report::safe;
 
-impl Told for Examined {
+impl Told for Examination {
     fn report(&self) -> Report {
-        let official = self.official.as_ref().map(official::group);
+        let official = self.all.iter().filter_map(|one| one.official.as_ref());
+        let groups = self.all.iter().map(|one| group(one, self.is_folder));
         Report {
             title: "Migration",
-            groups: std::iter::once(Group {
-                title: format!("to {}", self.target),
-                rows: self
-                    .findings
-                    .iter()
-                    .map(|finding| row(self, finding))
-                    .collect(),
-                ..Group::default()
-            })
-            .chain(official)
-            .collect(),
+            groups: groups.chain(official.map(official::group)).collect(),
             result: Some(format!(
-                "{} to change, {} passed, {} not told by the wire",
+                "{} to change, {} passed, {} skipped",
                 self.count(Outcome::Fail),
                 self.count(Outcome::Pass),
                 self.count(Outcome::Skipped)
@@ -36,41 +27,63 @@ impl Told for Examined {
     }
 
     fn json(&self) -> anyhow::Result<String> {
-        let finding = |finding: &Finding| {
-            let evidence = |one: &Evidence| {
-                json!({
-                    "event": (one.event > 0).then_some(one.event),
-                    "line": line(self, one),
-                    "pointer": one.pointer,
-                    "side": one.side.name(),
-                    "what": one.what,
-                })
-            };
-            let case = finding.case;
+        let all: Vec<Value> = self.all.iter().map(document).collect();
+        match all.as_slice() {
+            [one] if !self.is_folder => formats::json::text(one),
+            all => formats::json::text(&all),
+        }
+    }
+}
+
+fn group(examined: &Examined, is_one_of_several: bool) -> Group {
+    let target = &examined.target;
+    let findings = examined.findings.iter();
+    Group {
+        title: if is_one_of_several {
+            format!("{} to {target}", examined.path.display())
+        } else {
+            format!("to {target}")
+        },
+        rows: findings.map(|finding| row(examined, finding)).collect(),
+        ..Group::default()
+    }
+}
+
+fn document(examined: &Examined) -> Value {
+    let finding = |finding: &Finding| {
+        let evidence = |one: &Evidence| {
             json!({
-                "id": case.id,
-                "kind": case.kind.name(),
-                "severity": case.severity.name(),
-                "status": finding.status.name(),
-                "summary": case.summary,
-                "detail": finding.detail,
-                "replacement": case.replacement,
-                "doc_link": case.doc_link,
-                "sep": case.sep,
-                "evidence": finding.evidence.iter().map(evidence).collect::<Vec<_>>(),
-                "more": finding.more,
+                "event": (one.event > 0).then_some(one.event),
+                "line": line(examined, one),
+                "pointer": one.pointer,
+                "side": one.side.name(),
+                "what": one.what,
             })
         };
-        let mut document = json!({
-            "target_version": self.target,
-            "recording": self.path.display().to_string(),
-            "findings": self.findings.iter().map(finding).collect::<Vec<_>>(),
-        });
-        if let (Some(official), Some(members)) = (&self.official, document.as_object_mut()) {
-            members.insert("official".to_owned(), official::json(official));
-        }
-        formats::json::text(&document)
+        let case = finding.case;
+        json!({
+            "id": case.id,
+            "kind": case.kind.name(),
+            "severity": case.severity.name(),
+            "status": finding.status.name(),
+            "summary": case.summary,
+            "detail": finding.detail,
+            "replacement": case.replacement,
+            "doc_link": case.doc_link,
+            "sep": case.sep,
+            "evidence": finding.evidence.iter().map(evidence).collect::<Vec<_>>(),
+            "more": finding.more,
+        })
+    };
+    let mut document = json!({
+        "target_version": examined.target,
+        "recording": examined.path.display().to_string(),
+        "findings": examined.findings.iter().map(finding).collect::<Vec<_>>(),
+    });
+    if let (Some(official), Some(members)) = (&examined.official, document.as_object_mut()) {
+        members.insert("official".to_owned(), official::json(official));
     }
+    document
 }
 
 /// The line of the recording on which a proof stands: behind the header of a tape.
@@ -145,14 +158,13 @@ fn level(severity: Severity) -> Level {
 }
 
 /// The findings as SARIF 2.1.0, for code scanning.
-pub(crate) fn sarif(examined: &Examined) -> anyhow::Result<String> {
-    let failed = examined
-        .findings
-        .iter()
-        .filter(|one| one.status == Outcome::Fail);
-    let results: Vec<Value> = failed
-        .flat_map(|finding| results(examined, finding))
-        .collect();
+pub(crate) fn sarif(examination: &Examination) -> anyhow::Result<String> {
+    let failed = |examined: &Examined| -> Vec<Value> {
+        let findings = examined.findings.iter();
+        let failed = findings.filter(|one| one.status == Outcome::Fail);
+        failed.flat_map(|one| results(examined, one)).collect()
+    };
+    let results: Vec<Value> = examination.all.iter().flat_map(failed).collect();
     let rules: Vec<Value> = CASES.iter().map(|case| rule(case)).collect();
     formats::sarif::log(&rules, &results)
 }

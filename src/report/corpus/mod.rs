@@ -90,7 +90,7 @@ impl Scored {
             .map(|(one, why)| format!("{} ({why})", one.rule.id))
             .collect();
         if !lacking.is_empty() {
-            notes.push(format!("these do not apply: {}", lacking.join(", ")));
+            notes.push(format!("not applicable: {}", lacking.join(", ")));
         }
         notes.extend(
             self.card

@@ -10,7 +10,7 @@ mod view;
 
 use std::time::Duration;
 
-use self::view::{Excerpt as Shown, Problem as Failed, RowView};
+use self::view::{Excerpt, Problem as Failed, RowView};
 use super::formats::{Format, Told};
 use super::model::{Group, Level, Problem, Report, Row, Status};
 use crate::suite::result::Status as Result;
@@ -82,7 +82,7 @@ fn row(view: &RowView) -> Row {
     let server = view.server.as_deref().unwrap_or("tapewright");
     row.class = format!("{server}.{}", view.kind);
     row.took = view.took_us.map(Duration::from_micros);
-    row.spot = view.spot.as_ref().map(Shown::plain);
+    row.spot = view.spot.as_ref().map(Excerpt::plain);
     let reasons = view.reasons.iter().map(|one| Problem::new(level, one));
     let failed = view.problems.iter().map(|one| problem(one, level));
     let flaky = view.warnings.iter().filter(|_| view.flaky);
@@ -108,6 +108,6 @@ fn problem(failed: &Failed, level: Option<Level>) -> Problem {
     let exchange = failed.exchange.as_ref();
     let exchange = exchange.map(|exchange| format!("  recorded: {exchange}"));
     problem.lines.extend(exchange);
-    problem.spot = failed.spot.as_ref().map(Shown::plain);
+    problem.spot = failed.spot.as_ref().map(Excerpt::plain);
     problem
 }

@@ -20,7 +20,7 @@ use tapewright_schemas::tape::Ending;
 
 pub(crate) use self::labels::Labels;
 use super::judged;
-use super::judging::Desk;
+use super::judging::TestJudge;
 use super::plan::{Case, Plan, What};
 use super::result::Results;
 use super::world::{SuiteWorld, TestWorld};
@@ -37,7 +37,7 @@ pub(crate) struct Scoring {
     // The cases that a recording can answer, by number.
     asked: Vec<usize>,
     // What judges think of each of those.
-    desks: Vec<Option<Arc<Desk>>>,
+    test_judges: Vec<Option<Arc<TestJudge>>>,
     scorer: Scorer<TestWorld>,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn run(
     } else {
         vec![evidence.path.to_owned()]
     };
-    let opened = files.iter().map(|file| Recording::open(file));
+    let opened = files.iter().map(|file| Recording::open_slowly(file));
     let opened: Vec<Recording> = opened.collect::<anyhow::Result<_>>()?;
     let labels: Vec<String> = match evidence.label {
         Some(label) => vec![label.to_owned()],
@@ -98,7 +98,7 @@ impl Scoring {
         chosen: Vec<usize>,
         shared: Arc<SuiteWorld>,
     ) -> anyhow::Result<Self> {
-        let (mut asked, mut desks) = (Vec::new(), Vec::new());
+        let (mut asked, mut test_judges) = (Vec::new(), Vec::new());
         let mut questions = Vec::new();
         for number in &chosen {
             let Some(case) = plan.cases.get(*number) else {
@@ -120,7 +120,7 @@ impl Scoring {
                 Some(command) => Some(rewritten(case, test, command, &world)?),
             };
             let shown = shown(rewritten.as_ref().unwrap_or(&test.ask), &shared);
-            desks.push(world.desk.clone());
+            test_judges.push(world.test_judge.clone());
             questions.push(Question {
                 test: Arc::clone(test),
                 rewritten,
@@ -134,7 +134,7 @@ impl Scoring {
             chosen,
             shared,
             asked,
-            desks,
+            test_judges,
             scorer: Scorer::new(questions),
         })
     }
@@ -182,7 +182,7 @@ impl Scoring {
     pub(crate) fn finish(self) -> Results {
         let (scored, coverage) = self.scorer.finish();
         let mut results = Results::default();
-        let told = scored.iter().zip(&self.desks);
+        let told = scored.iter().zip(&self.test_judges);
         let mut scored = self.asked.iter().zip(told).peekable();
         for number in &self.chosen {
             let Some(case) = self.plan.cases.get(*number) else {
@@ -197,10 +197,10 @@ impl Scoring {
                 (What::Inject { test, error }, _) => {
                     judged::injected(*number, case, test, error, &self.shared)
                 }
-                (_, Some((_, (scored, desk)))) => {
+                (_, Some((_, (scored, test_judge)))) => {
                     let mut row = rows::row(*number, case, scored, &coverage);
-                    if let Some(desk) = desk {
-                        desk.settle(&mut row);
+                    if let Some(test_judge) = test_judge {
+                        test_judge.settle(&mut row);
                     }
                     row
                 }

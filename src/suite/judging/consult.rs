@@ -5,10 +5,10 @@ use tapewright_judges::{
     Candidate, Juror, Jury, Named as Matcher, Opinion, Outcome, Rubric, Samples, Subject,
 };
 
-use super::{Desk, Matter, Nearness};
+use super::{JudgingTask, Nearness, TestJudge};
 use crate::report::judgement::why;
 
-impl Desk {
+impl TestJudge {
     /// Asks about the text at the target of an assertion.
     pub(crate) fn consult(&self, question: &Question<'_>, text: &str) -> Told {
         let candidate = Candidate {
@@ -24,7 +24,7 @@ impl Desk {
                 samples,
             } => {
                 let (name, text) = rubric(by, text);
-                self.judge(&Matter {
+                self.judge(&JudgingTask {
                     by: name,
                     rubric: &Rubric::text(text, threshold),
                     candidate,

@@ -23,7 +23,7 @@ use tapewright_judges::{Model, Record};
 use tapewright_schemas::redact::Rules;
 
 pub(crate) use self::similar::Nearness;
-pub(crate) use self::test::{Desk, Matter};
+pub(crate) use self::test::{JudgingTask, TestJudge};
 use self::vectors::Vectors;
 use super::models::{Connector, Money};
 use super::plan::Kind;
@@ -73,7 +73,7 @@ impl std::fmt::Debug for Secrets {
 }
 
 /// What the judges of a suite have to be told of it.
-pub(crate) struct Circumstances<'c> {
+pub(crate) struct JudgingContext<'c> {
     /// The file of the suite.
     pub(crate) path: &'c Path,
     pub(crate) suite: &'c Suite,
@@ -85,7 +85,7 @@ pub(crate) struct Circumstances<'c> {
 }
 
 impl Judges {
-    pub(crate) fn new(how: JudgeOptions, around: &Circumstances<'_>) -> Self {
+    pub(crate) fn new(how: JudgeOptions, around: &JudgingContext<'_>) -> Self {
         let beside = around.path.parent().unwrap_or(Path::new(""));
         Self {
             how,

@@ -9,7 +9,7 @@ use tapewright_schemas::redact::Redactor;
 use tapewright_schemas::slices::Part as _;
 
 use super::asking::Asking;
-use super::{Desk, Judges, file};
+use super::{Judges, TestJudge, file};
 use crate::suite::plan::Scoring;
 use crate::suite::program::Program;
 
@@ -20,7 +20,7 @@ const OUTPUT_BYTES: usize = 1 << 20;
 /// How much of what is no grade is shown, in characters.
 const SHOWN_CHARS: usize = 200;
 
-impl Desk {
+impl TestJudge {
     /// Has a program grade an answer.
     pub(crate) fn scored(&self, by: &'static str, scoring: &Scoring, task: &Task<'_>) -> Opinion {
         let call = Call {

@@ -5,7 +5,7 @@ use tapewright_models::embeddings::EmbedRequest;
 use tapewright_proxy::provider::Endpoint;
 
 use super::asking::{Asking, TIME};
-use super::{Desk, file};
+use super::{TestJudge, file};
 use crate::report;
 
 /// Two texts, the model that embeds them, and the least similarity that passes.
@@ -17,7 +17,7 @@ pub(crate) struct Nearness<'n> {
     pub(crate) threshold: f64,
 }
 
-impl Desk {
+impl TestJudge {
     /// Has a model embed two texts, and compares them.
     pub(crate) fn similar(&self, by: &'static str, nearness: &Nearness<'_>) -> Opinion {
         let call = Call {
@@ -49,7 +49,7 @@ fn opinion(model: &Model, threshold: f64, reply: Reply) -> Opinion {
     let Some(cosine) = similarity::read(&text) else {
         return told(
             Outcome::Error,
-            "what is recorded is no similarity".to_owned(),
+            "the recorded verdict is not a similarity".to_owned(),
         );
     };
     Opinion {

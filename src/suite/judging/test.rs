@@ -15,7 +15,7 @@ use crate::suite::result::{Cost, Judgement, Row, Status};
 
 /// The judging of one test: what it has recorded, what it pays, what was thought.
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub(crate) struct TestJudge {
     judges: Arc<Judges>,
     path: PathBuf,
     /// The model of the agent that is tested, which judges itself where nobody else is named.
@@ -44,7 +44,7 @@ pub(super) struct State {
 
 /// Something to be judged by one model.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Matter<'m> {
+pub(crate) struct JudgingTask<'m> {
     /// The matcher or metric that asks.
     pub(crate) by: &'static str,
     pub(crate) rubric: &'m Rubric,
@@ -54,8 +54,8 @@ pub(crate) struct Matter<'m> {
     pub(crate) samples: Samples,
 }
 
-impl Desk {
-    /// The desk of a test. `test_budget` is what the test may still spend, where it is known.
+impl TestJudge {
+    /// The test_judge of a test. `test_budget` is what the test may still spend, where it is known.
     pub(crate) fn new(
         judges: &Arc<Judges>,
         kind: Kind,
@@ -91,7 +91,7 @@ impl Desk {
     }
 
     /// Has a model judge.
-    pub(crate) fn judge(&self, matter: &Matter<'_>) -> Opinion {
+    pub(crate) fn judge(&self, matter: &JudgingTask<'_>) -> Opinion {
         let model = self.model(matter.model, &self.state());
         let Some(model) = model else {
             let opinion = nobody(matter.rubric.threshold);

@@ -42,7 +42,7 @@ pub(super) fn run(
     let envelope = envelope(graph, &ran);
     let world = TestWorld {
         shared: Arc::clone(round.shared),
-        desk: round.shared.desk(case.kind, &case.name),
+        test_judge: round.shared.test_judge(case.kind, &case.name),
         variables: TestWorld::variables(&case.name, "", ""),
         time: case.timeout,
     };
@@ -124,7 +124,7 @@ fn call(node: &Node, case: &Case, ran: &[Ran], connections: &mut [Connection]) -
 /// The value that a reference means, in the output of an earlier node.
 fn look_up(reference: &Reference, ran: &[Ran]) -> Result<serde_json::Value, String> {
     let node = ran.iter().find(|one| one.id == reference.id);
-    let node = node.ok_or_else(|| format!("there is no output of `{}`", reference.id))?;
+    let node = node.ok_or_else(|| format!("no output of `{}`", reference.id))?;
     let target = Target::parse(&reference.path).map_err(|error| error.to_string())?;
     match target.resolve(&node.output) {
         Found::Value(value) => Ok(serde_json::Value::from(value.as_ref())),

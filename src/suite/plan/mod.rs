@@ -354,7 +354,7 @@ fn skipped(suite: &Suite, cases: &[Case]) -> Vec<String> {
         let graded = "only evaluations and agent tests are graded by them";
         say(suite.rubrics.len(), "rubric", "rubrics", graded);
     }
-    let graded = "nothing is graded by them";
+    let graded = "they grade nothing";
     say(suite.scorers.len(), "scorer", "scorers", graded);
     if suite.agents.is_empty() {
         let why = "only agent tests use them, and the suite has none";

@@ -26,7 +26,7 @@ impl AgentDraft<'_> {
             comment(line, 0, &mut out);
         }
         out.push('\n');
-        write_all(&self.servers, &mut out);
+        write_all(self.servers.iter(), &mut out);
         out.push_str("\nagents:\n");
         yaml::item(&yaml::literal(&self.test()), 1, &mut out);
         out

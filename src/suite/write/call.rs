@@ -112,9 +112,11 @@ impl Calls {
         }
     }
 
-    /// Nothing more comes.
+    /// The recording is over; another one may follow.
     pub(crate) fn finish(&mut self) {
-        self.unanswered += self.open.len() as u64;
+        let open = std::mem::take(&mut self.open);
+        self.unanswered += open.len() as u64;
+        self.conversation = Conversation::of_handles();
     }
 
     fn answered(&mut self, asked: Asked, envelope: Value, bytes: usize) {

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use tapewright_assertions::{Answer, Headers, Json, NoWorld};
 use tapewright_config::{EnvFiles, Environment, Files};
 
-use super::Draft;
 use super::call::{Asks, Call};
 use super::server::{Reach, Server};
+use super::{Draft, ServerDraft};
 use crate::suite::plan;
 
 /// A suite that is nowhere on a disk.
@@ -35,20 +35,22 @@ impl Files for Suite {
 fn wrong(asks: Asks, answers: &[String]) -> Option<String> {
     let draft = Draft {
         about: Vec::new(),
-        server: Server {
-            name: "any".to_owned(),
-            reach: Reach::Command(vec!["any".to_owned()]),
-        },
-        calls: vec![Call {
-            asks,
-            name: "any".to_owned(),
-            arguments: Some(json!({})),
-            answers: answers
-                .iter()
-                .map(|text| serde_json::from_str(text).expect("JSON"))
-                .collect(),
+        servers: vec![ServerDraft {
+            server: Server {
+                name: "any".to_owned(),
+                reach: Reach::Command(vec!["any".to_owned()]),
+            },
+            calls: vec![Call {
+                asks,
+                name: "any".to_owned(),
+                arguments: Some(json!({})),
+                answers: answers
+                    .iter()
+                    .map(|text| serde_json::from_str(text).expect("JSON"))
+                    .collect(),
+            }],
+            stubs: Vec::new(),
         }],
-        stubs: Vec::new(),
     };
     let suite_text = draft.write();
     let environment = Environment::default();

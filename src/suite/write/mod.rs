@@ -25,10 +25,17 @@ use self::server::Server;
 pub(crate) struct Draft {
     /// What it was made of and how it is run: lines of a comment.
     pub(crate) about: Vec<String>,
+    /// The servers, each with its tests.
+    pub(crate) servers: Vec<ServerDraft>,
+}
+
+/// A server of a suite about to be written.
+#[derive(Debug)]
+pub(crate) struct ServerDraft {
     pub(crate) server: Server,
     /// The calls, in order.
     pub(crate) calls: Vec<Call>,
-    /// Tests that somebody has to complete, and why: they are written as comments.
+    /// Tests that the user has to complete, and why: they are written as comments.
     pub(crate) stubs: Vec<Stub>,
 }
 
@@ -47,55 +54,79 @@ impl Draft {
             comment(line, 0, &mut out);
         }
         out.push('\n');
-        server::write_all(std::slice::from_ref(&self.server), &mut out);
+        server::write_all(self.servers.iter().map(|one| &one.server), &mut out);
         let mut names = Names::default();
         for asks in [Asks::Tool, Asks::Resource, Asks::Prompt] {
-            let block = asks.block();
-            let calls: Vec<&Call> = self.calls.iter().filter(|one| one.asks == asks).collect();
-            let stubs: Vec<&Stub> = self
-                .stubs
-                .iter()
-                .filter(|one| one.call.asks == asks)
-                .collect();
-            if calls.is_empty() && stubs.is_empty() {
-                continue;
-            }
-            out.push('\n');
-            if calls.is_empty() {
-                out.push_str("# ");
-            }
-            out.push_str(block);
-            out.push_str(":\n");
-            for (place, call) in calls.iter().enumerate() {
-                if place > 0 {
-                    out.push('\n');
-                }
-                yaml::item(&yaml::literal(&self.test(call, &mut names)), 1, &mut out);
-            }
-            for stub in stubs {
-                out.push('\n');
-                comment(&stub.why, 1, &mut out);
-                let mut text = String::new();
-                yaml::item(
-                    &yaml::literal(&self.test(&stub.call, &mut names)),
-                    0,
-                    &mut text,
-                );
-                for line in text.lines() {
-                    comment(line, 1, &mut out);
-                }
-            }
+            self.write_block(asks, &mut names, &mut out);
         }
         out
+    }
+
+    /// Appends one block of tests, if it has any.
+    fn write_block(&self, asks: Asks, names: &mut Names, out: &mut String) {
+        let has_calls = self.servers.iter().any(|one| one.calls(asks).count() > 0);
+        if !has_calls && self.servers.iter().all(|one| one.stubs(asks).count() == 0) {
+            return;
+        }
+        out.push('\n');
+        if !has_calls {
+            out.push_str("# ");
+        }
+        out.push_str(asks.block());
+        out.push_str(":\n");
+        let mut is_first = true;
+        for server in &self.servers {
+            for call in server.calls(asks) {
+                if !is_first {
+                    out.push('\n');
+                }
+                is_first = false;
+                yaml::item(&yaml::literal(&server.test(call, names)), 1, out);
+            }
+        }
+        for server in &self.servers {
+            for stub in server.stubs(asks) {
+                out.push('\n');
+                server.write_stub(stub, names, out);
+            }
+        }
     }
 
     /// The tests alone, each an item of a list.
     pub(crate) fn steps(&self) -> String {
         let (mut out, mut names) = (String::new(), Names::default());
-        for call in &self.calls {
-            yaml::item(&yaml::literal(&self.test(call, &mut names)), 0, &mut out);
+        for server in &self.servers {
+            for call in &server.calls {
+                yaml::item(&yaml::literal(&server.test(call, &mut names)), 0, &mut out);
+            }
         }
         out
+    }
+
+    /// The number of tests, and of those that the user has to complete.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        let calls = self.servers.iter().map(|one| one.calls.len());
+        let stubs = self.servers.iter().map(|one| one.stubs.len());
+        (calls.sum(), stubs.sum())
+    }
+}
+
+impl ServerDraft {
+    fn calls(&self, asks: Asks) -> impl Iterator<Item = &Call> {
+        self.calls.iter().filter(move |one| one.asks == asks)
+    }
+
+    fn stubs(&self, asks: Asks) -> impl Iterator<Item = &Stub> {
+        self.stubs.iter().filter(move |one| one.call.asks == asks)
+    }
+
+    fn write_stub(&self, stub: &Stub, names: &mut Names, out: &mut String) {
+        comment(&stub.why, 1, out);
+        let mut text = String::new();
+        yaml::item(&yaml::literal(&self.test(&stub.call, names)), 0, &mut text);
+        for line in text.lines() {
+            comment(line, 1, out);
+        }
     }
 
     fn test(&self, call: &Call, names: &mut Names) -> Value {

@@ -6,7 +6,7 @@ use tapewright_schemas::tape::Header;
 use super::{PLACEHOLDER, yaml};
 
 /// How the server is reached.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// This program with its arguments.
     Command(Vec<String>),
@@ -18,7 +18,7 @@ pub(crate) enum Reach {
 }
 
 /// The server of a suite.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Server {
     pub(crate) name: String,
     pub(crate) reach: Reach,
@@ -71,10 +71,10 @@ impl Server {
 }
 
 /// Appends the blocks `variables`, where there are any, and `servers`.
-pub(super) fn write_all(servers: &[Server], out: &mut String) {
+pub(super) fn write_all<'s>(servers: impl Iterator<Item = &'s Server>, out: &mut String) {
     let mut variables = Map::new();
-    let members = servers.iter().map(|one| one.members(&mut variables));
-    let members: Vec<Map<String, Value>> = members.collect();
+    let members = servers.map(|one| (one, one.members(&mut variables)));
+    let members: Vec<(&Server, Map<String, Value>)> = members.collect();
     if !variables.is_empty() {
         super::comment(
             "Redacted in the recording. Set these variables to run against the server.",
@@ -85,7 +85,7 @@ pub(super) fn write_all(servers: &[Server], out: &mut String) {
         out.push('\n');
     }
     out.push_str("servers:\n");
-    for (server, members) in servers.iter().zip(&members) {
+    for (server, members) in &members {
         let mut name = String::new();
         yaml::member(&server.name, &Value::Null, 1, &mut name);
         out.push_str(name.trim_end().trim_end_matches("null").trim_end());

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::call::{Asks, Call};
 use super::server::{Reach, Server};
-use super::{Draft, expect, yaml};
+use super::{Draft, ServerDraft, expect, yaml};
 
 fn call(name: &str, arguments: Value, answers: &[Value]) -> Call {
     let result = |one: &Value| json!({ "jsonrpc": "2.0", "id": 1, "result": one });
@@ -66,28 +66,30 @@ fn what_is_stable_is_held_word_for_word_and_the_rest_by_its_form() {
 fn a_suite_reads_as_a_person_would_write_it() {
     let draft = Draft {
         about: vec!["Written by hand, nearly.".to_owned()],
-        server: Server {
-            name: "files".to_owned(),
-            reach: Reach::Command(vec!["npx".to_owned(), "-y".to_owned(), "server".to_owned()]),
-        },
-        calls: vec![
-            call(
-                "echo",
-                json!({ "message": "hello" }),
-                &[said("Echo: hello")],
-            ),
-            call(
-                "price",
-                json!({ "of": "$HOME", "note": "a\nb" }),
-                &[said("one\ntwo $2")],
-            ),
-            call(
-                "made",
-                json!({}),
-                &[json!({ "content": [], "structuredContent": { "sum": 5 } })],
-            ),
-        ],
-        stubs: Vec::new(),
+        servers: vec![ServerDraft {
+            server: Server {
+                name: "files".to_owned(),
+                reach: Reach::Command(vec!["npx".to_owned(), "-y".to_owned(), "server".to_owned()]),
+            },
+            calls: vec![
+                call(
+                    "echo",
+                    json!({ "message": "hello" }),
+                    &[said("Echo: hello")],
+                ),
+                call(
+                    "price",
+                    json!({ "of": "$HOME", "note": "a\nb" }),
+                    &[said("one\ntwo $2")],
+                ),
+                call(
+                    "made",
+                    json!({}),
+                    &[json!({ "content": [], "structuredContent": { "sum": 5 } })],
+                ),
+            ],
+            stubs: Vec::new(),
+        }],
     };
     let expected = r#"# Written by hand, nearly.
 

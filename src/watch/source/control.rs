@@ -41,7 +41,7 @@ struct Follower<'f> {
 
 /// Nobody watches any more.
 #[derive(Debug, thiserror::Error)]
-#[error("nobody watches")]
+#[error("the view was closed")]
 struct Gone;
 
 /// Follows what passes a recorder until it ends or nobody watches.

@@ -54,6 +54,54 @@ fn no_help_has_a_phrase_that_we_avoid() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
+/// The options of a command by the headings under which its help has them.
+fn groups(words: &[String]) -> String {
+    let text = help(words);
+    let text = text.split("\nExamples:").next().unwrap_or_default();
+    let mut groups = format!("tapewright {}\n", words.join(" "));
+    for line in text.lines() {
+        let option = line.trim_start();
+        if line.ends_with(':') && !line.contains('`') && line.starts_with(char::is_uppercase) {
+            groups += &format!("  {line}\n");
+        } else if let Some((_, name)) = option.split_once("--").filter(|_| option.starts_with('-'))
+        {
+            let name = name.split([' ', ',', '[', '.']).next().unwrap_or_default();
+            groups += &format!("    --{name}\n");
+        }
+    }
+    groups
+}
+
+/// Options stand with those that they belong to. What stands where is in a file, so that a change of
+/// it is seen.
+#[test]
+fn options_stand_under_their_headings() {
+    let mut all: Vec<String> = commands().iter().map(|words| groups(words)).collect();
+    all.sort();
+    let found = all.concat();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/help_groups.txt");
+    if std::env::var_os("TAPEWRIGHT_BLESS").is_some() {
+        std::fs::write(path, &found).expect("a file");
+    }
+    let expected = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        found == expected,
+        "TAPEWRIGHT_BLESS=1 writes {path}:\n{found}"
+    );
+    // Nothing is listed under a heading of another command's options.
+    for text in &all {
+        let headings: Vec<&str> = text.lines().filter(|line| line.ends_with(':')).collect();
+        let mut distinct = headings.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(
+            headings.len(),
+            distinct.len(),
+            "a heading stands twice: {text}"
+        );
+    }
+}
+
 #[test]
 fn every_command_is_listed_with_the_first_line_of_its_help() {
     for words in commands() {

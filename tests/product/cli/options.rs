@@ -147,7 +147,7 @@ const SUITE: &str = "servers:\n  weather: { command: [\"false\"] }\ntools:\n  - 
 
 #[test]
 fn a_name_that_does_not_exist_is_answered_with_the_one_that_does() {
-    let folder = folder(&[("suite.yaml", SUITE)]);
+    let folder = folder(&[("suite.yaml", SUITE), ("session.json", "{}")]);
     fs::create_dir(folder.path().join(".cursor")).expect("a folder");
     let servers = "{ \"mcpServers\": { \"weather\": { \"command\": \"npx\" } } }";
     fs::write(folder.path().join(".cursor/mcp.json"), servers).expect("a file");
@@ -176,6 +176,15 @@ fn a_name_that_does_not_exist_is_answered_with_the_one_that_does() {
         (&["explain", "fault:hnag"], "fault:hang"),
         (&["schema", "cassete"], "cassette"),
         (&["record", "--fault", "hang tol=x", "--", "true"], "tool"),
+        (&["run", "siute.yaml"], "suite.yaml"),
+        (&["validate", "siute.yaml"], "suite.yaml"),
+        (&["migrate", "siute.yaml"], "suite.yaml"),
+        (&["scrub", "sesion.json"], "session.json"),
+        (
+            &["model-baseline", "diff", "sesion.json", "session.json"],
+            "session.json",
+        ),
+        (&["wrap", "--all", "--client", "cursr"], "cursor"),
     ] {
         let done = tapewright()
             .args(words)
@@ -184,9 +193,82 @@ fn a_name_that_does_not_exist_is_answered_with_the_one_that_does() {
             .env("TAPEWRIGHT_HOME", folder.path().join("state"))
             .output()
             .expect("the binary runs");
-        let said = String::from_utf8(done.stderr).expect("text");
+        // Mistakes in suites are the result of `validate`.
+        let said = [done.stdout, done.stderr].concat();
+        let said = String::from_utf8(said).expect("text");
         assert!(!done.status.success(), "{words:?}: {said}");
         let hint = format!("did you mean `{meant}`");
         assert!(said.contains(&hint), "{words:?}: {said}");
     }
+}
+
+#[test]
+fn a_filter_that_nothing_matches_is_answered_with_what_exists() {
+    let tape = include_str!("../../wire/handshake-http.tape.jsonl");
+    let folder = folder(&[("http.tape.jsonl", tape)]);
+    for (filter, hint) in [
+        ("tool:ecko", "no tool matches `ecko`; did you mean `echo`?"),
+        (
+            "tool:quite-another",
+            "no tool matches `quite-another`; the recording has `echo`",
+        ),
+        ("session:9", "no session 9; the recording has session 1"),
+        ("method:tools/cal1", "did you mean `tools/call`?"),
+        (
+            "model:claude",
+            "no model matches `claude`; the recording has no models",
+        ),
+    ] {
+        for recording in ["http.tape.jsonl", "."] {
+            let mut show = tapewright();
+            show.args(["show", recording, filter])
+                .current_dir(folder.path());
+            let done = show.output().expect("the binary runs");
+            let said = String::from_utf8(done.stderr).expect("text");
+            assert_eq!(done.status.code(), Some(3), "{filter}: {said}");
+            assert!(said.contains(hint), "{filter}: {said}");
+        }
+    }
+    // What exists and is merely not in the same line needs no hint.
+    let mut show = tapewright();
+    show.args(["show", "http.tape.jsonl", "tool:echo", "method:ping"]);
+    let done = show.current_dir(folder.path()).output();
+    let said = String::from_utf8(done.expect("the binary runs").stderr).expect("text");
+    assert!(!said.contains("matches"), "{said}");
+}
+
+#[test]
+fn a_capture_is_written_by_one_option_and_read_by_another() {
+    for command in commands() {
+        let text = help(&command);
+        let line = text.lines().find(|line| is_option(line, "--capture"));
+        assert!(
+            line.is_none_or(|line| line.contains("<RECORDING>")),
+            "{command:?}: {line:?}"
+        );
+    }
+    let ping = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+    let folder = folder(&[("ping", ping)]);
+    let record = |option: &str| {
+        let mut record = tapewright();
+        record.args([
+            "record",
+            "-o",
+            "s.json",
+            option,
+            "c.capture.json",
+            "--",
+            "true",
+        ]);
+        let done = record
+            .current_dir(folder.path())
+            .stdin(fs::File::open(folder.path().join("ping")).expect("a file"))
+            .output();
+        String::from_utf8(done.expect("the binary runs").stderr).expect("text")
+    };
+    assert_eq!(record("--save-capture"), "");
+    assert!(fs::remove_file(folder.path().join("c.capture.json")).is_ok());
+    let said = record("--capture");
+    assert!(said.contains("deprecated; use `--save-capture`"), "{said}");
+    assert!(folder.path().join("c.capture.json").exists());
 }

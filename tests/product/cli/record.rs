@@ -30,7 +30,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
         "record_capture_onto_a_folder",
         &[
             "record",
-            "--capture",
+            "--save-capture",
             "recordings",
             "-o",
             "x.json",

@@ -26,7 +26,14 @@ fn session(folder: &Path, label: &str, tools: &[&str]) {
             .to_string()
     };
     let (cassette, capture) = (name(".json"), name(".capture.json"));
-    let options = ["-o", &cassette, "--capture", &capture, "--label", label];
+    let options = [
+        "-o",
+        &cassette,
+        "--save-capture",
+        &capture,
+        "--label",
+        label,
+    ];
     let mut session = Session::start(record(&options, &["sh", "-c", &script]));
     session.send(INITIALIZE);
     session.line();

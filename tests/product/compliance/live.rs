@@ -20,7 +20,7 @@ fn confused() -> String {
 fn play(folder: &std::path::Path, options: &[&str], script: &str) -> (i32, String) {
     let (cassette, capture) = (folder.join("s.json"), folder.join("s.capture.json"));
     let mut all = vec!["-o", cassette.to_str().unwrap()];
-    all.extend(["--capture", capture.to_str().unwrap()]);
+    all.extend(["--save-capture", capture.to_str().unwrap()]);
     all.extend(options);
     let mut session = Session::start(record(&all, &["sh", "-c", script]));
     handshake(&mut session);

@@ -167,11 +167,11 @@ fn a_fault_that_can_never_fire_is_refused() {
         ),
         (
             "hang tool=x method=tools/list",
-            "column 13: no message fits both `method=tools/list` and `tool` (which means `tools/call`)",
+            "column 13: no message matches both `method=tools/list` and `tool` (which means `tools/call`)",
         ),
         (
             "hang resource=x prompt=y",
-            "column 17: no message fits both `resource`",
+            "column 17: no message matches both `resource`",
         ),
         (
             "hang /params/name=x /params/name/y=z",

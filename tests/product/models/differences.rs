@@ -80,5 +80,5 @@ fn one_without_a_server(before: &Path, after: &Path) {
     let output = output.unwrap();
     let why = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{why}");
-    assert!(why.contains("no agent recording in"), "{why}");
+    assert!(why.contains("no recording in this folder"), "{why}");
 }

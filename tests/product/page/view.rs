@@ -246,7 +246,7 @@ fn what_holds_secrets_or_is_no_recording_is_not_shown() {
     for (name, why) in [
         ("a.tape.jsonl", "tapewright scrub"),
         ("b.json", "b.json"),
-        ("empty", "no agent recording"),
+        ("empty", "no tape in"),
         ("none.json", "none.json"),
     ] {
         let done = tapewright()

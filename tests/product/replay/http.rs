@@ -226,5 +226,5 @@ fn an_address_that_is_taken_is_told() {
     let output = second.output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("nothing was served"), "{said}");
+    assert!(said.contains("cannot serve"), "{said}");
 }

@@ -185,7 +185,7 @@ fn modes_that_cannot_be_are_refused() {
     std::fs::write(path.join("broken.json"), "{").unwrap();
     for (options, part) in [
         (
-            &["--mode", "new-episodes", "--capture", "c.json"][..],
+            &["--mode", "new-episodes", "--save-capture", "c.json"][..],
             "`--save-capture` cannot be used with `--mode`",
         ),
         (

@@ -2,6 +2,7 @@
 //! recordings.
 
 mod drift;
+mod folder;
 mod refused;
 
 use std::path::Path;

@@ -167,7 +167,7 @@ fn direction(selector: &Selector) -> Option<Contradiction> {
     };
     let why = format!("`{method}` travels the other way, from the {side}");
     let (why, instead) = if word.is_empty() {
-        let why = "no method is said, so that `tools/call` is meant, which travels the other way";
+        let why = "`tools/call` is the default method, and it travels the other way";
         (
             why.to_owned(),
             "say which `method`, or `method=*`".to_owned(),

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tapewright_schemas::event::{Effect, FaultKind, FaultRef, Offset, Release, What};
 use tapewright_schemas::near::did_you_mean;
 
-use super::hears::Hears;
+use super::change_listener::ChangeListener;
 use super::kinds::{Kind, On, Reach};
 use super::methods::Sort;
 use super::random::Random;
@@ -38,7 +38,7 @@ pub struct FaultSet {
     server: String,
     reach: Reach,
     state: Mutex<State>,
-    hears: Hears,
+    hears: ChangeListener,
 }
 
 #[derive(Debug, Default)]
@@ -163,7 +163,7 @@ impl FaultSet {
             server: server.to_owned(),
             reach,
             state: Mutex::default(),
-            hears: Hears::default(),
+            hears: ChangeListener::default(),
         }
     }
 

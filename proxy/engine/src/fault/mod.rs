@@ -23,13 +23,13 @@
 mod act;
 mod carried;
 mod carry;
+mod change_listener;
 mod contradiction;
 mod conversation;
 mod display;
 mod explain;
 mod fault_set;
 mod give;
-mod hears;
 pub mod kinds;
 mod memory;
 mod methods;

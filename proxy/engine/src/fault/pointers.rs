@@ -87,10 +87,14 @@ impl Wanted<'_> {
         };
         let why = match (self.word, other.word) {
             ("", _) => format!(
-                "no method is said, so that `tools/call` is meant, which {} does not fit",
+                "`tools/call` is the default method, and {} does not match it",
                 other.told()
             ),
-            _ => format!("no message fits both {} and {}", self.told(), other.told()),
+            _ => format!(
+                "no message matches both {} and {}",
+                self.told(),
+                other.told()
+            ),
         };
         let instead = if self.word.is_empty() {
             "say which `method`"

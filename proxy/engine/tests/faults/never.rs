@@ -41,11 +41,11 @@ fn words_that_leave_nothing_to_meet_are_refused_with_their_place() {
         ),
         (
             "hang tool=x method=tools/list",
-            "column 13: no message fits both `method=tools/list` and `tool` (which means `tools/call`); say one of them, or let them agree",
+            "column 13: no message matches both `method=tools/list` and `tool` (which means `tools/call`); say one of them, or let them agree",
         ),
         (
             "hang resource=x prompt=y",
-            "column 17: no message fits both `resource` (which means `resources/read`) and `prompt` (which means `prompts/get`); say one of them, or let them agree",
+            "column 17: no message matches both `resource` (which means `resources/read`) and `prompt` (which means `prompts/get`); say one of them, or let them agree",
         ),
         (
             "hang /params/name=x /params/name/y=z",
@@ -57,11 +57,11 @@ fn words_that_leave_nothing_to_meet_are_refused_with_their_place() {
         ),
         (
             "hang tool=x /params/name=y",
-            "column 13: no message fits both `tool=x` and `/params/name`; say one of them, or let them agree",
+            "column 13: no message matches both `tool=x` and `/params/name`; say one of them, or let them agree",
         ),
         (
             "hang /method=tools/list",
-            "column 6: no method is said, so that `tools/call` is meant, which `/method` does not fit; say which `method`",
+            "column 6: `tools/call` is the default method, and `/method` does not match it; say which `method`",
         ),
         (
             "hang /result/content=x",
@@ -69,7 +69,7 @@ fn words_that_leave_nothing_to_meet_are_refused_with_their_place() {
         ),
         (
             "hang dir=to_client",
-            "column 6: no method is said, so that `tools/call` is meant, which travels the other way; say which `method`, or `method=*`",
+            "column 6: `tools/call` is the default method, and it travels the other way; say which `method`, or `method=*`",
         ),
         (
             "hang tool=x dir=to_client",

@@ -82,7 +82,7 @@ pub(super) async fn serve<S>(
 {
     let served = Served {
         client,
-        seat: Arc::clone(kept.0.seat()),
+        slot: Arc::clone(kept.0.slot()),
         limits: gateway.limits,
         phase: gateway.phase.clone(),
         handler: Inside { gateway, origin },

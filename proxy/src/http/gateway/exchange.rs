@@ -315,7 +315,7 @@ impl Gateway {
             }
             // Nobody asked for another protocol: what asks for it ends at us.
             Ok(answer) if answer.response.status() == StatusCode::SWITCHING_PROTOCOLS => {
-                let why = "the server switched protocols, which nobody asked for";
+                let why = "the server switched protocols unasked";
                 let cause = InPlaceCause::SwitchedProtocols;
                 let ours = Ours::new(StatusCode::BAD_GATEWAY, InPlace::Broken, cause, why);
                 self.replace(exchange, in_flight, &ours)

@@ -33,7 +33,7 @@ impl Handler for Front {
             return gateway.refuse(client, &request, &Ours::refused(refused));
         }
         if *request.method() == Method::CONNECT {
-            let why = "this is no forward proxy; start one with --forward-proxy";
+            let why = "this is not a forward proxy; start one with --forward-proxy";
             let ours = Ours::new(
                 StatusCode::NOT_IMPLEMENTED,
                 InPlace::Unsupported,

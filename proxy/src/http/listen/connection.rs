@@ -24,7 +24,7 @@ use super::super::fault::CutOff;
 use super::super::joined::Joined;
 use super::super::wire::{Trailing, Wired};
 use super::delivered::Delivered;
-use super::seats::{Busy, Seat};
+use super::slots::{Busy, ConnectionSlot};
 use super::{Client, Handler, Limits, Phase};
 use crate::clock::runtime_now;
 use tapewright_schemas::slices::Part as _;
@@ -32,7 +32,7 @@ use tapewright_schemas::slices::Part as _;
 /// One connection that is served.
 pub(crate) struct Served<H> {
     pub(crate) client: Client,
-    pub(crate) seat: Arc<Seat>,
+    pub(crate) slot: Arc<ConnectionSlot>,
     pub(crate) handler: H,
     pub(crate) limits: Limits,
     pub(crate) phase: watch::Receiver<Phase>,
@@ -75,7 +75,7 @@ impl<H: Handler> Served<H> {
         tokio::select! {
             done = timeout(self.limits.head_time, step) => done.ok(),
             _ = self.phase.wait_for(|phase| *phase != Phase::Serving) => None,
-            () = self.seat.asked() => None,
+            () = self.slot.asked() => None,
         }
     }
 
@@ -94,7 +94,7 @@ impl<H: Handler> Served<H> {
     {
         let Self {
             client,
-            seat,
+            slot,
             handler,
             limits,
             mut phase,
@@ -102,8 +102,8 @@ impl<H: Handler> Served<H> {
         let builder = builder(&limits, speaks);
         let asked = Arc::new(AtomicBool::new(false));
         let first_request = Arc::clone(&asked);
-        let stream = Wired::new(Joined(stream), seat.wire.clone());
-        let place = Arc::clone(&seat);
+        let stream = Wired::new(Joined(stream), slot.wire.clone());
+        let place = Arc::clone(&slot);
         let service = service_fn(move |request| {
             first_request.store(true, Ordering::Relaxed);
             answer(handler.clone(), client, request, &place)
@@ -123,14 +123,14 @@ impl<H: Handler> Served<H> {
             let next = tokio::select! {
                 () = begin.as_mut(), if course.waits => course.has_begun(),
                 // Somebody else wants the place. A request that has come meanwhile is served.
-                () = seat.asked() => {
+                () = slot.asked() => {
                     course.leaves = true;
                     grace.as_mut().reset(runtime_now() + GRACE);
                     Next::Shut
                 }
                 () = grace.as_mut(), if course.leaves => {
                     course.leaves = false;
-                    if seat.is_idle() { Next::End } else { Next::GoOn }
+                    if slot.is_idle() { Next::End } else { Next::GoOn }
                 }
                 // How a connection failed is in the events of its exchanges.
                 _ = served.as_mut() => Next::End,
@@ -196,15 +196,15 @@ fn answer<H: Handler>(
     handler: H,
     client: Client,
     mut request: Request<Incoming>,
-    seat: &Arc<Seat>,
+    slot: &Arc<ConnectionSlot>,
 ) -> impl Future<Output = Result<Response<Answer>, CutOff>> + Send + use<H> {
-    let busy = seat.begin();
+    let busy = slot.begin();
     if *request.method() == Method::CONNECT {
-        let kept = Kept(Arc::new(seat.begin()));
+        let kept = Kept(Arc::new(slot.begin()));
         request.extensions_mut().insert(kept);
     }
     // Others cannot be told (RFC 9110 §15.2), or hyper has no way to.
-    let interims = (request.version() == Version::HTTP_11).then(|| seat.wire.interims());
+    let interims = (request.version() == Version::HTTP_11).then(|| slot.wire.interims());
     if let Some(interims) = &interims {
         request.extensions_mut().insert(interims.clone());
     }
@@ -222,7 +222,7 @@ fn answer<H: Handler>(
             return Err(*cut);
         }
         let is_chunked = interims.is_some() && !response.headers().contains_key(CONTENT_LENGTH);
-        let wire = is_chunked.then(|| busy.seat().wire.clone());
+        let wire = is_chunked.then(|| busy.slot().wire.clone());
         Ok(response.map(|body| Delivered::new(Trailing::new(body, wire), busy)))
     }
 }

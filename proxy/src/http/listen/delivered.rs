@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
-use super::seats::Busy;
+use super::slots::Busy;
 use crate::http::body::BodyError;
 use crate::http::wire::Wire;
 
@@ -24,7 +24,7 @@ impl<B> Delivered<B> {
     pub(super) fn new(body: B, busy: Busy) -> Self {
         Self {
             body,
-            wire: busy.seat().wire.clone(),
+            wire: busy.slot().wire.clone(),
             broken: None,
             _busy: busy,
         }
@@ -67,7 +67,7 @@ impl<B: Body<Data = Bytes, Error = BodyError> + Unpin> Body for Delivered<B> {
 mod tests {
     use std::task::Waker;
 
-    use super::super::seats::Seats;
+    use super::super::slots::ConnectionSlots;
     use super::*;
 
     /// A body of one piece that breaks off.
@@ -91,9 +91,9 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()
             .unwrap();
-        let seat = runtime.block_on(Seats::new(1).take(1)).unwrap();
-        let wire = seat.wire.clone();
-        let mut body = Delivered::new(Breaks(Some("x".into())), seat.begin());
+        let slot = runtime.block_on(ConnectionSlots::new(1).take(1)).unwrap();
+        let wire = slot.wire.clone();
+        let mut body = Delivered::new(Breaks(Some("x".into())), slot.begin());
         let context = &mut Context::from_waker(Waker::noop());
         let mut next = || Pin::new(&mut body).poll_frame(context);
         // It was flushed before; that does not count.
@@ -105,8 +105,8 @@ mod tests {
         assert!(matches!(next(), Poll::Ready(Some(Err(_)))));
         assert!(!body.is_end_stream());
         drop(body);
-        assert!(!seat.is_idle(), "the last of it has not left");
+        assert!(!slot.is_idle(), "the last of it has not left");
         wire.tell();
-        assert!(seat.is_idle());
+        assert!(slot.is_idle());
     }
 }

@@ -5,7 +5,7 @@ mod connection;
 mod delivered;
 mod guard;
 mod ours;
-mod seats;
+mod slots;
 mod tls;
 mod token;
 mod workers;
@@ -25,14 +25,14 @@ use tokio_util::task::TaskTracker;
 
 use self::address::{Accepted, Bound};
 use self::ours::Ours;
-use self::seats::Seats;
+use self::slots::ConnectionSlots;
 use super::body::Outbound;
 
 pub use self::address::{ListenAddress, Reached};
 pub(crate) use self::connection::{Kept, Served};
 pub(crate) use self::guard::{Guard, Refused, comes_from_elsewhere, is_port};
 pub(crate) use self::ours::but_to_us;
-pub(crate) use self::seats::Seat;
+pub(crate) use self::slots::ConnectionSlot;
 pub use self::tls::server_config;
 pub use self::token::{BadToken, ClientToken};
 pub(crate) use self::token::{CHALLENGE, is_same};
@@ -170,18 +170,18 @@ impl Listener {
         mut phase: watch::Receiver<Phase>,
     ) {
         let tasks = TaskTracker::new();
-        let seats = Seats::new(self.limits.connections);
+        let slots = ConnectionSlots::new(self.limits.connections);
         loop {
             let accepted = tokio::select! {
-                accepted = self.accept(&seats) => accepted,
+                accepted = self.accept(&slots) => accepted,
                 _ = phase.wait_for(|phase| *phase != Phase::Serving) => break,
             };
-            let Some((accepted, client, seat)) = accepted else {
+            let Some((accepted, client, slot)) = accepted else {
                 continue;
             };
             let connection = Served {
                 client,
-                seat,
+                slot,
                 handler: handler.clone(),
                 limits: self.limits,
                 phase: phase.clone(),
@@ -201,7 +201,10 @@ impl Listener {
         tasks.wait().await;
     }
 
-    async fn accept(&self, seats: &Seats) -> Option<(Accepted, Client, Arc<Seat>)> {
+    async fn accept(
+        &self,
+        slots: &ConnectionSlots,
+    ) -> Option<(Accepted, Client, Arc<ConnectionSlot>)> {
         let Ok(accepted) = self.socket.accept().await else {
             // Out of descriptors, or a client that left at once: others go on.
             tokio::time::sleep(PAUSE).await;
@@ -220,8 +223,8 @@ impl Listener {
             connection: self.connections.fetch_add(1, Ordering::Relaxed) + 1,
             secure: self.tls.is_some(),
         };
-        let seat = seats.take(client.connection).await?;
-        Some((accepted, client, seat))
+        let slot = slots.take(client.connection).await?;
+        Some((accepted, client, slot))
     }
 }
 

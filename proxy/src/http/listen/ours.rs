@@ -40,8 +40,7 @@ fn all() -> MutexGuard<'static, Vec<SocketAddr>> {
 pub(crate) fn but_to_us(stream: TcpStream) -> io::Result<TcpStream> {
     let (here, there) = (stream.local_addr()?, stream.peer_addr()?);
     if all().iter().any(|ours| is_at(*ours, here, there)) {
-        let why =
-            format!("{there} is where tapewright itself listens, and is not reached through it");
+        let why = format!("{there} is an address of tapewright itself, which it does not proxy");
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
     }
     Ok(stream)

@@ -70,7 +70,7 @@ impl Destinations {
 fn denied(reserved: Option<IpAddr>) -> io::Error {
     let why = match reserved {
         Some(address) => format!(
-            "this forward proxy does not connect to {address}, which is link-local or tells a machine its secrets; allow it with `--allow-destination {address}`"
+            "this forward proxy does not connect to {address}, which is link-local or a metadata service with credentials; allow it with `--allow-destination {address}`"
         ),
         None => "this forward proxy does not connect to it; allow it with --allow-destination"
             .to_owned(),

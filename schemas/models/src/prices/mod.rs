@@ -42,7 +42,7 @@ pub struct Rates {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unknown {
     /// No price is known for the model.
-    #[error("no price is known for this model")]
+    #[error("the price of this model is unknown")]
     Model,
     /// The provider did not say how many tokens it took.
     #[error("the provider did not count its tokens")]

@@ -248,7 +248,7 @@ fn offered(asked: &Asked<'_>) -> Answer {
         "elicitation/create" => Answer::Result(r#"{"action":"decline"}"#.to_owned()),
         "sampling/createMessage" => Answer::Error {
             code: -1,
-            message: "there is no model".to_owned(),
+            message: "no model available".to_owned(),
         },
         _ => Answer::Default,
     }

@@ -17,11 +17,11 @@ use crate::command::migrate::target;
 use crate::command::redaction::Redaction;
 use crate::command::upstream::UpstreamArguments;
 use crate::exit::Exit;
-use crate::files::Recording;
+use crate::files::{Recording, folder};
 use crate::log::LogArguments;
+use crate::report;
 use crate::report::compliance::doctor as told;
 use crate::report::formats::{Told as _, github, junit, markdown};
-use crate::report::{self, Mistake};
 
 /// Find what must change for a later protocol revision
 ///
@@ -128,6 +128,22 @@ impl Examined {
         };
         self.findings.iter().map(rule).collect()
     }
+}
+
+/// What was found in a server, a recording, or those of a folder.
+#[derive(Debug)]
+pub(crate) struct Examination {
+    /// They are those of a folder.
+    pub(crate) is_folder: bool,
+    /// One for each recording.
+    pub(crate) all: Vec<Examined>,
+}
+
+impl Examination {
+    /// How many cases came out so, over all recordings.
+    pub(crate) fn count(&self, status: Status) -> usize {
+        self.all.iter().map(|one| one.count(status)).sum()
+    }
 
     fn exit(&self) -> Exit {
         if self.count(Status::Fail) > 0 {
@@ -149,15 +165,13 @@ impl Arguments {
     /// Examines, and reports.
     pub(super) fn run(&self) -> anyhow::Result<Exit> {
         let target = target(&self.target, "--target")?;
-        let mut examined = match &self.capture {
+        let examined = match &self.capture {
             Some(path) => recorded(path, target)?,
-            None => live::examine(self, target)?,
+            None => Examination {
+                is_folder: false,
+                all: vec![self.live(target)?],
+            },
         };
-        if let (true, Some(url)) = (self.official.official, self.server.url()?) {
-            let url = format!("{}{}", url.origin(), url.path);
-            let ours = examined.as_rules();
-            examined.official = Some(self.official.beside(&url, target, &ours)?);
-        }
         report::out(&match self.format() {
             Format::Pretty => examined.pretty(),
             Format::Json => examined.json()?,
@@ -168,31 +182,42 @@ impl Arguments {
         })?;
         Ok(examined.exit())
     }
+
+    /// Examines a server, also with the official suite where that is wanted.
+    fn live(&self, target: &str) -> anyhow::Result<Examined> {
+        let mut examined = live::examine(self, target)?;
+        if let (true, Some(url)) = (self.official.official, self.server.url()?) {
+            let url = format!("{}{}", url.origin(), url.path);
+            let ours = examined.as_rules();
+            examined.official = Some(self.official.beside(&url, target, &ours)?);
+        }
+        Ok(examined)
+    }
 }
 
-/// Examines a recording, in which the client is somebody else.
-fn recorded(path: &std::path::Path, target: &str) -> anyhow::Result<Examined> {
-    if path.is_dir() {
-        let what = format!(
-            "`{}` is a folder",
-            report::safe(&path.display().to_string())
-        );
-        return Err(Mistake::new(what, "give one of the recordings in it").into());
+/// Examines recordings, in which the client is not ours.
+fn recorded(named: &std::path::Path, target: &str) -> anyhow::Result<Examination> {
+    let mut all = Vec::new();
+    for path in folder::of(named)? {
+        let (doctor, path, is_tape) = fold(&path, Doctor::new(false))?;
+        all.push(Examined {
+            path,
+            is_tape,
+            target: target.to_owned(),
+            findings: doctor.finish(),
+            official: None,
+        });
     }
-    let (doctor, path, is_tape) = fold(path, Doctor::new(false))?;
-    Ok(Examined {
-        path,
-        is_tape,
-        target: target.to_owned(),
-        findings: doctor.finish(),
-        official: None,
+    Ok(Examination {
+        is_folder: named.is_dir(),
+        all,
     })
 }
 
 /// Shows a doctor everything in a recording.
 fn fold(path: &std::path::Path, mut doctor: Doctor) -> anyhow::Result<(Doctor, PathBuf, bool)> {
     use tapewright_schemas::recording::FileKind;
-    let recording = Recording::open(path)?;
+    let recording = Recording::open_slowly(path)?;
     let (path, is_tape) = (recording.path.clone(), recording.kind() == FileKind::Tape);
     recording.messages(|event, envelope| {
         doctor.observe(event, envelope);

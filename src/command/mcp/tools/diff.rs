@@ -75,7 +75,7 @@ fn output() -> Value {
                     "type": "object",
                     "required": ["before", "after", "method", "change"],
                     "properties": {
-                        "before": { "type": ["string", "null"], "description": "Where it stands in the earlier recording." },
+                        "before": { "type": ["string", "null"], "description": "Its place in the earlier recording." },
                         "after": { "type": ["string", "null"] },
                         "method": { "type": "string" },
                         "target": { "type": "string", "description": "Which tool, prompt or resource." },

@@ -9,7 +9,7 @@ use tapewright_schemas::redact::Redactor;
 use super::{Spec, find};
 use crate::command::mcp::answer::{Answer, Piece, piece};
 use crate::command::mcp::cursor::{Place, Question};
-use crate::command::mcp::one::{Shown, Which};
+use crate::command::mcp::one::{ShownExchange, Which};
 use crate::command::mcp::{Sources, asked};
 use crate::report;
 
@@ -92,7 +92,7 @@ fn output() -> Value {
 fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
     let asked: Asked = asked::read(arguments)?;
     let which = Which::of(asked.seq, asked.id, asked.session)?;
-    let shown = Shown::find(sources, &asked.recording, &which)?;
+    let shown = ShownExchange::find(sources, &asked.recording, &which)?;
     let question = Question::of(SPEC.name)
         .about(&shown.found.name)
         .about(&shown.created)
@@ -109,13 +109,13 @@ pub(in crate::command::mcp) fn of(
     name: &str,
     seq: u64,
 ) -> anyhow::Result<Answer> {
-    let shown = Shown::find(sources, name, &Which::Seq(seq))?;
+    let shown = ShownExchange::find(sources, name, &Which::Seq(seq))?;
     let question = Question::of("resource");
     answer(&shown, sources, &question, Place::default(), MOST)
 }
 
 fn answer(
-    shown: &Shown,
+    shown: &ShownExchange,
     sources: &Sources,
     question: &Question,
     Place(asked, answered): Place,

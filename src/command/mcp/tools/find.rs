@@ -70,7 +70,7 @@ fn output() -> Value {
             "found": { "type": "integer", "description": "How many lines the filter finds." },
             "lines": {
                 "type": "array",
-                "description": "Exchanges, and with `kind:` what stands beside them: lines with a member `kind`.",
+                "description": "Exchanges, and with `kind:` other lines, which have a member `kind`.",
                 "items": { "anyOf": [row(), published("model-call"), beside()] },
             },
             "is_written": { "type": "boolean", "description": "A recorder still writes it: there may be more soon." },

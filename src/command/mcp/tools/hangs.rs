@@ -54,7 +54,7 @@ fn output() -> Value {
         "required": ["recording", "found", "never_answered", "hangs", "is_written", "next_cursor"],
         "properties": {
             "recording": { "type": "string" },
-            "found": { "type": "integer", "description": "How many there are; the first thousand are told." },
+            "found": { "type": "integer", "description": "The number of them; the first thousand are listed." },
             "never_answered": { "type": "integer" },
             "hangs": { "type": "array", "items": {
                 "type": "object",

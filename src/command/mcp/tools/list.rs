@@ -51,7 +51,7 @@ fn output() -> Value {
         "required": ["folder", "count", "recordings", "next_cursor"],
         "properties": {
             "folder": { "type": "string" },
-            "count": { "type": "integer", "description": "How many files there are in all, some of which may prove to be no recordings." },
+            "count": { "type": "integer", "description": "How many files there are in all, some of which may not be recordings." },
             "recordings": { "type": "array", "items": {
                 "type": "object",
                 "required": ["name", "kind", "label", "created", "changed", "bytes", "sessions", "is_written", "uri"],
@@ -62,9 +62,9 @@ fn output() -> Value {
                     "created": { "type": "string", "description": "When it was begun, RFC 3339." },
                     "changed": { "type": "string", "description": "When it was last written to, RFC 3339." },
                     "bytes": { "type": "integer" },
-                    "sessions": { "type": ["integer", "null"], "description": "null where counting them would take long: `inspect_recording` tells." },
+                    "sessions": { "type": ["integer", "null"], "description": "null if counting them would take long; see `inspect_recording`." },
                     "is_written": { "type": "boolean", "description": "A recorder still writes it." },
-                    "redacted": { "type": "boolean", "description": "False where it was recorded with its secrets, and is told to nobody." },
+                    "redacted": { "type": "boolean", "description": "False if it was recorded with its secrets; its messages are not shown then." },
                     "problem": { "type": "string", "description": "Why it cannot be read." },
                     "uri": { "type": "string", "description": "Its resource." },
                 },

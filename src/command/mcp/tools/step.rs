@@ -8,12 +8,12 @@ use serde_json::{Map, Value, json};
 use super::Spec;
 use crate::command::init::recorded;
 use crate::command::mcp::answer::Answer;
-use crate::command::mcp::one::{Shown, Which};
+use crate::command::mcp::one::{ShownExchange, Which};
 use crate::command::mcp::{Sources, asked};
 use crate::report::{Mistake, safe};
-use crate::suite::write::Draft;
 use crate::suite::write::call::Calls;
 use crate::suite::write::server::Server;
+use crate::suite::write::{Draft, ServerDraft};
 
 pub(super) const SPEC: Spec = Spec {
     name: "write_suite_step",
@@ -57,7 +57,7 @@ fn output() -> Value {
 fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
     let asked: Asked = asked::read(arguments)?;
     let which = Which::of(asked.seq, asked.id, asked.session)?;
-    let shown = Shown::find(sources, &asked.recording, &which)?;
+    let shown = ShownExchange::find(sources, &asked.recording, &which)?;
     let mut calls = Calls::default();
     shown.events(sources, |event| calls.observe(event, None))?;
     calls.finish();
@@ -80,12 +80,14 @@ fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answ
             None,
             Some(&name),
         ),
-        server: Server::of(
-            &recording.header(),
-            &Path::new("./").join(&found.name).to_string_lossy(),
-        ),
-        calls: calls.all,
-        stubs: Vec::new(),
+        servers: vec![ServerDraft {
+            server: Server::of(
+                &recording.header(),
+                &Path::new("./").join(&found.name).to_string_lossy(),
+            ),
+            calls: calls.all,
+            stubs: Vec::new(),
+        }],
     };
     let (step, suite) = (draft.steps(), draft.write());
     let text = format!("A test for the block `{block}`:\n\n{step}");

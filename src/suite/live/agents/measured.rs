@@ -8,7 +8,7 @@ use tapewright_judges::{Candidate, Opinion, Outcome, Samples, Subject, of_trace}
 
 use super::rows::{Evidence, begun};
 use crate::report::judgement::why;
-use crate::suite::judging::{Desk, Matter};
+use crate::suite::judging::{JudgingTask, TestJudge};
 use crate::suite::plan::{AgentCase, By, Case, Measure};
 use crate::suite::result::{Row, Status, Told};
 
@@ -43,7 +43,7 @@ fn one(
     };
     row.place = suite.place(&case.place, &pointer);
     let no_answer = evidence.finished.trace.final_response.is_empty();
-    let deferred = match (evidence.stub, &evidence.desk) {
+    let deferred = match (evidence.stub, &evidence.test_judge) {
         (Some(why), _) => Some(format!("{why}: no model was asked, and nothing is judged")),
         (None, None) => Some("nothing here asks a model".to_owned()),
         (None, Some(_)) if no_answer && agent.is_eval => {
@@ -56,15 +56,20 @@ fn one(
         row.reasons.push(why);
         return row;
     }
-    if let Some(desk) = &evidence.desk {
-        let opinion = opinion(desk, agent, evidence.finished, measure);
+    if let Some(test_judge) = &evidence.test_judge {
+        let opinion = opinion(test_judge, agent, evidence.finished, measure);
         settle(&mut row, &opinion);
-        desk.settle(&mut row);
+        test_judge.settle(&mut row);
     }
     row
 }
 
-fn opinion(desk: &Desk, agent: &AgentCase, finished: &Finished, measure: &Measure) -> Opinion {
+fn opinion(
+    test_judge: &TestJudge,
+    agent: &AgentCase,
+    finished: &Finished,
+    measure: &Measure,
+) -> Opinion {
     let trace = &finished.trace;
     let asked = agent.user.prompt();
     let rubric = match &measure.by {
@@ -81,10 +86,10 @@ fn opinion(desk: &Desk, agent: &AgentCase, finished: &Finished, measure: &Measur
                 criteria: &scoring.criteria,
                 metadata: &[("test", &agent.agent), ("scorer", &scoring.scorer.name)],
             };
-            return desk.scored(measure.name, scoring, &task);
+            return test_judge.scored(measure.name, scoring, &task);
         }
     };
-    desk.judge(&Matter {
+    test_judge.judge(&JudgingTask {
         by: measure.name,
         rubric: &rubric,
         candidate: Candidate {

@@ -24,7 +24,7 @@ use self::drive::Ran;
 use self::rows::{Evidence, rows};
 use super::{INTERRUPTED, Options};
 use crate::suite::judged;
-use crate::suite::judging::Desk;
+use crate::suite::judging::TestJudge;
 use crate::suite::models::{Choice, Connector, Money, TestBudget, choose};
 use crate::suite::plan::{AgentCase, Case, Plan, What};
 use crate::suite::result::{Row, Status};
@@ -219,7 +219,7 @@ impl<'a> Agents<'a> {
             stub: None,
             replay: true,
             took: clock.elapsed(),
-            desk: self.desk(case, agent, None),
+            test_judge: self.test_judge(case, agent, None),
         };
         let judged = rows(number, case, agent, self.suite, &evidence, self.shared);
         let took = clock.elapsed();
@@ -276,7 +276,7 @@ impl<'a> Agents<'a> {
             stub: ran.stub.as_deref(),
             replay: false,
             took: ran.took,
-            desk: self.desk(case, agent, Some(test_budget)),
+            test_judge: self.test_judge(case, agent, Some(test_budget)),
         };
         let mut rows = rows(number, case, agent, self.suite, &evidence, self.shared);
         if let Some(first) = rows.first_mut() {
@@ -314,15 +314,15 @@ impl<'a> Agents<'a> {
     }
 
     /// What judges think of a test, whose own model is one unless another is named.
-    fn desk(
+    fn test_judge(
         &self,
         case: &Case,
         agent: &AgentCase,
         test_budget: Option<TestBudget>,
-    ) -> Option<Arc<Desk>> {
+    ) -> Option<Arc<TestJudge>> {
         let judges = self.shared.judges.as_ref()?;
         let own = (!agent.is_eval).then(|| agent.model.clone());
-        Some(Arc::new(Desk::new(
+        Some(Arc::new(TestJudge::new(
             judges,
             case.kind,
             &case.name,

@@ -10,7 +10,7 @@ use tapewright_models::agent_cassette::StopReason;
 
 use super::measured;
 use crate::suite::judged;
-use crate::suite::judging::Desk;
+use crate::suite::judging::TestJudge;
 use crate::suite::plan::{AgentCase, Case};
 use crate::suite::result::{Row, Status, Told};
 use crate::suite::world::{SuiteWorld, TestWorld};
@@ -23,7 +23,7 @@ pub(super) struct Evidence<'e> {
     pub(super) replay: bool,
     pub(super) took: Duration,
     /// What judges think of it.
-    pub(super) desk: Option<Arc<Desk>>,
+    pub(super) test_judge: Option<Arc<TestJudge>>,
 }
 
 /// The rows of a run: that of its expectations, that of its recovery, and one for each
@@ -43,7 +43,7 @@ pub(super) fn rows(
     });
     let evidence = &Evidence {
         stub: stub.as_deref(),
-        desk: evidence.desk.clone(),
+        test_judge: evidence.test_judge.clone(),
         ..*evidence
     };
     let measured = || measured::rows(number, case, agent, suite, evidence);
@@ -79,7 +79,7 @@ fn expected(
     let server = agent.servers.first().map_or("", String::as_str);
     let world = TestWorld {
         shared: Arc::clone(shared),
-        desk: evidence.desk.clone(),
+        test_judge: evidence.test_judge.clone(),
         variables: TestWorld::variables(&case.name, server, ""),
         time: case.timeout,
     };

@@ -14,7 +14,7 @@ pub(super) static CREDENTIALS: Case = Case {
     spec_version: super::TARGET,
     summary: "a client id of one authorization server is used with another",
     old_contract: "a client keeps its registration, whichever authorization server the resource names",
-    new_contract: "client credentials are bound to the issuer that gave them; with another one the client registers anew",
+    new_contract: "client credentials are bound to their issuer; the client registers again with any other issuer",
     detection_signal: "the same `client_id` in requests to two authorization servers",
     replacement: "keep credentials under the issuer, and register again when the issuer changes",
     doc_link: "https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization",

@@ -184,7 +184,7 @@ impl Fold for Deprecated {
                 let level = json::find(params, &["_meta", "io.modelcontextprotocol/logLevel"]);
                 if level.is_some() && self.is_new("level") {
                     let pointer = "/params/_meta/io.modelcontextprotocol~1logLevel";
-                    out.fail(seen.side(), seen.seq, pointer, "log messages are asked for");
+                    out.fail(seen.side(), seen.seq, pointer, "log messages are requested");
                 }
             }
             (What::Result { asked, result }, by) => {
@@ -206,10 +206,10 @@ impl Fold for Deprecated {
         let name = self.words.name;
         match self.words.declared_by {
             Side::Server => {
-                format!("the server's capabilities did not cross, and nothing of {name}")
+                format!("the server's capabilities were not recorded, and {name} was not used")
             }
             _ => format!(
-                "no client but ourselves declared its capabilities, and the server asked for nothing of {name}"
+                "only tapewright's own client was recorded, and the server did not use {name}"
             ),
         }
     }

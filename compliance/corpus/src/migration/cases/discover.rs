@@ -14,7 +14,7 @@ pub(super) static DISCOVER: Case = Case {
     spec_version: super::TARGET,
     summary: "the server does not answer `server/discover`",
     old_contract: "capabilities and revision are agreed on by `initialize`",
-    new_contract: "servers must implement `server/discover`, which tells revisions and capabilities",
+    new_contract: "servers must implement `server/discover`, which reports revisions and capabilities",
     detection_signal: "an error as the answer to `server/discover`, or one that does not list 2026-07-28",
     replacement: "implement `server/discover`, with `supportedVersions` and `capabilities`",
     doc_link: "https://modelcontextprotocol.io/specification/2026-07-28/server/discover",
@@ -52,8 +52,7 @@ impl Fold for Discover {
         }
         let what = match code {
             Some(UNSUPPORTED) => {
-                "the server knows `server/discover`, but not the revision that was asked in"
-                    .to_owned()
+                "the server knows `server/discover`, but not the requested revision".to_owned()
             }
             Some(code) => format!("`server/discover` was answered with the error {code}"),
             None => "`server/discover` was answered with an error".to_owned(),
@@ -80,9 +79,9 @@ impl Fold for Discover {
 
     fn undecided(&self) -> String {
         if self.asked {
-            "`server/discover` was asked, and nothing that tells came back".to_owned()
+            "`server/discover` was sent, and its answer was not recorded".to_owned()
         } else {
-            "nobody asked `server/discover`".to_owned()
+            "`server/discover` was never sent".to_owned()
         }
     }
 }

@@ -12,7 +12,7 @@ pub(crate) static LEGACY_ERROR_CODE: Case = Case {
     severity: Severity::Low,
     spec_version: super::TARGET,
     summary: "a missing resource is answered with -32002",
-    old_contract: "`resources/read` of a resource that is not there should be answered with -32002",
+    old_contract: "`resources/read` of a missing resource should be answered with -32002",
     new_contract: "it must be answered with -32602, and never with empty `contents`",
     detection_signal: "the error -32002, or a result with empty `contents`, as the answer to `resources/read`",
     replacement: "answer with -32602 (Invalid params); clients go on to accept -32002",
@@ -60,7 +60,7 @@ impl Fold for ErrorCode {
     fn undecided(&self) -> String {
         match &self.unclear {
             Some(why) => format!("inconclusive: {why}"),
-            None => "no missing resource was asked for".to_owned(),
+            None => "no missing resource was requested".to_owned(),
         }
     }
 }

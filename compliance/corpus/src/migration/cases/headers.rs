@@ -15,7 +15,7 @@ pub(super) static HEADERS: Case = Case {
     severity: Severity::Medium,
     spec_version: super::TARGET,
     summary: "requests lack `Mcp-Method` or `Mcp-Name`, or the server takes them without",
-    old_contract: "what is asked stands in the body alone",
+    old_contract: "only the body says what is requested",
     new_contract: "every POST of a request carries `MCP-Protocol-Version`, `Mcp-Method` and, where it names something, `Mcp-Name`; servers refuse one whose headers are missing or differ (-32020, status 400)",
     detection_signal: "a request of 2026-07-28 over HTTP without one of them, or a result for it",
     replacement: "clients send the headers; servers compare them with the body and answer -32020 with status 400",
@@ -52,7 +52,7 @@ impl Fold for Headers {
             What::Result { asked, .. } => {
                 if let Some(name) = self.lacking.remove(&asked.conduit) {
                     let what = format!(
-                        "the server answered a request without `{name}`, which it has to refuse"
+                        "the server answered a request without `{name}`, which it must refuse"
                     );
                     out.fail(Side::Server, seen.seq, "/result", &what);
                 }
@@ -70,7 +70,7 @@ impl Fold for Headers {
     fn probed(&mut self, probed: Probed, out: &mut Out) {
         self.http = true;
         if probed.is_result {
-            let what = "the server answered a request without `Mcp-Method`, which it has to refuse";
+            let what = "the server answered a request without `Mcp-Method`, which it must refuse";
             out.fail(Side::Server, 0, "Mcp-Method", what);
         } else if probed.code == Some(MISMATCH) {
             let what = "the server refused a request without `Mcp-Method`";
@@ -80,9 +80,9 @@ impl Fold for Headers {
 
     fn undecided(&self) -> String {
         match (self.http, self.stateless) {
-            (false, _) => "the headers belong to HTTP, and nothing crossed on it",
+            (false, _) => "these headers exist only over HTTP, and nothing was sent over it",
             (true, false) => "no request of 2026-07-28 crossed",
-            (true, true) => "the heads of the requests are not known, or the server refused them for another reason",
+            (true, true) => "the request headers were not recorded, or the server refused them for another reason",
         }
         .to_owned()
     }

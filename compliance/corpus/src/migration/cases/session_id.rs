@@ -12,8 +12,8 @@ pub(super) static SESSION_ID: Case = Case {
     severity: Severity::High,
     spec_version: super::TARGET,
     summary: "the server recognizes clients by a session id",
-    old_contract: "the response to `initialize` may carry `Mcp-Session-Id`, and every later request has to repeat it",
-    new_contract: "there are no sessions: every request stands alone, and a session id is neither given out nor looked at",
+    old_contract: "the response to `initialize` may carry `Mcp-Session-Id`, and every later request must repeat it",
+    new_contract: "sessions are gone: every request stands alone, and session ids are neither issued nor used",
     detection_signal: "a response with the header `Mcp-Session-Id`, and no answer to a request of 2026-07-28",
     replacement: "answer each request by what it says itself; keep what must last under a handle of your own that tools take as an argument",
     doc_link: "https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http",
@@ -77,8 +77,7 @@ impl Fold for SessionId {
         if self.http {
             "no session id was given out, and no request of 2026-07-28 was answered".to_owned()
         } else {
-            "there are no session ids on stdio, and no request of 2026-07-28 was answered"
-                .to_owned()
+            "stdio has no session ids, and no request of 2026-07-28 was answered".to_owned()
         }
     }
 }

@@ -13,7 +13,7 @@ pub(super) static LIST: Case = Case {
     spec_version: super::TARGET,
     summary: "`tasks/list` is used or offered",
     old_contract: "`tasks/list` lists all tasks of a session, where `tasks.list` is declared",
-    new_contract: "there is no `tasks/list`: a task is known to whoever has its id",
+    new_contract: "`tasks/list` is gone: a task is known only by its id",
     detection_signal: "a request `tasks/list`, or the capability `tasks.list`",
     replacement: "keep the ids of tasks that you start, and ask for each with `tasks/get`",
     doc_link: "https://modelcontextprotocol.io/specification/2026-07-28/changelog",
@@ -60,7 +60,7 @@ impl Fold for Tasks {
             What::Request { method, params } => self.request(seen, method, *params, out),
             What::Notification { method, .. } => {
                 if !self.only_list && *method == "notifications/tasks/status" {
-                    let what = "the status of a task is told by `notifications/tasks/status`";
+                    let what = "the status of a task is reported by `notifications/tasks/status`";
                     out.fail(seen.side(), seen.seq, "/method", what);
                 }
             }

@@ -145,7 +145,7 @@ pub(super) static WRONG_ID: Kind = Kind {
 pub(super) static OVERSIZE: Kind = Kind {
     name: "oversize",
     does: "add a member of this size to the result",
-    legal: Legal::Yes("results may have further members, and there is no limit of size"),
+    legal: Legal::Yes("results may have further members, and their size is not limited"),
     example: "oversize tool=search bytes=20000000",
     parameters: &[Parameter {
         name: "bytes",

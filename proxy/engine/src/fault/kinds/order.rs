@@ -53,7 +53,7 @@ pub(super) static DROP: Kind = Kind {
     name: "drop",
     does: "drop the answer or notification; with on=request, the request",
     legal: Legal::Forbidden(
-        "requests are answered; notifications may be missed by nobody who can tell",
+        "a request must be answered; the loss of a notification cannot be noticed",
     ),
     example: "drop method=notifications/progress dir=to_client every=2",
     parameters: &[],

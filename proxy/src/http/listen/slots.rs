@@ -12,7 +12,7 @@ use crate::clock::runtime_now;
 use crate::http::wire::Wire;
 
 /// Places for connections.
-pub(super) struct Seats {
+pub(super) struct ConnectionSlots {
     places: Arc<Semaphore>,
     shared: Arc<Shared>,
     // How many are asked to leave at once.
@@ -21,13 +21,13 @@ pub(super) struct Seats {
 
 struct Shared {
     start: Instant,
-    taken: Mutex<HashMap<u64, Weak<Seat>>>,
+    taken: Mutex<HashMap<u64, Weak<ConnectionSlot>>>,
     // How many were asked to leave and have not left.
     leaving: AtomicUsize,
 }
 
 /// The place of one connection, and of the tunnel that it may become.
-pub(crate) struct Seat {
+pub(crate) struct ConnectionSlot {
     number: u64,
     shared: Arc<Shared>,
     /// Whether what was written to the client has left us.
@@ -45,7 +45,7 @@ pub(crate) struct Seat {
 }
 
 /// A request that is under way, or a tunnel: as long as there is one, the place is kept.
-pub(crate) struct Busy(Arc<Seat>);
+pub(crate) struct Busy(Arc<ConnectionSlot>);
 
 /// How long to wait for a place until those that idle are looked at again.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -53,7 +53,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// How many places there are for one that is given up: to look at all of them costs time.
 const BATCH: usize = 64;
 
-impl Seats {
+impl ConnectionSlots {
     pub(super) fn new(count: usize) -> Self {
         Self {
             places: Arc::new(Semaphore::new(count)),
@@ -67,7 +67,7 @@ impl Seats {
     }
 
     /// A place for a connection; the oldest that idle make room where there is none.
-    pub(super) async fn take(&self, number: u64) -> Option<Arc<Seat>> {
+    pub(super) async fn take(&self, number: u64) -> Option<Arc<ConnectionSlot>> {
         let mut place = Arc::clone(&self.places).try_acquire_owned().ok();
         while place.is_none() {
             if self.shared.leaving.load(Ordering::Relaxed) == 0 {
@@ -79,7 +79,7 @@ impl Seats {
                 Err(_) => self.make_room(),
             }
         }
-        let seat = Arc::new(Seat {
+        let slot = Arc::new(ConnectionSlot {
             number,
             shared: Arc::clone(&self.shared),
             wire: Wire::default(),
@@ -95,14 +95,14 @@ impl Seats {
             .taken
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        taken.insert(number, Arc::downgrade(&seat));
-        Some(seat)
+        taken.insert(number, Arc::downgrade(&slot));
+        Some(slot)
     }
 
     /// Asks those that idle longest to leave.
     fn make_room(&self) {
         // The last one to hold a place takes the lock when it lets go.
-        let all: Vec<Arc<Seat>> = {
+        let all: Vec<Arc<ConnectionSlot>> = {
             let taken = self
                 .shared
                 .taken
@@ -110,16 +110,16 @@ impl Seats {
                 .unwrap_or_else(PoisonError::into_inner);
             taken.values().filter_map(Weak::upgrade).collect()
         };
-        let mut idle: Vec<(u64, &Arc<Seat>)> = all
+        let mut idle: Vec<(u64, &Arc<ConnectionSlot>)> = all
             .iter()
-            .filter(|seat| !seat.is_leaving.load(Ordering::Relaxed))
-            .filter_map(|seat| Some((seat.idle_since()?, seat)))
+            .filter(|slot| !slot.is_leaving.load(Ordering::Relaxed))
+            .filter_map(|slot| Some((slot.idle_since()?, slot)))
             .collect();
-        idle.sort_unstable_by_key(|(since, seat)| (*since, seat.number));
-        for (_, seat) in idle.into_iter().take(self.batch) {
-            seat.is_leaving.store(true, Ordering::Relaxed);
+        idle.sort_unstable_by_key(|(since, slot)| (*since, slot.number));
+        for (_, slot) in idle.into_iter().take(self.batch) {
+            slot.is_leaving.store(true, Ordering::Relaxed);
             self.shared.leaving.fetch_add(1, Ordering::Relaxed);
-            seat.leave.notify_one();
+            slot.leave.notify_one();
         }
     }
 }
@@ -131,7 +131,7 @@ impl Shared {
     }
 }
 
-impl Seat {
+impl ConnectionSlot {
     /// A request begins.
     pub(crate) fn begin(self: &Arc<Self>) -> Busy {
         self.requests.fetch_add(1, Ordering::Relaxed);
@@ -158,21 +158,21 @@ impl Seat {
 
 impl Busy {
     /// The place that it keeps.
-    pub(crate) fn seat(&self) -> &Arc<Seat> {
+    pub(crate) fn slot(&self) -> &Arc<ConnectionSlot> {
         &self.0
     }
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        let Self(seat) = self;
-        seat.written.store(seat.wire.times() + 1, Ordering::Release);
-        seat.since.store(seat.shared.now(), Ordering::Release);
-        seat.requests.fetch_sub(1, Ordering::Release);
+        let Self(slot) = self;
+        slot.written.store(slot.wire.times() + 1, Ordering::Release);
+        slot.since.store(slot.shared.now(), Ordering::Release);
+        slot.requests.fetch_sub(1, Ordering::Release);
     }
 }
 
-impl Drop for Seat {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let shared = &self.shared;
         let mut taken = shared.taken.lock().unwrap_or_else(PoisonError::into_inner);

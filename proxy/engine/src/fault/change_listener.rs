@@ -1,25 +1,25 @@
-//! Who hears of faults that come, change and go.
+//! A callback for faults that are added, changed or removed.
 
 use std::fmt;
 use std::sync::OnceLock;
 
-/// Somebody who is called, once there is somebody.
+/// A callback, once one is set.
 #[derive(Default)]
-pub(super) struct Hears(OnceLock<Box<dyn Fn() + Send + Sync>>);
+pub(super) struct ChangeListener(OnceLock<Box<dyn Fn() + Send + Sync>>);
 
-impl fmt::Debug for Hears {
+impl fmt::Debug for ChangeListener {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Hears").finish_non_exhaustive()
+        out.debug_struct("ChangeListener").finish_non_exhaustive()
     }
 }
 
-impl Hears {
+impl ChangeListener {
     /// The first one stays.
     pub(super) fn set(&self, tell: impl Fn() + Send + Sync + 'static) {
         drop(self.0.set(Box::new(tell)));
     }
 
-    /// Calls whoever hears.
+    /// Calls it, if it is set.
     pub(super) fn tell(&self) {
         if let Some(tell) = self.0.get() {
             tell();

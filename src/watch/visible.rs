@@ -10,7 +10,7 @@ use super::store::Store;
 
 /// The lines that are shown.
 #[derive(Debug)]
-pub(crate) struct Shown {
+pub(crate) struct VisibleLines {
     /// Their numbers in a store.
     numbers: VecDeque<u64>,
     /// The first line that was not looked at.
@@ -34,7 +34,7 @@ pub(crate) struct Shown {
 /// How many lines are looked at in one go.
 const AT_ONCE: u64 = 20_000;
 
-impl Shown {
+impl VisibleLines {
     /// Lines of these kinds.
     pub(crate) fn of(kinds: impl IntoIterator<Item = LineKind>) -> Self {
         Self {

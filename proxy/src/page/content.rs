@@ -18,7 +18,7 @@ use super::state::State;
 use super::tape::{Document, Places};
 use super::{Drift, Words};
 use crate::clock::Clock;
-use crate::growth::Bell;
+use crate::growth::Wakeup;
 
 /// What is shown.
 #[derive(Debug)]
@@ -36,17 +36,19 @@ pub enum Source {
 pub struct Search {
     /// Where they are.
     pub folder: PathBuf,
-    /// Whose they are.
-    pub whose: Whose,
+    /// TapeFilter they are.
+    pub tapes: TapeFilter,
     /// Whether there may be several.
     pub several: bool,
 }
 
-/// Whose tapes are looked for.
+/// TapeFilter tapes are looked for.
 #[derive(Clone, Debug)]
-pub enum Whose {
+pub enum TapeFilter {
     /// Of the recording of an agent with this id.
     PartOf(String),
+    /// Part of no other recording; without those that are not redacted.
+    Single,
     /// Of a recorder: its process, and when it began.
     Recorder {
         /// The process.
@@ -74,7 +76,7 @@ pub struct Feed {
 
 /// What is shown.
 #[derive(Debug)]
-pub struct Shown {
+pub struct PageContent {
     pub(super) rows: Rows,
     pub(super) words: Box<dyn Words>,
     /// Whether what was said is told.
@@ -83,7 +85,7 @@ pub struct Shown {
     state: Mutex<State>,
     // Where nobody looks, and where nothing grows, the reader waits for one of these.
     pub(super) wake: Condvar,
-    pub(super) bell: Bell,
+    pub(super) wakeup: Wakeup,
     pub(super) clock: Clock,
     // How often something was read or changed.
     stamps: watch::Sender<u64>,
@@ -92,12 +94,12 @@ pub struct Shown {
 
 /// Somebody who looks.
 #[derive(Debug)]
-pub(super) struct Looking(Arc<Shown>);
+pub(super) struct Looking(Arc<PageContent>);
 
 impl Drop for Looking {
     fn drop(&mut self) {
         self.0.lock().looking -= 1;
-        self.0.bell.ring();
+        self.0.wakeup.wake();
     }
 }
 
@@ -106,7 +108,7 @@ const LINGER: Offset = Offset(10_000_000);
 /// How many sessions, requests and hangs are told.
 const LISTED: usize = 500;
 
-impl Shown {
+impl PageContent {
     /// Begins to show a source, as soon as somebody looks.
     pub fn start(feed: Feed) -> io::Result<Arc<Self>> {
         Self::start_at(feed, Pace::default())
@@ -129,7 +131,7 @@ impl Shown {
             long,
             state: Mutex::default(),
             wake: Condvar::new(),
-            bell: Bell::new()?,
+            wakeup: Wakeup::new()?,
             clock: Clock::start(),
             stamps: watch::Sender::new(0),
             drift: OnceLock::new(),
@@ -175,7 +177,7 @@ impl Shown {
 
     fn wake(&self) {
         self.wake.notify_all();
-        self.bell.ring();
+        self.wakeup.wake();
     }
 
     /// What is known beside the rows has changed.
