@@ -78,6 +78,14 @@ pub(super) fn of(client: &'static Client, scope: Option<Scope>) -> anyhow::Resul
     Ok(found)
 }
 
+/// Where the files of a client would be, for who has none there.
+pub(super) fn looked_for(client: &Client) -> anyhow::Result<String> {
+    let places = places(client)?;
+    let mut paths: Vec<String> = places.iter().map(|one| report::safe(&one.path)).collect();
+    paths.dedup();
+    Ok(format!("looked for `{}`", paths.join("`, `")))
+}
+
 fn places(client: &Client) -> anyhow::Result<Vec<Candidate>> {
     let system = match std::env::consts::OS {
         "macos" => System::MacOs,

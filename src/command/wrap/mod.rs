@@ -116,7 +116,7 @@ impl Which {
         let files = files::of(client, self.scope())?;
         if files.is_empty() {
             let what = format!("no configuration of {} found", client.name);
-            let hint = "for project entries, run this in the project's folder";
+            let hint = files::looked_for(client)?;
             return Err(Mistake::new(what, hint).into());
         }
         Ok((client, files))

@@ -232,6 +232,10 @@ fn what_is_not_there_is_said() {
     let (output, said) = home.run(&["wrap", "fs", "--client", "cursor"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(said.contains("no configuration of Cursor"), "{said}");
+    assert!(
+        said.contains("looked for `") && said.contains(".cursor/mcp.json"),
+        "{said}"
+    );
     cursor(&home);
     let (output, said) = home.run(&["wrap", "other", "--client", "cursor"]);
     assert_eq!(output.status.code(), Some(2));
