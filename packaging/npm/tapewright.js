@@ -12,7 +12,7 @@ function binary() {
   if (process.env.TAPEWRIGHT_BINARY) return process.env.TAPEWRIGHT_BINARY
   const { platform, arch } = process
   if (!NAMES[platform]?.includes(arch)) {
-    fail(`there is no tapewright for ${platform} on ${arch}`, 'build it with cargo, and name it in TAPEWRIGHT_BINARY')
+    fail(`tapewright does not support ${platform} on ${arch}`, 'build it with cargo, and name it in TAPEWRIGHT_BINARY')
   }
   const name = `@tapewright/${platform}-${arch}${isMusl() ? '-musl' : ''}`
   try {

@@ -85,7 +85,7 @@ def test_ci_records_nothing(project, monkeypatch):
     monkeypatch.setenv("CI", "true")
     result = project(TWO)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*there is no *cassettes/test_sums/test_two.json*"])
+    result.stdout.fnmatch_lines(["*cassettes/test_sums/test_two.json does not exist*"])
     assert project.calls() == 0 and not project.cassettes.exists()
 
 
@@ -214,7 +214,7 @@ def test_a_client_in_a_fixture_is_judged_when_it_has_gone(project):
 @pytest.mark.parametrize(
     ("marker", "said"),
     [
-        ("mode='some'", "*there is no mode `some`*"),
+        ("mode='some'", "*unknown mode `some`*"),
         ("unused='warn'", "*`unused` is `fail` or `ignore`*"),
         ("command=['a'], url='http://localhost/'", "*a `command` or a `url`, not both*"),
         ("command='a b'", "*`command` is a list of arguments*"),
@@ -234,4 +234,4 @@ def test_a_marker_that_cannot_be_followed_is_refused(project, marker, said):
 def test_a_missing_program_is_told(project):
     result = project(TWO, "--tapewright=no-such-program")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*there is no program `no-such-program`*"])
+    result.stdout.fnmatch_lines(["*program `no-such-program` not found*"])

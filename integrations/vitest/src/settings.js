@@ -25,9 +25,9 @@ export function cassetteOf(file, names) {
 /** Checked settings, whole. Throws what cannot be followed. */
 export function settingsOf(given, test, variables) {
   const unknown = Object.keys(given).filter((name) => !KNOWN.includes(name))
-  if (unknown.length) throw new Error(`tapewright: there is no option ${unknown.join(', ')}`)
+  if (unknown.length) throw new Error(`tapewright: unknown option ${unknown.join(', ')}`)
   const mode = modeOf(given.mode, variables)
-  if (!MODES.includes(mode)) throw new Error(`tapewright: there is no mode \`${mode}\`: choose one of ${MODES.join(', ')}`)
+  if (!MODES.includes(mode)) throw new Error(`tapewright: unknown mode \`${mode}\`; expected one of ${MODES.join(', ')}`)
   const unused = given.unused ?? 'fail'
   if (!UNUSED.includes(unused)) throw new Error(`tapewright: \`unused\` is \`fail\` or \`ignore\`, not \`${unused}\``)
   for (const name of ['command', 'options']) {
@@ -39,11 +39,11 @@ export function settingsOf(given, test, variables) {
   const cassette = given.cassette ? resolve(dirname(test.file), given.cassette) : cassetteOf(test.file, test.names)
   const isThere = existsSync(cassette)
   if (mode === 'none' && !isThere) {
-    throw new Error(`tapewright: there is no ${cassette}, and mode \`none\` records nothing: record it with TAPEWRIGHT_MODE=once`)
+    throw new Error(`tapewright: ${cassette} does not exist, and mode \`none\` never records; record it with TAPEWRIGHT_MODE=once`)
   }
   const plays = mode === 'none' || (mode === 'once' && isThere)
   if (!plays && !given.command && !given.url) {
-    throw new Error(`tapewright: mode \`${mode}\` records ${cassette}, and there is no server to record: give a \`command\` or a \`url\``)
+    throw new Error(`tapewright: mode \`${mode}\` records ${cassette}, and no server is given: give a \`command\` or a \`url\``)
   }
   const { command = [], options = [], url } = given
   return { cassette, command, mode, options, plays, program: programOf(given.program, variables), unused, url }
@@ -61,5 +61,5 @@ function programOf(given, variables) {
       // Not there: the next one.
     }
   }
-  throw new Error(`tapewright: there is no program \`${wanted}\`: install it, or name it in the variable TAPEWRIGHT`)
+  throw new Error(`tapewright: program \`${wanted}\` not found: install it, or name it in the variable TAPEWRIGHT`)
 }

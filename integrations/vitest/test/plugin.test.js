@@ -93,7 +93,7 @@ test('a cassette is recorded once and played from then on', async () => {
 test('CI records nothing, and the variable counts more', async () => {
   const refused = await run(TWO, { CI: 'true' })
   expect(refused.failed).toBe(1)
-  expect(refused.said).toMatch(/there is no .*adds-twice\.json, and mode `none` records nothing/)
+  expect(refused.said).toMatch(/adds-twice\.json does not exist, and mode `none` never records/)
   expect(calls()).toBe(0)
   expect(await run(TWO, { CI: 'true', TAPEWRIGHT_MODE: 'once' })).toMatchObject({ passed: 1 })
 })
@@ -154,12 +154,12 @@ test('over HTTP as over stdio, and tests of one name in several suites', async (
 })
 
 test.each([
-  [{ mode: 'some' }, /there is no mode `some`/],
+  [{ mode: 'some' }, /unknown mode `some`/],
   [{ unused: 'warn' }, /`unused` is `fail` or `ignore`/],
   [{ url: 'http://localhost/' }, /a `command` or a `url`, not both/],
   [{ options: '-v' }, /`options` is a list of arguments/],
-  [{ casette: 'x.json' }, /there is no option casette/],
-  [{ program: 'no-such-program' }, /there is no program `no-such-program`/],
+  [{ casette: 'x.json' }, /unknown option casette/],
+  [{ program: 'no-such-program' }, /program `no-such-program` not found/],
 ])('what cannot be followed is refused: %j', async (options, said) => {
   const refused = await run(TWO, {}, options)
   expect(refused.failed).toBe(1)

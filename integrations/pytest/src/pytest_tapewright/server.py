@@ -32,11 +32,11 @@ class Server:
         settings = self.settings
         if settings.mode == "none" and not settings.cassette.exists():
             raise BadSettings(
-                f"there is no {settings.cassette}, and mode `none` records nothing: record it with `--tapewright-mode=once`"
+                f"{settings.cassette} does not exist, and mode `none` never records; record it with `--tapewright-mode=once`"
             )
         if not settings.plays_only and not settings.command and not settings.url:
             raise BadSettings(
-                f"mode `{settings.mode}` records {settings.cassette}, and there is no server to record: "
+                f"mode `{settings.mode}` records {settings.cassette}, and no server is given: "
                 "give a `command` or a `url` in the marker, or `tapewright_command` in the ini file"
             )
 

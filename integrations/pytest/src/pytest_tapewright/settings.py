@@ -30,7 +30,7 @@ class Settings:
 
     def __post_init__(self):
         if self.mode not in MODES:
-            raise BadSettings(f"there is no mode `{self.mode}`: choose one of {', '.join(MODES)}")
+            raise BadSettings(f"unknown mode `{self.mode}`; expected one of {', '.join(MODES)}")
         if self.unused not in UNUSED:
             raise BadSettings(f"`unused` is `fail` or `ignore`, not `{self.unused}`")
         if self.command and self.url:
@@ -61,7 +61,7 @@ def program(option, variables):
     given = option or variables.get("TAPEWRIGHT")
     found = shutil.which(given or "tapewright", path=variables.get("PATH", os.defpath))
     if not found:
-        what = f"there is no program `{given}`" if given else "tapewright is not on the PATH"
+        what = f"program `{given}` not found" if given else "tapewright is not on the PATH"
         raise BadSettings(f"{what}: install it, or name it with --tapewright or the variable TAPEWRIGHT")
     return os.path.abspath(found)
 
