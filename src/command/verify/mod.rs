@@ -101,7 +101,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             let target = check.target.as_deref().unwrap_or_default();
             progress.step(&format!("{} {target}", check.method));
         });
-        found.push(findings.context(Mistake::new("verification failed", hint))?);
+        let what = if arguments.tape.is_dir() {
+            let path = report::safe(&one.path.display().to_string());
+            format!("verification of `{path}` failed")
+        } else {
+            "verification failed".to_owned()
+        };
+        found.push(findings.context(Mistake::new(what, hint))?);
     }
     drop(progress);
     let mut verified = Vec::new();

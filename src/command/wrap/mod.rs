@@ -83,12 +83,10 @@ pub(crate) struct ClientId(pub(crate) &'static Client);
 /// The client of a name.
 pub(crate) fn known(name: &str) -> Result<ClientId, String> {
     client(name).map(ClientId).ok_or_else(|| {
-        let names = CLIENTS.iter().map(|client| client.id);
-        let hint = did_you_mean(name, names);
-        hint.map_or_else(
-            || "unknown client; see `tapewright wrap --help`".to_owned(),
-            |hint| format!("unknown client; {hint}"),
-        )
+        let names: Vec<&str> = CLIENTS.iter().map(|client| client.id).collect();
+        let hint = did_you_mean(name, names.iter().copied());
+        let hint = hint.unwrap_or_else(|| format!("expected one of {}", names.join(", ")));
+        format!("unknown client; {hint}")
     })
 }
 

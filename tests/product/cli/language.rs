@@ -61,7 +61,8 @@ fn groups(words: &[String]) -> String {
     let mut groups = format!("tapewright {}\n", words.join(" "));
     for line in text.lines() {
         let option = line.trim_start();
-        if line.ends_with(':') && !line.contains('`') && line.starts_with(char::is_uppercase) {
+        let is_prose = line.starts_with("Start with") || line.starts_with("All filters");
+        if line.ends_with(':') && !is_prose && line.starts_with(char::is_uppercase) {
             groups += &format!("  {line}\n");
         } else if let Some((_, name)) = option.split_once("--").filter(|_| option.starts_with('-'))
         {
