@@ -41,7 +41,7 @@ impl Wakeup {
         // Neither end blocks the other.
         rustix::io::ioctl_fionbio(&reader, true)?;
         rustix::io::ioctl_fionbio(&writer, true)?;
-        Ok(Self { reader, writer })
+        Ok(Self { writer, reader })
     }
 
     /// Ends the waiting that is under way, or the next one.

@@ -70,7 +70,7 @@ impl SuiteWorld {
         self.snapshots.redacted(value)
     }
 
-    /// The test_judge of a test with this kind and name.
+    /// The judging of a test with this kind and name.
     pub(crate) fn test_judge(&self, kind: Kind, name: &str) -> Option<Arc<TestJudge>> {
         let judges = self.judges.as_ref()?;
         Some(Arc::new(TestJudge::new(judges, kind, name, None, None)))

@@ -36,13 +36,13 @@ pub enum Source {
 pub struct Search {
     /// Where they are.
     pub folder: PathBuf,
-    /// TapeFilter they are.
+    /// Which of its tapes.
     pub tapes: TapeFilter,
     /// Whether there may be several.
     pub several: bool,
 }
 
-/// TapeFilter tapes are looked for.
+/// Which tapes of a folder are wanted.
 #[derive(Clone, Debug)]
 pub enum TapeFilter {
     /// Of the recording of an agent with this id.

@@ -120,9 +120,10 @@ impl<'f> Missing<'f> {
 /// The first few, with commas between them.
 fn listed(all: impl ExactSizeIterator<Item = String>) -> String {
     let left = all.len().saturating_sub(LISTED);
-    let mut text = all.take(LISTED).collect::<Vec<_>>().join(", ");
+    let first = all.take(LISTED).collect::<Vec<_>>().join(", ");
     if left > 0 {
-        text.push_str(&format!(" and {left} more"));
+        format!("{first} and {left} more")
+    } else {
+        first
     }
-    text
 }

@@ -55,7 +55,7 @@ pub(crate) struct JudgingTask<'m> {
 }
 
 impl TestJudge {
-    /// The test_judge of a test. `test_budget` is what the test may still spend, where it is known.
+    /// The judging of a test. `test_budget` is what the test may still spend, where it is known.
     pub(crate) fn new(
         judges: &Arc<Judges>,
         kind: Kind,

@@ -1,6 +1,7 @@
 //! Help that can be read: within 80 columns, in plain words, the same for one thing everywhere.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use super::examples::{commands, help};
 use super::golden::{folder, run};
@@ -63,11 +64,11 @@ fn groups(words: &[String]) -> String {
         let option = line.trim_start();
         let is_prose = line.starts_with("Start with") || line.starts_with("All filters");
         if line.ends_with(':') && !is_prose && line.starts_with(char::is_uppercase) {
-            groups += &format!("  {line}\n");
+            writeln!(groups, "  {line}").expect("text");
         } else if let Some((_, name)) = option.split_once("--").filter(|_| option.starts_with('-'))
         {
             let name = name.split([' ', ',', '[', '.']).next().unwrap_or_default();
-            groups += &format!("    --{name}\n");
+            writeln!(groups, "    --{name}").expect("text");
         }
     }
     groups
