@@ -47,10 +47,10 @@ pub(crate) fn near(named: &Path, is_one: impl Fn(&Path) -> bool) -> Option<Strin
     let entries = fs::read_dir(folder).ok()?.filter_map(Result::ok);
     let paths = entries.map(|entry| entry.path()).take(MOST_FILES);
     let paths = paths.filter(|path| is_one(path) && is_near(path) && path.is_file());
-    let mut names: Vec<String> = paths.map(|path| text(path.file_name())).collect();
-    names.sort();
+    let mut candidates: Vec<String> = paths.map(|path| text(path.file_name())).collect();
+    candidates.sort();
     let name = text(named.file_name());
-    let hint = did_you_mean(&name, names.iter().map(String::as_str))?;
+    let hint = did_you_mean(&name, candidates.iter().map(String::as_str))?;
     Some(report::safe(&hint))
 }
 

@@ -32,7 +32,9 @@ pub(super) fn tell(exit: Exit, recordings: &[PathBuf], filter: &Filter) {
         };
         let prices = Prices::built_in();
         let read = super::list(recording, &wanted, &prices, |entry| {
-            missing.iter_mut().for_each(|one| one.observe(entry));
+            for one in &mut missing {
+                one.observe(entry);
+            }
             Ok(())
         });
         drop(read);
