@@ -155,10 +155,15 @@ pub(crate) fn shell(folder: &Path, line: &str) -> Command {
     command
 }
 
+/// A path as a word of a shell, also where it has spaces.
+fn in_shell(folder: &Path) -> String {
+    folder.display().to_string().replace(' ', "\\ ")
+}
+
 /// The example with addresses of this machine.
 pub(crate) fn local(example: &str, folder: &Path, url: &str) -> String {
     example
-        .replace("/tmp/", &format!("{}/", folder.display()))
+        .replace("/tmp/", &format!("{}/", in_shell(folder)))
         .replace("https://mcp.example.com/mcp", url)
         .replace("--listen 4000", "--listen 127.0.0.1:0")
         .replace("--forward-proxy 4000", "--forward-proxy 127.0.0.1:0")
@@ -215,7 +220,7 @@ fn serve(folder: &Path, line: &str) {
 
 /// Runs the examples that talk to a recorder that runs.
 fn controlled(folder: &Path, lines: &[String]) -> Vec<String> {
-    let control = format!("unix:{}/fs.sock", folder.display());
+    let control = format!("unix:{}/fs.sock", in_shell(folder));
     let mut recorder = shell(folder, &format!("exec tapewright record -o controlled.json --control {control} --fault 'hang tool=never' -- ./server"))
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
