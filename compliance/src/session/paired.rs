@@ -167,7 +167,9 @@ impl Session {
             drop(self.requests_mut(Direction::ToServer).take(evicted));
             drop(self.requests_mut(Direction::ToClient).take(evicted));
         }
-        let Some(handle) = message.paired.handle else {
+        // A cancellation that was answered is a request of its own, and not what it names.
+        let is_request = matches!(message.envelope.kind, Kind::Request { .. });
+        let Some(handle) = message.paired.handle.filter(|_| is_request) else {
             if let Some(beside) = &mut self.beside {
                 beside.request = Stands::Alone(Box::new(asked));
             }
