@@ -11,37 +11,34 @@ mod mode;
 mod models;
 mod part;
 mod scoring;
+mod settings;
 mod size;
 pub(crate) mod target;
 mod way;
 
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use tapewright_engine::fault::FaultSet;
 use tapewright_proxy::clock::Clock;
-use tapewright_proxy::record::{Durability, Finished, Recorder, Settings, Target, WhenFull};
+use tapewright_proxy::record::{Finished, Recorder, Settings, Target};
 use tapewright_proxy::stdio;
 use tapewright_schemas::event;
-use tapewright_schemas::redact::Rules;
-use tapewright_schemas::tape::{Header, VERSION};
 
 use crate::command::behind::Behind;
 use crate::command::faults::{self, Control, FaultArguments};
 use crate::command::otlp::OtlpArguments;
 use crate::command::page::{Beside, PageArguments};
-use crate::command::redaction::{self, Redaction};
+use crate::command::redaction::Redaction;
 use crate::command::replay;
 use crate::command::replay::mapping::Mapping;
 use crate::command::wrap::{self, ClientId};
 use crate::exit::Exit;
 use crate::files::output::{self, Over};
-use crate::here;
 use crate::log::{self, LogArguments, LogListener};
 use crate::report::{self, Mistake};
 
@@ -53,6 +50,7 @@ use self::part::Part;
 
 pub(crate) use self::models::{shares_terminal, unproxied};
 use self::scoring::{Scoring, ScoringArguments, Server};
+use self::settings::{DurabilityArgument, WhenFullArgument, settings};
 use self::way::{End, Way};
 
 /// Record the traffic between a client and a server
@@ -159,36 +157,6 @@ Examples:
   tapewright record -o fs.json --otlp http://localhost:4318 -- node server.js
   tapewright record -o fs.json --suite suite.yaml \\
       --format junit=report.xml -- node server.js";
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum DurabilityArgument {
-    /// Forward bytes first, then write them at once
-    Queue,
-    /// Forward a message only after it is written
-    Written,
-    /// Like `written`, and flushed to disk
-    Synced,
-}
-
-impl From<DurabilityArgument> for Durability {
-    fn from(argument: DurabilityArgument) -> Self {
-        match argument {
-            DurabilityArgument::Queue => Self::Queue,
-            DurabilityArgument::Synced => Self::Synced,
-            DurabilityArgument::Written => Self::Written,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum WhenFullArgument {
-    /// Hold the traffic back
-    Wait,
-    /// Hold the traffic back; if the disk stalls for 5s, let it pass and count the gap
-    WaitBriefly,
-    /// Let the traffic pass and count the gap
-    Gap,
-}
 
 /// Somebody who types this at a terminal sees nothing happen.
 const WAITS: &str = "waiting for a client's messages on standard input, a line of JSON each; \
@@ -434,79 +402,4 @@ fn tell(finished: &Finished) {
     if let Some((why, detail)) = &finished.lost {
         report::note(&report::in_place::lost(*why, Some(detail)));
     }
-}
-
-fn settings(
-    arguments: &Arguments,
-    way: &Way<'_>,
-    label: &str,
-    clock: Clock,
-    target: Target,
-    scoring: Option<&Scoring>,
-) -> anyhow::Result<Settings> {
-    let durability = Durability::from(arguments.durability);
-    let when_full = match (arguments.when_full, way) {
-        (Some(WhenFullArgument::Gap), _) => WhenFull::Gap,
-        (Some(WhenFullArgument::Wait), _) => WhenFull::Wait,
-        (None, way) if way.serves_one() => WhenFull::Wait,
-        // In front of many clients no disk that hangs may end the traffic.
-        (Some(WhenFullArgument::WaitBriefly) | None, _) => WhenFull::WaitBriefly,
-    };
-    let mut env_names: Vec<String> = std::env::vars_os()
-        .map(|(name, _)| name.to_string_lossy().into_owned())
-        .collect();
-    env_names.sort();
-    let made_in = here::made_in();
-    let header = Header {
-        tape: VERSION.to_owned(),
-        created: target::timestamp(clock.created),
-        by: concat!("tapewright ", env!("CARGO_PKG_VERSION")).to_owned(),
-        transport: way.transport().to_owned(),
-        label: label.to_owned(),
-        command: Vec::new(),
-        cwd: here::folder(&made_in),
-        made_in,
-        env_names,
-        pid: std::process::id(),
-        durability: durability.name().to_owned(),
-        when_full: when_full.name().to_owned(),
-        max_message_bytes: arguments.max_message as u64,
-        redacted: !arguments.redaction.is_off(),
-        ..Header::default()
-    };
-    Ok(Settings {
-        target,
-        durability,
-        when_full,
-        limit_bytes: arguments.max_message,
-        header,
-        command: arguments
-            .command
-            .iter()
-            .map(|word| word.as_bytes().to_vec())
-            .collect(),
-        rules: rules(arguments, scoring)?,
-        judging: arguments
-            .judging
-            .judging(arguments.verbose, scoring.map(Scoring::feed))?,
-    })
-}
-
-/// The rules, made at once when a mistake of the user can be among them, and later, off
-/// the start-up path, when not.
-fn rules(
-    arguments: &Arguments,
-    scoring: Option<&Scoring>,
-) -> anyhow::Result<Box<dyn FnOnce() -> Arc<Rules> + Send>> {
-    let mut settings = arguments.redaction.settings();
-    settings.values.extend(arguments.http.server.secrets()?);
-    settings.values.extend(arguments.otlp.secrets()?);
-    settings
-        .values
-        .extend(scoring.into_iter().flat_map(Scoring::secrets));
-    if arguments.redaction.has_patterns() {
-        let rules = Arc::new(redaction::rules(&settings)?);
-        return Ok(Box::new(move || rules));
-    }
-    Ok(Box::new(move || Arc::new(redaction::built_in(&settings))))
 }

@@ -59,15 +59,7 @@ impl Figures {
     /// How many did not arrive, for this cause.
     #[must_use]
     pub fn lost(&self, loss: Loss) -> u64 {
-        let [ended, full, refused, rejected, unreachable] = &self.lost;
-        let counter = match loss {
-            Loss::Ended => ended,
-            Loss::QueueFull => full,
-            Loss::Refused => refused,
-            Loss::Rejected => rejected,
-            Loss::Unreachable => unreachable,
-        };
-        counter.load(Ordering::Relaxed)
+        self.lost_for(loss).load(Ordering::Relaxed)
     }
 
     /// How many did not arrive.
@@ -97,15 +89,18 @@ impl Figures {
     }
 
     pub(super) fn add_lost(&self, loss: Loss, spans: u64) {
+        self.lost_for(loss).fetch_add(spans, Ordering::Relaxed);
+    }
+
+    fn lost_for(&self, loss: Loss) -> &AtomicU64 {
         let [ended, full, refused, rejected, unreachable] = &self.lost;
-        let counter = match loss {
+        match loss {
             Loss::Ended => ended,
             Loss::QueueFull => full,
             Loss::Refused => refused,
             Loss::Rejected => rejected,
             Loss::Unreachable => unreachable,
-        };
-        counter.fetch_add(spans, Ordering::Relaxed);
+        }
     }
 
     pub(super) fn set_waiting(&self, spans: usize) {

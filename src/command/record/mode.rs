@@ -177,7 +177,7 @@ fn cassette(
         let hint = "convert it with `tapewright export TAPE --as cassette -o FILE`";
         return Err(Mistake::new(what, hint).into());
     }
-    let rules = super::rules(arguments, None)?();
+    let rules = super::settings::rules(arguments, None)?();
     let options = Options {
         paths: arguments.mapping.paths(&script)?,
         ..Options::new(rules)
@@ -207,7 +207,7 @@ fn serve(
         transport: way.transport(),
         redacted: is_redacted,
         limit_bytes: arguments.max_message,
-        rules: Box::new(|| Ok(super::rules(arguments, None)?())),
+        rules: Box::new(|| Ok(super::settings::rules(arguments, None)?())),
     };
     let beside = Beside::new(fault_set, control, None);
     let readers = Readers {
