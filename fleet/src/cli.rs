@@ -20,6 +20,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Ship(Ship),
+    Tail(Tail),
     Ls(Ls),
     Fetch(Fetch),
     Sweep(Sweep),
@@ -54,8 +55,44 @@ pub(crate) struct Ship {
     /// What to do when they hold more and the store is away
     #[arg(long, value_name = "WHAT", default_value = "wait", requires = "buffer")]
     pub(crate) when_full: Full,
+    /// Server of NATS that is told of every segment, `nats://HOST:PORT/STREAM` or `tls://…`
+    ///
+    /// A user, a password and a token come from the variables of the environment `NATS_USER`, `NATS_PASSWORD` and `NATS_TOKEN`.
+    #[arg(long, value_name = "URL", env = "TAPEWRIGHT_ANNOUNCE")]
+    pub(crate) announce: Option<Server>,
     #[command(flatten)]
     pub(crate) telling: Telling,
+}
+
+/// Where announcements go to and come from.
+pub(crate) type Server = tapewright_fleet::announce::Address;
+
+/// Follow what all recorders record, as their shippers announce it
+///
+/// It follows until it is stopped, from now on or from `--since`, also when the server is away meanwhile.
+#[derive(Debug, Args)]
+pub(crate) struct Tail {
+    /// Server of NATS, `nats://HOST:PORT/STREAM` or `tls://…`
+    #[arg(long, value_name = "URL", env = "TAPEWRIGHT_ANNOUNCE")]
+    pub(crate) announce: Server,
+    /// Begin with what was announced so long ago
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) since: Option<Duration>,
+    /// Only what this gateway ships
+    #[arg(long, value_name = "NAME")]
+    pub(crate) gateway: Option<Gateway>,
+    /// Only what calls this tool
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+    /// Only what has exchanges that ended so, `hang` for all without an end
+    #[arg(long, value_name = "OUTCOME")]
+    pub(crate) outcome: Option<String>,
+    /// End after so many lines of announcements
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) count: Option<u64>,
+    /// Print JSON, one line each
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// What is told beside the results.

@@ -1,11 +1,15 @@
 //! The commands.
 
+mod announced;
+mod tail;
+
 use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use tapewright_fleet::announce::LinkError;
 use tapewright_fleet::clock::{self, Stopwatch};
 use tapewright_fleet::fetch::{FetchError, fetch};
 use tapewright_fleet::list::{Catalogue, FindError, State, files, rows};
@@ -14,6 +18,7 @@ use tapewright_fleet::ship::{Round, Settings, ShipError, Shipper, Told};
 use tapewright_fleet::store::{Place, Store, StoreError};
 use tapewright_fleet::sweep::{Policy, sweep};
 
+use self::announced::Listener;
 use crate::cli::{Command, Fetch, Ls, Ship, Sweep};
 use crate::report;
 
@@ -56,6 +61,8 @@ pub(crate) enum Failure {
     Away,
     #[error("not every tape could be shipped")]
     Trouble,
+    #[error(transparent)]
+    Link(#[from] LinkError),
     #[error("{0}")]
     Output(#[from] io::Error),
 }
@@ -70,7 +77,8 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Runs a command.
 pub(crate) async fn run(command: Command) -> Result<Exit, Failure> {
     match command {
-        Command::Ship(ship) => self::ship(ship).await,
+        Command::Ship(ship) => Box::pin(self::ship(ship)).await,
+        Command::Tail(tail) => Box::pin(tail::run(tail)).await,
         Command::Ls(ls) => self::ls(ls).await,
         Command::Fetch(fetch) => fetch_one(fetch).await,
         Command::Sweep(sweep) => sweep_store(sweep).await,
@@ -79,10 +87,14 @@ pub(crate) async fn run(command: Command) -> Result<Exit, Failure> {
 
 /// Opens a store as the environment says.
 fn open(place: &Place, may_create: bool) -> Result<Store, StoreError> {
+    Store::open(place, may_create, environment())
+}
+
+/// The variables that are texts.
+fn environment() -> impl Iterator<Item = (String, String)> {
     let variables = std::env::vars_os();
-    let texts = variables
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    Store::open(place, may_create, texts)
+    variables
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
 async fn ship(arguments: Ship) -> Result<Exit, Failure> {
@@ -107,19 +119,41 @@ async fn ship(arguments: Ship) -> Result<Exit, Failure> {
         when_full: arguments.when_full.into(),
     };
     let store = open(&to, true)?;
-    let teller = |told: &Told<'_>| report::told(told, telling.json, telling.verbose);
+    let listener = Listener::new(telling);
+    let teller = |told: &Told<'_>| listener.tell(told);
     teller(&Told::Started {
         gateway: &settings.gateway,
         folder: &settings.folder,
     });
     let mut signals = Signals::new()?;
     let mut shipper = Shipper::new(&store, &settings, &teller);
+    let to = arguments.announce;
+    let mut announcer = to.map(|to| listener.announcer(&store, &settings, &teller, to));
+    let exit = {
+        let ship = ship_until(&mut shipper, &mut signals, once);
+        tokio::pin!(ship);
+        tokio::select! {
+            biased;
+            exit = &mut ship => exit,
+            () = announced::run(announcer.as_mut()) => ship.await,
+        }
+    };
+    listener.finish(announcer.as_mut(), once).await;
+    exit
+}
+
+/// Ships until a signal comes, or everything that is there.
+async fn ship_until(
+    shipper: &mut Shipper<'_>,
+    signals: &mut Signals,
+    once: bool,
+) -> Result<Exit, Failure> {
     if once {
-        return ship_once(&mut shipper, &mut signals).await;
+        return ship_once(shipper, signals).await;
     }
-    let exit = follow(&mut shipper, &mut signals).await?;
+    let exit = follow(shipper, signals).await?;
     // Whatever is left when this time is over is shipped by the next one.
-    match tokio::time::timeout(GRACE, flush(&mut shipper, Duration::ZERO)).await {
+    match tokio::time::timeout(GRACE, flush(shipper, Duration::ZERO)).await {
         Ok(Err(error @ Failure::Ship(_))) => Err(error),
         _ => Ok(exit),
     }

@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 use tapewright_schemas::tape::Header;
 
 use crate::names::{EntryName, Kind, ObjectName, TapeName};
+use crate::summary::Summary;
 
 /// The version of entries that this build writes.
-pub const VERSION: &str = "1.0";
+pub const VERSION: &str = "1.1";
 /// The longest entry that is read, in bytes.
-pub const LIMIT: u64 = 64 << 10;
+pub const LIMIT: u64 = 128 << 10;
 /// How much of a text of a tape's header is told, in characters.
 const TEXT_LIMIT: usize = 200;
 
@@ -129,6 +130,9 @@ pub struct Rows {
     /// Why there are no rows, where the lines cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub none_because: Option<String>,
+    /// What they come to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Summary>,
 }
 
 impl Rows {

@@ -11,6 +11,7 @@
     )
 )]
 
+pub mod announce;
 pub mod chain;
 pub mod clock;
 pub mod disk;
@@ -23,7 +24,9 @@ pub mod rows;
 pub mod segment;
 pub mod ship;
 pub mod store;
+pub mod summary;
 pub mod sweep;
+pub mod tail;
 
 /// Program and version, as entries tell who wrote them.
 pub const BY: &str = concat!("tapewright-fleet ", env!("CARGO_PKG_VERSION"));

@@ -1,5 +1,7 @@
 //! What is printed: results on stdout, everything else on stderr. Nothing else prints.
 
+pub(crate) mod tail;
+
 use std::io::{self, Write as _};
 
 use serde::Serialize;
@@ -173,6 +175,16 @@ pub(crate) fn told(told: &Told<'_>, as_json: bool, is_verbose: bool) {
     err(&format!("{}\n", safe(&words(told))));
 }
 
+/// How a tape ended.
+fn state(ended: Ended) -> &'static str {
+    match ended.how {
+        How::Footer => "with its footer",
+        How::CutShort => "cut short",
+        How::Dropped => "dropped",
+        How::Abandoned => "abandoned",
+    }
+}
+
 fn words(told: &Told<'_>) -> String {
     match told {
         Told::Started { gateway, folder } => {
@@ -186,13 +198,7 @@ fn words(told: &Told<'_>) -> String {
             format!("{tape}: another shipper has shipped the bytes from {start} on")
         }
         Told::Ended { tape, ended } => {
-            let how = match ended.how {
-                How::Footer => "with its footer",
-                How::CutShort => "cut short",
-                How::Dropped => "dropped",
-                How::Abandoned => "abandoned",
-            };
-            format!("{tape}: ended, {how}{}", lost(*ended))
+            format!("{tape}: ended, {}{}", state(*ended), lost(*ended))
         }
         Told::NotATape { file } => format!("`{}` is not a tape, ignored", file.display()),
         Told::Shorter { file, tape } => {
@@ -236,6 +242,33 @@ fn rare_words(told: &Told<'_>) -> String {
         Told::Full { bytes, limit } => {
             let (bytes, limit) = (size(*bytes), size(*limit));
             format!("the buffer is full: {bytes} of {limit}, and nothing can be deleted")
+        }
+        _ => words_of_announcements(told),
+    }
+}
+
+fn words_of_announcements(told: &Told<'_>) -> String {
+    let wait = |waiting: &Option<u64>| match waiting {
+        Some(1) => "1 announcement waits".to_owned(),
+        Some(count) => format!("{count} announcements wait"),
+        None => "announcements wait".to_owned(),
+    };
+    match told {
+        Told::Announced { tape, start } => format!("{tape}: bytes from {start} on announced"),
+        Told::NotAnnounced {
+            why,
+            again,
+            waiting,
+        } => {
+            let (again, waiting) = (again.as_secs_f64(), wait(waiting));
+            format!("cannot announce, next try in {again:.1} s, {waiting}: {why}")
+        }
+        Told::AnnouncesAgain { after } => {
+            let after = after.as_secs_f64();
+            format!("announcing again after {after:.1} s; what waited is announced")
+        }
+        Told::LeftUnannounced { waiting } => {
+            format!("{}; the next `ship` makes up for it", wait(waiting))
         }
         _ => String::new(),
     }

@@ -15,6 +15,7 @@ use tapewright_schemas::tape::{Ending, ReadError, Reader};
 use self::fold::Fold;
 pub use self::fold::Tape;
 pub use self::table::Table;
+use crate::summary::Summary;
 
 /// The rows of a range, as files of Parquet; none where there are no rows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,6 +24,8 @@ pub struct Rows {
     pub exchanges: Option<Table>,
     /// One for each finding.
     pub findings: Option<Table>,
+    /// What they come to.
+    pub summary: Summary,
 }
 
 /// Why there are no rows. The range is shipped without them.
@@ -86,6 +89,7 @@ impl Deriver {
         Ok(Rows {
             exchanges: table::exchanges(&self.tape, &exchanges)?,
             findings: table::findings(&self.tape, &findings)?,
+            summary: table::summary(&exchanges, &findings),
         })
     }
 

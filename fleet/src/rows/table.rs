@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use parquet::basic::Compression;
 use parquet::column::writer::ColumnWriter;
@@ -16,6 +16,7 @@ use tapewright_schemas::event::Severity;
 
 use super::fold::{Found, Settled, Tape};
 use crate::clock;
+use crate::summary::{Notable, Summary};
 
 /// A file of rows, with what a reader needs to know to leave it alone.
 #[derive(Clone, Debug, PartialEq)]
@@ -205,6 +206,31 @@ fn ends(rows: &[Settled]) -> Vec<Column> {
         }),
         owned(rows, |row| Some(row.row.findings.join(","))),
     ]
+}
+
+/// What rows come to.
+pub(super) fn summary(exchanges: &[Settled], findings: &[Found]) -> Summary {
+    let mut summary = Summary::default();
+    for settled in exchanges {
+        let row = &settled.row;
+        let one = Notable {
+            seq: row.request_seq,
+            method: row.method.clone(),
+            tool: row.tool.clone(),
+            outcome: outcome(settled),
+            waited_ms: row.waited_ms.and_then(whole),
+        };
+        summary.exchange(one, row.tool_error);
+    }
+    for found in findings {
+        summary.finding(&found.finding.code);
+    }
+    summary
+}
+
+/// A number of milliseconds without its fraction.
+fn whole(ms: f64) -> Option<u64> {
+    u64::try_from(Duration::try_from_secs_f64(ms / 1_000.0).ok()?.as_millis()).ok()
 }
 
 /// The outcome in the token of the published row.

@@ -12,7 +12,7 @@ const LONGEST: Duration = Duration::from_secs(60);
 
 /// Waits longer each time, so that a thousand shippers do not come back at once.
 #[derive(Debug, Default)]
-pub(super) struct Backoff {
+pub(crate) struct Backoff {
     /// Since when it is away, and since when and for how long is waited.
     away: Option<(Stopwatch, Stopwatch, Duration)>,
     failures: u32,
@@ -20,7 +20,7 @@ pub(super) struct Backoff {
 
 impl Backoff {
     /// It failed; how long is waited now.
-    pub(super) fn failed(&mut self) -> Duration {
+    pub(crate) fn failed(&mut self) -> Duration {
         let most = FIRST
             .saturating_mul(1 << self.failures.min(10))
             .min(LONGEST);
@@ -33,19 +33,26 @@ impl Backoff {
     }
 
     /// It went well; for how long it had not.
-    pub(super) fn went_well(&mut self) -> Option<Duration> {
+    pub(crate) fn went_well(&mut self) -> Option<Duration> {
         self.failures = 0;
         self.away.take().map(|(since, ..)| since.elapsed())
     }
 
     /// Whether it may be tried now.
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.away
             .is_none_or(|(_, waits, wait)| waits.elapsed() >= wait)
     }
 
+    /// How long it is still waited.
+    pub(crate) fn left(&self) -> Duration {
+        self.away.map_or(Duration::ZERO, |(_, waits, wait)| {
+            wait.saturating_sub(waits.elapsed())
+        })
+    }
+
     /// For how long it has been away.
-    pub(super) fn away(&self) -> Duration {
+    pub(crate) fn away(&self) -> Duration {
         self.away
             .map_or(Duration::ZERO, |(since, ..)| since.elapsed())
     }

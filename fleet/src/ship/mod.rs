@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 
-use self::backoff::Backoff;
+pub(crate) use self::backoff::Backoff;
 use self::tape::{Step, Tape};
 pub use self::told::{Line, Told};
 use crate::clock::Stopwatch;

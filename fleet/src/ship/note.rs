@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Context, ShipError};
+use super::{Context, ShipError, Told};
 use crate::chain::Chain;
 use crate::clock;
 use crate::disk;
@@ -97,7 +97,13 @@ async fn ship_one(context: &Context<'_>, note: &Note) -> Result<(), ShipError> {
         }
         let entry = note.entry(&chain);
         match context.store.create(&entry.name(&tape), &entry).await? {
-            Created::Ours => return Ok(()),
+            Created::Ours => {
+                context.tell(&Told::Shipped {
+                    tape: &tape,
+                    entry: &entry,
+                });
+                return Ok(());
+            }
             // Another shipper had a part of it.
             Created::Theirs(_) => {}
         }

@@ -9,6 +9,7 @@ use super::{Context, ShipError};
 use crate::entry::{self, Entry};
 use crate::names::{Kind, ObjectName};
 use crate::rows::{self, Deriver};
+use crate::summary::Summary;
 
 impl Tape {
     /// Ships the rows of a range. A tape whose lines cannot be read is shipped without them.
@@ -32,12 +33,14 @@ impl Tape {
         match deriver.derive(file, entry.start, entry.end, entry.ended.is_some()) {
             Ok(rows) => {
                 self.deriver = Some(deriver);
+                let summary = (rows.summary != Summary::default()).then_some(rows.summary);
                 let exchanges = row_file(context, name.of_kind(Kind::Exchanges), rows.exchanges);
                 let findings = row_file(context, name.of_kind(Kind::Findings), rows.findings);
                 Ok(entry::Rows {
                     exchanges: exchanges.await?,
                     findings: findings.await?,
                     none_because: None,
+                    summary,
                 })
             }
             Err(error) => Ok(entry::Rows {

@@ -93,6 +93,32 @@ pub enum Told<'a> {
         /// How much it may hold.
         limit: u64,
     },
+    /// A range was announced.
+    Announced {
+        /// Of which tape.
+        tape: &'a TapeName,
+        /// From which byte on.
+        start: u64,
+    },
+    /// What was shipped cannot be announced now.
+    NotAnnounced {
+        /// What happened.
+        why: &'a str,
+        /// When it is tried again.
+        again: Duration,
+        /// How many ranges and tapes wait, where that is known.
+        waiting: Option<u64>,
+    },
+    /// It can be announced again, and what waited was.
+    AnnouncesAgain {
+        /// For how long it could not.
+        after: Duration,
+    },
+    /// It ends with announcements that were not made; the next shipper makes them.
+    LeftUnannounced {
+        /// How many ranges and tapes wait, where that is known.
+        waiting: Option<u64>,
+    },
 }
 
 /// The same as a line of JSON.
@@ -122,6 +148,8 @@ pub struct Line {
     why: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<u64>,
 }
 
 impl Told<'_> {
@@ -130,7 +158,11 @@ impl Told<'_> {
     pub fn is_important(&self) -> bool {
         !matches!(
             self,
-            Self::Started { .. } | Self::Shipped { .. } | Self::Theirs { .. } | Self::Ended { .. }
+            Self::Started { .. }
+                | Self::Shipped { .. }
+                | Self::Theirs { .. }
+                | Self::Ended { .. }
+                | Self::Announced { .. }
         )
     }
 
@@ -222,6 +254,40 @@ impl Told<'_> {
                 event: "full",
                 bytes: Some(*bytes),
                 limit: Some(*limit),
+                ..plain
+            },
+            _ => self.of_announcements(),
+        }
+    }
+
+    fn of_announcements(&self) -> Line {
+        let plain = Line::default();
+        match self {
+            Self::Announced { tape, start } => Line {
+                event: "announced",
+                tape: Some(tape.to_string()),
+                start: Some(*start),
+                ..plain
+            },
+            Self::NotAnnounced {
+                why,
+                again,
+                waiting,
+            } => Line {
+                event: "not_announced",
+                why: Some((*why).to_owned()),
+                ms: millis(*again),
+                waiting: *waiting,
+                ..plain
+            },
+            Self::AnnouncesAgain { after } => Line {
+                event: "announces_again",
+                ms: millis(*after),
+                ..plain
+            },
+            Self::LeftUnannounced { waiting } => Line {
+                event: "left_unannounced",
+                waiting: *waiting,
                 ..plain
             },
             _ => plain,

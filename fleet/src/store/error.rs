@@ -65,10 +65,10 @@ impl StoreError {
 
 /// Values that no error tells.
 #[derive(Clone, Default)]
-pub(super) struct Secrets(Vec<String>);
+pub(crate) struct Secrets(Vec<String>);
 
 impl Secrets {
-    pub(super) fn new(values: impl Iterator<Item = String>) -> Self {
+    pub(crate) fn new(values: impl Iterator<Item = String>) -> Self {
         Self(values.filter(|value| value.len() >= SECRET).collect())
     }
 
@@ -94,7 +94,8 @@ impl Secrets {
         }
     }
 
-    fn plain(&self, text: &str) -> String {
+    /// A text without secrets and on one line, no longer than is told.
+    pub(crate) fn plain(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for secret in &self.0 {
             text = text.replace(secret.as_str(), "[secret]");

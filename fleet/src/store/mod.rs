@@ -17,7 +17,7 @@ use object_store::{
     Error, GetResult, ObjectMeta, ObjectStore, ObjectStoreExt as _, PutMode, PutPayload,
 };
 
-use self::error::Secrets;
+pub(crate) use self::error::Secrets;
 pub use self::error::{Problem, StoreError};
 pub use self::open::Place;
 use crate::entry::{self, Entry};

@@ -8,6 +8,7 @@
 
 mod bucket;
 mod kills;
+mod nats;
 mod page;
 mod s3;
 mod support;

@@ -156,6 +156,19 @@ impl Recorder {
         }
     }
 
+    /// A call that is never answered.
+    pub(crate) fn call_without_an_answer(&mut self, tool: &str, argument: &str) {
+        self.seq += 1;
+        let seq = self.seq;
+        let message = serde_json::json!({
+            "jsonrpc": "2.0", "id": format!("x{seq}"), "method": "tools/call",
+            "params": {"name": tool, "arguments": {"x": argument}},
+        });
+        self.write(&format!(
+            "{{\"seq\":{seq},\"at_us\":{seq},\"dir\":\"to_server\",\"message\":{message}}}\n"
+        ));
+    }
+
     /// The footer; the lock goes with the recorder. What is on the tape.
     pub(crate) fn end(mut self) -> Vec<u8> {
         let seq = self.seq;

@@ -1,0 +1,70 @@
+//! Announcing beside shipping.
+
+use std::time::Duration;
+
+use tapewright_fleet::announce::{Access, Address, Announcer, Waiting};
+use tapewright_fleet::ship::{Settings, Told};
+use tapewright_fleet::store::Store;
+
+use super::environment;
+use crate::cli::Telling;
+use crate::report;
+
+/// For how long announcements that wait are made when shipping is over.
+const GRACE: Duration = Duration::from_secs(5);
+/// The same under `--once`.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Tells what a shipper does: the operator, and whoever announces it.
+pub(super) struct Listener {
+    waiting: Waiting,
+    telling: Telling,
+}
+
+impl Listener {
+    pub(super) fn new(telling: Telling) -> Self {
+        Self {
+            waiting: Waiting::default(),
+            telling,
+        }
+    }
+
+    pub(super) fn tell(&self, told: &Told<'_>) {
+        match told {
+            Told::Shipped { tape, entry } => self.waiting.shipped(tape, entry),
+            Told::Theirs { tape, .. } => self.waiting.theirs(tape),
+            _ => {}
+        }
+        report::told(told, self.telling.json, self.telling.verbose);
+    }
+
+    pub(super) fn announcer<'a>(
+        &'a self,
+        store: &'a Store,
+        settings: &'a Settings,
+        teller: &'a dyn Fn(&Told<'_>),
+        to: Address,
+    ) -> Announcer<'a> {
+        let access = Access::of(environment());
+        Announcer::new(store, &settings.gateway, &self.waiting, teller, to, access)
+    }
+
+    /// Announces what waits, for a while. The next shipper announces what is left.
+    pub(super) async fn finish(&self, announcer: Option<&mut Announcer<'_>>, once: bool) {
+        let Some(announcer) = announcer else { return };
+        let time = if once { PATIENCE } else { GRACE };
+        let finished = tokio::time::timeout(time, announcer.finish()).await;
+        let waiting = self.waiting.count();
+        if finished.is_err() && waiting != Some(0) {
+            self.tell(&Told::LeftUnannounced { waiting });
+        }
+    }
+}
+
+/// Announces for ever, where somebody is told.
+pub(super) async fn run(announcer: Option<&mut Announcer<'_>>) {
+    match announcer {
+        Some(announcer) => announcer.run().await,
+        None => std::future::pending().await,
+    }
+}

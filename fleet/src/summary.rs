@@ -1,0 +1,218 @@
+//! What the rows of a range come to, in few words: for who wants to hear of it and not read it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// How many tools are told of, and how many codes of findings.
+const NAMES: usize = 32;
+/// How many exchanges are told of one by one.
+const NOTABLE: usize = 16;
+/// How much of a name that a peer chose is told, in characters.
+const TEXT: usize = 80;
+
+/// What the rows of a range come to. Every part of it is bounded.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    /// How many exchanges were settled.
+    pub exchanges: u64,
+    /// How many of them in which way, by the token of the column `outcome`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub outcomes: BTreeMap<String, u64>,
+    /// How many were answered by a tool that says that it failed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tool_errors: u64,
+    /// The same of each tool.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tools: BTreeMap<String, BTreeMap<String, u64>>,
+    /// How many exchanges are of tools that are not told of.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub of_other_tools: u64,
+    /// How many findings there are.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub findings: u64,
+    /// How many of each code.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub codes: BTreeMap<String, u64>,
+    /// Exchanges that went wrong.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notable: Vec<Notable>,
+    /// How many more of them there are.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more_notable: u64,
+}
+
+/// An exchange that went wrong, and where it stands on the tape.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notable {
+    /// The request's place.
+    pub seq: u64,
+    /// The method.
+    pub method: String,
+    /// The tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// How it ended: a token of the column `outcome`, or [`TOOL_ERROR`].
+    pub outcome: String,
+    /// How long its sender waited, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited_ms: Option<u64>,
+}
+
+/// What stands in the place of an outcome where a tool says that it failed.
+pub const TOOL_ERROR: &str = "tool_error";
+/// The token of an answer.
+pub const ANSWERED: &str = "answered";
+/// Ends of an exchange that are no hang.
+const SETTLED: [&str; 4] = [ANSWERED, "error", "cancelled", TOOL_ERROR];
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(TEXT).collect()
+}
+
+/// Whether an exchange that ended so was never answered, and nobody took it back.
+#[must_use]
+pub fn is_hang(outcome: &str) -> bool {
+    !SETTLED.contains(&outcome)
+}
+
+impl Summary {
+    /// Adds an exchange; its outcome says so where its tool failed.
+    pub fn exchange(&mut self, one: Notable, is_tool_error: bool) {
+        self.exchanges += 1;
+        self.tool_errors += u64::from(is_tool_error);
+        *self.outcomes.entry(one.outcome.clone()).or_default() += 1;
+        let outcome = if is_tool_error {
+            TOOL_ERROR.to_owned()
+        } else {
+            one.outcome
+        };
+        let one = Notable {
+            method: short(&one.method),
+            tool: one.tool.as_deref().map(short),
+            outcome,
+            ..one
+        };
+        self.tool(&one);
+        if one.outcome != ANSWERED {
+            self.notable(one);
+        }
+    }
+
+    fn tool(&mut self, one: &Notable) {
+        let Some(tool) = &one.tool else { return };
+        if self.tools.len() >= NAMES && !self.tools.contains_key(tool) {
+            self.of_other_tools += 1;
+            return;
+        }
+        let outcomes = self.tools.entry(tool.clone()).or_default();
+        *outcomes.entry(one.outcome.clone()).or_default() += 1;
+    }
+
+    /// Hangs come before errors, where not all can be told.
+    fn notable(&mut self, one: Notable) {
+        if self.notable.len() < NOTABLE {
+            self.notable.push(one);
+            return;
+        }
+        self.more_notable += 1;
+        if is_hang(&one.outcome) {
+            let lesser = self.notable.iter().rposition(|one| !is_hang(&one.outcome));
+            if let Some(lesser) = lesser {
+                drop(self.notable.remove(lesser));
+                self.notable.push(one);
+            }
+        }
+    }
+
+    /// Adds a finding.
+    pub fn finding(&mut self, code: &str) {
+        self.findings += 1;
+        let code = short(code);
+        if self.codes.len() < NAMES || self.codes.contains_key(&code) {
+            *self.codes.entry(code).or_default() += 1;
+        }
+    }
+
+    /// How many exchanges hang.
+    #[must_use]
+    pub fn hangs(&self) -> u64 {
+        let hangs = self.outcomes.iter().filter(|(outcome, _)| is_hang(outcome));
+        hangs.map(|(_, count)| count).sum()
+    }
+
+    /// Tells less of each exchange and of each tool, so that the whole gets shorter; `false` where nothing is left to be left out.
+    pub fn shorten(&mut self) -> bool {
+        if self.notable.pop().is_some() {
+            self.more_notable += 1;
+            return true;
+        }
+        if let Some((_, outcomes)) = self.tools.pop_last() {
+            self.of_other_tools += outcomes.values().sum::<u64>();
+            return true;
+        }
+        self.codes.pop_last().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exchange(seq: u64, tool: &str, outcome: &str) -> Notable {
+        Notable {
+            seq,
+            method: "tools/call".to_owned(),
+            tool: Some(tool.to_owned()),
+            outcome: outcome.to_owned(),
+            waited_ms: None,
+        }
+    }
+
+    #[test]
+    fn what_went_wrong_is_told_and_hangs_first() {
+        let mut summary = Summary::default();
+        for seq in 0..20 {
+            summary.exchange(exchange(seq, "a", "error"), false);
+        }
+        summary.exchange(exchange(20, "b", "still_pending"), false);
+        summary.exchange(exchange(21, "b", ANSWERED), false);
+        summary.exchange(exchange(22, "b", ANSWERED), true);
+        assert_eq!((summary.exchanges, summary.hangs()), (23, 1));
+        assert_eq!(summary.notable.len(), NOTABLE);
+        assert_eq!(summary.notable.last().unwrap().seq, 20);
+        assert_eq!(summary.more_notable, 6);
+        let of_b: Vec<(&str, u64)> = summary.tools["b"]
+            .iter()
+            .map(|(outcome, count)| (outcome.as_str(), *count))
+            .collect();
+        assert_eq!(of_b, [(ANSWERED, 1), ("still_pending", 1), (TOOL_ERROR, 1)]);
+    }
+
+    /// Whatever peers call their tools, and however many there are.
+    #[test]
+    fn it_is_bounded() {
+        let mut summary = Summary::default();
+        for seq in 0..1_000 {
+            let name = format!("{}{seq}", "\u{1}".repeat(10_000));
+            summary.exchange(exchange(seq, &format!("{seq}{name}"), "timeout"), false);
+            summary.finding(&format!("{seq}{name}"));
+        }
+        assert_eq!(summary.tools.len(), NAMES);
+        assert_eq!(summary.of_other_tools, 1_000 - NAMES as u64);
+        let text = serde_json::to_string(&summary).unwrap();
+        assert!(text.len() < 48 << 10, "{}", text.len());
+        let mut last = text.len();
+        while summary.shorten() {
+            let now = serde_json::to_string(&summary).unwrap().len();
+            assert!(now < last + 2, "{now} {last}");
+            last = now;
+        }
+        assert!(last < 300, "{last}");
+    }
+}
