@@ -24,7 +24,7 @@ pub struct Invariant {
     /// What carries the messages that can break it; it is asked about no other.
     pub carriers: Carriers,
     /// Who can be at fault.
-    pub who: Who,
+    pub who: Responsible,
     /// What it must know.
     pub basis: Basis,
     /// Where it is written: page and section of the specification, and the revision that
@@ -59,7 +59,7 @@ pub struct Levels {
 
 /// Who can break an invariant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
+pub enum Responsible {
     /// Either.
     Both,
     /// The client.
@@ -93,11 +93,11 @@ pub(crate) enum Check {
     /// At the client's requests, until the handshake is completed.
     Opening(fn(&Case<'_>, &mut Out<'_>)),
     /// At these requests.
-    Request(Way, Methods, fn(&Case<'_>, &mut Out<'_>)),
+    Request(Directions, Methods, fn(&Case<'_>, &mut Out<'_>)),
     /// At these notifications.
-    Notification(Way, Methods, fn(&Case<'_>, &mut Out<'_>)),
+    Notification(Directions, Methods, fn(&Case<'_>, &mut Out<'_>)),
     /// At responses to these requests; the way is that of the request.
-    Response(Way, Methods, fn(&Case<'_>, &mut Out<'_>)),
+    Response(Directions, Methods, fn(&Case<'_>, &mut Out<'_>)),
     /// At every response, also one that answers nothing.
     AnyResponse(fn(&Case<'_>, &mut Out<'_>)),
     /// At every response with an error, also one that answers nothing.
@@ -116,7 +116,7 @@ pub(crate) enum Check {
 
 /// Which way a message travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Directions {
     Any,
     ToServer,
     ToClient,
@@ -191,7 +191,7 @@ impl Levels {
 /// How much of what a rule looks at is in a capture: what the client sends, and how the
 /// server answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum CaptureCoverage {
     /// None of it.
     Nothing,
     /// What one side sends.
@@ -202,48 +202,54 @@ pub(crate) enum Kept {
 
 impl Invariant {
     /// How much of what it looks at is in a capture of this transport.
-    pub(crate) fn kept(&self, transport: Transport) -> Kept {
+    pub(crate) fn kept(&self, transport: Transport) -> CaptureCoverage {
         let http = self.carriers.meets(Carriers::HTTP) && transport != Transport::Stdio;
         let lines = self.carriers.meets(Carriers::LINE) && transport != Transport::Http;
         if self.carriers != Carriers::ANY {
             // On another transport it has nothing to say, and that can be seen.
             return if http || lines {
-                Kept::Nothing
+                CaptureCoverage::Nothing
             } else {
-                Kept::Whole
+                CaptureCoverage::Whole
             };
         }
         let each = self.checks.iter().map(Check::kept);
-        each.reduce(|one, other| if one == other { one } else { Kept::Partly })
-            .unwrap_or(Kept::Whole)
+        each.reduce(|one, other| {
+            if one == other {
+                one
+            } else {
+                CaptureCoverage::Partly
+            }
+        })
+        .unwrap_or(CaptureCoverage::Whole)
     }
 }
 
 impl Check {
-    fn kept(&self) -> Kept {
+    fn kept(&self) -> CaptureCoverage {
         match self {
             Self::Request(way, ..) | Self::Notification(way, ..) => match way {
-                Way::Any => Kept::Partly,
-                Way::ToServer => Kept::Whole,
-                Way::ToClient => Kept::Nothing,
+                Directions::Any => CaptureCoverage::Partly,
+                Directions::ToServer => CaptureCoverage::Whole,
+                Directions::ToClient => CaptureCoverage::Nothing,
             },
             // The way is that of the request.
-            Self::Response(Way::ToClient, ..) => Kept::Nothing,
+            Self::Response(Directions::ToClient, ..) => CaptureCoverage::Nothing,
             Self::Response(..)
             | Self::Payload(_)
             | Self::Message(_)
             | Self::Opening(_)
             | Self::AnyResponse(_)
             | Self::Error(_)
-            | Self::End(_) => Kept::Whole,
+            | Self::End(_) => CaptureCoverage::Whole,
             Self::HttpRequest(_) | Self::HttpResponse(_) | Self::Sse(_) | Self::HttpEnd(_) => {
-                Kept::Nothing
+                CaptureCoverage::Nothing
             }
         }
     }
 }
 
-impl Who {
+impl Responsible {
     /// The word for it.
     #[must_use]
     pub fn name(self) -> &'static str {

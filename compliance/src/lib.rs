@@ -34,5 +34,5 @@ mod value;
 pub use carrier::Carriers;
 pub use checker::{Checker, Judged, Outcome, Selection, SelectionError};
 pub use facts::{Facts, Keeps, Transport};
-pub use invariant::{Basis, Invariant, Levels, Who};
+pub use invariant::{Basis, Invariant, Levels, Responsible};
 pub use session::lists::LEVELS as LOG_LEVELS;

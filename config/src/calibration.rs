@@ -42,7 +42,7 @@ pub struct Example {
 
 /// What the suite beside a file of examples has.
 #[derive(Clone, Debug, Default)]
-pub struct Known<'k> {
+pub struct SuiteNames<'k> {
     /// The names of its rubrics.
     pub rubrics: Vec<&'k str>,
     /// The names of its scorers.
@@ -52,7 +52,11 @@ pub struct Known<'k> {
 /// Reads a file of examples, in YAML or JSON. What its rubrics refer to is in the file or
 /// known.
 #[must_use]
-pub fn load_calibration(path: &Path, files: &dyn Files, known: &Known<'_>) -> Read<Calibration> {
+pub fn load_calibration(
+    path: &Path,
+    files: &dyn Files,
+    known: &SuiteNames<'_>,
+) -> Read<Calibration> {
     const FORM: (&str, &str) = (
         "a file of examples",
         "it begins with `examples:` and a list of them",
@@ -61,7 +65,7 @@ pub fn load_calibration(path: &Path, files: &dyn Files, known: &Known<'_>) -> Re
 }
 
 impl Calibration {
-    fn read(at: &Cursor<'_>, known: &Known<'_>) -> Self {
+    fn read(at: &Cursor<'_>, known: &SuiteNames<'_>) -> Self {
         let mut fields = at.fields();
         let judges = fields.names("judges");
         let rubrics = fields.optional("rubrics").map(|at| at.entries());
@@ -87,7 +91,7 @@ impl Calibration {
     }
 }
 
-impl Known<'_> {
+impl SuiteNames<'_> {
     /// Reads a rubric, and notes where it names something that is not there.
     fn rubric(&self, at: &Cursor<'_>) -> Rubric {
         let rubric = Rubric::read(at);
@@ -106,7 +110,7 @@ impl Known<'_> {
 }
 
 impl Example {
-    fn read(at: &Cursor<'_>, index: usize, usual: Option<&Rubric>, known: &Known<'_>) -> Self {
+    fn read(at: &Cursor<'_>, index: usize, usual: Option<&Rubric>, known: &SuiteNames<'_>) -> Self {
         let mut fields = at.fields();
         let name = fields.optional_name("name");
         let input = fields.optional("input").map(|at| at.text());
@@ -173,7 +177,7 @@ mod tests {
     }
 
     fn load(text: &'static str) -> Read<Calibration> {
-        let known = Known {
+        let known = SuiteNames {
             rubrics: vec!["other"],
             scorers: vec!["facts"],
         };

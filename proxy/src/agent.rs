@@ -41,7 +41,7 @@ impl std::fmt::Debug for Agent {
 
 /// The number of an agent for as long as it can be signalled: a number that was given back
 /// may be somebody else's.
-type Alive = Arc<Mutex<Option<Pid>>>;
+type LivePid = Arc<Mutex<Option<Pid>>>;
 
 /// Signals that came for the agent, caught from before it is started.
 pub(crate) struct Signals(Receiver<i32>);
@@ -67,7 +67,7 @@ impl Agent {
             .envs(self.variables)
             .spawn()?;
         let number = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        let alive: Alive = Arc::new(Mutex::new(number));
+        let alive: LivePid = Arc::new(Mutex::new(number));
         let for_signals = Arc::clone(&alive);
         let shares_terminal = self.shares_terminal;
         thread::Builder::new()
@@ -84,7 +84,7 @@ impl Agent {
     }
 }
 
-fn pass_on(signal: i32, alive: &Alive, shares_terminal: bool) {
+fn pass_on(signal: i32, alive: &LivePid, shares_terminal: bool) {
     let signal = Signal::from_named_raw(signal);
     // Whoever types Ctrl-C means the agent once.
     let has_it = shares_terminal && matches!(signal, Some(Signal::INT | Signal::QUIT));
@@ -98,7 +98,7 @@ fn pass_on(signal: i32, alive: &Alive, shares_terminal: bool) {
 }
 
 /// Waits for the end; the number is given back only once nobody signals it any more.
-fn wait(mut child: Child, alive: &Alive) -> Option<Exit> {
+fn wait(mut child: Child, alive: &LivePid) -> Option<Exit> {
     let number = *lock(alive);
     if let Some(number) = number {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -112,6 +112,6 @@ fn wait(mut child: Child, alive: &Alive) -> Option<Exit> {
     })
 }
 
-fn lock(alive: &Alive) -> MutexGuard<'_, Option<Pid>> {
+fn lock(alive: &LivePid) -> MutexGuard<'_, Option<Pid>> {
     alive.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -15,7 +15,7 @@ const LOOK: Duration = Duration::from_millis(250);
 
 /// Why waiting is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Over {
+pub enum WaitEnd {
     /// Something may have grown.
     Grown {
         /// Whether a file may have come into a folder.
@@ -66,12 +66,12 @@ mod system {
 
     /// Files of which the system tells.
     #[derive(Debug)]
-    pub(super) struct Told {
+    pub(super) struct FileWatcher {
         // None where the system has no more room for watchers.
         watch: Option<OwnedFd>,
     }
 
-    impl Told {
+    impl FileWatcher {
         pub(super) fn new() -> Self {
             let watch = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok();
             Self { watch }
@@ -121,9 +121,9 @@ mod system {
 
     /// Nothing is told here.
     #[derive(Debug)]
-    pub(super) struct Told;
+    pub(super) struct FileWatcher;
 
-    impl Told {
+    impl FileWatcher {
         pub(super) fn new() -> Self {
             Self
         }
@@ -143,13 +143,13 @@ mod system {
 /// Files that may grow.
 #[derive(Debug)]
 pub struct Growth {
-    told: system::Told,
+    told: system::FileWatcher,
 }
 
 impl Default for Growth {
     fn default() -> Self {
         Self {
-            told: system::Told::new(),
+            told: system::FileWatcher::new(),
         }
     }
 }
@@ -163,7 +163,7 @@ impl Growth {
     /// Waits until something may have grown, another thread wakes it, or for so long. What happened
     /// since the last call counts.
     #[must_use]
-    pub fn wait(&self, most: Option<Duration>, wakeup: Option<&Wakeup>) -> Over {
+    pub fn wait(&self, most: Option<Duration>, wakeup: Option<&Wakeup>) -> WaitEnd {
         let watch = self.told.watch();
         let is_told = watch.is_some();
         let wait = if is_told {
@@ -181,15 +181,15 @@ impl Growth {
             && ready.get(usize::from(is_told)) == Some(&true)
         {
             wakeup.clear();
-            return Over::Woken;
+            return WaitEnd::Woken;
         }
         if has_grown {
             std::thread::sleep(REST);
         } else if is_told || most.is_some_and(|most| most <= LOOK) {
-            return Over::Time;
+            return WaitEnd::Time;
         }
         // What happened to which file does not matter: all are looked at.
-        Over::Grown {
+        WaitEnd::Grown {
             came: self.told.came(),
         }
     }
@@ -230,9 +230,9 @@ mod tests {
         growth.add(folder.path());
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(b"more").unwrap();
-        assert!(matches!(growth.wait(LONG, None), Over::Grown { .. }));
+        assert!(matches!(growth.wait(LONG, None), WaitEnd::Grown { .. }));
         File::create(folder.path().join("b")).unwrap();
-        assert_eq!(growth.wait(LONG, None), Over::Grown { came: true });
+        assert_eq!(growth.wait(LONG, None), WaitEnd::Grown { came: true });
     }
 
     #[test]
@@ -242,7 +242,7 @@ mod tests {
         let mut growth = Growth::default();
         growth.add(folder.path());
         let short = Some(Duration::from_millis(1));
-        assert_eq!(growth.wait(short, None), Over::Time);
+        assert_eq!(growth.wait(short, None), WaitEnd::Time);
     }
 
     #[test]
@@ -251,10 +251,10 @@ mod tests {
         let growth = Growth::default();
         let ringing = Arc::clone(&wakeup);
         let ringer = std::thread::spawn(move || (0..100_000).for_each(|_| ringing.wake()));
-        assert_eq!(growth.wait(LONG, Some(&wakeup)), Over::Woken);
+        assert_eq!(growth.wait(LONG, Some(&wakeup)), WaitEnd::Woken);
         ringer.join().unwrap();
         wakeup.clear();
         let short = Some(Duration::from_millis(1));
-        assert_eq!(growth.wait(short, Some(&wakeup)), Over::Time);
+        assert_eq!(growth.wait(short, Some(&wakeup)), WaitEnd::Time);
     }
 }

@@ -22,8 +22,8 @@ pub struct Script {
     /// It says when things happened. Without that, moments are an order and nothing else.
     pub(crate) timed: bool,
     pub(crate) takes: Takes,
-    pub(crate) cues: Vec<Cue>,
-    pub(crate) asides: Vec<Aside>,
+    pub(crate) cues: Vec<InFlightMessage>,
+    pub(crate) asides: Vec<UnrelatedMessage>,
     pub(crate) methods: Methods,
     /// The sessions that are on it, in the order of their first request.
     pub(crate) sessions: Vec<u32>,
@@ -107,7 +107,7 @@ pub(crate) struct Response {
 
 /// One message that crossed while a request was in flight.
 #[derive(Clone, Debug)]
-pub(crate) struct Cue {
+pub(crate) struct InFlightMessage {
     pub(crate) when: Moment,
     pub(crate) dir: Direction,
     pub(crate) words: Words,
@@ -119,7 +119,7 @@ pub(crate) struct Cue {
 
 /// One message that belongs to no request.
 #[derive(Clone, Debug)]
-pub(crate) struct Aside {
+pub(crate) struct UnrelatedMessage {
     pub(crate) when: Moment,
     pub(crate) dir: Direction,
     pub(crate) words: Words,
@@ -276,7 +276,7 @@ impl Script {
         }
     }
 
-    pub(crate) fn cues(&self, take: &Take) -> &[Cue] {
+    pub(crate) fn cues(&self, take: &Take) -> &[InFlightMessage] {
         self.cues.get(take.cues.clone()).unwrap_or_default()
     }
 

@@ -25,13 +25,13 @@ pub(crate) struct Behind {
 
 /// What a gateway of this process tells of it in its figures.
 #[derive(Debug)]
-struct Told {
+struct SharedMetrics {
     figures: Option<Arc<Figures>>,
     operations: Option<Arc<Operations>>,
 }
 
 /// There is one recorder in a process.
-static TOLD: OnceLock<Told> = OnceLock::new();
+static TOLD: OnceLock<SharedMetrics> = OnceLock::new();
 
 /// How many spans arrived, and how many did not, where traces are sent.
 pub(crate) fn figures() -> Option<Arc<Figures>> {
@@ -59,7 +59,7 @@ impl Behind {
             return Ok(None);
         }
         let operations = has_metrics.then(Arc::<Operations>::default);
-        let told = Told {
+        let told = SharedMetrics {
             figures: traces.as_ref().map(Traces::figures),
             operations: operations.clone(),
         };

@@ -12,7 +12,7 @@ use tapewright_replay::diff::DiffOptions;
 use crate::command::redaction::{self, Redaction};
 use crate::exit::Exit;
 use crate::report::diff::Differing;
-use crate::report::formats::{Format, Told as _};
+use crate::report::formats::{Format, Reportable as _};
 use crate::report::progress::Progress;
 use crate::report::{self, Mistake};
 

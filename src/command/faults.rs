@@ -6,7 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use clap::Args;
-use tapewright_engine::fault::{Fault, FaultPolicy, FaultSet, Reach};
+use tapewright_engine::fault::{Fault, FaultPolicy, FaultSet, TransportSupport};
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::control::{self, ListenAddress, Serving, View};
 use tapewright_proxy::record::{Judging, Recorder};
@@ -49,7 +49,7 @@ impl FaultArguments {
     pub(crate) fn fault_set(
         &self,
         label: &str,
-        reach: Reach,
+        reach: TransportSupport,
         clock: Clock,
     ) -> anyhow::Result<Arc<FaultSet>> {
         let fault_set = FaultSet::new(self.seed.unwrap_or_else(|| chance(clock)), label, reach);

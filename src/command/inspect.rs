@@ -98,7 +98,7 @@ impl Whole {
     }
 
     /// Tells what is known of all parts together, and in JSON everything.
-    fn tell(self, told: Vec<Told>, json: bool, is_folder: bool) -> anyhow::Result<()> {
+    fn tell(self, told: Vec<InspectedFile>, json: bool, is_folder: bool) -> anyhow::Result<()> {
         let parts = self.linking.parts();
         if self.id.is_empty() {
             return match told.as_slice() {
@@ -126,20 +126,20 @@ impl Whole {
 #[derive(Serialize)]
 struct Everything {
     recording: String,
-    parts: Vec<Told>,
+    parts: Vec<InspectedFile>,
     #[serde(flatten)]
     tools: Tools,
 }
 
 /// What is told of one recording.
 #[derive(Serialize)]
-pub(crate) struct Told {
+pub(crate) struct InspectedFile {
     file: String,
     #[serde(flatten)]
-    said: Said,
+    said: FileSummary,
 }
 
-impl Told {
+impl InspectedFile {
     /// What crossed, without what models said.
     pub(crate) fn report(&self) -> &Report {
         &self.said.report
@@ -157,7 +157,7 @@ pub(crate) fn alone(
     recording: Recording,
     hang_after: Duration,
     prices: &Prices,
-) -> anyhow::Result<Told> {
+) -> anyhow::Result<InspectedFile> {
     let mut linking = Linking::default();
     let mut told = inspect(recording, hang_after, prices, &mut linking)?;
     told.said.tools = linking.tools();
@@ -169,7 +169,7 @@ fn inspect(
     hang_after: Duration,
     prices: &Prices,
     linking: &mut Linking,
-) -> anyhow::Result<Told> {
+) -> anyhow::Result<InspectedFile> {
     let kind = recording.kind();
     let path = recording.path.clone();
     let micros = u64::try_from(hang_after.as_micros()).unwrap_or(u64::MAX);
@@ -189,9 +189,9 @@ fn inspect(
     let (rows, more) = calls.finish();
     linking.models(&rows);
     let models = ModelCalls::new(rows, more, prices);
-    Ok(Told {
+    Ok(InspectedFile {
         file: path.display().to_string(),
-        said: Said {
+        said: FileSummary {
             report,
             models,
             tools: Tools::default(),
@@ -201,7 +201,7 @@ fn inspect(
 
 /// What MCP and what models said, as one object.
 #[derive(Serialize)]
-struct Said {
+struct FileSummary {
     #[serde(flatten)]
     report: Report,
     #[serde(flatten)]

@@ -36,7 +36,7 @@ pub(crate) mod show;
 mod suite_faults;
 pub(crate) mod suites;
 pub(crate) mod tail;
-mod unkept;
+mod unrecorded;
 pub(crate) mod upstream;
 pub(crate) mod validate;
 pub(crate) mod variables;

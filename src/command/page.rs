@@ -63,7 +63,7 @@ pub(crate) struct Page {
 }
 
 /// What a page shows, and how it is reached.
-pub(super) struct Shows<'s> {
+pub(super) struct PageSettings<'s> {
     pub(super) source: Source,
     pub(super) head: Value,
     pub(super) bodies: bool,
@@ -76,14 +76,14 @@ pub(super) struct Shows<'s> {
 }
 
 /// What goes on beside a recording.
-pub(crate) struct Beside<'b> {
+pub(crate) struct PageSources<'b> {
     pub(crate) fault_set: &'b Arc<FaultSet>,
     pub(crate) control: Option<&'b Control>,
     /// What a replay was asked and has not.
     pub(crate) drift: Option<Arc<dyn Drift>>,
 }
 
-impl<'b> Beside<'b> {
+impl<'b> PageSources<'b> {
     pub(crate) fn new(
         fault_set: &'b Arc<FaultSet>,
         control: Option<&'b Control>,
@@ -109,7 +109,7 @@ impl PageArguments {
         &self,
         settings: &Settings,
         whole: Option<&Path>,
-        beside: &Beside<'_>,
+        beside: &PageSources<'_>,
         long: Option<Duration>,
     ) -> anyhow::Result<Option<Page>> {
         let Some(place) = &self.page else {
@@ -134,7 +134,7 @@ impl PageArguments {
             };
         }
         let file = settings.target.tape();
-        let page = serve(Shows {
+        let page = serve(PageSettings {
             source: Source::Folder(search),
             head: head(file, FileKind::Tape, header),
             bodies: self.page_bodies,
@@ -150,7 +150,7 @@ impl PageArguments {
 }
 
 /// Serves a page, and prints its link.
-pub(super) fn serve(shows: Shows<'_>) -> anyhow::Result<Page> {
+pub(super) fn serve(shows: PageSettings<'_>) -> anyhow::Result<Page> {
     let option = shows.option;
     let mistake = |what: String| Mistake::new(what, format!("name it like `{option}={ANYWHERE}`"));
     let place = ListenAddress::parse(shows.place);

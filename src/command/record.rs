@@ -2,6 +2,7 @@
 
 mod authority;
 pub(super) mod config;
+mod endpoints;
 mod episodes;
 pub(crate) mod gateway;
 pub(crate) mod http;
@@ -14,7 +15,6 @@ mod scoring;
 mod settings;
 mod size;
 pub(crate) mod target;
-mod way;
 
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
@@ -32,13 +32,13 @@ use tapewright_schemas::event;
 use crate::command::behind::Behind;
 use crate::command::faults::{self, Control, FaultArguments};
 use crate::command::otlp::OtlpArguments;
-use crate::command::page::{Beside, PageArguments};
+use crate::command::page::{PageArguments, PageSources};
 use crate::command::redaction::Redaction;
 use crate::command::replay;
 use crate::command::replay::mapping::Mapping;
 use crate::command::wrap::{self, ClientId};
 use crate::exit::Exit;
-use crate::files::output::{self, Over};
+use crate::files::output::{self, Overwrite};
 use crate::log::{self, LogArguments, LogListener};
 use crate::report::{self, Mistake};
 
@@ -48,10 +48,10 @@ use self::mode::{Mode, Plan, Served};
 use self::models::ModelsArguments;
 use self::part::Part;
 
+use self::endpoints::{End, Endpoints};
 pub(crate) use self::models::{shares_terminal, unproxied};
 use self::scoring::{Scoring, ScoringArguments, Server};
 use self::settings::{DurabilityArgument, WhenFullArgument, settings};
-use self::way::{End, Way};
 
 /// Record the traffic between a client and a server
 ///
@@ -164,7 +164,7 @@ const WAITS: &str = "waiting for a client's messages on standard input, a line o
 
 /// Records until the session, or the gateway, comes to its end.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let way = Way::of(&arguments.http, &arguments.models, &arguments.command)?;
+    let way = Endpoints::of(&arguments.http, &arguments.models, &arguments.command)?;
     let label = arguments.label.clone().unwrap_or_else(|| way.label());
     if let Some(exit) = ahead(arguments, &way, &label)? {
         return Ok(exit);
@@ -206,7 +206,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let log_listener = watch(&mut settings, &fault_set, control.as_ref())?;
     let whole = part.as_ref().filter(|_| arguments.models.models);
     let whole = whole.map(|part| &*part.folder);
-    let beside = Beside::new(&fault_set, control.as_ref(), None);
+    let beside = PageSources::new(&fault_set, control.as_ref(), None);
     let page = &arguments.page;
     let _page = page.of_recorder(&settings, whole, &beside, hang_after)?;
     let traces = arguments.otlp.start(destination)?;
@@ -235,7 +235,7 @@ fn told(arguments: &Arguments, behind: Option<Behind>, finished: &Finished, faul
 
 /// What is done in place of a recording: an entry is printed, or the server is played, where
 /// the recording that it is part of is.
-fn ahead(arguments: &Arguments, way: &Way<'_>, label: &str) -> anyhow::Result<Option<Exit>> {
+fn ahead(arguments: &Arguments, way: &Endpoints<'_>, label: &str) -> anyhow::Result<Option<Exit>> {
     if arguments.deprecated_capture.is_some() {
         report::note("`record --capture` is deprecated; use `--save-capture`");
     }
@@ -348,7 +348,7 @@ impl Arguments {
             target = target.with_times();
         }
         if let Some(capture) = self.capture() {
-            output::check_ahead(capture, Over::Recording)?;
+            output::check_ahead(capture, Overwrite::Recording)?;
             if self.output.as_deref() == Some(capture) {
                 let what = "the cassette and the capture are the same file";
                 return Err(Mistake::new(what, "choose another file for `--save-capture`").into());

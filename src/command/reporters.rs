@@ -7,7 +7,7 @@ use std::str::FromStr;
 use clap::ValueEnum as _;
 
 use crate::files::NewFile;
-use crate::files::output::{self, Over};
+use crate::files::output::{self, Overwrite};
 use crate::report::Mistake;
 use crate::report::formats::Format;
 use crate::report::suite::{self, View};
@@ -74,7 +74,7 @@ pub(crate) fn check(reporters: &[ReporterFile], output: Option<&Path>) -> anyhow
             let what = format!("two reports with the same file `{}`", file.display());
             return Err(Mistake::new(what, "give each its own file").into());
         }
-        output::check_ahead(file, Over::Any)?;
+        output::check_ahead(file, Overwrite::Any)?;
     }
     if printed > 1 {
         return Err(Mistake::new(

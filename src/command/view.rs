@@ -8,7 +8,7 @@ use serde_json::Value;
 use tapewright_proxy::page::{self, Document, Search, Source, TapeFilter};
 use tapewright_schemas::recording::FileKind;
 
-use super::page::{ANYWHERE, Shows, head, refuse_secrets, serve};
+use super::page::{ANYWHERE, PageSettings, head, refuse_secrets, serve};
 use crate::exit::Exit;
 use crate::files::{Recording, folder};
 use crate::report::{self, Mistake};
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     } else {
         of_file(&arguments.file)?
     };
-    let _page = serve(Shows {
+    let _page = serve(PageSettings {
         source,
         head,
         bodies: true,

@@ -10,7 +10,7 @@ use crate::report::{self, Mistake};
 
 /// What a new file may take the place of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Over {
+pub(crate) enum Overwrite {
     /// Any file: reports are made anew by every run.
     Any,
     /// A log of ours, which is added to.
@@ -27,11 +27,11 @@ const START: u64 = 64 << 10;
 const LINKS: usize = 40;
 
 /// Refuses what can never become a file, and what is none of ours to replace.
-pub(crate) fn check(path: &Path, over: Over) -> anyhow::Result<()> {
+pub(crate) fn check(path: &Path, over: Overwrite) -> anyhow::Result<()> {
     let mistake = |what: &str| {
         let what = format!("`{}` {what}", shown(path));
         let hint = match over {
-            Over::Log => "use a file, such as `tapewright.log`, or `stderr`",
+            Overwrite::Log => "use a file, such as `tapewright.log`, or `stderr`",
             _ => "use a file, such as `recording.json`",
         };
         Err(Mistake::new(what, hint).into())
@@ -45,9 +45,9 @@ pub(crate) fn check(path: &Path, over: Over) -> anyhow::Result<()> {
         Ok(data) if !data.is_file() => return mistake("is not a regular file"),
         Ok(data) if data.len() > 0 && !may_replace(path, over) => {
             let what = match over {
-                Over::Nothing => "already exists",
-                Over::Log => "already exists and is not a tapewright log",
-                Over::Any | Over::Recording => "already exists and is not a recording",
+                Overwrite::Nothing => "already exists",
+                Overwrite::Log => "already exists and is not a tapewright log",
+                Overwrite::Any | Overwrite::Recording => "already exists and is not a recording",
             };
             let what = format!("`{}` {what}", shown(path));
             let hint = "choose another file, or move this one away";
@@ -60,7 +60,7 @@ pub(crate) fn check(path: &Path, over: Over) -> anyhow::Result<()> {
 
 /// As [`check`], for what is written only when everything is over: refuses what cannot be
 /// written as well.
-pub(crate) fn check_ahead(path: &Path, over: Over) -> anyhow::Result<()> {
+pub(crate) fn check_ahead(path: &Path, over: Overwrite) -> anyhow::Result<()> {
     check(path, over)?;
     let goal = final_target(path);
     folder(goal.parent().unwrap_or(Path::new("")), over)
@@ -68,11 +68,11 @@ pub(crate) fn check_ahead(path: &Path, over: Over) -> anyhow::Result<()> {
 
 /// Refuses a folder in which no file can be made. For recordings it is made where it is
 /// missing.
-pub(crate) fn folder(folder: &Path, over: Over) -> anyhow::Result<()> {
+pub(crate) fn folder(folder: &Path, over: Overwrite) -> anyhow::Result<()> {
     let folder = or_here(folder);
     links(folder)?;
     let try_it = || {
-        if over == Over::Recording {
+        if over == Overwrite::Recording {
             fs::create_dir_all(folder)?;
         }
         let name = folder.join(format!(".tapewright.{}.probe", std::process::id()));
@@ -153,12 +153,12 @@ fn pieces(path: &Path) -> Vec<PathBuf> {
     path.components().rev().map(piece).collect()
 }
 
-fn may_replace(path: &Path, over: Over) -> bool {
+fn may_replace(path: &Path, over: Overwrite) -> bool {
     match over {
-        Over::Any => true,
-        Over::Log => start(path).is_ok_and(|start| is_log(&start)),
-        Over::Nothing => false,
-        Over::Recording => start(path).is_ok_and(|start| is_recording(&start)),
+        Overwrite::Any => true,
+        Overwrite::Log => start(path).is_ok_and(|start| is_log(&start)),
+        Overwrite::Nothing => false,
+        Overwrite::Recording => start(path).is_ok_and(|start| is_recording(&start)),
     }
 }
 
@@ -269,7 +269,7 @@ mod tests {
             mode(open).unwrap();
             assert_eq!(foreign_link(&file).as_ref(), Some(&file), "{open:o}");
             assert_eq!(foreign_link(&inside).as_ref(), Some(&link), "{open:o}");
-            assert!(check(&file, Over::Any).is_err() && links(&inside).is_err());
+            assert!(check(&file, Overwrite::Any).is_err() && links(&inside).is_err());
         }
         mode(0o755).unwrap();
         assert_eq!(foreign_link(&file), None);

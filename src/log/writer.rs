@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use tapewright_schemas::slices::Part as _;
 
-use crate::files::output::{self, Over};
+use crate::files::output::{self, Overwrite};
 use crate::report::{Mistake, safe};
 
 /// Where the lines of a log go.
@@ -33,7 +33,7 @@ impl Destination {
             return Ok(Self::of(file, true));
         }
         let path = Path::new(name);
-        output::check_ahead(path, Over::Log)?;
+        output::check_ahead(path, Overwrite::Log)?;
         let mut options = OpenOptions::new();
         let file = options.append(true).create(true).mode(0o600).open(path);
         let file = file.map_err(|error| {

@@ -9,7 +9,7 @@ use tapewright_schemas::tape::Incomplete;
 
 use super::body::{self, Look};
 use super::figures::{duration, plural};
-use super::formats::{Told, json};
+use super::formats::{Reportable, json};
 use super::in_place;
 use super::model::{Group, Level, Problem, Report, Row, Spot, Status};
 use crate::exit::Exit;
@@ -31,19 +31,19 @@ pub(crate) struct Differences {
     pub(crate) of: Of,
     pub(crate) found: Found,
     /// Why either recording does not hold everything that crossed.
-    pub(crate) incomplete: [Option<Lacks>; 2],
+    pub(crate) incomplete: [Option<IncompleteReason>; 2],
 }
 
 /// Why something that was compared does not hold everything.
 #[derive(Clone, Debug)]
-pub(crate) enum Lacks {
+pub(crate) enum IncompleteReason {
     /// The recording does not.
     Recording(Incomplete),
     /// So many exchanges with providers could not be kept whole.
     PassedOver(u64),
 }
 
-impl Lacks {
+impl IncompleteReason {
     /// What a script of a recording lacks.
     pub(crate) fn of(script: &Script) -> Option<Self> {
         script.incomplete().cloned().map(Self::Recording)
@@ -95,7 +95,7 @@ pub(super) fn difference(one: &Difference, before: &str, now: &str) -> String {
 impl Differences {
     /// What is told of it in JSON.
     fn members(&self) -> serde_json::Result<serde_json::Map<String, serde_json::Value>> {
-        let name = |lacks: &Option<Lacks>| lacks.as_ref().map(Lacks::name);
+        let name = |lacks: &Option<IncompleteReason>| lacks.as_ref().map(IncompleteReason::name);
         let [before, after] = self.incomplete.each_ref().map(name);
         let incomplete = serde_json::json!({ "before": before, "after": after });
         Ok([
@@ -180,7 +180,7 @@ impl Differing<'_> {
     }
 }
 
-impl Told for Differing<'_> {
+impl Reportable for Differing<'_> {
     fn report(&self) -> Report {
         let spot = self.after.display().to_string();
         let groups = self.parts.iter().map(|part| {

@@ -1,7 +1,7 @@
 //! What `inspect` says of the tools that models asked for, and of who carried it out.
 
 use serde::Serialize;
-use tapewright_models::links::{Fate, Links, ToolAsked, ToolCall};
+use tapewright_models::links::{LinkedToolUse, Links, ToolCall, ToolUseOutcome};
 
 use super::figures::plural;
 use super::inspect::{Page, SHOWN};
@@ -11,7 +11,7 @@ use super::safe;
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Tools {
     #[serde(skip_serializing_if = "Vec::is_empty", rename = "tools_asked")]
-    asked: Vec<Asked>,
+    asked: Vec<ToolUseRow>,
     #[serde(skip_serializing_if = "Vec::is_empty", rename = "tools_unasked")]
     unasked: Vec<Done>,
     #[serde(skip_serializing_if = "Option::is_none", rename = "tools_more")]
@@ -20,7 +20,7 @@ pub(crate) struct Tools {
 
 /// One tool use of a model.
 #[derive(Debug, Serialize)]
-struct Asked {
+struct ToolUseRow {
     file: String,
     model_call: u64,
     id: Option<String>,
@@ -50,19 +50,19 @@ impl Tools {
         let asked = links.asked.into_iter();
         let unasked = links.unasked.into_iter();
         Self {
-            asked: asked.map(|one| Asked::new(one, files)).collect(),
+            asked: asked.map(|one| ToolUseRow::new(one, files)).collect(),
             unasked: unasked.map(|call| Done::new(call, files)).collect(),
             more: Some(links.passed_over).filter(|more| *more > 0),
         }
     }
 }
 
-impl Asked {
-    fn new(one: ToolAsked, files: &[String]) -> Self {
+impl ToolUseRow {
+    fn new(one: LinkedToolUse, files: &[String]) -> Self {
         let (fate, how, by) = match one.fate {
-            Fate::Called { by, how } => ("called", Some(how), Some(Done::new(by, files))),
-            Fate::Elsewhere => ("elsewhere", None, None),
-            Fate::Never => ("never", None, None),
+            ToolUseOutcome::Called { by, how } => ("called", Some(how), Some(Done::new(by, files))),
+            ToolUseOutcome::Elsewhere => ("elsewhere", None, None),
+            ToolUseOutcome::Never => ("never", None, None),
         };
         Self {
             file: name_of(files, one.part),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tapewright_replay::verify::{Check, Verdict};
 
 use super::diff::{definition, difference};
-use super::formats::{Told, json};
+use super::formats::{Reportable, json};
 use super::model::{Group, Level, Problem, Report, Row, Spot, Status};
 use crate::exit::Exit;
 
@@ -88,7 +88,7 @@ impl AllVerified<'_> {
     }
 }
 
-impl Told for AllVerified<'_> {
+impl Reportable for AllVerified<'_> {
     fn report(&self) -> Report {
         Report {
             title: "Drift",

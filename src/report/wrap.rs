@@ -1,19 +1,19 @@
 //! What is told of clients' configurations.
 
-use tapewright_clients::{Note, Refusal, Server, Transport, Why};
+use tapewright_clients::{Note, Refusal, RefusalReason, Server, Transport};
 
 use crate::command::wrap::ClientFile;
 use crate::exit::Exit;
 use crate::report::safe;
 
 /// What became of one server.
-pub(crate) struct Said {
+pub(crate) struct ServerOutcome {
     line: String,
     below: Vec<String>,
     is_refusal: bool,
 }
 
-impl Said {
+impl ServerOutcome {
     fn of(what: &str, file: &ClientFile, name: &str) -> Self {
         let (scope, shown) = (file.scope.name(), file.shown());
         Self {
@@ -74,12 +74,12 @@ impl Said {
     }
 }
 
-fn way_out(why: &Why) -> Option<String> {
+fn way_out(why: &RefusalReason) -> Option<String> {
     let text = match why {
-        Why::Credentials(_) => {
+        RefusalReason::Credentials(_) => {
             "run a gateway, `tapewright record --listen 4000 --upstream URL`, and wrap with `--gateway http://127.0.0.1:4000/PATH`, the path being the URL's"
         }
-        Why::Edited(_) => {
+        RefusalReason::Edited(_) => {
             "restore it by hand from the backup in the state folder, under `wrapped/`"
         }
         _ => return None,
@@ -88,7 +88,7 @@ fn way_out(why: &Why) -> Option<String> {
 }
 
 /// All of it.
-pub(crate) fn told(said: &[Said], is_dry: bool) -> String {
+pub(crate) fn told(said: &[ServerOutcome], is_dry: bool) -> String {
     let mut lines = Vec::new();
     for one in said {
         let would = if is_dry && !one.is_refusal {
@@ -128,7 +128,7 @@ pub(crate) fn notes(notes: &[Note], client: &str) -> String {
 }
 
 /// A server that was left alone is a result that was not asked for.
-pub(crate) fn exit(said: &[Said]) -> Exit {
+pub(crate) fn exit(said: &[ServerOutcome]) -> Exit {
     if said.iter().any(|said| said.is_refusal) {
         Exit::Fail
     } else {

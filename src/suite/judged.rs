@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tapewright_assertions::{Answer, Ask, Headers, Json, Outcome, Phase, Test, World as _};
 
 use super::plan::Case;
-use super::result::{ExchangeNumbers, Row, Status, Told};
+use super::result::{ExchangeNumbers, Located, Row, Status};
 use super::world::{SuiteWorld, TestWorld};
 
 /// A row about a case, with nothing found.
@@ -127,14 +127,14 @@ pub(super) fn tell(
             Some(index) => case.assertion(index),
             None => case.field(&failure.matcher),
         };
-        row.failures.push(Told {
+        row.failures.push(Located {
             what: failure.clone(),
             place: place.clone(),
             exchange,
         });
     }
     for error in &outcome.errors {
-        row.errors.push(Told {
+        row.errors.push(Located {
             what: error.clone(),
             place: case.assertion(error.index).clone(),
             exchange,

@@ -44,8 +44,8 @@ pub(crate) struct Row {
     /// The revision of the protocol, where the suite names several.
     pub(crate) revision: Option<String>,
     pub(crate) status: Status,
-    pub(crate) failures: Vec<Told<Failure>>,
-    pub(crate) errors: Vec<Told<Unjudged>>,
+    pub(crate) failures: Vec<Located<Failure>>,
+    pub(crate) errors: Vec<Located<Unjudged>>,
     /// Why it was skipped, is inconclusive, or could not be judged as a whole.
     pub(crate) reasons: Vec<String>,
     pub(crate) warnings: Vec<String>,
@@ -83,7 +83,7 @@ pub(crate) struct Judgement {
 
 /// A finding, where it stands in the suite, and which exchange it is about.
 #[derive(Debug)]
-pub(crate) struct Told<T> {
+pub(crate) struct Located<T> {
     pub(crate) what: T,
     pub(crate) place: SourceSpot,
     pub(crate) exchange: Option<ExchangeNumbers>,

@@ -10,14 +10,14 @@ use super::fault::Fault;
 use super::keys::Key;
 use super::line::Line;
 use super::list::Move;
-use super::overlay::{Overlay, What};
+use super::overlay::{Overlay, OverlayContent};
 use super::prompt::{Asks, Prompt, Typed};
 use super::state::{Panel, State};
 use crate::report::watch as words;
 
 /// What is wanted of the outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Want {
+pub(crate) enum OutsideRequest {
     /// It is over.
     Quit,
     /// What was said on the line with this number.
@@ -34,17 +34,17 @@ pub(crate) enum Want {
 
 impl State {
     /// A key is pressed.
-    pub(crate) fn key(&mut self, key: Key) -> Vec<Want> {
+    pub(crate) fn key(&mut self, key: Key) -> Vec<OutsideRequest> {
         self.message = None;
         if let Some(prompt) = &mut self.prompt {
             let typed = prompt.key(key);
             return self.typed(typed);
         }
         if key == Key::Control('c') {
-            return vec![Want::Quit];
+            return vec![OutsideRequest::Quit];
         }
         if key == Key::Control('z') {
-            return vec![Want::Suspend];
+            return vec![OutsideRequest::Suspend];
         }
         if !self.over.is_empty() {
             return self.key_over(key);
@@ -64,11 +64,11 @@ impl State {
         }
     }
 
-    fn key_on_panel(&mut self, key: Key) -> Vec<Want> {
+    fn key_on_panel(&mut self, key: Key) -> Vec<OutsideRequest> {
         match key {
-            Key::Char('q') => return vec![Want::Quit],
+            Key::Char('q') => return vec![OutsideRequest::Quit],
             Key::Escape => self.escape(),
-            Key::Char('?') => self.open(What::Help),
+            Key::Char('?') => self.open(OverlayContent::Help),
             Key::Char('/') => self.prompt = Some(Prompt::of(self.typed.clone())),
             Key::Char(':') => self.prompt = Some(Prompt::command()),
             Key::Char('s') => return self.turn_to(Panel::Tools),
@@ -97,7 +97,7 @@ impl State {
         Vec::new()
     }
 
-    fn key_over(&mut self, key: Key) -> Vec<Want> {
+    fn key_over(&mut self, key: Key) -> Vec<OutsideRequest> {
         let seen = self.seen();
         let Some(top) = self.over.last_mut() else {
             return Vec::new();
@@ -111,13 +111,13 @@ impl State {
             Key::Char('q') | Key::Escape => {
                 self.over.pop();
             }
-            Key::Char('?') if top.what != What::Help => self.open(What::Help),
+            Key::Char('?') if top.what != OverlayContent::Help => self.open(OverlayContent::Help),
             Key::Char(':') => self.prompt = Some(Prompt::command()),
             Key::Enter => {
                 let jump = top.jump();
                 let number = jump.and_then(|to| self.store.of_event(to.part, to.seq));
                 return match number {
-                    Some(number) if top.what != What::Line(number) => self.read(number),
+                    Some(number) if top.what != OverlayContent::Line(number) => self.read(number),
                     _ => Vec::new(),
                 };
             }
@@ -145,13 +145,13 @@ impl State {
         }
     }
 
-    pub(super) fn turn_to(&mut self, panel: Panel) -> Vec<Want> {
+    pub(super) fn turn_to(&mut self, panel: Panel) -> Vec<OutsideRequest> {
         self.panel = panel;
         let asks = panel == Panel::Faults && self.faults.has_control;
-        asks.then_some(Want::Faults).into_iter().collect()
+        asks.then_some(OutsideRequest::Faults).into_iter().collect()
     }
 
-    fn turn_by(&mut self, by: usize) -> Vec<Want> {
+    fn turn_by(&mut self, by: usize) -> Vec<OutsideRequest> {
         let place = (self.panel.place() + by) % Panel::ALL.len();
         self.turn_to(Panel::ALL.get(place).copied().unwrap_or_default())
     }
@@ -232,7 +232,7 @@ impl State {
     }
 
     /// The exchange in which the peers of the session at hand said what they can do.
-    fn capabilities(&mut self) -> Vec<Want> {
+    fn capabilities(&mut self) -> Vec<OutsideRequest> {
         let here = self.chosen().and_then(|number| self.store.get(number));
         let session = here.map(|line| (line.part, line.session));
         let introduces = |number: &u64| {
@@ -254,13 +254,13 @@ impl State {
     pub(crate) fn chosen(&self) -> Option<u64> {
         if let Some(top) = self.over.last() {
             return match top.what {
-                What::Line(number) => Some(number),
-                What::Finding(at) => {
+                OverlayContent::Line(number) => Some(number),
+                OverlayContent::Finding(at) => {
                     let found = self.store.findings.get(at)?;
                     let first = found.finding.evidence.first()?;
                     self.store.of_event(found.part, first.seq)
                 }
-                What::Help => None,
+                OverlayContent::Help => None,
             };
         }
         match self.panel {
@@ -297,7 +297,7 @@ impl State {
         self.over.clear();
     }
 
-    fn enter(&mut self) -> Vec<Want> {
+    fn enter(&mut self) -> Vec<OutsideRequest> {
         let cursor = self.list(self.panel).cursor;
         match self.panel {
             Panel::Stream | Panel::Lanes | Panel::Hangs => {
@@ -306,7 +306,7 @@ impl State {
             }
             Panel::Findings => {
                 if cursor < self.store.findings.len() {
-                    self.open(What::Finding(cursor));
+                    self.open(OverlayContent::Finding(cursor));
                 }
                 Vec::new()
             }
@@ -324,7 +324,7 @@ impl State {
                     return Vec::new();
                 }
                 let fault = self.faults.switch(cursor);
-                fault.map(Want::Switch).into_iter().collect()
+                fault.map(OutsideRequest::Switch).into_iter().collect()
             }
             Panel::Tools => {
                 let tool = self.tools().get(cursor).copied();
@@ -339,8 +339,8 @@ impl State {
     }
 
     /// Opens the next line of the stream, or the one before, in the place of the one at hand.
-    fn beside(&mut self, forwards: bool) -> Vec<Want> {
-        let Some(What::Line(number)) = self.over.last().map(|top| top.what) else {
+    fn beside(&mut self, forwards: bool) -> Vec<OutsideRequest> {
+        let Some(OverlayContent::Line(number)) = self.over.last().map(|top| top.what) else {
             return Vec::new();
         };
         let row = self.stream.row_of(number);
@@ -360,12 +360,12 @@ impl State {
     }
 
     /// Opens a line, and wants what was said.
-    fn read(&mut self, number: u64) -> Vec<Want> {
-        self.open(What::Line(number));
-        vec![Want::Read(number)]
+    fn read(&mut self, number: u64) -> Vec<OutsideRequest> {
+        self.open(OverlayContent::Line(number));
+        vec![OutsideRequest::Read(number)]
     }
 
-    fn open(&mut self, what: What) {
+    fn open(&mut self, what: OverlayContent) {
         let mut over = Overlay::new(what);
         over.rows = words::rows(self, &over);
         if self.over.len() == DEEPEST {
@@ -375,7 +375,7 @@ impl State {
     }
 
     /// Copies a command over the recording of what is chosen.
-    fn copy_command(&mut self, command: fn(&Path) -> String) -> Vec<Want> {
+    fn copy_command(&mut self, command: fn(&Path) -> String) -> Vec<OutsideRequest> {
         let line = self.chosen().and_then(|number| self.store.get(number));
         let part = line.map_or(0, |line| usize::from(line.part));
         let path = self
@@ -389,10 +389,10 @@ impl State {
             return Vec::new();
         };
         self.message = Some(words::copied(&command));
-        vec![Want::Copy(command)]
+        vec![OutsideRequest::Copy(command)]
     }
 
-    fn copy(&mut self) -> Vec<Want> {
+    fn copy(&mut self) -> Vec<OutsideRequest> {
         let said = self.over.last().and_then(|top| top.said.as_ref());
         let texts = said.map(|said| said.all.iter().map(|one| &*one.text));
         let text = texts.map(|texts| texts.map(String::from_utf8_lossy).collect::<Vec<_>>());
@@ -402,10 +402,10 @@ impl State {
             return Vec::new();
         }
         self.message = Some(words::COPIED.to_owned());
-        vec![Want::Copy(text)]
+        vec![OutsideRequest::Copy(text)]
     }
 
-    fn typed(&mut self, typed: Typed) -> Vec<Want> {
+    fn typed(&mut self, typed: Typed) -> Vec<OutsideRequest> {
         if typed == Typed::On {
             return Vec::new();
         }

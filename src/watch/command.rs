@@ -2,7 +2,7 @@
 
 use crate::command::duration;
 
-use super::Want;
+use super::OutsideRequest;
 use super::keys::Key;
 use super::state::{Panel, State};
 use crate::report::watch as words;
@@ -174,7 +174,7 @@ impl What {
 
 impl State {
     /// Does what was typed behind `:`.
-    pub(super) fn obey(&mut self, command: Command) -> Vec<Want> {
+    pub(super) fn obey(&mut self, command: Command) -> Vec<OutsideRequest> {
         match command {
             Command::Press(key) => return self.key(key),
             Command::Panel(panel) => {

@@ -1,24 +1,24 @@
 //! What lies over the panels: an exchange in detail, a finding, the help.
 
 use super::list::List;
-use super::said::Said;
+use super::message_texts::MessageTexts;
 
 /// A page of rows over the panels.
 #[derive(Debug)]
 pub(crate) struct Overlay {
     /// What it shows.
-    pub(crate) what: What,
+    pub(crate) what: OverlayContent,
     /// Its rows at the width at hand.
     pub(crate) rows: Vec<Row>,
     /// The cursor.
     pub(crate) list: List,
     /// What was said, once it was read.
-    pub(crate) said: Option<Said>,
+    pub(crate) said: Option<MessageTexts>,
 }
 
 /// What an overlay shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum OverlayContent {
     /// The line with this number.
     Line(u64),
     /// The finding at this place.
@@ -67,7 +67,7 @@ pub(crate) enum Tone {
 
 impl Overlay {
     /// One whose rows are yet to be made.
-    pub(super) fn new(what: What) -> Self {
+    pub(super) fn new(what: OverlayContent) -> Self {
         Self {
             what,
             rows: Vec::new(),

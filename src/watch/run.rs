@@ -20,8 +20,8 @@ use tapewright_schemas::event::Offset;
 
 use super::keys::Key;
 use super::source::{self, Asked, Asker, Library, Reading, Source};
-use super::state::{State, Told};
-use super::{Part, Want};
+use super::state::{SourceUpdate, State};
+use super::{OutsideRequest, Part};
 use crate::command::control::Remote;
 use crate::exit::Exit;
 use crate::report::watch as words;
@@ -35,7 +35,7 @@ pub(crate) enum Input {
     /// The terminal has another size.
     Resized(u16, u16),
     /// A source tells something.
-    Told(Box<Told>),
+    Told(Box<SourceUpdate>),
     /// We are to end, or to stand still for a while.
     Signal(i32),
     /// The terminal is gone.
@@ -124,15 +124,15 @@ impl Outside {
         })
     }
 
-    fn want(&self, want: Want, state: &mut State) {
+    fn want(&self, want: OutsideRequest, state: &mut State) {
         let is_full = match want {
-            Want::Quit | Want::Copy(_) | Want::Suspend => false,
-            Want::Read(number) => {
+            OutsideRequest::Quit | OutsideRequest::Copy(_) | OutsideRequest::Suspend => false,
+            OutsideRequest::Read(number) => {
                 let line = state.store.get(number).copied();
                 line.is_some_and(|line| is_full(&self.read.try_send((number, line))))
             }
-            Want::Faults => self.ask(Asked::Faults),
-            Want::Switch(fault) => self.ask(Asked::Switch(fault)),
+            OutsideRequest::Faults => self.ask(Asked::Faults),
+            OutsideRequest::Switch(fault) => self.ask(Asked::Switch(fault)),
         };
         if is_full {
             state.message = Some(words::BUSY.to_owned());
@@ -249,9 +249,9 @@ impl Loop {
             Input::Key(key) => {
                 for want in self.state.key(key) {
                     match want {
-                        Want::Quit => return Ok(Next::Over(None)),
-                        Want::Copy(text) => Terminal::copy(&text)?,
-                        Want::Suspend => return Ok(Next::Suspended),
+                        OutsideRequest::Quit => return Ok(Next::Over(None)),
+                        OutsideRequest::Copy(text) => Terminal::copy(&text)?,
+                        OutsideRequest::Suspend => return Ok(Next::Suspended),
                         other => self.outside.want(other, &mut self.state),
                     }
                 }
@@ -266,7 +266,7 @@ impl Loop {
                 let asks = self.asks(&told);
                 self.state.told(*told);
                 if asks {
-                    self.outside.want(Want::Faults, &mut self.state);
+                    self.outside.want(OutsideRequest::Faults, &mut self.state);
                 }
                 Next::Drawn { at_once: false }
             }
@@ -277,15 +277,15 @@ impl Loop {
     }
 
     /// Whether faults may have acted, while somebody looks at them.
-    fn asks(&self, told: &Told) -> bool {
+    fn asks(&self, told: &SourceUpdate) -> bool {
         let is_seen = self.state.panel == super::Panel::Faults && self.state.faults.has_control;
-        let is_news = matches!(told, Told::Changes(..) | Told::Part(_));
+        let is_news = matches!(told, SourceUpdate::Changes(..) | SourceUpdate::Part(_));
         is_seen && is_news
     }
 
     /// How old the recording is.
-    fn learn(&mut self, told: &Told) {
-        if let (Told::Part(part), None) = (told, self.age) {
+    fn learn(&mut self, told: &SourceUpdate) {
+        if let (SourceUpdate::Part(part), None) = (told, self.age) {
             let age = part.age_us.or_else(|| age(part));
             self.age = age.map(|age| age.saturating_sub(self.clock.now().0));
         }

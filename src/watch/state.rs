@@ -5,11 +5,11 @@ use tapewright_schemas::listing::{Change, Wanted};
 
 use super::fault::{Fault, Faults};
 use super::list::List;
+use super::message_texts::MessageTexts;
 use super::order::{NamedTool, Order};
-use super::overlay::{Overlay, What};
+use super::overlay::{Overlay, OverlayContent};
 use super::parts::{Introduced, Part, PartState};
 use super::prompt::Prompt;
-use super::said::Said;
 use super::store::{Store, Touched};
 use super::visible::VisibleLines;
 use crate::report::watch as words;
@@ -67,7 +67,7 @@ pub(crate) enum Panel {
 
 /// What a source tells.
 #[derive(Debug)]
-pub(crate) enum Told {
+pub(crate) enum SourceUpdate {
     /// A tape is there, under the next number.
     Part(Box<Part>),
     /// A file that cannot be read: which, and why.
@@ -85,7 +85,7 @@ pub(crate) enum Told {
     /// A control could not be asked.
     NoFaults(String),
     /// What was said on the line with this number.
-    Said(u64, Said),
+    Texts(u64, MessageTexts),
 }
 
 /// How many rows are no list: the title, its banner, the headings, the line of filters, the keys.
@@ -140,24 +140,24 @@ impl State {
     }
 
     /// A source tells something.
-    pub(crate) fn told(&mut self, told: Told) {
+    pub(crate) fn told(&mut self, told: SourceUpdate) {
         match told {
-            Told::Part(part) => self.begins(*part),
-            Told::Missing(why) => self.store.parts.missing.push(why),
-            Told::State(part, state) => self.becomes(part, state),
-            Told::Changes(part, changes) => {
+            SourceUpdate::Part(part) => self.begins(*part),
+            SourceUpdate::Missing(why) => self.store.parts.missing.push(why),
+            SourceUpdate::State(part, state) => self.becomes(part, state),
+            SourceUpdate::Changes(part, changes) => {
                 for change in changes {
                     let touched = self.store.take(part, change);
                     self.touched(touched);
                 }
             }
-            Told::Introduced(part, session, who) => {
+            SourceUpdate::Introduced(part, session, who) => {
                 self.store.parts.introduced(part, session, who);
             }
-            Told::Missed(count) => self.store.sums.missed += count,
-            Told::Faults(faults) => self.faults.told(faults),
-            Told::NoFaults(why) => self.faults.problem = Some(why),
-            Told::Said(number, said) => self.said(number, &said),
+            SourceUpdate::Missed(count) => self.store.sums.missed += count,
+            SourceUpdate::Faults(faults) => self.faults.told(faults),
+            SourceUpdate::NoFaults(why) => self.faults.problem = Some(why),
+            SourceUpdate::Texts(number, said) => self.said(number, &said),
         }
     }
 
@@ -188,10 +188,10 @@ impl State {
         }
     }
 
-    fn said(&mut self, number: u64, said: &Said) {
+    fn said(&mut self, number: u64, said: &MessageTexts) {
         let mut over = std::mem::take(&mut self.over);
         for one in &mut over {
-            if one.what == What::Line(number) && one.said.is_none() {
+            if one.what == OverlayContent::Line(number) && one.said.is_none() {
                 one.said = Some(said.clone());
                 one.rows = words::rows(self, one);
             }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use tapewright_schemas::conversation::{ModelRow, Outcome};
 use tapewright_schemas::event::Finding;
 use tapewright_schemas::filter::LineKind;
-use tapewright_schemas::listing::{Change, Entry, Note, Place, Told};
+use tapewright_schemas::listing::{Change, Entry, LinePosition, Note, NoteContent};
 
 use super::line::Line;
 use super::parts::Parts;
@@ -21,7 +21,7 @@ pub(crate) struct Store {
     /// How many lines were forgotten: the number of the first that is known.
     first: u64,
     next: u64,
-    open: HashMap<(u16, Place), u64>,
+    open: HashMap<(u16, LinePosition), u64>,
     models: BTreeMap<u64, Box<ModelRow>>,
     /// The last exchanges that are over and hung: waited for long, or were never answered.
     pub(crate) hung: VecDeque<u64>,
@@ -105,7 +105,7 @@ impl Store {
         }
     }
 
-    fn opens(&mut self, part: u16, place: Place, line: Line) -> Touched {
+    fn opens(&mut self, part: u16, place: LinePosition, line: Line) -> Touched {
         if let Some(number) = self.open.get(&(part, place)).copied() {
             // Its texts are the same.
             self.replace(number, line);
@@ -117,7 +117,7 @@ impl Store {
         Touched::New
     }
 
-    fn whole(&mut self, part: u16, place: Place, entry: Entry) -> Touched {
+    fn whole(&mut self, part: u16, place: LinePosition, entry: Entry) -> Touched {
         let known = self.open.remove(&(part, place));
         let number = known.unwrap_or(self.next);
         let line = match entry {
@@ -163,7 +163,7 @@ impl Store {
         let line = Line::note(part, &note, &mut self.words);
         self.parts.beside(part, &note);
         self.sums.beside(&note);
-        if let Told::Finding(finding) = note.told {
+        if let NoteContent::Finding(finding) = note.told {
             for place in &finding.evidence {
                 self.mark(part, place.seq);
             }

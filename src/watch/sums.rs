@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tapewright_schemas::filter::LineKind;
-use tapewright_schemas::listing::{Note, Told};
+use tapewright_schemas::listing::{Note, NoteContent};
 use tapewright_schemas::summary::Latencies;
 
 use super::line::Line;
@@ -72,12 +72,12 @@ impl Sums {
     pub(super) fn beside(&mut self, note: &Note) {
         self.lines += 1;
         match &note.told {
-            Told::Gap(gap) => {
+            NoteContent::Gap(gap) => {
                 let [count, events] = &mut self.gaps;
                 *count += 1;
                 *events = events.saturating_add(gap.events);
             }
-            Told::Clipped(_) => self.clipped += 1,
+            NoteContent::Clipped(_) => self.clipped += 1,
             _ => {}
         }
     }

@@ -71,12 +71,12 @@ impl Played {
     }
 
     /// Presses keys, and reads what is wanted.
-    pub(crate) fn press(&mut self, keys: &[Key]) -> Vec<Want> {
+    pub(crate) fn press(&mut self, keys: &[Key]) -> Vec<OutsideRequest> {
         let mut wanted = Vec::new();
         for key in keys {
             for want in self.state.key(*key) {
                 match want {
-                    Want::Read(number) => self.read(number),
+                    OutsideRequest::Read(number) => self.read(number),
                     other => wanted.push(other),
                 }
             }
@@ -95,7 +95,7 @@ impl Played {
         self.take(said.recv_timeout(PATIENCE).unwrap());
     }
 
-    fn types(&mut self, text: &str) -> Vec<Want> {
+    fn types(&mut self, text: &str) -> Vec<OutsideRequest> {
         let keys: Vec<Key> = text.chars().map(Key::Char).collect();
         self.press(&keys)
     }
@@ -169,7 +169,7 @@ fn what_was_said_is_read_from_the_tape_when_it_is_looked_at() {
         "{rows:?}"
     );
     assert!(
-        matches!(&*played.press(&[Key::Char('y')]), [Want::Copy(text)] if text.contains("notes/2.md"))
+        matches!(&*played.press(&[Key::Char('y')]), [OutsideRequest::Copy(text)] if text.contains("notes/2.md"))
     );
 }
 
@@ -180,17 +180,23 @@ fn commands_over_the_recording_are_copied() {
     let path = path.to_str().unwrap();
     assert_eq!(
         watched.press(&[Key::Char('r')]),
-        [Want::Copy(format!("tapewright replay {path}"))]
+        [OutsideRequest::Copy(format!("tapewright replay {path}"))]
     );
     let page = format!("tapewright export {path} --as html -o example.html");
-    assert_eq!(watched.press(&[Key::Char('e')]), [Want::Copy(page)]);
+    assert_eq!(
+        watched.press(&[Key::Char('e')]),
+        [OutsideRequest::Copy(page)]
+    );
     // In the detail of an exchange as well.
     watched.press(&[Key::Char('g'), Key::Enter]);
     assert!(matches!(
         watched.press(&[Key::Char('r')])[..],
-        [Want::Copy(_)]
+        [OutsideRequest::Copy(_)]
     ));
-    assert_eq!(watched.press(&[Key::Control('z')]), [Want::Suspend]);
+    assert_eq!(
+        watched.press(&[Key::Control('z')]),
+        [OutsideRequest::Suspend]
+    );
 }
 
 #[test]
@@ -248,7 +254,7 @@ fn a_finding_leads_to_its_evidence_and_what_its_rule_asks_for() {
     played.press(&[Key::Enter]);
     assert!(matches!(
         played.state.over.last().unwrap().what,
-        What::Line(_)
+        OverlayContent::Line(_)
     ));
     assert_eq!(played.state.over.len(), 2);
     played.press(&[Key::Char('o')]);
@@ -276,17 +282,20 @@ fn faults_are_switched_where_there_is_a_control_and_only_there() {
     };
     let mut state = State::new(HANG_AFTER_US, 80, 24);
     state.faults.has_control = true;
-    assert_eq!(state.key(Key::Char('5')), [Want::Faults]);
-    state.told(Told::Faults(vec![fault.clone()]));
+    assert_eq!(state.key(Key::Char('5')), [OutsideRequest::Faults]);
+    state.told(SourceUpdate::Faults(vec![fault.clone()]));
     let off = Fault {
         is_off: true,
         ..fault.clone()
     };
-    assert_eq!(state.key(Key::Enter), [Want::Switch(off)]);
+    assert_eq!(state.key(Key::Enter), [OutsideRequest::Switch(off)]);
     // It stays there, to be switched on again.
-    state.told(Told::Faults(Vec::new()));
-    assert_eq!(state.key(Key::Enter), [Want::Switch(fault.clone())]);
-    state.told(Told::Faults(vec![fault]));
+    state.told(SourceUpdate::Faults(Vec::new()));
+    assert_eq!(
+        state.key(Key::Enter),
+        [OutsideRequest::Switch(fault.clone())]
+    );
+    state.told(SourceUpdate::Faults(vec![fault]));
     assert_eq!(state.faults.all.len(), 1);
 }
 

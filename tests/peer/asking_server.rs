@@ -42,7 +42,7 @@ pub(crate) fn serve(words: &[&str]) -> io::Result<()> {
     Ok(())
 }
 
-type Told = Result<Value, (i64, &'static str)>;
+type HandlerResult = Result<Value, (i64, &'static str)>;
 
 impl Server<'_> {
     /// The next message; what is none is passed over.
@@ -63,7 +63,7 @@ impl Server<'_> {
         self.output.flush()
     }
 
-    fn answer(&mut self, method: &str, params: &Value) -> io::Result<Told> {
+    fn answer(&mut self, method: &str, params: &Value) -> io::Result<HandlerResult> {
         let meta = &params["_meta"];
         let stateless = meta.get(VERSION_KEY).is_some();
         let mut result = match method {
@@ -134,7 +134,7 @@ impl Server<'_> {
     }
 
     /// Asks within the result, and goes on once the same request has every answer and the state.
-    fn stateless_call(&self, params: &Value, offered: &Value) -> Told {
+    fn stateless_call(&self, params: &Value, offered: &Value) -> HandlerResult {
         if OFFERED.iter().any(|name| offered.get(name).is_none()) {
             return Err((-32_021, "the client does not offer what the tool needs"));
         }

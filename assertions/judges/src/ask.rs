@@ -6,8 +6,8 @@ use crate::verdict::Verdict;
 use tapewright_models::slices::Part as _;
 
 /// What came of one question.
-pub(crate) enum Asked {
-    Told { verdict: Verdict, replayed: bool },
+pub(crate) enum AskOutcome {
+    Judged { verdict: Verdict, replayed: bool },
     Deferred(String),
     Failed(String),
 }
@@ -16,26 +16,26 @@ pub(crate) enum Asked {
 const ATTEMPTS: usize = 2;
 
 /// Puts one question. What is no verdict is asked for once more.
-pub(crate) fn ask(call: &Call, asker: &mut dyn Asker) -> Asked {
+pub(crate) fn ask(call: &Call, asker: &mut dyn Asker) -> AskOutcome {
     if call.question.len() + call.candidate.len() > LONGEST {
         let why = format!("what is to be judged is longer than {LONGEST} bytes");
-        return Asked::Failed(why);
+        return AskOutcome::Failed(why);
     }
     let mut earlier = Vec::new();
     loop {
         let (text, replayed) = match asker.ask(call, &earlier) {
             Reply::Said { text, replayed } => (text, replayed),
-            Reply::Deferred(why) => return Asked::Deferred(why),
-            Reply::Failed(why) => return Asked::Failed(why),
+            Reply::Deferred(why) => return AskOutcome::Deferred(why),
+            Reply::Failed(why) => return AskOutcome::Failed(why),
         };
         let why = match Verdict::read(&text) {
-            Ok(verdict) => return Asked::Told { verdict, replayed },
+            Ok(verdict) => return AskOutcome::Judged { verdict, replayed },
             Err(why) => why,
         };
         let shown = shown(&text);
         earlier.push(text);
         if earlier.len() == ATTEMPTS {
-            return Asked::Failed(format!(
+            return AskOutcome::Failed(format!(
                 "`{}` gave no verdict, and none when it was asked again: {why}: {shown}",
                 call.model
             ));

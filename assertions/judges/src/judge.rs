@@ -1,6 +1,6 @@
 //! Judging a candidate by a rubric.
 
-use crate::ask::{Asked, ask};
+use crate::ask::{AskOutcome, ask};
 use crate::call::{Asker, Call, Model, Subject};
 use crate::opinion::{Finding, Opinion, Outcome, Step};
 use crate::rubric::{Criterion, Form, Node, Rubric};
@@ -118,7 +118,7 @@ struct Judging<'j> {
 }
 
 /// What came of one question: a score and a reason, or why there is none.
-type Told<T> = Result<T, (Outcome, String)>;
+type JudgeResult<T> = Result<T, (Outcome, String)>;
 
 impl Judging<'_> {
     fn opinion(mut self) -> Opinion {
@@ -142,7 +142,7 @@ impl Judging<'_> {
         opinion
     }
 
-    fn text(&mut self, text: &str, opinion: &mut Opinion) -> Told<bool> {
+    fn text(&mut self, text: &str, opinion: &mut Opinion) -> JudgeResult<bool> {
         let verdict = self.ask(text, None)?;
         let score = verdict.points();
         opinion.score = Some(score);
@@ -155,7 +155,7 @@ impl Judging<'_> {
         Ok(passes)
     }
 
-    fn criteria(&mut self, criteria: &[Criterion], opinion: &mut Opinion) -> Told<bool> {
+    fn criteria(&mut self, criteria: &[Criterion], opinion: &mut Opinion) -> JudgeResult<bool> {
         let (mut sum, mut weights) = (0.0, 0.0);
         for one in criteria {
             let verdict = self.ask(&one.description, one.about.as_deref())?;
@@ -178,7 +178,7 @@ impl Judging<'_> {
         Ok(self.rubric.takes(score))
     }
 
-    fn tree(&mut self, root: &Node, opinion: &mut Opinion) -> Told<bool> {
+    fn tree(&mut self, root: &Node, opinion: &mut Opinion) -> JudgeResult<bool> {
         let mut node = root;
         loop {
             match node {
@@ -203,7 +203,7 @@ impl Judging<'_> {
         }
     }
 
-    fn ask(&mut self, question: &str, about: Option<&str>) -> Told<crate::Verdict> {
+    fn ask(&mut self, question: &str, about: Option<&str>) -> JudgeResult<crate::Verdict> {
         let call = Call {
             model: self.model.clone(),
             question: question.to_owned(),
@@ -212,12 +212,12 @@ impl Judging<'_> {
             sample: self.sample,
         };
         match ask(&call, self.asker) {
-            Asked::Told { verdict, replayed } => {
+            AskOutcome::Judged { verdict, replayed } => {
                 self.replayed &= replayed;
                 Ok(verdict)
             }
-            Asked::Deferred(why) => Err((Outcome::Deferred, why)),
-            Asked::Failed(why) => Err((Outcome::Error, why)),
+            AskOutcome::Deferred(why) => Err((Outcome::Deferred, why)),
+            AskOutcome::Failed(why) => Err((Outcome::Error, why)),
         }
     }
 }

@@ -29,7 +29,7 @@ pub use call::{Asker, Call, Model, Reply, Subject};
 pub use judge::{Candidate, Samples, judge};
 pub use jury::{Juror, Jury};
 pub use metric::Metric;
-pub use named::Named;
+pub use named::RubricMatcher;
 pub use opinion::{Finding, JurorOpinion, Opinion, Outcome, Step, Vote};
 pub use record::{Answer, Key, Miss, Record, RecordError, Recorded};
 pub use rubric::{Criterion, Form, Node, Rubric};

@@ -2,7 +2,7 @@
 
 /// A matcher with a rubric of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Named {
+pub enum RubricMatcher {
     /// `factuality`: does it agree with a reference?
     Factuality,
     /// `answer-relevance`: does it answer a question?
@@ -11,7 +11,7 @@ pub enum Named {
     ContextFaithfulness,
 }
 
-impl Named {
+impl RubricMatcher {
     /// The rubric, with the text of the suite in it.
     #[must_use]
     pub fn rubric(self, text: &str) -> String {

@@ -150,7 +150,7 @@ fn is_modern(revision: &str) -> bool {
 
 /// One read of a resource in a recording that tells what its server does about missing ones.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct MissingResourceRead {
     /// The number of the event that asked.
     pub asked: u64,
     /// The number of the event that answered.
@@ -183,7 +183,7 @@ pub struct MissingResources {
 struct Reads {
     // What sessions agreed on, by their numbers.
     agreed: VecDeque<(SessionKey, String)>,
-    found: Vec<Found>,
+    found: Vec<MissingResourceRead>,
     more: u64,
 }
 
@@ -232,7 +232,7 @@ impl MissingResources {
 
     /// What was found, in order.
     #[must_use]
-    pub fn found(&self) -> &[Found] {
+    pub fn found(&self) -> &[MissingResourceRead] {
         &self.reads.found
     }
 
@@ -292,7 +292,7 @@ impl Reads {
         let revision = exchange.value.clone();
         let revision = revision.or_else(|| Some(agreed?.1.clone()));
         let revision = revision.unwrap_or_default();
-        self.found.push(Found {
+        self.found.push(MissingResourceRead {
             asked: exchange.seq,
             answered: event.seq,
             session: event.session,

@@ -21,7 +21,7 @@ pub struct Observation {
     /// The answers: one, or as many as the question was asked.
     pub answers: Vec<Answer>,
     /// Messages between the question and its answer, in both directions, in order.
-    pub between: Vec<Beside>,
+    pub between: Vec<SideMessage>,
     /// How the server framed what it said, from the beginning of the conversation on.
     pub framing: Option<Framing>,
     /// What came of a cancellation, where one was sent.
@@ -81,7 +81,7 @@ pub struct HttpHead {
 
 /// A message beside a question and its answer.
 #[derive(Clone, Debug)]
-pub struct Beside {
+pub struct SideMessage {
     /// Which way it travelled.
     pub dir: Direction,
     /// The message.

@@ -59,7 +59,7 @@ pub struct Check {
 
 /// What one of our rules says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ours {
+pub struct OurRule {
     /// Its id.
     pub rule: String,
     /// Whether it holds; `None` where not exercised.
@@ -196,7 +196,7 @@ pub fn worst(all: impl IntoIterator<Item = Check>) -> Vec<Check> {
 
 /// Where a rule of ours and a check of the suite both say something about the same.
 #[must_use]
-pub fn compare(table: &[Covers], ours: &[Ours], theirs: &[Check]) -> Vec<Pair> {
+pub fn compare(table: &[Covers], ours: &[OurRule], theirs: &[Check]) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for covers in table {
         let Some(own) = ours.iter().find(|own| own.rule == covers.rule) else {
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(theirs.len(), 3);
         let table = read("version: 1\nrules:\n  - { rule: X, checks: [a, b, c] }\n  - { rule: Y, checks: [a] }\n").unwrap();
         let ours = |holds| {
-            vec![Ours {
+            vec![OurRule {
                 rule: "X".to_owned(),
                 holds,
                 detail: String::new(),

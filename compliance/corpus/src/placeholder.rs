@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::known::{Known, arguments, needs_arguments, prompt_needs_arguments};
+use crate::inventory::{ServerInventory, arguments, needs_arguments, prompt_needs_arguments};
 
 /// The name of a tool or prompt that no server has.
 pub const UNKNOWN_NAME: &str = "tapewright-no-such-thing";
@@ -20,7 +20,7 @@ pub struct Unresolved(pub String);
 
 /// Whether what stands in a recording can be what a placeholder means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Stands {
+pub enum PlaceholderFit {
     /// It cannot.
     No,
     /// It can, when the server refuses it: it is in no list, and some servers do not list all that they have.
@@ -36,7 +36,7 @@ pub fn is_in(text: &str) -> bool {
 }
 
 /// A text with its placeholders filled in.
-pub fn fill_text(text: &str, known: &Known) -> Result<String, Unresolved> {
+pub fn fill_text(text: &str, known: &ServerInventory) -> Result<String, Unresolved> {
     let mut filled = String::new();
     let mut rest = text;
     while let Some(start) = rest.find("${") {
@@ -56,7 +56,7 @@ pub fn fill_text(text: &str, known: &Known) -> Result<String, Unresolved> {
 }
 
 /// A value with the placeholders in its texts, and in the names of its members, filled in.
-pub fn fill(value: &Value, known: &Known) -> Result<Value, Unresolved> {
+pub fn fill(value: &Value, known: &ServerInventory) -> Result<Value, Unresolved> {
     Ok(match value {
         Value::String(text) if is_in(text) => Value::String(fill_text(text, known)?),
         Value::Array(items) => {
@@ -71,7 +71,7 @@ pub fn fill(value: &Value, known: &Known) -> Result<Value, Unresolved> {
 /// As [`fill`], of an object.
 pub fn fill_object(
     members: &Map<String, Value>,
-    known: &Known,
+    known: &ServerInventory,
 ) -> Result<Map<String, Value>, Unresolved> {
     let member =
         |(name, value): (&String, &Value)| Ok((fill_text(name, known)?, fill(value, known)?));
@@ -91,7 +91,7 @@ pub fn chooses(value: &Value) -> bool {
     }
 }
 
-fn value(written: &str, known: &Known) -> Option<String> {
+fn value(written: &str, known: &ServerInventory) -> Option<String> {
     let of = |thing: Option<&Value>, key: &str| Some(thing?.get(key)?.as_str()?.to_owned());
     let any = |_: &Value| true;
     match written {
@@ -116,7 +116,7 @@ fn value(written: &str, known: &Known) -> Option<String> {
     }
 }
 
-fn with_argument(known: &Known) -> Option<&Value> {
+fn with_argument(known: &ServerInventory) -> Option<&Value> {
     let has = |prompt: &&Value| arguments(prompt).next().is_some();
     known.prompts.items.iter().find(has)
 }
@@ -127,7 +127,7 @@ fn is_structured(tool: &Value) -> bool {
 
 /// Whether a text of a recording can stand where a text with a placeholder is written.
 #[must_use]
-pub fn stands(written: &str, found: &str, known: &Known) -> Stands {
+pub fn stands(written: &str, found: &str, known: &ServerInventory) -> PlaceholderFit {
     let tool = |fits: fn(&Value) -> bool| known.tools.get(found).is_some_and(fits);
     let prompt = |fits: fn(&Value) -> bool| known.prompts.get(found).is_some_and(fits);
     let any = |_: &Value| true;
@@ -157,15 +157,19 @@ pub fn stands(written: &str, found: &str, known: &Known) -> Stands {
         "${cursor:bad}" => return unknown(found, true, known.cursors.contains(found)),
         other => fill_text(other, known).is_ok_and(|filled| filled == found),
     };
-    if is { Stands::Yes } else { Stands::No }
+    if is {
+        PlaceholderFit::Yes
+    } else {
+        PlaceholderFit::No
+    }
 }
 
-fn unknown(found: &str, complete: bool, listed: bool) -> Stands {
+fn unknown(found: &str, complete: bool, listed: bool) -> PlaceholderFit {
     if [UNKNOWN_NAME, UNKNOWN_URI, UNKNOWN_CURSOR].contains(&found) {
-        Stands::Yes
+        PlaceholderFit::Yes
     } else if complete && !listed {
-        Stands::IfRefused
+        PlaceholderFit::IfRefused
     } else {
-        Stands::No
+        PlaceholderFit::No
     }
 }

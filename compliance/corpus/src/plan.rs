@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::inventory::ServerInventory;
 use crate::judge::Assertion;
-use crate::known::Known;
 use crate::rule::{Applies, RegisteredRule, Registry, Rule};
 use crate::verdict::{Untested, Verdict};
 use crate::version::VersionCorpus;
@@ -32,7 +32,7 @@ pub struct Planned {
 
 /// An assertion of a plan: the numbers of the rule and of the assertion within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct At {
+pub struct AssertionIndex {
     /// Of the rule.
     pub rule: usize,
     /// Of the assertion.
@@ -147,7 +147,7 @@ pub struct Facts {
     /// The transports that were used; nothing is ruled out while it is empty.
     pub transports: Vec<Applies>,
     /// What the server says it has.
-    pub known: Known,
+    pub known: ServerInventory,
     /// Capabilities that somebody named in the server's place.
     pub named: Option<Vec<String>>,
 }
@@ -182,16 +182,16 @@ impl Plan {
     }
 
     /// All assertions, in order.
-    pub fn each(&self) -> impl Iterator<Item = (At, &Assertion)> {
+    pub fn each(&self) -> impl Iterator<Item = (AssertionIndex, &Assertion)> {
         self.rules.iter().enumerate().flat_map(|(rule, planned)| {
             let each = planned.assertions.iter().enumerate();
-            each.map(move |(assertion, one)| (At { rule, assertion }, one))
+            each.map(move |(assertion, one)| (AssertionIndex { rule, assertion }, one))
         })
     }
 
     /// An assertion.
     #[must_use]
-    pub fn assertion(&self, at: At) -> Option<&Assertion> {
+    pub fn assertion(&self, at: AssertionIndex) -> Option<&Assertion> {
         self.rules.get(at.rule)?.assertions.get(at.assertion)
     }
 
@@ -255,7 +255,7 @@ impl Plan {
         }
         let (mut broken, mut tested) = (Vec::new(), 0);
         for (assertion, one) in assertions.iter().enumerate() {
-            let verdict = tally.get(At { rule, assertion });
+            let verdict = tally.get(AssertionIndex { rule, assertion });
             match &verdict {
                 Verdict::Fail(failure) => broken.push(Broken {
                     about: one.written.description.clone(),
@@ -301,7 +301,7 @@ impl Facts {
 
 impl Tally {
     /// Takes a verdict on an assertion.
-    pub fn add(&mut self, at: At, verdict: Verdict, took: Duration) {
+    pub fn add(&mut self, at: AssertionIndex, verdict: Verdict, took: Duration) {
         match self.slot(at) {
             None => {}
             Some(slot @ None) => *slot = Some(Counted { verdict, took }),
@@ -317,7 +317,7 @@ impl Tally {
     }
 
     /// Takes a verdict that is known already: only the time is new, and not even that once the assertion has failed.
-    pub(crate) fn take(&mut self, at: At, took: Duration) {
+    pub(crate) fn take(&mut self, at: AssertionIndex, took: Duration) {
         if let Some(Some(known)) = self.slot(at)
             && !known.verdict.is_fail()
         {
@@ -327,7 +327,7 @@ impl Tally {
 
     /// What is known of an assertion.
     #[must_use]
-    pub fn get(&self, at: At) -> Verdict {
+    pub fn get(&self, at: AssertionIndex) -> Verdict {
         self.counted(at)
             .map_or(Verdict::Untested(Untested::NotAsked), |one| {
                 one.verdict.clone()
@@ -336,16 +336,16 @@ impl Tally {
 
     /// Whether an assertion has failed already.
     #[must_use]
-    pub fn has_failed(&self, at: At) -> bool {
+    pub fn has_failed(&self, at: AssertionIndex) -> bool {
         self.counted(at).is_some_and(|one| one.verdict.is_fail())
     }
 
-    fn counted(&self, at: At) -> Option<&Counted> {
+    fn counted(&self, at: AssertionIndex) -> Option<&Counted> {
         self.verdicts.get(at.rule)?.get(at.assertion)?.as_ref()
     }
 
     /// The place of an assertion, which is made where there is none.
-    fn slot(&mut self, at: At) -> Option<&mut Option<Counted>> {
+    fn slot(&mut self, at: AssertionIndex) -> Option<&mut Option<Counted>> {
         if self.verdicts.len() <= at.rule {
             self.verdicts.resize(at.rule + 1, Vec::new());
         }

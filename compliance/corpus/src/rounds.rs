@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use tapewright_schemas::event::Direction;
 use tapewright_schemas::json::valid_member;
 
-use crate::observation::{Beside, Reply};
+use crate::observation::{Reply, SideMessage};
 
 /// The requests that may be answered this way.
 pub const METHODS: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
@@ -47,7 +47,7 @@ pub fn requests(result: &Map<String, Value>) -> impl Iterator<Item = (&String, &
 
 /// What a result asks for, as messages of the server; `round` is how many there were before it.
 #[must_use]
-pub fn asked(result: &Map<String, Value>, round: usize) -> Vec<Beside> {
+pub fn asked(result: &Map<String, Value>, round: usize) -> Vec<SideMessage> {
     let message = |(name, request): (&String, &Value)| {
         let mut message = json!({ "jsonrpc": "2.0", "id": id(name, round) });
         for member in ["method", "params"] {
@@ -55,7 +55,7 @@ pub fn asked(result: &Map<String, Value>, round: usize) -> Vec<Beside> {
                 members.insert(member.to_owned(), value.clone());
             }
         }
-        Beside {
+        SideMessage {
             dir: Direction::ToClient,
             message,
         }
@@ -65,9 +65,9 @@ pub fn asked(result: &Map<String, Value>, round: usize) -> Vec<Beside> {
 
 /// What a client answers, as its messages; `round` is how many results asked for something before.
 #[must_use]
-pub fn answered(params: &Map<String, Value>, round: usize) -> Vec<Beside> {
+pub fn answered(params: &Map<String, Value>, round: usize) -> Vec<SideMessage> {
     let responses = params.get(RESPONSES).and_then(Value::as_object);
-    let message = |(name, result): (&String, &Value)| Beside {
+    let message = |(name, result): (&String, &Value)| SideMessage {
         dir: Direction::ToServer,
         message: json!({ "jsonrpc": "2.0", "id": id(name, round), "result": result }),
     };

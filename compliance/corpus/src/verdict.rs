@@ -25,7 +25,7 @@ pub struct Failure {
     /// Where in the answer, as a JSON pointer; empty for all of it.
     pub pointer: String,
     /// Why.
-    pub why: Why,
+    pub why: FailureReason,
     /// The place of the answer on the recording.
     pub seq: Option<u64>,
     /// On which of several recordings.
@@ -62,7 +62,7 @@ pub enum Expectation {
 /// Why an expectation does not hold. Values of the server are cut short.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Why {
+pub enum FailureReason {
     /// Nothing came.
     #[error("no answer came")]
     NoAnswer,
@@ -71,23 +71,23 @@ pub enum Why {
     NoMessage(u16),
     /// Something came where nothing should have.
     #[error("a notification was answered: {0}")]
-    Answered(Short),
+    Answered(ShortValue),
     /// A notification was not taken over HTTP.
     #[error("the HTTP response to a notification has status {0}, not 202")]
     NotAccepted(u16),
     /// An error came where a result should have.
     #[error("an error came instead of a result: {0}")]
-    ErrorCame(Short),
+    ErrorCame(ShortValue),
     /// A result came where an error should have.
     #[error("a result came instead of an error: {0}")]
-    ResultCame(Short),
+    ResultCame(ShortValue),
     /// One value where another should be.
     #[error("expected {expected}, found {found}")]
     Differs {
         /// What should be there.
-        expected: Short,
+        expected: ShortValue,
         /// What is there.
-        found: Short,
+        found: ShortValue,
     },
     /// A member is not there.
     #[error("missing")]
@@ -101,28 +101,28 @@ pub enum Why {
         /// The code that it should have.
         expected: i64,
         /// What it has.
-        found: Short,
+        found: ShortValue,
     },
     /// The message of an error.
     #[error("the message of the error does not contain {expected}: {found}")]
     Message {
         /// What it should contain.
-        expected: Short,
+        expected: ShortValue,
         /// What it says.
-        found: Short,
+        found: ShortValue,
     },
     /// A JSON Schema does not hold.
     #[error("{0}")]
-    Schema(Short),
+    Schema(ShortValue),
     /// A header field has another value.
     #[error("the header `{name}` should have {expected}, and has {found}")]
     Header {
         /// Its name.
         name: String,
         /// What it should have.
-        expected: Short,
+        expected: ShortValue,
         /// What it has.
-        found: Short,
+        found: ShortValue,
     },
     /// A header field is missing.
     #[error("the header `{0}` is missing")]
@@ -136,7 +136,7 @@ pub enum Why {
         /// How many.
         count: u64,
         /// The first.
-        first: Short,
+        first: ShortValue,
     },
     /// No length stands in front of the messages.
     #[error("messages must be separated by newlines, without `Content-Length`")]
@@ -156,9 +156,9 @@ pub enum Why {
     #[error("the answers to the same call differ: {one} and {other}")]
     Unstable {
         /// In one.
-        one: Short,
+        one: ShortValue,
         /// In another.
-        other: Short,
+        other: ShortValue,
     },
     /// A notification that must come did not.
     #[error("`{0}` never came")]
@@ -172,23 +172,23 @@ pub enum Why {
         /// Its method.
         method: String,
         /// The token of the call.
-        expected: Short,
+        expected: ShortValue,
         /// The token that it names.
-        found: Short,
+        found: ShortValue,
     },
     /// Progress falls.
     #[error("progress falls from {before} to {after}")]
     Falls {
         /// What it was.
-        before: Short,
+        before: ShortValue,
         /// What it became.
-        after: Short,
+        after: ShortValue,
     },
 }
 
 /// A value in a line: the beginning of its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Short(pub String);
+pub struct ShortValue(pub String);
 
 /// Why nobody can tell whether an assertion holds.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -220,7 +220,7 @@ pub enum Untested {
     NoneCame(String),
     /// The server refused what was chosen for it.
     #[error("the server refused what was chosen for the test: {0}")]
-    Refused(Short),
+    Refused(ShortValue),
     /// The question was asked less often than it has to be.
     #[error("it was sent {asked} times; {wanted} times are required")]
     TooFew {
@@ -298,7 +298,7 @@ impl Expectation {
     }
 }
 
-impl Short {
+impl ShortValue {
     /// How much is shown, in characters.
     const CHARS: usize = 120;
 
@@ -319,7 +319,7 @@ impl Short {
     }
 }
 
-impl fmt::Display for Short {
+impl fmt::Display for ShortValue {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0)
     }
@@ -337,12 +337,12 @@ impl fmt::Display for Failure {
 
 impl Verdict {
     /// A failure of the whole answer.
-    pub(crate) fn fail(expectation: Expectation, why: Why) -> Self {
+    pub(crate) fn fail(expectation: Expectation, why: FailureReason) -> Self {
         Self::fail_at(expectation, String::new(), why)
     }
 
     /// A failure within the answer.
-    pub(crate) fn fail_at(expectation: Expectation, pointer: String, why: Why) -> Self {
+    pub(crate) fn fail_at(expectation: Expectation, pointer: String, why: FailureReason) -> Self {
         Self::Fail(Box::new(Failure {
             expectation,
             pointer,

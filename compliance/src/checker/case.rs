@@ -6,8 +6,8 @@ use crate::carrier::Carriers;
 use crate::finding::Side;
 use crate::message::Message;
 use crate::method::Method;
-use crate::session::asked::Asked;
-use crate::session::{Answer, Session, Sort};
+use crate::session::pending_request::PendingRequest;
+use crate::session::{Answer, Session, SessionKind};
 
 /// One message at the moment when a rule looks at it.
 pub(crate) struct Case<'a> {
@@ -25,7 +25,7 @@ pub(crate) struct Case<'a> {
 
 impl<'a> Case<'a> {
     /// The request that a response answers.
-    pub(crate) fn asked(&self) -> Option<&'a Asked> {
+    pub(crate) fn asked(&self) -> Option<&'a PendingRequest> {
         match self.answer {
             Answer::Pairs(asked) => Some(asked),
             _ => None,
@@ -48,7 +48,7 @@ impl<'a> Case<'a> {
     /// Whether it may belong to a request of another exchange, and there is no session to
     /// find it by.
     pub(crate) fn is_elsewhere(&self) -> bool {
-        let alone = self.session.sort == Sort::Exchange;
+        let alone = self.session.sort == SessionKind::Exchange;
         alone
             && !matches!(
                 self.carrier,

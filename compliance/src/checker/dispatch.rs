@@ -6,7 +6,7 @@ use super::selection::Selection;
 use super::{Case, Closing, Out};
 use crate::carrier::Carriers;
 use crate::http::HttpCase;
-use crate::invariant::{Basis, Check, Invariant, Methods, Way};
+use crate::invariant::{Basis, Check, Directions, Invariant, Methods};
 use crate::method::Method;
 use crate::revision::Revisions;
 
@@ -143,7 +143,7 @@ fn list(
 
 fn fill(
     lists: &mut [Vec<Entry<MessageCheck>>],
-    way: Way,
+    way: Directions,
     methods: Methods,
     index: usize,
     rule: &'static Invariant,
@@ -152,9 +152,9 @@ fn fill(
     for (at, list) in lists.iter_mut().enumerate() {
         let to_server = at < Method::COUNT;
         let goes = match way {
-            Way::Any => true,
-            Way::ToServer => to_server,
-            Way::ToClient => !to_server,
+            Directions::Any => true,
+            Directions::ToServer => to_server,
+            Directions::ToClient => !to_server,
         };
         let wanted = match methods {
             Methods::All => true,

@@ -7,7 +7,7 @@ use super::Checker;
 use super::results::Results;
 use crate::id::Key;
 use crate::session::capabilities::Capabilities;
-use crate::session::{Beside, Session, Sort};
+use crate::session::{CapturePair, Session, SessionKind};
 use crate::value::Value;
 
 impl Checker {
@@ -27,13 +27,13 @@ impl Checker {
             Kind::Notification { .. } if answered => Some(Key::Null),
             _ => None,
         };
-        self.document(key).beside = Some(Beside::new(id));
+        self.document(key).beside = Some(CapturePair::new(id));
     }
 
     fn document(&mut self, key: SessionKey) -> &mut Session {
         let (facts, follows) = (self.facts, self.follows);
         self.sessions.get((key, ConduitId(0)), || {
-            Session::new(key, Sort::Document, facts, follows)
+            Session::new(key, SessionKind::Document, facts, follows)
         })
     }
 

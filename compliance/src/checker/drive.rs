@@ -17,7 +17,7 @@ use crate::finding::{Doubt, Finding, Severity};
 use crate::http::conduit::Conduit;
 use crate::message::Message;
 use crate::method::Method;
-use crate::session::{Answer, Moment, Session, Sort};
+use crate::session::{Answer, Moment, Session, SessionKind};
 use crate::value::Value;
 
 impl Sink for Checker {
@@ -145,7 +145,7 @@ impl Checker {
             EventBody::Closed(reason) => {
                 let reason = *reason;
                 let session = self.session(event);
-                if session.is_pipe(event.conduit) || session.sort == Sort::Document {
+                if session.is_pipe(event.conduit) || session.sort == SessionKind::Document {
                     session.close(dir, moment, reason);
                 }
                 self.exchange_closed(event, reason);
@@ -191,7 +191,7 @@ impl Checker {
                     session.ended = Some((moment, how));
                     if how == SessionEnd::NoSessionId {
                         // What follows belongs to it, and cannot be told from the rest.
-                        session.sort = Sort::Exchange;
+                        session.sort = SessionKind::Exchange;
                     }
                     self.close_session(&session, true);
                     self.forget(session.key);
@@ -215,24 +215,24 @@ impl Checker {
             || self.sessionless
             || !self.conduits.is_empty() && self.conduits.contains_key(&event.conduit);
         let sort = match (http, event.session) {
-            (true, SessionKey(0)) => Sort::Exchange,
-            (true, _) => Sort::Http,
-            (false, _) if self.facts.transport == Transport::Stdio => Sort::Process,
-            (false, _) => Sort::Document,
+            (true, SessionKey(0)) => SessionKind::Exchange,
+            (true, _) => SessionKind::Http,
+            (false, _) if self.facts.transport == Transport::Stdio => SessionKind::Process,
+            (false, _) => SessionKind::Document,
         };
         let conduit = match sort {
-            Sort::Exchange => event.conduit,
+            SessionKind::Exchange => event.conduit,
             _ => ConduitId(0),
         };
         let (key, gap) = (event.session, !self.doubts.is_empty());
         let (facts, follows) = (self.facts, self.follows);
-        let resumed = sort == Sort::Exchange && Some(conduit) <= self.sessions.forgotten;
+        let resumed = sort == SessionKind::Exchange && Some(conduit) <= self.sessions.forgotten;
         let results = &mut self.results;
         self.sessions.get((key, conduit), || {
             results.entry(key).or_insert_with(Results::empty);
             let mut session = Session::new(key, sort, facts, follows);
             session.gap = gap;
-            session.start_unknown = sort == Sort::Http || resumed || facts.continues;
+            session.start_unknown = sort == SessionKind::Http || resumed || facts.continues;
             session
         })
     }
@@ -338,7 +338,7 @@ impl Checker {
             if !entry.revisions.meets(revisions) {
                 continue;
             }
-            if entry.in_session && session.sort == Sort::Exchange {
+            if entry.in_session && session.sort == SessionKind::Exchange {
                 continue;
             }
             let mut out = Out {
@@ -457,7 +457,7 @@ impl Turn<'_> {
         // What is missing may be the head of its exchange.
         let headless =
             session.is_adrift() || session.gap && self.conduit.is_none_or(|conduit| conduit.gap);
-        let sessionless = session.sort == Sort::Exchange;
+        let sessionless = session.sort == SessionKind::Exchange;
         let mut out = Out {
             index: first.index,
             rule: first.rule,

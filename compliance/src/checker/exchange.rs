@@ -15,7 +15,7 @@ use crate::http::session::{SESSION_ID, VERSION};
 use crate::message::Message;
 use crate::method::Method;
 use crate::revision::{R1, R5, Revisions};
-use crate::session::{Moment, Session, Sort};
+use crate::session::{Moment, Session, SessionKind};
 
 /// How many exchanges are followed at once.
 const CONDUITS: usize = 65_536;
@@ -276,7 +276,7 @@ impl Checker {
             if !applies || !entry.carriers.meets(carriers) {
                 continue;
             }
-            if entry.in_session && session.sort == Sort::Exchange {
+            if entry.in_session && session.sort == SessionKind::Exchange {
                 results.doubt(entry.index, Doubt::NoSession);
                 continue;
             }

@@ -35,7 +35,7 @@ use self::sessions::Sessions;
 use crate::facts::Facts;
 use crate::finding::{Doubts, Finding};
 use crate::http::conduit::Conduit;
-use crate::http::session::World;
+use crate::http::session::SessionIds;
 use crate::session::Follows;
 
 /// Judges one recording.
@@ -49,7 +49,7 @@ pub struct Checker {
     conduits: HashMap<ConduitId, Conduit>,
     // Exchanges that a bridge had with its server, which carry what stands with the lines.
     bridged: HashSet<ConduitId>,
-    world: World,
+    world: SessionIds,
     results: BTreeMap<SessionKey, Results>,
     found: VecDeque<Finding>,
     // The names of the tools that each session offers.
@@ -80,7 +80,7 @@ impl Checker {
             sessions: Sessions::default(),
             conduits: HashMap::new(),
             bridged: HashSet::new(),
-            world: World::default(),
+            world: SessionIds::default(),
             results: BTreeMap::new(),
             found: VecDeque::new(),
             offers: BTreeMap::new(),

@@ -7,7 +7,7 @@ use crate::carrier::Carriers;
 use crate::code::Code;
 use crate::facts::{Keeps, Transport};
 use crate::finding::{Doubt, Doubts, Finding, Side, Status};
-use crate::invariant::Kept;
+use crate::invariant::CaptureCoverage;
 use crate::session::Session;
 use crate::table::TABLE;
 
@@ -82,17 +82,17 @@ impl Results {
                 // A cassette does not tell of the process behind its lines.
                 let is_of_process = rule.carriers == Carriers::LINE;
                 if is_of_process && facts.transport != Transport::Http {
-                    Kept::Partly
+                    CaptureCoverage::Partly
                 } else {
-                    Kept::Whole
+                    CaptureCoverage::Whole
                 }
             } else {
                 rule.kept(facts.transport)
             };
             let lacks = match kept {
-                Kept::Whole => false,
-                Kept::Partly => idle,
-                Kept::Nothing => true,
+                CaptureCoverage::Whole => false,
+                CaptureCoverage::Partly => idle,
+                CaptureCoverage::Nothing => true,
             };
             if lacks && rule.levels.revisions().meets(revisions) {
                 self.doubt(index, Doubt::NotKept);

@@ -47,13 +47,13 @@ pub(crate) struct Conduit {
 /// A message of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
-    pub(crate) kind: Sort,
+    pub(crate) kind: RequestKind,
     pub(crate) method: Method,
 }
 
 /// What a message of a request is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sort {
+pub(crate) enum RequestKind {
     Request,
     Other,
 }
@@ -116,7 +116,7 @@ impl Conduit {
 
     /// Whether the request has a request among its messages.
     pub(crate) fn asks(&self) -> bool {
-        self.sent.iter().any(|one| one.kind == Sort::Request)
+        self.sent.iter().any(|one| one.kind == RequestKind::Request)
     }
 
     /// The type of the response's body, without parameters.
@@ -143,8 +143,8 @@ impl Conduit {
             return;
         }
         let kind = match message.envelope.kind {
-            Kind::Request { .. } => Sort::Request,
-            _ => Sort::Other,
+            Kind::Request { .. } => RequestKind::Request,
+            _ => RequestKind::Other,
         };
         self.sent.push(Sent {
             kind,

@@ -6,7 +6,7 @@ pub(crate) mod session;
 use tapewright_schemas::event::SseNote;
 
 use self::conduit::Conduit;
-use self::session::World;
+use self::session::SessionIds;
 use crate::message::Message;
 use crate::revision::Revisions;
 use crate::session::{Moment, Session};
@@ -17,7 +17,7 @@ pub(crate) struct HttpCase<'a> {
     pub(crate) conduit: &'a Conduit,
     pub(crate) session: &'a Session,
     /// What is known beyond this session.
-    pub(crate) world: &'a World,
+    pub(crate) world: &'a SessionIds,
     /// The message of the request, where it is the first one.
     pub(crate) message: Option<&'a Message<'a>>,
     /// The event of a stream.

@@ -90,8 +90,8 @@ impl StreamEvents {
 
 /// What is known of session ids over all exchanges of a recording.
 #[derive(Debug, Default)]
-pub(crate) struct World {
-    ids: HashMap<u64, Known>,
+pub(crate) struct SessionIds {
+    ids: HashMap<u64, SessionIdState>,
     order: VecDeque<u64>,
     // The session that a client's connection was last used for.
     connections: HashMap<u64, u64>,
@@ -100,7 +100,7 @@ pub(crate) struct World {
 
 /// One session id.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct SessionIdState {
     /// The answer to an `initialize` brought it.
     pub(crate) minted: bool,
     /// When the client ended the session.
@@ -112,12 +112,12 @@ pub(crate) struct Known {
 const IDS: usize = 16_384;
 const CONNECTIONS: usize = 16_384;
 
-impl World {
-    pub(crate) fn find(&self, id: &str) -> Option<Known> {
+impl SessionIds {
+    pub(crate) fn find(&self, id: &str) -> Option<SessionIdState> {
         self.ids.get(&hash(id.as_bytes())).copied()
     }
 
-    pub(crate) fn entry(&mut self, id: &str) -> &mut Known {
+    pub(crate) fn entry(&mut self, id: &str) -> &mut SessionIdState {
         let key = hash(id.as_bytes());
         if !self.ids.contains_key(&key) {
             self.order.push_back(key);
@@ -131,7 +131,7 @@ impl World {
     }
 
     /// The session id that a connection was used with.
-    pub(crate) fn used(&self, connection: u64) -> Option<Known> {
+    pub(crate) fn used(&self, connection: u64) -> Option<SessionIdState> {
         let id = self.connections.get(&connection)?;
         self.ids.get(id).copied()
     }

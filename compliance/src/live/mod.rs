@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{
-    Direction, Event, EventBody, Finding as Told, FindingStatus, Judge, Offset, Seen,
+    Direction, Event, EventBody, Finding as TapeFinding, FindingStatus, Judge, Offset, Seen,
 };
 
 use self::hangs::Hangs;
@@ -120,10 +120,10 @@ fn event(finding: &Finding) -> Event {
         Status::Race => FindingStatus::Race,
         _ => FindingStatus::Fail,
     };
-    let told = Told {
+    let told = TapeFinding {
         severity: Some(finding.severity),
         evidence: finding.evidence.clone(),
-        ..Told::new(
+        ..TapeFinding::new(
             finding.code.to_string(),
             status,
             finding.side,

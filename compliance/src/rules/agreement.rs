@@ -10,7 +10,7 @@ pub(crate) static SCOPE: Invariant = Invariant {
     property: "all pages of a list have one `cacheScope`",
     levels: Levels::NOWHERE.must(R5),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Session,
     source: "basic/patterns/caching (2026-07-28)",
     why: "A list is cached whole: with a public and a private page a cache either shares what is private or keeps what it \
@@ -29,7 +29,7 @@ pub(crate) static SCOPE: Invariant = Invariant {
         < {"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","tools":[],"ttlMs":0,"cacheScope":"private"}}
     "#,
     checks: &[Check::Response(
-        Way::ToServer,
+        Directions::ToServer,
         Methods::Of(&[
             Method::ToolsList,
             Method::PromptsList,
@@ -68,7 +68,7 @@ pub(crate) static REVISION: Invariant = Invariant {
     property: "a request of an unknown revision is refused with -32022",
     levels: Levels::NOWHERE.must(R5),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Exchange,
     source: "basic §Protocol Version; basic/versioning (2026-07-28)",
     why: "A server that goes on answers by rules that the client did not mean. Who only knows the handshake does not look \
@@ -81,7 +81,11 @@ pub(crate) static REVISION: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01","io.modelcontextprotocol/clientCapabilities":{}}}}
         < {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","tools":[],"ttlMs":0,"cacheScope":"public"}}
     "#,
-    checks: &[Check::Response(Way::ToServer, Methods::All, revision)],
+    checks: &[Check::Response(
+        Directions::ToServer,
+        Methods::All,
+        revision,
+    )],
 };
 
 /// The code of the error about a revision that is not supported.

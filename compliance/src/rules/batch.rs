@@ -10,7 +10,7 @@ pub(crate) static NONE: Invariant = Invariant {
     property: "no message is an array",
     levels: Levels::NOWHERE.must(Revisions::FROM_R3).derived(R1),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Message,
     source: "changelog 1; basic/transports §Sending Messages 3 (2025-06-18)",
     why: "Only 2025-03-26 has batches. Elsewhere some peers answer them, some drop the array without a word.",
@@ -47,7 +47,7 @@ pub(crate) static SHAPE: Invariant = Invariant {
         .must(R2)
         .derived(R1.and(Revisions::R3_AND_R4)),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Message,
     source: "basic/lifecycle §Initialization; basic/transports §Sending Messages 3 (2025-03-26)",
     why: "The handshake decides whether batches are understood at all, so it cannot be part of one, at no revision. The \

@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 use crate::id::Key;
-use crate::session::asked::Asked;
-use crate::session::tokens::Known;
+use crate::session::pending_request::PendingRequest;
+use crate::session::tokens::TokenState;
 
 pub(crate) static OWN_REQUEST: Invariant = Invariant {
     code: Code(38),
@@ -11,7 +11,7 @@ pub(crate) static OWN_REQUEST: Invariant = Invariant {
     property: "`notifications/cancelled` names a request in flight of its own sender",
     levels: Levels::NOWHERE.must(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Session,
     source: "basic/utilities/cancellation §Behavior Requirements 1 (2024-11-05)",
     why: "A cancellation that crosses with the response is a race that both sides must bear. A request that became a task \
@@ -28,7 +28,7 @@ pub(crate) static OWN_REQUEST: Invariant = Invariant {
         < {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
     "#,
     checks: &[Check::Notification(
-        Way::Any,
+        Directions::Any,
         Methods::Of(&[Method::Cancelled]),
         own_request,
     )],
@@ -66,7 +66,7 @@ pub(crate) static HEEDED: Invariant = Invariant {
     property: "a request that was cancelled gets no response and no more progress",
     levels: Levels::NOWHERE.should(Revisions::HANDSHAKE).must(R5),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Session,
     source: "basic/utilities/cancellation §Behavior Requirements (2024-11-05); basic/transports §stdio Cancellation (2026-07-28)",
     why: "The one who cancelled has forgotten the request. What crosses with the cancellation is a race; an error that \
@@ -88,7 +88,7 @@ pub(crate) static HEEDED: Invariant = Invariant {
     "#,
     checks: &[
         Check::AnyResponse(heeded),
-        Check::Notification(Way::Any, Methods::Of(&[Method::Progress]), quiet),
+        Check::Notification(Directions::Any, Methods::Of(&[Method::Progress]), quiet),
         Check::End(obeyed),
     ],
 };
@@ -123,7 +123,7 @@ fn quiet(case: &Case<'_>, out: &mut Out<'_>) {
     };
     let way = case.dir().opposite();
     let key = Key::by_value_of(token.0);
-    let Known::Active(token) = case.session.tokens(way).find(key) else {
+    let TokenState::Active(token) = case.session.tokens(way).find(key) else {
         return;
     };
     let Some(cancelled) = token.cancelled else {
@@ -145,7 +145,7 @@ fn obeyed(closing: &Closing<'_>, out: &mut Out<'_>) {
     }
 }
 
-fn evidence(fault: Fault, asked: &Asked) -> Fault {
+fn evidence(fault: Fault, asked: &PendingRequest) -> Fault {
     match asked.cancelled {
         Some(cancelled) => fault.seen(cancelled.seq).seen(asked.seq),
         None => fault.seen(asked.seq),
@@ -158,7 +158,7 @@ pub(crate) static STATELESS: Invariant = Invariant {
     property: "the server cancels only subscriptions, and over HTTP the client sends no cancellation at all",
     levels: Levels::NOWHERE.must(R5),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Conduit,
     source: "basic/utilities/cancellation (2026-07-28)",
     why: "Over HTTP the client cancels by closing the response. The server has no requests of its own to cancel; the end \
@@ -173,7 +173,7 @@ pub(crate) static STATELESS: Invariant = Invariant {
         < {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}
     "#,
     checks: &[Check::Notification(
-        Way::Any,
+        Directions::Any,
         Methods::Of(&[Method::Cancelled]),
         stateless,
     )],

@@ -6,7 +6,7 @@ use crate::carrier::Carriers;
 use crate::checker::{Case, Closing, Fault, Out};
 use crate::code::Code;
 use crate::finding::{Doubt, Severity, Side};
-use crate::invariant::{Basis, Check, Invariant, Levels, Methods, Way, Who};
+use crate::invariant::{Basis, Check, Directions, Invariant, Levels, Methods, Responsible};
 use crate::method::Method;
 use crate::revision::Revisions;
 use crate::session::capabilities::{Capability, needed};
@@ -19,7 +19,7 @@ pub(crate) static LISTED: Invariant = Invariant {
     property: "a server that answers `tools/list`, `resources/list` or `prompts/list` advertised the matching capability at `initialize`",
     levels: Levels::NOWHERE.must(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Session,
     source: "basic/lifecycle §Capability Negotiation, server/tools §Capabilities (2024-11-05)",
     why: "A client goes by what was advertised: what was not, it never asks for. Every other request that needs a \
@@ -37,7 +37,7 @@ pub(crate) static LISTED: Invariant = Invariant {
         < {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}
     "#,
     checks: &[Check::Response(
-        Way::ToServer,
+        Directions::ToServer,
         Methods::Of(&[
             Method::ToolsList,
             Method::ResourcesList,
@@ -99,7 +99,7 @@ pub(crate) static USABLE: Invariant = Invariant {
     property: "a server that advertised a capability does not answer every call to it with an error",
     levels: Levels::NOWHERE.should(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Session,
     source: "basic/lifecycle §Capability Negotiation (2024-11-05)",
     why: "A capability of which nothing works was advertised in vain. Errors about wrong arguments (-32602) say nothing \

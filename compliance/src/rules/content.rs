@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use super::shape::{finished, parameters};
-use crate::shapes::{self, Wrong};
+use crate::shapes::{self, ShapeError};
 
 pub(crate) static CONTENT: Invariant = Invariant {
     code: Code(88),
@@ -10,7 +10,7 @@ pub(crate) static CONTENT: Invariant = Invariant {
     property: "every block of content has a `type` of its revision, and the members of that type",
     levels: Levels::NOWHERE.derived(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Exchange,
     source: "the schema's …Content types (2024-11-05)",
     why: "A block that a client cannot show is lost on the user and on the model. Blocks are in the results of \
@@ -28,17 +28,17 @@ pub(crate) static CONTENT: Invariant = Invariant {
     "#,
     checks: &[
         Check::Response(
-            Way::ToServer,
+            Directions::ToServer,
             Methods::Of(&[Method::ToolsCall, Method::PromptsGet]),
             blocks_of_result,
         ),
         Check::Response(
-            Way::ToClient,
+            Directions::ToClient,
             Methods::Of(&[Method::SamplingCreateMessage]),
             blocks_of_result,
         ),
         Check::Request(
-            Way::ToClient,
+            Directions::ToClient,
             Methods::Of(&[Method::SamplingCreateMessage]),
             blocks_of_request,
         ),
@@ -83,13 +83,13 @@ fn blocks_of_request(case: &Case<'_>, out: &mut Out<'_>) {
     }
 }
 
-fn in_content(case: &Case<'_>, content: Option<Value<'_>>) -> Result<(), Wrong> {
+fn in_content(case: &Case<'_>, content: Option<Value<'_>>) -> Result<(), ShapeError> {
     content.map_or(Ok(()), |content| {
         shapes::content::blocks(content, case.message.revisions)
     })
 }
 
-fn in_messages(case: &Case<'_>, messages: Option<Value<'_>>) -> Result<(), Wrong> {
+fn in_messages(case: &Case<'_>, messages: Option<Value<'_>>) -> Result<(), ShapeError> {
     let (mut number, mut first) = (0_usize, Ok(()));
     if let Some(messages) = messages {
         messages.elements(|message| {

@@ -11,7 +11,7 @@ pub(crate) static BY_SERVER: Invariant = Invariant {
         .should(Revisions::TO_R2)
         .must(Revisions::R3_AND_R4),
     carriers: Carriers::ANY,
-    who: Who::Client,
+    who: Responsible::Client,
     basis: Basis::Session,
     source: "basic/lifecycle §Operation (2024-11-05)",
     why: "What was not declared answers with an error at best. Counted are the lists and calls of tools, prompts and \
@@ -26,7 +26,11 @@ pub(crate) static BY_SERVER: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"tools/list"}
         < {"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}
     "#,
-    checks: &[Check::Request(Way::ToServer, Methods::All, by_server)],
+    checks: &[Check::Request(
+        Directions::ToServer,
+        Methods::All,
+        by_server,
+    )],
 };
 
 fn by_server(case: &Case<'_>, out: &mut Out<'_>) {
@@ -48,7 +52,7 @@ pub(crate) static BY_CLIENT: Invariant = Invariant {
         .should(Revisions::TO_R2)
         .must(Revisions::FROM_R3),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Session,
     source: "basic/lifecycle §Operation (2024-11-05); client/elicitation (2025-11-25); MRTR §Server 6 (2026-07-28)",
     why: "Sampling, roots and elicitation cost a client something, money or a user's time. From 2025-11-25 on also the \
@@ -65,9 +69,9 @@ pub(crate) static BY_CLIENT: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":0,"error":{"code":-1,"message":"no"}}
     "#,
     checks: &[
-        Check::Request(Way::ToClient, Methods::All, by_client),
+        Check::Request(Directions::ToClient, Methods::All, by_client),
         Check::Response(
-            Way::ToServer,
+            Directions::ToServer,
             Methods::Of(&[Method::ToolsCall, Method::PromptsGet, Method::ResourcesRead]),
             in_result,
         ),
@@ -196,7 +200,7 @@ pub(crate) static CHANGES: Invariant = Invariant {
     property: "a `list_changed` notification is sent only by who declared `listChanged`",
     levels: Levels::NOWHERE.derived(Revisions::HANDSHAKE),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Session,
     source: "server/tools, server/prompts, server/resources §Capabilities; client/roots (2024-11-05)",
     why: "A client that relies on the declaration does not listen for anything else.",
@@ -210,7 +214,7 @@ pub(crate) static CHANGES: Invariant = Invariant {
     "#,
     checks: &[
         Check::Notification(
-            Way::ToClient,
+            Directions::ToClient,
             Methods::Of(&[
                 Method::ToolsListChanged,
                 Method::PromptsListChanged,
@@ -219,7 +223,7 @@ pub(crate) static CHANGES: Invariant = Invariant {
             changes,
         ),
         Check::Notification(
-            Way::ToServer,
+            Directions::ToServer,
             Methods::Of(&[Method::RootsListChanged]),
             changes,
         ),
@@ -253,7 +257,7 @@ pub(crate) static LOGS: Invariant = Invariant {
     property: "`notifications/message` is sent only by a server that declared `logging`",
     levels: Levels::NOWHERE.must(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Session,
     source: "server/utilities/logging §Capabilities (2024-11-05)",
     why: "A server that logs must say so, or clients have no way to set the level.",
@@ -266,7 +270,7 @@ pub(crate) static LOGS: Invariant = Invariant {
         < {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"ready"}}
     "#,
     checks: &[Check::Notification(
-        Way::ToClient,
+        Directions::ToClient,
         Methods::Of(&[Method::LogMessage]),
         logs,
     )],

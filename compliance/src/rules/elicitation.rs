@@ -11,7 +11,7 @@ pub(crate) static FORM: Invariant = Invariant {
     property: "the `requestedSchema` of an elicitation is a flat object of primitive values",
     levels: Levels::NOWHERE.derived(Revisions::FROM_R3),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Message,
     source: "client/elicitation §Requested Schema (2025-06-18)",
     why: "Clients draw a form from it, and have no field for an object within an object. From 2025-11-25 on a field may \
@@ -28,12 +28,12 @@ pub(crate) static FORM: Invariant = Invariant {
     "#,
     checks: &[
         Check::Request(
-            Way::ToClient,
+            Directions::ToClient,
             Methods::Of(&[Method::ElicitationCreate]),
             form,
         ),
         Check::Response(
-            Way::ToServer,
+            Directions::ToServer,
             Methods::Of(&[Method::ToolsCall, Method::PromptsGet, Method::ResourcesRead]),
             forms,
         ),
@@ -90,7 +90,7 @@ pub(crate) static ELICITED: Invariant = Invariant {
     property: "`notifications/elicitation/complete` names an elicitation that the server requested",
     levels: Levels::NOWHERE.must(R4),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Sent,
     source: "client/elicitation §Completion Notifications for URL Mode Elicitation (2025-11-25)",
     why: "The client knows by `elicitationId` which of its windows is done: the id must be that of an \
@@ -106,7 +106,7 @@ pub(crate) static ELICITED: Invariant = Invariant {
         < {"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e"}}
     "#,
     checks: &[Check::Notification(
-        Way::ToClient,
+        Directions::ToClient,
         Methods::Of(&[Method::ElicitationComplete]),
         elicited,
     )],

@@ -10,7 +10,7 @@ pub(crate) static VERSION: Invariant = Invariant {
     property: "`jsonrpc` is exactly the string \"2.0\"",
     levels: Levels::NOWHERE.must(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Message,
     source: "basic §Messages (2024-11-05)",
     why: "Strict peers drop a message without it silently.",
@@ -42,7 +42,7 @@ pub(crate) static ID_TYPE: Invariant = Invariant {
     property: "the id of a request is a string or an integer",
     levels: Levels::NOWHERE.must(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Message,
     source: "basic §Requests; schema RequestId (2024-11-05)",
     why: "`null`, fractions, booleans and objects are no ids: some peers drop such a request, some take it for a \
@@ -54,7 +54,7 @@ pub(crate) static ID_TYPE: Invariant = Invariant {
     breaks: r#"
         > {"jsonrpc":"2.0","id":1.5,"method":"ping"}
     "#,
-    checks: &[Check::Request(Way::Any, Methods::All, id_type)],
+    checks: &[Check::Request(Directions::Any, Methods::All, id_type)],
 };
 
 fn id_type(case: &Case<'_>, out: &mut Out<'_>) {
@@ -81,7 +81,7 @@ pub(crate) static RESULT_OR_ERROR: Invariant = Invariant {
     property: "a response has either a `result` or an `error`, and a `result` is an object",
     levels: Levels::NOWHERE.must(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Message,
     source: "basic §Responses (2024-11-05)",
     why: "With both, or with neither, it is up to the receiver whether the request succeeded.",
@@ -126,7 +126,7 @@ pub(crate) static NOTIFICATION_ID: Invariant = Invariant {
     property: "a notification has no id",
     levels: Levels::NOWHERE.must(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Message,
     source: "basic §Notifications (2024-11-05)",
     why: "With an id it is a request, whose sender would wait for an answer.",
@@ -139,8 +139,8 @@ pub(crate) static NOTIFICATION_ID: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"notifications/cancelled","params":{"requestId":9}}
     "#,
     checks: &[
-        Check::Request(Way::Any, Methods::All, has_id),
-        Check::Notification(Way::Any, Methods::All, has_none),
+        Check::Request(Directions::Any, Methods::All, has_id),
+        Check::Notification(Directions::Any, Methods::All, has_none),
     ],
 };
 
@@ -164,7 +164,7 @@ pub(crate) static PARAMS: Invariant = Invariant {
     property: "`params` and `_meta` are objects, and the keys of `_meta` are well-formed names",
     levels: Levels::NOWHERE.derived(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Message,
     source: "schema Request; basic §_meta (2025-06-18)",
     why: "Names in `_meta` are a prefix of dotted labels and a slash, which may be absent, and a name; from 2025-06-18 \
@@ -178,8 +178,8 @@ pub(crate) static PARAMS: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}
     "#,
     checks: &[
-        Check::Request(Way::Any, Methods::All, params),
-        Check::Notification(Way::Any, Methods::All, params),
+        Check::Request(Directions::Any, Methods::All, params),
+        Check::Notification(Directions::Any, Methods::All, params),
     ],
 };
 

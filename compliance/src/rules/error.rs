@@ -6,10 +6,10 @@ use crate::carrier::Carriers;
 use crate::checker::{Case, Fault, Out};
 use crate::code::Code;
 use crate::finding::Doubt;
-use crate::invariant::{Basis, Check, Invariant, Levels, Who};
+use crate::invariant::{Basis, Check, Invariant, Levels, Responsible};
 use crate::revision::{R5, Revisions};
-use crate::session::asked::Asked;
 use crate::session::capabilities::Capability;
+use crate::session::pending_request::PendingRequest;
 use crate::value::Value;
 
 pub(crate) static ENVELOPE: Invariant = Invariant {
@@ -18,7 +18,7 @@ pub(crate) static ENVELOPE: Invariant = Invariant {
     property: "every JSON-RPC error envelope carries an integer `code` and a string `message`",
     levels: Levels::NOWHERE.must(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Message,
     source: "basic §Responses (2024-11-05); JSON-RPC 2.0 §5.1",
     why: "A client that cannot read the code cannot tell an unknown method from a broken server. The code must be an \
@@ -79,7 +79,7 @@ pub(crate) static UNKNOWN_METHOD: Invariant = Invariant {
     property: "a method-not-found error uses JSON-RPC code -32601",
     levels: Levels::NOWHERE.must(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Exchange,
     source: "JSON-RPC 2.0 §5.1 via basic §Responses (2024-11-05)",
     why: "It is how a client finds out that the other side lacks a method. An error is one of these when its message says \
@@ -153,7 +153,7 @@ fn says_not_found(error: Value<'_>) -> bool {
 }
 
 /// Whether no revision that the session may have knows the method.
-fn is_unknown(asked: &Asked, case: &Case<'_>) -> bool {
+fn is_unknown(asked: &PendingRequest, case: &Case<'_>) -> bool {
     let way = case.dir().opposite();
     !asked.method.defined(way).meets(asked.revisions)
 }
@@ -177,7 +177,7 @@ pub(crate) static RESERVED: Invariant = Invariant {
     property: "of the reserved error codes -32020 to -32099 only -32020, -32021 and -32022 appear, and never -32002 nor -32042",
     levels: Levels::NOWHERE.must(R5),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Message,
     source: "basic §Error Codes (2026-07-28)",
     why: "Later revisions give these codes a meaning. That -32000 to -32019 should not be used either is milder.",

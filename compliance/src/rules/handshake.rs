@@ -8,7 +8,7 @@ pub(crate) static RESULT: Invariant = Invariant {
     property: "the `initialize` result names a known revision, the server's capabilities, and the server",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Exchange,
     source: "basic/lifecycle §Initialization, §Version Negotiation; schema InitializeResult (2024-11-05)",
     why: "`protocolVersion` is the requested revision or another one that exists, `capabilities` is an object, \
@@ -19,7 +19,7 @@ pub(crate) static RESULT: Invariant = Invariant {
         < {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"1.0","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}
     "#,
     checks: &[Check::Response(
-        Way::ToServer,
+        Directions::ToServer,
         Methods::Of(&[Method::Initialize]),
         result,
     )],
@@ -68,7 +68,7 @@ pub(crate) static QUIET_CLIENT: Invariant = Invariant {
     property: "until `initialize` is answered the client sends no request but `ping`",
     levels: Levels::NOWHERE.should(Revisions::HANDSHAKE),
     carriers: Carriers::ANY,
-    who: Who::Client,
+    who: Responsible::Client,
     basis: Basis::Session,
     source: "basic/lifecycle §Initialization (2024-11-05)",
     why: "The client does not know yet what the server can do, nor at which revision. Requests of the stateless era, with \
@@ -83,7 +83,11 @@ pub(crate) static QUIET_CLIENT: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":2,"method":"tools/list"}
         < {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}
     "#,
-    checks: &[Check::Request(Way::ToServer, Methods::All, quiet_client)],
+    checks: &[Check::Request(
+        Directions::ToServer,
+        Methods::All,
+        quiet_client,
+    )],
 };
 
 fn quiet_client(case: &Case<'_>, out: &mut Out<'_>) {
@@ -109,7 +113,7 @@ pub(crate) static QUIET_SERVER: Invariant = Invariant {
     property: "before `notifications/initialized` the server sends no request but `ping` and no notification but `notifications/message`",
     levels: Levels::NOWHERE.should(Revisions::HANDSHAKE),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Session,
     source: "basic/lifecycle §Initialization (2024-11-05)",
     why: "A client that is not ready may drop what comes, and the server waits for an answer that never will.",
@@ -126,8 +130,8 @@ pub(crate) static QUIET_SERVER: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":0,"result":{"roots":[]}}
     "#,
     checks: &[
-        Check::Request(Way::ToClient, Methods::All, quiet_server),
-        Check::Notification(Way::ToClient, Methods::All, quiet_server),
+        Check::Request(Directions::ToClient, Methods::All, quiet_server),
+        Check::Notification(Directions::ToClient, Methods::All, quiet_server),
     ],
 };
 
@@ -154,7 +158,7 @@ pub(crate) static ONCE: Invariant = Invariant {
     property: "`initialize` is sent once in a session, and never cancelled",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE),
     carriers: Carriers::ANY,
-    who: Who::Client,
+    who: Responsible::Client,
     basis: Basis::Session,
     source: "basic/lifecycle; basic/utilities/cancellation §Behavior Requirements 2 (2024-11-05)",
     why: "A second `initialize` would change the rules under requests in flight; one that follows an error is a new \
@@ -165,9 +169,13 @@ pub(crate) static ONCE: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":9,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
     "#,
     checks: &[
-        Check::Request(Way::ToServer, Methods::Of(&[Method::Initialize]), once),
+        Check::Request(
+            Directions::ToServer,
+            Methods::Of(&[Method::Initialize]),
+            once,
+        ),
         Check::Notification(
-            Way::ToServer,
+            Directions::ToServer,
             Methods::Of(&[Method::Cancelled]),
             uncancelled,
         ),
@@ -207,7 +215,7 @@ pub(crate) static AS_AGREED: Invariant = Invariant {
         .should(Revisions::TO_R2)
         .must(Revisions::R3_AND_R4),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Session,
     source: "basic/lifecycle §Version Negotiation, §Operation (2024-11-05)",
     why: "A client that asked for one revision and got another goes on as the other, or disconnects; a server that \
@@ -224,8 +232,8 @@ pub(crate) static AS_AGREED: Invariant = Invariant {
         < {"jsonrpc":"2.0","id":1,"result":{"tasks":[]}}
     "#,
     checks: &[
-        Check::Request(Way::Any, Methods::All, as_agreed),
-        Check::Notification(Way::Any, Methods::All, as_agreed),
+        Check::Request(Directions::Any, Methods::All, as_agreed),
+        Check::Notification(Directions::Any, Methods::All, as_agreed),
     ],
 };
 

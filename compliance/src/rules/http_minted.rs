@@ -10,7 +10,7 @@ pub(crate) static MINTED: Invariant = Invariant {
     property: "a session id that a client sends is one that the server issued",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE_FROM_R2),
     carriers: Carriers::STREAMABLE,
-    who: Who::Client,
+    who: Responsible::Client,
     basis: Basis::Exchange,
     source: "basic/transports §Session Management 1, 2 (2025-03-26)",
     why: "A made-up id belongs to no session, or to that of another client. An id may be older \

@@ -16,7 +16,7 @@ pub(crate) static MIRRORED: Invariant = Invariant {
     property: "`MCP-Protocol-Version`, `Mcp-Method`, `Mcp-Name` and `Mcp-Param-…` are sent as headers and agree with the body",
     levels: Levels::NOWHERE.must(R5),
     carriers: Carriers::STREAMABLE,
-    who: Who::Client,
+    who: Responsible::Client,
     basis: Basis::Exchange,
     source: "basic/transports/streamable-http §Request Metadata (2026-07-28)",
     why: "Gateways route by the head and servers act by the body: who can make them differ, gets around the gateway. \
@@ -157,7 +157,7 @@ pub(crate) static STATUS: Invariant = Invariant {
     property: "an unknown method has status 404; a wrong version, a lacking capability and a head that does not agree with the body have 400",
     levels: Levels::NOWHERE.must(R5),
     carriers: Carriers::STREAMABLE,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Exchange,
     source: "basic/transports/streamable-http §Protocol Version Header, §Server Validation; basic §_meta (2026-07-28)",
     why: "A client that speaks both eras decides by the status whether to look into the body. A server that accepts a \
@@ -219,7 +219,7 @@ pub(crate) static NO_SESSION: Invariant = Invariant {
     property: "no session id is issued and no event has an id",
     levels: Levels::NOWHERE.should(R5),
     carriers: Carriers::STREAMABLE,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Exchange,
     source: "basic/transports/streamable-http §Earlier Revisions (2026-07-28)",
     why: "Nothing can be resumed, and sessions are gone; clients may rely on an id that is issued.",

@@ -10,7 +10,7 @@ pub(crate) static KEPT: Invariant = Invariant {
     property: "once the server has issued a session id, the client sends it with every request",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE_FROM_R2),
     carriers: Carriers::STREAMABLE,
-    who: Who::Client,
+    who: Responsible::Client,
     basis: Basis::Exchange,
     source: "basic/transports §Session Management 2 (2025-03-26)",
     why: "A request without the id belongs to no session and is refused. Who a client is can only be seen by its \
@@ -66,7 +66,7 @@ pub(crate) static HONOURED: Invariant = Invariant {
     property: "a session id is visible ASCII, stays as it is, and is answered with 404 once the session has ended",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE_FROM_R2),
     carriers: Carriers::STREAMABLE,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Exchange,
     source: "basic/transports §Session Management 1, 3 (2025-03-26)",
     why: "Only on a 404 does a client begin a new session; anything else it takes for a fault of its request. That a later \
@@ -147,7 +147,7 @@ pub(crate) static STARTS_OVER: Invariant = Invariant {
     property: "after a 404 for its session id the client begins a new session, with `initialize` and without the id",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE_FROM_R2),
     carriers: Carriers::STREAMABLE,
-    who: Who::Client,
+    who: Responsible::Client,
     basis: Basis::Exchange,
     source: "basic/transports §Session Management 4 (2025-03-26)",
     why: "A client that goes on with the old id is refused for ever. What was on its way when the 404 came is a race.",

@@ -2,9 +2,9 @@
 
 use super::prelude::*;
 use crate::id::Key;
-use crate::session::Sort;
-use crate::session::asked::Asked;
+use crate::session::SessionKind;
 use crate::session::ids::Requests;
+use crate::session::pending_request::PendingRequest;
 
 pub(crate) static REUSED: Invariant = Invariant {
     code: Code(10),
@@ -12,7 +12,7 @@ pub(crate) static REUSED: Invariant = Invariant {
     property: "a sender never uses a request id a second time in a session",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Sent,
     source: "basic §Requests (2024-11-05)",
     why: "A late response to the first request would be taken for the answer to the second. Client and server number on \
@@ -31,7 +31,7 @@ pub(crate) static REUSED: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"ping"}
         < {"jsonrpc":"2.0","id":1,"result":{}}
     "#,
-    checks: &[Check::Request(Way::Any, Methods::All, reused)],
+    checks: &[Check::Request(Directions::Any, Methods::All, reused)],
 };
 
 fn reused(case: &Case<'_>, out: &mut Out<'_>) {
@@ -71,7 +71,7 @@ pub(crate) static IN_FLIGHT: Invariant = Invariant {
     property: "a request id differs from every id that its sender has in flight",
     levels: Levels::NOWHERE.must(R5),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Session,
     source: "basic §Requests (2026-07-28)",
     why: "The stateless era lets ids come back once their request was answered, and no sooner. Over HTTP every exchange \
@@ -86,7 +86,7 @@ pub(crate) static IN_FLIGHT: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
         > {"jsonrpc":"2.0","id":1,"method":"prompts/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
     "#,
-    checks: &[Check::Request(Way::Any, Methods::All, in_flight)],
+    checks: &[Check::Request(Directions::Any, Methods::All, in_flight)],
 };
 
 fn in_flight(case: &Case<'_>, out: &mut Out<'_>) {
@@ -114,7 +114,7 @@ pub(crate) static ANSWERS_SOMETHING: Invariant = Invariant {
     property: "every response answers a request that the other side has in flight",
     levels: Levels::NOWHERE.must(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Conduit,
     source: "basic §Responses (2024-11-05)",
     why: "A response that answers nothing is dropped, and the request that it was meant for waits for ever. Errors \
@@ -157,7 +157,7 @@ fn answers_something(case: &Case<'_>, out: &mut Out<'_>) {
 }
 
 /// In a capture a response stands beside its request, also when their ids differ.
-fn beside(case: &Case<'_>, asked: &Asked, out: &mut Out<'_>) {
+fn beside(case: &Case<'_>, asked: &PendingRequest, out: &mut Out<'_>) {
     let beside = case.session.beside.as_ref();
     let Some(request) = beside.and_then(|beside| beside.key) else {
         return out.pass();
@@ -176,7 +176,7 @@ pub(crate) static ANSWERED_ONCE: Invariant = Invariant {
     property: "a request is answered at most once",
     levels: Levels::NOWHERE.must(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Conduit,
     source: "JSON-RPC 2.0 §5 via basic §Responses (2024-11-05)",
     why: "The second answer goes nowhere, or to a later request with the same id. A response that a stream repeats after \
@@ -212,7 +212,7 @@ pub(crate) static ALL_ANSWERED: Invariant = Invariant {
     property: "when a session ends in order, every request has been answered",
     levels: Levels::NOWHERE.should(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Session,
     source: "basic/transports §Sending Messages (2025-03-26)",
     why: "What was neither answered nor cancelled is a hang, also where the server had to be ended by a signal. Left out \
@@ -241,7 +241,7 @@ fn all_answered(closing: &Closing<'_>, out: &mut Out<'_>) {
     let session = closing.session;
     // A document does not tell how its session ended, and whoever wrote one by hand may
     // have left answers out.
-    if session.sort == Sort::Document {
+    if session.sort == SessionKind::Document {
         for way in [Direction::ToServer, Direction::ToClient] {
             if !session.requests(way).is_idle() {
                 out.doubt(Doubt::NotKept);
@@ -289,7 +289,7 @@ fn all_answered(closing: &Closing<'_>, out: &mut Out<'_>) {
 }
 
 /// Whether something that was asked the other way after this request has no answer either.
-fn waits_itself(back: &Requests, asked: &Asked) -> bool {
+fn waits_itself(back: &Requests, asked: &PendingRequest) -> bool {
     let mut asked_back = back.in_flight();
     asked_back.any(|one| one.seq > asked.seq && one.cancelled.is_none())
 }

@@ -4,7 +4,7 @@ use crate::carrier::Carriers;
 use crate::checker::{Case, Closing, Fault, Out};
 use crate::code::Code;
 use crate::finding::{Doubt, Side};
-use crate::invariant::{Basis, Check, Invariant, Levels, Methods, Way, Who};
+use crate::invariant::{Basis, Check, Directions, Invariant, Levels, Methods, Responsible};
 use crate::method::Method;
 use crate::revision::Revisions;
 use crate::value::quoted;
@@ -15,7 +15,7 @@ pub(crate) static FIRST: Invariant = Invariant {
     property: "`initialize` is the first request the client sends",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE),
     carriers: Carriers::ANY,
-    who: Who::Client,
+    who: Responsible::Client,
     basis: Basis::Sent,
     source: "basic/lifecycle §Initialization (2024-11-05)",
     why: "Before the handshake neither side knows the revision nor what the other can do. A `ping` may come earlier, and \
@@ -35,7 +35,7 @@ pub(crate) static FIRST: Invariant = Invariant {
     "#,
     checks: &[
         Check::Opening(first_request),
-        Check::Notification(Way::ToServer, Methods::All, first_notification),
+        Check::Notification(Directions::ToServer, Methods::All, first_notification),
         Check::End(no_request),
     ],
 };
@@ -79,7 +79,7 @@ pub(crate) static INITIALIZED: Invariant = Invariant {
     property: "the `notifications/initialized` notification follows the `initialize` response",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE),
     carriers: Carriers::ANY,
-    who: Who::Client,
+    who: Responsible::Client,
     basis: Basis::Session,
     source: "basic/lifecycle §Initialization (2024-11-05)",
     why: "With this notification the client says that it has understood the result and that normal operation begins. It \
@@ -98,7 +98,7 @@ pub(crate) static INITIALIZED: Invariant = Invariant {
     "#,
     checks: &[
         Check::Notification(
-            Way::ToServer,
+            Directions::ToServer,
             Methods::Of(&[Method::Initialized]),
             in_its_place,
         ),

@@ -10,7 +10,7 @@ pub(crate) static INPUT: Invariant = Invariant {
     property: "`input_required` answers only `tools/call`, `prompts/get` and `resources/read`, and says what is required",
     levels: Levels::NOWHERE.must(R5),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Exchange,
     source: "basic/patterns/mrtr (2026-07-28)",
     why: "`inputRequests` may ask for elicitation, sampling and roots and nothing else; at least one of `inputRequests` \
@@ -23,7 +23,7 @@ pub(crate) static INPUT: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
         < {"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required"}}
     "#,
-    checks: &[Check::Response(Way::ToServer, Methods::All, input)],
+    checks: &[Check::Response(Directions::ToServer, Methods::All, input)],
 };
 
 fn input(case: &Case<'_>, out: &mut Out<'_>) {
@@ -87,7 +87,7 @@ pub(crate) static RETRY: Invariant = Invariant {
     property: "a retry with input has a new id and the same parameters, returns `requestState` as it was, and answers only what was asked",
     levels: Levels::NOWHERE.must(R5),
     carriers: Carriers::ANY,
-    who: Who::Client,
+    who: Responsible::Client,
     basis: Basis::Session,
     source: "basic/patterns/mrtr §Client (2026-07-28)",
     why: "The server keeps nothing: the state that it gave away must come back byte for byte, and none where none was \
@@ -104,7 +104,7 @@ pub(crate) static RETRY: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a","inputResponses":{"when":{"action":"accept"}},"requestState":"s","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}
     "#,
     checks: &[Check::Request(
-        Way::ToServer,
+        Directions::ToServer,
         Methods::Of(&[Method::ToolsCall, Method::PromptsGet, Method::ResourcesRead]),
         retry,
     )],

@@ -11,7 +11,7 @@ pub(crate) static META: Invariant = Invariant {
     property: "every request carries the revision and the client's capabilities in `_meta`",
     levels: Levels::NOWHERE.must(R5),
     carriers: Carriers::ANY,
-    who: Who::Client,
+    who: Responsible::Client,
     basis: Basis::Message,
     source: "basic §_meta (2026-07-28)",
     why: "Without a handshake, a request that does not describe itself cannot be answered.",
@@ -23,7 +23,7 @@ pub(crate) static META: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}
         < {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"missing _meta"}}
     "#,
-    checks: &[Check::Request(Way::ToServer, Methods::All, meta)],
+    checks: &[Check::Request(Directions::ToServer, Methods::All, meta)],
 };
 
 fn meta(case: &Case<'_>, out: &mut Out<'_>) {
@@ -48,7 +48,7 @@ pub(crate) static RESULT_TYPE: Invariant = Invariant {
     property: "every result has a string `resultType`",
     levels: Levels::NOWHERE.must(R5),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Exchange,
     source: "basic §ResultType (2026-07-28)",
     why: "It tells a final result from one that asks for input. Clients fail the call without it.",
@@ -60,7 +60,11 @@ pub(crate) static RESULT_TYPE: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
         < {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
     "#,
-    checks: &[Check::Response(Way::ToServer, Methods::All, result_type)],
+    checks: &[Check::Response(
+        Directions::ToServer,
+        Methods::All,
+        result_type,
+    )],
 };
 
 fn result_type(case: &Case<'_>, out: &mut Out<'_>) {
@@ -84,7 +88,7 @@ pub(crate) static ONE_WAY: Invariant = Invariant {
     property: "the server sends no requests, and the client no responses",
     levels: Levels::NOWHERE.must(R5),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Message,
     source: "basic/patterns; basic/transports (2026-07-28)",
     why: "A server asks for what it needs from the client in a result.",
@@ -97,7 +101,7 @@ pub(crate) static ONE_WAY: Invariant = Invariant {
         < {"jsonrpc":"2.0","id":0,"method":"sampling/createMessage","params":{}}
     "#,
     checks: &[
-        Check::Request(Way::Any, Methods::All, no_request),
+        Check::Request(Directions::Any, Methods::All, no_request),
         Check::AnyResponse(no_response),
     ],
 };
@@ -128,7 +132,7 @@ pub(crate) static CACHE: Invariant = Invariant {
     property: "results that may be cached carry `ttlMs`, an integer from 0 on, and `cacheScope`, `public` or `private`",
     levels: Levels::NOWHERE.must(R5),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Exchange,
     source: "basic/patterns/caching (2026-07-28)",
     why: "These are `server/discover`, the four lists and `resources/read`, once they are complete. Without the two a \
@@ -142,7 +146,7 @@ pub(crate) static CACHE: Invariant = Invariant {
         < {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","tools":[],"ttlMs":-1,"cacheScope":"public"}}
     "#,
     checks: &[Check::Response(
-        Way::ToServer,
+        Directions::ToServer,
         Methods::Of(&[
             Method::ServerDiscover,
             Method::ToolsList,
@@ -187,7 +191,7 @@ pub(crate) static REMOVED: Invariant = Invariant {
     property: "messages of the stateless era use no method that it has removed",
     levels: Levels::NOWHERE.derived(R5),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Message,
     source: "changelog (2026-07-28)",
     why: "`ping`, `logging/setLevel`, `resources/subscribe` and their like are answered with an error. A client that \
@@ -201,8 +205,8 @@ pub(crate) static REMOVED: Invariant = Invariant {
         < {"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}
     "#,
     checks: &[
-        Check::Request(Way::ToServer, Methods::All, removed),
-        Check::Notification(Way::Any, Methods::All, removed),
+        Check::Request(Directions::ToServer, Methods::All, removed),
+        Check::Notification(Directions::Any, Methods::All, removed),
     ],
 };
 

@@ -9,7 +9,7 @@ pub(crate) static UPDATED: Invariant = Invariant {
     property: "`notifications/resources/updated` names a resource that the client is subscribed to, or one below it",
     levels: Levels::NOWHERE.derived(Revisions::HANDSHAKE),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Session,
     source: "server/resources §Subscriptions (2024-11-05)",
     why: "Nobody waits for an update that was not subscribed to. An update that crosses with the end of the subscription \
@@ -27,7 +27,7 @@ pub(crate) static UPDATED: Invariant = Invariant {
         < {"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"file:///other"}}
     "#,
     checks: &[Check::Notification(
-        Way::ToClient,
+        Directions::ToClient,
         Methods::Of(&[Method::ResourcesUpdated]),
         updated,
     )],
@@ -61,7 +61,7 @@ pub(crate) static LEVEL: Invariant = Invariant {
     property: "no log message is below the level that the client has set",
     levels: Levels::NOWHERE.should(Revisions::HANDSHAKE).must(R5),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Session,
     source: "server/utilities/logging (2024-11-05, 2026-07-28)",
     why: "Up to 2025-11-25 the level comes with `logging/setLevel`, and what crosses with it is a race. From 2026-07-28 on \
@@ -79,7 +79,7 @@ pub(crate) static LEVEL: Invariant = Invariant {
         < {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"debug","data":"x"}}
     "#,
     checks: &[Check::Notification(
-        Way::ToClient,
+        Directions::ToClient,
         Methods::Of(&[Method::LogMessage]),
         at_level,
     )],
@@ -139,7 +139,7 @@ pub(crate) static ROOTS: Invariant = Invariant {
     property: "the URI of every root starts with `file://`",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE),
     carriers: Carriers::ANY,
-    who: Who::Client,
+    who: Responsible::Client,
     basis: Basis::Exchange,
     source: "client/roots §Data Types (2024-11-05)",
     why: "Servers turn roots into paths. In the stateless era roots travel inside of other requests.",
@@ -154,7 +154,7 @@ pub(crate) static ROOTS: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":0,"result":{"roots":[{"uri":"/home"}]}}
     "#,
     checks: &[Check::Response(
-        Way::ToClient,
+        Directions::ToClient,
         Methods::Of(&[Method::RootsList]),
         roots,
     )],

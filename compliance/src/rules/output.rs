@@ -12,7 +12,7 @@ pub(crate) static CONFORMS: Invariant = Invariant {
     property: "the result of a tool with an `outputSchema` has `structuredContent` that conforms to it",
     levels: Levels::NOWHERE.must(Revisions::FROM_R3),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Session,
     source: "server/tools §Output Schema (2025-06-18)",
     why: "Whoever wrote code against the schema relies on it. Errors, and results that are only a step on the way, are \
@@ -32,7 +32,7 @@ pub(crate) static CONFORMS: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"sum"}}
         < {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"3"}],"structuredContent":{"sum":"3"}}}
     "#,
-    checks: &[Check::Response(Way::ToServer, CALL, conforms)],
+    checks: &[Check::Response(Directions::ToServer, CALL, conforms)],
 };
 
 /// Whether it is the result of a call that succeeded and is final.
@@ -90,7 +90,7 @@ pub(crate) static AS_TEXT: Invariant = Invariant {
     property: "`structuredContent` is also in the result as text",
     levels: Levels::NOWHERE.should(Revisions::FROM_R3),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Exchange,
     source: "server/tools §Structured Content (2025-06-18)",
     why: "Clients that do not know structured results show nothing otherwise. A text block counts when it is the same JSON \
@@ -105,7 +105,7 @@ pub(crate) static AS_TEXT: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sum"}}
         < {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"done"}],"structuredContent":{"sum":3}}}
     "#,
-    checks: &[Check::Response(Way::ToServer, CALL, as_text)],
+    checks: &[Check::Response(Directions::ToServer, CALL, as_text)],
 };
 
 fn as_text(case: &Case<'_>, out: &mut Out<'_>) {

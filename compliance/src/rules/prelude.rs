@@ -7,7 +7,9 @@ pub(super) use crate::carrier::Carriers;
 pub(super) use crate::checker::{Case, Closing, Fault, Out};
 pub(super) use crate::code::Code;
 pub(super) use crate::finding::{Doubt, Side};
-pub(super) use crate::invariant::{Basis, Check, Invariant, Levels, Methods, Way, Who};
+pub(super) use crate::invariant::{
+    Basis, Check, Directions, Invariant, Levels, Methods, Responsible,
+};
 pub(super) use crate::method::Method;
 pub(super) use crate::revision::{R1, R2, R4, R5, Revisions};
 pub(super) use crate::session::Answer;

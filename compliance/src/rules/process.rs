@@ -14,7 +14,7 @@ pub(crate) static EXITS: Invariant = Invariant {
     property: "a server's process exits by itself within two seconds after its standard input was closed",
     levels: Levels::NOWHERE.should(R5).derived(Revisions::HANDSHAKE),
     carriers: Carriers::LINE,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Session,
     source: "basic/transports §stdio Shutdown (2026-07-28)",
     why: "The end of input is the one way to ask a process to end that works everywhere. A server that does not heed it \
@@ -86,7 +86,7 @@ pub(crate) static STDOUT: Invariant = Invariant {
     property: "every line that the server writes to its standard output is one MCP message",
     levels: Levels::NOWHERE.must(Revisions::ALL),
     carriers: Carriers::LINE,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Message,
     source: "basic/transports §stdio (2024-11-05)",
     why: "Banners, log lines and progress bars on standard output break clients that are stricter than the one at hand. \
@@ -113,7 +113,7 @@ pub(crate) static STDIN: Invariant = Invariant {
     property: "every line that the client writes to the server's standard input is one MCP message",
     levels: Levels::NOWHERE.must(Revisions::ALL),
     carriers: Carriers::LINE,
-    who: Who::Client,
+    who: Responsible::Client,
     basis: Basis::Message,
     source: "basic/transports §stdio (2024-11-05)",
     why: "A server may answer such a line with an error, log it, or stop. A bare line end counts as well.",

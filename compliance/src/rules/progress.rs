@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::id::Key;
-use crate::session::tokens::{Known, Progress};
+use crate::session::tokens::{Progress, TokenState};
 
 const PROGRESS: Methods = Methods::Of(&[Method::Progress]);
 
@@ -12,7 +12,7 @@ pub(crate) static KNOWN: Invariant = Invariant {
     property: "a progress notification names a token that a request of the other side handed out",
     levels: Levels::NOWHERE.must(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Conduit,
     source: "basic/utilities/progress §Behavior Requirements 1 (2024-11-05)",
     why: "Unrequested progress is either lost or shown for the wrong request. Progress for a request \
@@ -29,11 +29,11 @@ pub(crate) static KNOWN: Invariant = Invariant {
         < {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}
         < {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
     "#,
-    checks: &[Check::Notification(Way::Any, PROGRESS, known)],
+    checks: &[Check::Notification(Directions::Any, PROGRESS, known)],
 };
 
 /// What is known of the token that a progress notification names.
-fn token(case: &Case<'_>) -> Option<Known> {
+fn token(case: &Case<'_>) -> Option<TokenState> {
     let token = case.message.param("progressToken")?;
     let key = Key::by_value_of(token.0);
     Some(case.session.tokens(case.dir().opposite()).find(key))
@@ -44,11 +44,11 @@ fn known(case: &Case<'_>, out: &mut Out<'_>) {
         return out.doubt(Doubt::NoSession);
     }
     match token(case) {
-        Some(Known::Active(_)) => out.pass(),
+        Some(TokenState::Active(_)) => out.pass(),
         // That there is no token is the subject of INV-086.
-        Some(Known::Done(_)) | None => {}
-        Some(Known::Perhaps) => out.doubt(Doubt::Evicted),
-        Some(Known::Never) => {
+        Some(TokenState::Done(_)) | None => {}
+        Some(TokenState::Perhaps) => out.doubt(Doubt::Evicted),
+        Some(TokenState::Never) => {
             let what = "progress for a token that no request handed out";
             let pointer = "/params/progressToken";
             out.fail(Fault::new(case.sender(), what).at(case.message, pointer));
@@ -62,7 +62,7 @@ pub(crate) static INCREASES: Invariant = Invariant {
     property: "`progress` increases with every notification for the same token",
     levels: Levels::NOWHERE.must(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Conduit,
     source: "basic/utilities/progress §Progress Flow (2024-11-05)",
     why: "Progress that stands still or moves backwards looks like a hang.",
@@ -80,11 +80,11 @@ pub(crate) static INCREASES: Invariant = Invariant {
         < {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":2.0}}
         < {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
     "#,
-    checks: &[Check::Notification(Way::Any, PROGRESS, increases)],
+    checks: &[Check::Notification(Directions::Any, PROGRESS, increases)],
 };
 
 fn increases(case: &Case<'_>, out: &mut Out<'_>) {
-    let Some(Known::Active(token) | Known::Done(token)) = token(case) else {
+    let Some(TokenState::Active(token) | TokenState::Done(token)) = token(case) else {
         return;
     };
     let value = case.message.param("progress");
@@ -111,7 +111,7 @@ pub(crate) static ENDS: Invariant = Invariant {
     property: "no progress is sent after the response to the request",
     levels: Levels::NOWHERE.must(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Conduit,
     source: "basic/utilities/progress §Behavior Requirements (2024-11-05)",
     why: "By then the receiver has forgotten the token. The token of a request that became a task lives until the task is \
@@ -128,13 +128,13 @@ pub(crate) static ENDS: Invariant = Invariant {
         < {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
         < {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}
     "#,
-    checks: &[Check::Notification(Way::Any, PROGRESS, ends)],
+    checks: &[Check::Notification(Directions::Any, PROGRESS, ends)],
 };
 
 fn ends(case: &Case<'_>, out: &mut Out<'_>) {
     match token(case) {
-        Some(Known::Active(_)) => out.pass(),
-        Some(Known::Done(token)) => {
+        Some(TokenState::Active(_)) => out.pass(),
+        Some(TokenState::Done(token)) => {
             let Some(answered) = token.answered else {
                 return;
             };
@@ -157,7 +157,7 @@ pub(crate) static TOKEN: Invariant = Invariant {
     property: "a progress token is a string or an integer, and no other request in flight has it",
     levels: Levels::NOWHERE.must(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Session,
     source: "basic/utilities/progress §Progress Flow (2024-11-05)",
     why: "With one token for two requests it is unclear whose progress it is. A request that was cancelled is not in \
@@ -174,7 +174,7 @@ pub(crate) static TOKEN: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":1}}}
         > {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":1}}}
     "#,
-    checks: &[Check::Request(Way::Any, Methods::All, unique)],
+    checks: &[Check::Request(Directions::Any, Methods::All, unique)],
 };
 
 fn unique(case: &Case<'_>, out: &mut Out<'_>) {
@@ -193,12 +193,12 @@ fn unique(case: &Case<'_>, out: &mut Out<'_>) {
         .find(Key::by_value_of(token.0))
     {
         // Who gave a request up may use its token again.
-        Known::Active(other) if other.cancelled.is_none() => {
+        TokenState::Active(other) if other.cancelled.is_none() => {
             let what = "a request in flight has this progress token already";
             let fault = Fault::new(case.sender(), what).at(case.message, pointer);
             out.fail(fault.seen(other.request.seq));
         }
-        Known::Perhaps => out.doubt(Doubt::Evicted),
+        TokenState::Perhaps => out.doubt(Doubt::Evicted),
         _ => out.pass(),
     }
 }

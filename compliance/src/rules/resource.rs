@@ -8,7 +8,7 @@ pub(crate) static MISSING: Invariant = Invariant {
     property: "`resources/read` of a missing resource is answered with -32002, and from 2026-07-28 on with -32602",
     levels: Levels::NOWHERE.should(Revisions::HANDSHAKE).must(R5),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Exchange,
     source: "server/resources §Error Handling (2024-11-05); changelog minor 6 (2026-07-28)",
     why: "A client that knows the code can tell a missing resource from a broken server. The server says that a resource \
@@ -25,7 +25,7 @@ pub(crate) static MISSING: Invariant = Invariant {
         < {"jsonrpc":"2.0","id":1,"error":{"code":0,"message":"Unknown resource: file:///none"}}
     "#,
     checks: &[Check::Response(
-        Way::ToServer,
+        Directions::ToServer,
         Methods::Of(&[Method::ResourcesRead]),
         missing,
     )],

@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 use crate::finding::Severity;
-use crate::session::asked::Asked;
-use crate::shapes::{self, Member, Wrong};
+use crate::session::pending_request::PendingRequest;
+use crate::shapes::{self, Member, ShapeError};
 
 pub(crate) static REQUEST: Invariant = Invariant {
     code: Code(85),
@@ -13,7 +13,7 @@ pub(crate) static REQUEST: Invariant = Invariant {
         .must(Revisions::HANDSHAKE)
         .derived(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Message,
     source: "basic/lifecycle §Initialization (2024-11-05); the schema's …Request types (2024-11-05)",
     why: "What `initialize` must say is a MUST, the rest follows from the schema: strict peers refuse such a request, \
@@ -30,9 +30,9 @@ pub(crate) static REQUEST: Invariant = Invariant {
         < {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
     "#,
     checks: &[
-        Check::Request(Way::Any, Methods::Of(ASKING), request),
+        Check::Request(Directions::Any, Methods::Of(ASKING), request),
         Check::Response(
-            Way::ToServer,
+            Directions::ToServer,
             Methods::Of(&[Method::ToolsCall, Method::PromptsGet, Method::ResourcesRead]),
             asked_for,
         ),
@@ -67,7 +67,7 @@ const ASKING: &[Method] = &[
 const NOTHING: Value<'static> = Value(b"{}");
 
 /// What is wrong with the parameters, or with their absence.
-fn check(case: &Case<'_>, members: &'static [Member]) -> Result<(), Wrong> {
+fn check(case: &Case<'_>, members: &'static [Member]) -> Result<(), ShapeError> {
     let revisions = case.message.revisions;
     match case.message.params() {
         Some(params) => {
@@ -103,7 +103,7 @@ fn request(case: &Case<'_>, out: &mut Out<'_>) {
     }
 }
 
-pub(super) fn parameters(case: &Case<'_>, wrong: &Wrong, present: bool) -> Fault {
+pub(super) fn parameters(case: &Case<'_>, wrong: &ShapeError, present: bool) -> Fault {
     let whole = format!("the parameters of {}", quoted(case.message.spelled()));
     let pointer = if present {
         format!("/params{}", wrong.pointer)
@@ -156,7 +156,7 @@ pub(crate) static NOTIFICATION: Invariant = Invariant {
     property: "the parameters of a notification have the members that its method requires, of the right types",
     levels: Levels::NOWHERE.derived(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Message,
     source: "the schema's …Notification types (2024-11-05)",
     why: "A notification is never answered, so a malformed one fails silently: a cancellation without \
@@ -170,7 +170,7 @@ pub(crate) static NOTIFICATION: Invariant = Invariant {
         < {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"verbose","data":null}}
     "#,
     checks: &[Check::Notification(
-        Way::Any,
+        Directions::Any,
         Methods::Of(TELLING),
         notification,
     )],
@@ -206,7 +206,7 @@ pub(crate) static RESULT: Invariant = Invariant {
     property: "a result has the members that its method requires, of the right types",
     levels: Levels::NOWHERE.derived(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Exchange,
     source: "the schema's …Result types (2024-11-05)",
     why: "Typed clients fail the call, others show nothing. What the result of `initialize` must hold is INV-021, that of \
@@ -222,7 +222,11 @@ pub(crate) static RESULT: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"a://b"}}
         < {"jsonrpc":"2.0","id":1,"result":{"contents":[{"uri":"a://b"}]}}
     "#,
-    checks: &[Check::Response(Way::Any, Methods::Of(ANSWERING), result)],
+    checks: &[Check::Response(
+        Directions::Any,
+        Methods::Of(ANSWERING),
+        result,
+    )],
 };
 
 /// The methods whose results have a table.
@@ -247,7 +251,7 @@ const ANSWERING: &[Method] = &[
 ];
 
 /// A result that is final: neither a question nor a task that stands in its place.
-pub(super) fn finished<'a>(case: &Case<'a>) -> Option<(&'a Asked, Value<'a>)> {
+pub(super) fn finished<'a>(case: &Case<'a>) -> Option<(&'a PendingRequest, Value<'a>)> {
     let (asked, result) = (case.asked()?, case.message.result()?);
     let interim = case.message.revisions == R5
         && result
@@ -283,7 +287,7 @@ fn result(case: &Case<'_>, out: &mut Out<'_>) {
 }
 
 /// The revisions that a result may be of. That of `initialize` says it itself.
-fn revisions(case: &Case<'_>, asked: &Asked, result: Value<'_>) -> Revisions {
+fn revisions(case: &Case<'_>, asked: &PendingRequest, result: Value<'_>) -> Revisions {
     let said = match asked.method {
         Method::Initialize => result.get("protocolVersion").and_then(Value::string),
         _ => None,

@@ -9,7 +9,7 @@ pub(crate) static NO_ANSWERS: Invariant = Invariant {
     property: "a GET stream carries no response, unless it resumes another stream",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE_FROM_R2),
     carriers: Carriers::STREAMABLE,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Exchange,
     source: "basic/transports §Listening for Messages 4 (2025-03-26)",
     why: "A client waits for the response on the stream of its request.",
@@ -56,7 +56,7 @@ pub(crate) static UNIQUE: Invariant = Invariant {
     property: "the ids of events are unique over all streams of a session",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE_FROM_R2),
     carriers: Carriers::RESUMABLE,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Session,
     source: "basic/transports §Resumability and Redelivery 1 (2025-03-26)",
     why: "`Last-Event-ID` is all that a client sends to be given what it missed. Events that are repeated on a resumed \
@@ -110,7 +110,7 @@ pub(crate) static REPLAY: Invariant = Invariant {
     property: "what is repeated after `Last-Event-ID` is of that stream only, in order, and comes once",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE_FROM_R2),
     carriers: Carriers::RESUMABLE,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Session,
     source: "basic/transports §Resumability and Redelivery 2 (2025-03-26)",
     why: "Messages of other streams reach the client twice, or on a stream where it does not expect them.",
@@ -185,7 +185,7 @@ pub(crate) static ONE_STREAM: Invariant = Invariant {
     property: "a request of the server travels on one stream only",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE_FROM_R2),
     carriers: Carriers::RESUMABLE,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Session,
     source: "basic/transports §Multiple Connections 2 (2025-03-26)",
     why: "The client would carry it out twice.",
@@ -207,7 +207,11 @@ pub(crate) static ONE_STREAM: Invariant = Invariant {
         sse message
         < {"jsonrpc":"2.0","id":"s1","method":"ping"}
     "#,
-    checks: &[Check::Request(Way::ToClient, Methods::All, one_stream)],
+    checks: &[Check::Request(
+        Directions::ToClient,
+        Methods::All,
+        one_stream,
+    )],
 };
 
 fn one_stream(case: &Case<'_>, out: &mut Out<'_>) {
@@ -229,7 +233,7 @@ pub(crate) static RELATED: Invariant = Invariant {
         .should(Revisions::HANDSHAKE_FROM_R2)
         .must(R5),
     carriers: Carriers::POST,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Exchange,
     source: "basic/transports §Sending Messages 6 (2025-03-26); §Receiving Messages (2026-07-28)",
     why: "A client looks for a response on the stream of its request.",
@@ -273,7 +277,7 @@ pub(crate) static PATIENT: Invariant = Invariant {
     property: "a client comes back no sooner than `retry` asks it to",
     levels: Levels::NOWHERE.must(R4),
     carriers: Carriers::GET,
-    who: Who::Client,
+    who: Responsible::Client,
     basis: Basis::Session,
     source: "basic/transports §Sending Messages 6 (2025-11-25)",
     why: "A server that closes its streams to save connections is flooded otherwise. Fifty milliseconds are let pass.",

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::id::hash;
-use crate::session::modern::Wants;
+use crate::session::modern::SubscriptionFilter;
 use crate::session::subscription;
 
 pub(crate) static LISTEN: Invariant = Invariant {
@@ -11,7 +11,7 @@ pub(crate) static LISTEN: Invariant = Invariant {
     property: "a subscription is acknowledged first, within what was requested, and each of its messages names it and was wanted",
     levels: Levels::NOWHERE.must(R5),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Conduit,
     source: "basic/patterns/subscriptions (2026-07-28)",
     why: "Several subscriptions may share one pipe: the client tells their messages apart by \
@@ -26,7 +26,7 @@ pub(crate) static LISTEN: Invariant = Invariant {
         < {"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1}}}
     "#,
     checks: &[Check::Notification(
-        Way::ToClient,
+        Directions::ToClient,
         Methods::Of(&[
             Method::SubscriptionsAcknowledged,
             Method::ToolsListChanged,
@@ -58,7 +58,7 @@ fn listen(case: &Case<'_>, out: &mut Out<'_>) {
             if listen.acknowledged {
                 return out.fail(fail("the subscription was acknowledged before", "/method"));
             }
-            let honoured = Wants::read(case.message.param("notifications"));
+            let honoured = SubscriptionFilter::read(case.message.param("notifications"));
             if !honoured.is_within(wants) {
                 let what = "more is acknowledged than was requested";
                 return out.fail(fail(what, "/params/notifications"));

@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 use crate::id::hash;
-use crate::session::asked::Asked;
 use crate::session::capabilities::Capability;
+use crate::session::pending_request::PendingRequest;
 use crate::session::tasks::State;
 use crate::session::tools::{Listed, TaskSupport};
 
@@ -13,7 +13,7 @@ pub(crate) static STATES: Invariant = Invariant {
     property: "a task starts as `working`, moves along the allowed states, and stays as it ended",
     levels: Levels::NOWHERE.must(R4),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Session,
     source: "basic/utilities/tasks §Task Status Lifecycle, §TTL (2025-11-25)",
     why: "`working` and `input_required` change into each other and end as `completed`, `failed` or `cancelled`. Every \
@@ -31,8 +31,12 @@ pub(crate) static STATES: Invariant = Invariant {
         < {"jsonrpc":"2.0","id":1,"result":{"task":{"status":"completed","taskId":"t","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z","ttl":60000}}}
     "#,
     checks: &[
-        Check::Response(Way::Any, Methods::All, states),
-        Check::Notification(Way::Any, Methods::Of(&[Method::TasksStatus]), notified),
+        Check::Response(Directions::Any, Methods::All, states),
+        Check::Notification(
+            Directions::Any,
+            Methods::Of(&[Method::TasksStatus]),
+            notified,
+        ),
     ],
 };
 
@@ -99,7 +103,7 @@ pub(crate) static ALLOWED: Invariant = Invariant {
     property: "a request asks for a task only where that was declared, and does where the tool requires it",
     levels: Levels::NOWHERE.must(R4),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Session,
     source: "basic/utilities/tasks §Capabilities, §Tool-Level Negotiation (2025-11-25)",
     why: "Both the capability of the receiver and `execution.taskSupport` of the tool must allow it.",
@@ -116,7 +120,7 @@ pub(crate) static ALLOWED: Invariant = Invariant {
         < {"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no tasks"}}
     "#,
     checks: &[Check::Request(
-        Way::Any,
+        Directions::Any,
         Methods::Of(&[
             Method::ToolsCall,
             Method::SamplingCreateMessage,
@@ -177,7 +181,7 @@ pub(crate) static RESULTS: Invariant = Invariant {
     property: "task ids are unique, `tasks/result` names its task, and unknown or ended tasks are refused with -32602",
     levels: Levels::NOWHERE.must(R4),
     carriers: Carriers::ANY,
-    who: Who::Both,
+    who: Responsible::Both,
     basis: Basis::Session,
     source: "basic/utilities/tasks §Behavior Requirements, §Error Handling (2025-11-25)",
     why: "`_meta[\"io.modelcontextprotocol/related-task\"].taskId` is how a client knows whose result it holds.",
@@ -195,7 +199,7 @@ pub(crate) static RESULTS: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":2,"method":"tasks/result","params":{"taskId":"t"}}
         < {"jsonrpc":"2.0","id":2,"result":{"content":[]}}
     "#,
-    checks: &[Check::Response(Way::Any, Methods::All, results)],
+    checks: &[Check::Response(Directions::Any, Methods::All, results)],
 };
 
 fn results(case: &Case<'_>, out: &mut Out<'_>) {
@@ -213,13 +217,13 @@ fn results(case: &Case<'_>, out: &mut Out<'_>) {
     }
 }
 
-fn blame(case: &Case<'_>, asked: &Asked, what: &str, pointer: &str) -> Fault {
+fn blame(case: &Case<'_>, asked: &PendingRequest, what: &str, pointer: &str) -> Fault {
     let fault = Fault::new(case.sender(), what).at(case.message, pointer);
     fault.seen(asked.seq)
 }
 
 /// The result of a request that was to run as a task.
-fn new_task(case: &Case<'_>, asked: &Asked, task: Value<'_>, out: &mut Out<'_>) {
+fn new_task(case: &Case<'_>, asked: &PendingRequest, task: Value<'_>, out: &mut Out<'_>) {
     let id = task.get("taskId").and_then(Value::string);
     let tasks = &case.session.tasks;
     let known = id.and_then(|id| tasks.find(hash(id.as_bytes())));
@@ -235,7 +239,12 @@ fn new_task(case: &Case<'_>, asked: &Asked, task: Value<'_>, out: &mut Out<'_>) 
 }
 
 /// The answer to a request about a task.
-fn about_task(case: &Case<'_>, asked: &Asked, result: Option<Value<'_>>, out: &mut Out<'_>) {
+fn about_task(
+    case: &Case<'_>,
+    asked: &PendingRequest,
+    result: Option<Value<'_>>,
+    out: &mut Out<'_>,
+) {
     let tasks = &case.session.tasks;
     let method = asked.method;
     let fail = |what: &str, pointer: &str| blame(case, asked, what, pointer);
@@ -285,7 +294,7 @@ pub(crate) static URL_ELICITATION: Invariant = Invariant {
     property: "the error -32042 lists URL elicitations, each with an `elicitationId`",
     levels: Levels::NOWHERE.must(R4),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Message,
     source: "client/elicitation §URL Elicitation Required Error (2025-11-25)",
     why: "The client opens what is listed and waits for `notifications/elicitation/complete` with the same id.",

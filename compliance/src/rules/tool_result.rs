@@ -4,7 +4,7 @@ use crate::carrier::Carriers;
 use crate::checker::{Case, Fault, Out};
 use crate::code::Code;
 use crate::finding::Side;
-use crate::invariant::{Basis, Check, Invariant, Levels, Methods, Way, Who};
+use crate::invariant::{Basis, Check, Directions, Invariant, Levels, Methods, Responsible};
 use crate::method::Method;
 use crate::revision::{R4, R5, Revisions};
 use crate::value::Value;
@@ -15,7 +15,7 @@ pub(crate) static SHAPE: Invariant = Invariant {
     property: "a successful `tools/call` result carries a `content` array or a `structuredContent` object, and a boolean `isError` when present",
     levels: Levels::NOWHERE.must(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Exchange,
     source: "server/tools §Tool Result; schema CallToolResult (2024-11-05)",
     why: "Clients show `content` and go by `isError`. A task that was created in the result's place (2025-11-25), a \
@@ -32,7 +32,7 @@ pub(crate) static SHAPE: Invariant = Invariant {
         < {"jsonrpc":"2.0","id":1,"result":{"text":"hello"}}
     "#,
     checks: &[Check::Response(
-        Way::ToServer,
+        Directions::ToServer,
         Methods::Of(&[Method::ToolsCall]),
         shape,
     )],

@@ -16,7 +16,7 @@ pub(crate) static NAMES: Invariant = Invariant {
         .should(Revisions::FROM_R4)
         .derived(Revisions::TO_R3),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Exchange,
     source: "server/tools §Tool Names (2025-11-25); \"uniquely identified by a name\" (2024-11-05)",
     why: "It is undefined which of two tools with one name is called, and models see only the name.",
@@ -32,7 +32,7 @@ pub(crate) static NAMES: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":"2"}}
         < {"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}}
     "#,
-    checks: &[Check::Response(Way::ToServer, LIST, names)],
+    checks: &[Check::Response(Directions::ToServer, LIST, names)],
 };
 
 fn names(case: &Case<'_>, out: &mut Out<'_>) {
@@ -80,7 +80,7 @@ pub(crate) static ABSENT: Invariant = Invariant {
     property: "a call of a tool that is not on the server's list does not succeed",
     levels: Levels::NOWHERE.derived(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Session,
     source: "server/tools §Error Handling (2024-11-05)",
     why: "A tool that can be called but is not listed is hidden from anyone who reviews the list. Only a list that came whole and \
@@ -99,7 +99,7 @@ pub(crate) static ABSENT: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"b"}}
         < {"jsonrpc":"2.0","id":2,"result":{"content":[]}}
     "#,
-    checks: &[Check::Response(Way::ToServer, CALL, absent)],
+    checks: &[Check::Response(Directions::ToServer, CALL, absent)],
 };
 
 fn absent(case: &Case<'_>, out: &mut Out<'_>) {
@@ -137,7 +137,7 @@ pub(crate) static UNKNOWN: Invariant = Invariant {
     property: "a call of an unknown tool is answered with the error -32602 and not with an `isError` result",
     levels: Levels::NOWHERE.should(Revisions::FROM_R4),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Session,
     source: "server/tools §Error Handling (2025-11-25)",
     why: "Results are shown to the model, which can mend wrong arguments; that a tool does not exist is for the client.",
@@ -155,7 +155,7 @@ pub(crate) static UNKNOWN: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"b"}}
         < {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"unknown tool"}],"isError":true}}
     "#,
-    checks: &[Check::Response(Way::ToServer, CALL, unknown)],
+    checks: &[Check::Response(Directions::ToServer, CALL, unknown)],
 };
 
 fn unknown(case: &Case<'_>, out: &mut Out<'_>) {
@@ -193,7 +193,7 @@ pub(crate) static SCHEMAS: Invariant = Invariant {
     property: "every tool has an object as `inputSchema`, of `type` \"object\" up to 2025-11-25, and so is its `outputSchema` from 2025-06-18",
     levels: Levels::NOWHERE.must(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Exchange,
     source: "server/tools §Tool; schema Tool (2024-11-05)",
     why: "Clients hand the schema on to a model's interface, which refuses the whole list for one tool. A boolean or a \
@@ -208,7 +208,7 @@ pub(crate) static SCHEMAS: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"tools/list"}
         < {"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","inputSchema":true}]}}
     "#,
-    checks: &[Check::Response(Way::ToServer, LIST, schemas)],
+    checks: &[Check::Response(Directions::ToServer, LIST, schemas)],
 };
 
 fn schemas(case: &Case<'_>, out: &mut Out<'_>) {

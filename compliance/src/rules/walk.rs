@@ -17,7 +17,7 @@ pub(crate) static ISSUED: Invariant = Invariant {
     property: "a cursor that the client sends was issued by the server for the same list, and is unchanged",
     levels: Levels::NOWHERE.must(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Client,
+    who: Responsible::Client,
     basis: Basis::Session,
     source: "server/utilities/pagination §Implementation Guidelines 3 (2024-11-05)",
     why: "Cursors are opaque: a client that makes them up, or keeps them from another session, gets an error or the wrong \
@@ -36,7 +36,7 @@ pub(crate) static ISSUED: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":"3"}}
         < {"jsonrpc":"2.0","id":2,"result":{"tools":[]}}
     "#,
-    checks: &[Check::Request(Way::ToServer, LISTS, issued)],
+    checks: &[Check::Request(Directions::ToServer, LISTS, issued)],
 };
 
 fn issued(case: &Case<'_>, out: &mut Out<'_>) {
@@ -63,7 +63,7 @@ pub(crate) static ENDS: Invariant = Invariant {
     property: "a list comes to its end: no cursor is issued twice in one walk",
     levels: Levels::NOWHERE.derived(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Session,
     source: "server/utilities/pagination (2024-11-05)",
     why: "A client that follows such cursors never stops.",
@@ -81,7 +81,7 @@ pub(crate) static ENDS: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":"2"}}
         < {"jsonrpc":"2.0","id":2,"result":{"tools":[],"nextCursor":"2"}}
     "#,
-    checks: &[Check::Response(Way::ToServer, LISTS, ends)],
+    checks: &[Check::Response(Directions::ToServer, LISTS, ends)],
 };
 
 fn ends(case: &Case<'_>, out: &mut Out<'_>) {
@@ -109,7 +109,7 @@ pub(crate) static REFUSED: Invariant = Invariant {
     property: "a cursor that the server never issued is answered with -32602",
     levels: Levels::NOWHERE.should(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Session,
     source: "server/utilities/pagination §Error Handling (2024-11-05)",
     why: "A client that is given some page instead never finds out that it lost its place.",
@@ -125,7 +125,7 @@ pub(crate) static REFUSED: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"made-up"}}
         < {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}
     "#,
-    checks: &[Check::Response(Way::ToServer, LISTS, refused)],
+    checks: &[Check::Response(Directions::ToServer, LISTS, refused)],
 };
 
 fn refused(case: &Case<'_>, out: &mut Out<'_>) {
@@ -153,7 +153,7 @@ pub(crate) static COMPLETIONS: Invariant = Invariant {
     property: "`completion/complete` returns no more than 100 values",
     levels: Levels::NOWHERE.derived(Revisions::ALL),
     carriers: Carriers::ANY,
-    who: Who::Server,
+    who: Responsible::Server,
     basis: Basis::Exchange,
     source: "schema CompleteResult (2024-11-05)",
     why: "More do not fit into the lists of clients; `hasMore` says that there are more.",
@@ -168,7 +168,7 @@ pub(crate) static COMPLETIONS: Invariant = Invariant {
         < {"jsonrpc":"2.0","id":1,"result":{"completion":{"values":["","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","","",""]}}}
     "#,
     checks: &[Check::Response(
-        Way::ToServer,
+        Directions::ToServer,
         Methods::Of(&[Method::CompletionComplete]),
         completions,
     )],

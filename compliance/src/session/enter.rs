@@ -4,10 +4,10 @@ use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::era::PROTOCOL_VERSION_KEY;
 use tapewright_schemas::event::Direction;
 
-use super::asked::{Asked, More};
 use super::capabilities::{Capabilities, Capability};
 use super::lists::{Cursors, Scope, rank};
-use super::modern::{Input, Wants, salient};
+use super::modern::{Input, SubscriptionFilter, salient};
+use super::pending_request::{More, PendingRequest};
 use super::tasks::State;
 use super::tokens::Progress;
 use super::{Session, pick_mut};
@@ -75,9 +75,9 @@ impl Session {
     }
 
     /// What is remembered of a request.
-    fn asked(&mut self, message: &Message<'_>) -> Asked {
+    fn asked(&mut self, message: &Message<'_>) -> PendingRequest {
         let (moment, conduit) = (message.moment(), message.conduit);
-        let mut asked = Asked::new(moment, conduit, message.method, message.revisions);
+        let mut asked = PendingRequest::new(moment, conduit, message.method, message.revisions);
         let Some(params) = message.params() else {
             if message.method == Method::ToolsList {
                 self.tools.begin(true);
@@ -104,7 +104,12 @@ impl Session {
     }
 
     /// What a request of this method asks for.
-    fn enter_params(&mut self, message: &Message<'_>, params: Value<'_>, asked: &mut Asked) {
+    fn enter_params(
+        &mut self,
+        message: &Message<'_>,
+        params: Value<'_>,
+        asked: &mut PendingRequest,
+    ) {
         match message.method {
             Method::Initialize => {
                 let capabilities = params.get("capabilities").map(Capabilities::read);
@@ -153,7 +158,7 @@ impl Session {
                 asked.more_mut().subject = task.map(|task| hash(task.as_bytes()));
             }
             Method::SubscriptionsListen => {
-                let wants = Wants::read(params.get("notifications"));
+                let wants = SubscriptionFilter::read(params.get("notifications"));
                 self.modern.listen(message.key, wants);
             }
             _ => {}
@@ -164,7 +169,7 @@ impl Session {
         self.follows.tasks && message.revisions.meets(R4) && message.param("task").is_some()
     }
 
-    fn walk(&mut self, message: &Message<'_>, params: Value<'_>, asked: &mut Asked) {
+    fn walk(&mut self, message: &Message<'_>, params: Value<'_>, asked: &mut PendingRequest) {
         let cursor = params.get("cursor").and_then(Value::string);
         if message.method == Method::ToolsList {
             self.tools.begin(cursor.is_none());
@@ -217,7 +222,7 @@ impl Session {
                 let id = message.params().and_then(subscription);
                 if let Some(listen) = id.and_then(|id| self.modern.listens.get_mut(&id)) {
                     listen.acknowledged = true;
-                    listen.wants = Wants::read(message.param("notifications"));
+                    listen.wants = SubscriptionFilter::read(message.param("notifications"));
                 }
             }
             (Method::TasksStatus, _) => {
@@ -286,7 +291,13 @@ impl Session {
             .or_else(|| self.by_the_letter().then(Capabilities::default));
     }
 
-    fn enter_result(&mut self, message: &Message<'_>, asked: &Asked, result: Value<'_>, key: Key) {
+    fn enter_result(
+        &mut self,
+        message: &Message<'_>,
+        asked: &PendingRequest,
+        result: Value<'_>,
+        key: Key,
+    ) {
         match asked.method {
             Method::Initialize => self.agree(message, result),
             Method::ServerDiscover => {
@@ -386,14 +397,14 @@ impl Session {
     }
 }
 
-impl Asked {
+impl PendingRequest {
     fn more_mut(&mut self) -> &mut More {
         self.more.get_or_insert_default()
     }
 }
 
 impl Input {
-    fn read(message: &Message<'_>, asked: &Asked, result: Value<'_>, id: Key) -> Self {
+    fn read(message: &Message<'_>, asked: &PendingRequest, result: Value<'_>, id: Key) -> Self {
         let mut keys = std::collections::HashSet::new();
         if let Some(requests) = result.get("inputRequests") {
             requests.members(|name, _| {
@@ -416,7 +427,7 @@ impl Input {
 }
 
 /// What a stateless request says of its sender.
-fn modern(message: &Message<'_>, params: Value<'_>, asked: &mut Asked) {
+fn modern(message: &Message<'_>, params: Value<'_>, asked: &mut PendingRequest) {
     let meta = params.get("_meta");
     let more = asked.more_mut();
     more.version = meta

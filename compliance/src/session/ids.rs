@@ -2,7 +2,7 @@
 
 use tapewright_schemas::conversation::{Handle, OldestFirst};
 
-use super::asked::Asked;
+use super::pending_request::PendingRequest;
 
 /// The requests of one direction of a session that await their response.
 ///
@@ -11,7 +11,7 @@ use super::asked::Asked;
 /// [`Conversation`]: tapewright_schemas::conversation::Conversation
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
-    in_flight: OldestFirst<Asked>,
+    in_flight: OldestFirst<PendingRequest>,
     /// Whether there ever was a request.
     any: bool,
     /// A request was cancelled while it was in flight.
@@ -20,34 +20,34 @@ pub(crate) struct Requests {
 
 impl Requests {
     /// A request that awaits its response.
-    pub(crate) fn get(&self, handle: Handle) -> Option<&Asked> {
+    pub(crate) fn get(&self, handle: Handle) -> Option<&PendingRequest> {
         self.in_flight.get(handle)
     }
 
-    pub(crate) fn get_mut(&mut self, handle: Handle) -> Option<&mut Asked> {
+    pub(crate) fn get_mut(&mut self, handle: Handle) -> Option<&mut PendingRequest> {
         self.in_flight.get_mut(handle)
     }
 
     /// A request is cancelled.
-    pub(crate) fn cancel(&mut self, handle: Handle) -> Option<&mut Asked> {
+    pub(crate) fn cancel(&mut self, handle: Handle) -> Option<&mut PendingRequest> {
         let asked = self.in_flight.get_mut(handle)?;
         self.any_cancelled = true;
         Some(asked)
     }
 
     /// Takes a request out of flight.
-    pub(crate) fn take(&mut self, handle: Handle) -> Option<Asked> {
+    pub(crate) fn take(&mut self, handle: Handle) -> Option<PendingRequest> {
         self.in_flight.remove(handle)
     }
 
     /// Puts a request in flight.
-    pub(crate) fn insert(&mut self, handle: Handle, asked: Asked) {
+    pub(crate) fn insert(&mut self, handle: Handle, asked: PendingRequest) {
         self.any = true;
         self.in_flight.insert(handle, asked);
     }
 
     /// What is in flight, in the order of the requests.
-    pub(crate) fn in_flight(&self) -> impl Iterator<Item = &Asked> {
+    pub(crate) fn in_flight(&self) -> impl Iterator<Item = &PendingRequest> {
         self.in_flight.iter().map(|(_, asked)| asked)
     }
 

@@ -3,7 +3,6 @@
 //! Rules look at this as it stands before the message that they judge; then the message
 //! is entered. Every table is bounded, and says when it forgot something.
 
-pub(crate) mod asked;
 pub(crate) mod capabilities;
 pub(crate) mod elicitations;
 mod enter;
@@ -13,6 +12,7 @@ pub(crate) mod lifecycle;
 pub(crate) mod lists;
 pub(crate) mod modern;
 mod paired;
+pub(crate) mod pending_request;
 pub(crate) mod tasks;
 pub(crate) mod tokens;
 pub(crate) mod tools;
@@ -33,7 +33,7 @@ use self::ids::Requests;
 use self::lifecycle::Lifecycle;
 use self::lists::{Cursors, Logging, Subscriptions, Uses};
 use self::modern::Modern;
-pub(crate) use self::paired::{Answer, Beside, Paired};
+pub(crate) use self::paired::{Answer, CapturePair, Paired};
 use self::tasks::Tasks;
 use self::tokens::Tokens;
 use self::tools::Tools;
@@ -46,7 +46,7 @@ use crate::revision::{R5, Revisions};
 
 /// What kind of session it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sort {
+pub(crate) enum SessionKind {
     /// Of a file that does not tell.
     Document,
     /// An HTTP exchange that belongs to no session.
@@ -73,7 +73,7 @@ pub(crate) struct Moment {
 )]
 pub(crate) struct Session {
     pub(crate) key: SessionKey,
-    pub(crate) sort: Sort,
+    pub(crate) sort: SessionKind,
     pub(crate) facts: Facts,
     pub(crate) follows: Follows,
     /// The recording began in its middle.
@@ -129,7 +129,7 @@ pub(crate) struct Session {
     pub(crate) ended: Option<(Moment, SessionEnd)>,
     pub(crate) last: Offset,
     /// In a capture the response stands beside its request.
-    pub(crate) beside: Option<Beside>,
+    pub(crate) beside: Option<CapturePair>,
     eras: EraTracker,
     // Which answer belongs to which request, by what ids mean.
     conversation: Conversation<()>,
@@ -143,7 +143,7 @@ pub(crate) struct Session {
 const LATEST: usize = 4_096;
 
 impl Session {
-    pub(crate) fn new(key: SessionKey, sort: Sort, facts: Facts, follows: Follows) -> Self {
+    pub(crate) fn new(key: SessionKey, sort: SessionKind, facts: Facts, follows: Follows) -> Self {
         Self {
             key,
             sort,
@@ -245,7 +245,7 @@ impl Session {
     /// Whether it is a session over HTTP of which is missing how it began: it may be one
     /// over the transport of 2024-11-05.
     pub(crate) fn is_adrift(&self) -> bool {
-        self.gap && self.sort == Sort::Http && self.http.id.is_none()
+        self.gap && self.sort == SessionKind::Http && self.http.id.is_none()
     }
 
     /// Whether what travels this way was tampered with.
@@ -300,24 +300,24 @@ impl Session {
     /// answered something later on the same pipe, or enough time has passed.
     pub(crate) fn knew(&self, dir: Direction, earlier: Moment, now: Offset) -> bool {
         // Behind a gateway only what goes to the process is in order.
-        let piped =
-            self.sort == Sort::Process || self.process.is_some() && dir == Direction::ToServer;
+        let piped = self.sort == SessionKind::Process
+            || self.process.is_some() && dir == Direction::ToServer;
         piped && pick(self.read, dir) >= earlier.seq
             || self.facts.timed && now.since(earlier.at) > self.facts.grace
     }
 
     /// Whether this conduit is a pipe and no HTTP exchange.
     pub(crate) fn is_pipe(&self, conduit: ConduitId) -> bool {
-        self.sort == Sort::Process || self.process == Some(conduit)
+        self.sort == SessionKind::Process || self.process == Some(conduit)
     }
 
     /// What may carry its messages.
     pub(crate) fn carriers(&self) -> Carriers {
         match self.sort {
-            Sort::Process => Carriers::LINE,
-            Sort::Document => Carriers::DOCUMENT,
-            Sort::Http if self.process.is_some() => Carriers::HTTP.and(Carriers::LINE),
-            Sort::Exchange | Sort::Http => Carriers::HTTP,
+            SessionKind::Process => Carriers::LINE,
+            SessionKind::Document => Carriers::DOCUMENT,
+            SessionKind::Http if self.process.is_some() => Carriers::HTTP.and(Carriers::LINE),
+            SessionKind::Exchange | SessionKind::Http => Carriers::HTTP,
         }
     }
 

@@ -34,12 +34,12 @@ pub(crate) struct Input {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Listen {
     pub(crate) acknowledged: bool,
-    pub(crate) wants: Wants,
+    pub(crate) wants: SubscriptionFilter,
 }
 
 /// What a subscription asks for, or honours.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wants {
+pub(crate) struct SubscriptionFilter {
     pub(crate) tools: bool,
     pub(crate) prompts: bool,
     pub(crate) resources: bool,
@@ -71,7 +71,7 @@ impl Modern {
         }
     }
 
-    pub(crate) fn listen(&mut self, id: Key, wants: Wants) {
+    pub(crate) fn listen(&mut self, id: Key, wants: SubscriptionFilter) {
         if self.listens.len() >= LISTENS {
             self.forgotten = true;
             return;
@@ -84,7 +84,7 @@ impl Modern {
     }
 }
 
-impl Wants {
+impl SubscriptionFilter {
     /// Reads the member `notifications` of a listen request or an acknowledgement.
     pub(crate) fn read(value: Option<Value<'_>>) -> Self {
         let Some(value) = value else {

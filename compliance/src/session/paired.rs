@@ -5,7 +5,7 @@ use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::event::{Direction, Event};
 use tapewright_schemas::json;
 
-use super::asked::Asked;
+use super::pending_request::PendingRequest;
 use super::{LATEST, Session, pick_mut};
 use crate::id::Key;
 use crate::message::Message;
@@ -32,7 +32,7 @@ pub(crate) enum Answer<'a> {
     /// It has no id to go by.
     Nameless,
     /// A request that awaits it.
-    Pairs(&'a Asked),
+    Pairs(&'a PendingRequest),
     /// A request that had its response before.
     Again,
     /// A request that may have been forgotten, or missed.
@@ -43,21 +43,21 @@ pub(crate) enum Answer<'a> {
 
 /// In a capture a response stands beside its request, whatever their ids say.
 #[derive(Debug)]
-pub(crate) struct Beside {
+pub(crate) struct CapturePair {
     /// The id of that request, if it is one.
     pub(crate) key: Option<Key>,
-    pub(super) request: Stands,
+    pub(super) request: PairedRequest,
 }
 
 /// The request that the next response stands beside.
 #[derive(Debug)]
-pub(super) enum Stands {
+pub(super) enum PairedRequest {
     /// There is none.
     Nowhere,
     /// One that the fold knows.
     Noted(Handle),
     /// One without an id: that it was answered makes it a request.
-    Alone(Box<Asked>),
+    Alone(Box<PendingRequest>),
 }
 
 impl Paired {
@@ -124,9 +124,9 @@ impl Session {
         let requests = self.requests(message.dir.opposite());
         if let Some(beside) = &self.beside {
             let asked = match &beside.request {
-                Stands::Nowhere => None,
-                Stands::Noted(handle) => requests.get(*handle),
-                Stands::Alone(asked) => Some(&**asked),
+                PairedRequest::Nowhere => None,
+                PairedRequest::Noted(handle) => requests.get(*handle),
+                PairedRequest::Alone(asked) => Some(&**asked),
             };
             return asked.map_or(Answer::Nobody, Answer::Pairs);
         }
@@ -144,25 +144,25 @@ impl Session {
     }
 
     /// The request that a response answers, which awaits it no longer.
-    pub(super) fn take_answered(&mut self, message: &Message<'_>) -> Option<Asked> {
+    pub(super) fn take_answered(&mut self, message: &Message<'_>) -> Option<PendingRequest> {
         let way = message.dir.opposite();
         let handle = match &mut self.beside {
             None if message.key == Key::Null => return None,
             None => message.paired.handle?,
-            Some(beside) => match std::mem::replace(&mut beside.request, Stands::Nowhere) {
-                Stands::Nowhere => return None,
-                Stands::Noted(handle) => {
+            Some(beside) => match std::mem::replace(&mut beside.request, PairedRequest::Nowhere) {
+                PairedRequest::Nowhere => return None,
+                PairedRequest::Noted(handle) => {
                     self.conversation.take(handle);
                     handle
                 }
-                Stands::Alone(asked) => return Some(*asked),
+                PairedRequest::Alone(asked) => return Some(*asked),
             },
         };
         self.requests_mut(way).take(handle)
     }
 
     /// Notes what is known of a request while it is in flight.
-    pub(super) fn note(&mut self, message: &Message<'_>, asked: Asked) {
+    pub(super) fn note(&mut self, message: &Message<'_>, asked: PendingRequest) {
         if let Some(evicted) = message.paired.evicted {
             drop(self.requests_mut(Direction::ToServer).take(evicted));
             drop(self.requests_mut(Direction::ToClient).take(evicted));
@@ -171,7 +171,7 @@ impl Session {
         let is_request = matches!(message.envelope.kind, Kind::Request { .. });
         let Some(handle) = message.paired.handle.filter(|_| is_request) else {
             if let Some(beside) = &mut self.beside {
-                beside.request = Stands::Alone(Box::new(asked));
+                beside.request = PairedRequest::Alone(Box::new(asked));
             }
             return;
         };
@@ -187,7 +187,7 @@ impl Session {
         }
         // What stands beside a batch answers none of its members.
         if let Some(beside) = self.beside.as_mut().filter(|one| one.key.is_some()) {
-            beside.request = Stands::Noted(handle);
+            beside.request = PairedRequest::Noted(handle);
         }
         self.requests_mut(message.dir).insert(handle, asked);
     }
@@ -199,15 +199,15 @@ impl Session {
     }
 
     /// The request in flight that a request shares its id with.
-    pub(crate) fn shares_id(&self, message: &Message<'_>) -> Option<&Asked> {
+    pub(crate) fn shares_id(&self, message: &Message<'_>) -> Option<&PendingRequest> {
         self.requests(message.dir).get(message.paired.first?)
     }
 }
 
-impl Beside {
+impl CapturePair {
     /// Of the next response this is known.
     pub(crate) fn new(key: Option<Key>) -> Self {
-        let request = Stands::Nowhere;
+        let request = PairedRequest::Nowhere;
         Self { key, request }
     }
 }

@@ -41,7 +41,7 @@ pub(crate) enum Progress {
 
 /// What is known of a token.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Known {
+pub(crate) enum TokenState {
     Active(Token),
     Done(Token),
     /// It may have been forgotten.
@@ -53,15 +53,15 @@ const ACTIVE: usize = 16_384;
 const DONE: usize = 4_096;
 
 impl Tokens {
-    pub(crate) fn find(&self, key: Key) -> Known {
+    pub(crate) fn find(&self, key: Key) -> TokenState {
         if let Some(token) = self.active.get(&key) {
-            Known::Active(*token)
+            TokenState::Active(*token)
         } else if let Some(token) = self.done.get(&key) {
-            Known::Done(*token)
+            TokenState::Done(*token)
         } else if self.forgotten {
-            Known::Perhaps
+            TokenState::Perhaps
         } else {
-            Known::Never
+            TokenState::Never
         }
     }
 
@@ -191,8 +191,11 @@ mod tests {
             tokens.begin(Key::Integer(number), moment, false);
             tokens.end(Key::Integer(number), moment, 0);
         }
-        assert!(matches!(tokens.find(Key::Integer(9_999)), Known::Done(_)));
-        assert!(matches!(tokens.find(Key::Integer(0)), Known::Perhaps));
+        assert!(matches!(
+            tokens.find(Key::Integer(9_999)),
+            TokenState::Done(_)
+        ));
+        assert!(matches!(tokens.find(Key::Integer(0)), TokenState::Perhaps));
         assert!(tokens.done.len() <= DONE && tokens.order.len() <= DONE);
     }
 }

@@ -3,7 +3,7 @@
 use tapewright_schemas::slices::Part as _;
 
 use super::types::{ANNOTATIONS, ICONS, OBJECT, TITLE};
-use super::{Kind, Member, Wrong, check, may, need};
+use super::{Kind, Member, ShapeError, check, may, need};
 use crate::revision::{R4, Revisions};
 use crate::value::{Value, quoted};
 
@@ -63,13 +63,13 @@ const MEDIA: &[Member] = &[
 ];
 
 /// What is wrong with a block.
-pub(crate) fn block(value: Value<'_>, possible: Revisions) -> Result<(), Wrong> {
+pub(crate) fn block(value: Value<'_>, possible: Revisions) -> Result<(), ShapeError> {
     if !value.is_object() {
         let what = format!("is {}, not an object", value.kind());
-        return Err(Wrong::here(what));
+        return Err(ShapeError::here(what));
     }
     let Some(kind) = value.get("type") else {
-        return Err(Wrong::here("has no string `type`".to_owned()));
+        return Err(ShapeError::here("has no string `type`".to_owned()));
     };
     let known = BLOCKS.iter().find(|(name, _, _)| kind.is(name));
     let Some((name, since, members)) = known else {
@@ -78,17 +78,17 @@ pub(crate) fn block(value: Value<'_>, possible: Revisions) -> Result<(), Wrong> 
             None => kind.kind().to_owned(),
         };
         let what = format!("is {found}, which no revision has");
-        return Err(Wrong::here(what).under("type"));
+        return Err(ShapeError::here(what).under("type"));
     };
     if !since.meets(possible) {
         let what = format!("is `{name}`, which belongs to {}", since.words());
-        return Err(Wrong::here(what).under("type"));
+        return Err(ShapeError::here(what).under("type"));
     }
     check(value, members, possible)
 }
 
 /// What is wrong with blocks: an array of them, or a single one where that is allowed.
-pub(crate) fn blocks(value: Value<'_>, possible: Revisions) -> Result<(), Wrong> {
+pub(crate) fn blocks(value: Value<'_>, possible: Revisions) -> Result<(), ShapeError> {
     if !value.is_array() {
         return block(value, possible);
     }
@@ -121,17 +121,17 @@ pub(crate) fn is_one_text(result: Value<'_>) -> bool {
 const RESOURCE: &[Member] = &[need("uri", Kind::Text), may("mimeType", Kind::Text)];
 
 /// What is wrong with what a resource holds.
-pub(super) fn resource(value: Value<'_>, possible: Revisions) -> Result<(), Wrong> {
+pub(super) fn resource(value: Value<'_>, possible: Revisions) -> Result<(), ShapeError> {
     check(value, RESOURCE, possible)?;
     let (text, blob) = (value.get("text"), value.get("blob"));
     match (text, blob) {
         (Some(one), _) | (None, Some(one)) if one.is_string() => Ok(()),
         (Some(one), _) => {
-            Err(Wrong::here(format!("is {}, not a string", one.kind())).under("text"))
+            Err(ShapeError::here(format!("is {}, not a string", one.kind())).under("text"))
         }
         (None, Some(one)) => {
-            Err(Wrong::here(format!("is {}, not a string", one.kind())).under("blob"))
+            Err(ShapeError::here(format!("is {}, not a string", one.kind())).under("blob"))
         }
-        (None, None) => Err(Wrong::here("has neither `text` nor `blob`".to_owned())),
+        (None, None) => Err(ShapeError::here("has neither `text` nor `blob`".to_owned())),
     }
 }

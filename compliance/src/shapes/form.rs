@@ -1,18 +1,18 @@
 //! The schema of a form, as an elicitation asks for one: flat, of primitive values.
 
 use super::types::TEXTS;
-use super::{Kind, Member, Wrong, may};
+use super::{Kind, Member, ShapeError, may};
 use crate::revision::{R4, Revisions};
 use crate::value::{Value, quoted};
 
 /// What is wrong with a `requestedSchema`.
-pub(crate) fn check(schema: Value<'_>, possible: Revisions) -> Result<(), Wrong> {
+pub(crate) fn check(schema: Value<'_>, possible: Revisions) -> Result<(), ShapeError> {
     if !schema.get("type").is_some_and(|kind| kind.is("object")) {
-        return Err(Wrong::here("is not of `type` \"object\"".to_owned()));
+        return Err(ShapeError::here("is not of `type` \"object\"".to_owned()));
     }
     let properties = schema.get("properties").filter(|one| one.is_object());
     let Some(properties) = properties else {
-        return Err(Wrong::here("has no object `properties`".to_owned()));
+        return Err(ShapeError::here("has no object `properties`".to_owned()));
     };
     super::check(schema, SCHEMA, possible)?;
     let mut first = Ok(());
@@ -56,8 +56,8 @@ const STRING: &[Member] = &[
 ];
 
 /// One field of the form. From 2025-11-25 on it may also be a choice of several from a list.
-fn field(property: Value<'_>, possible: Revisions) -> Result<(), Wrong> {
-    let wrong = |what: String| Err(Wrong::here(what));
+fn field(property: Value<'_>, possible: Revisions) -> Result<(), ShapeError> {
+    let wrong = |what: String| Err(ShapeError::here(what));
     let Some(kind) = property.get("type").and_then(Value::string) else {
         return wrong("has no string `type`".to_owned());
     };

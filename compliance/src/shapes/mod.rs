@@ -70,7 +70,7 @@ pub(crate) struct Member {
 
 /// What is wrong with a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wrong {
+pub(crate) struct ShapeError {
     /// JSON pointer to it; what is missing is pointed at by what should hold it.
     pub(crate) pointer: String,
     /// What it is, in words that follow a name: that it has no string of some name.
@@ -109,12 +109,15 @@ pub(crate) fn check(
     object: Value<'_>,
     members: &'static [Member],
     possible: Revisions,
-) -> Result<(), Wrong> {
+) -> Result<(), ShapeError> {
     if members.is_empty() {
         return Ok(());
     }
     if !object.is_object() {
-        return Err(Wrong::here(format!("is {}, not an object", object.kind())));
+        return Err(ShapeError::here(format!(
+            "is {}, not an object",
+            object.kind()
+        )));
     }
     check_fields(object, &Fields::of(object), members, possible)
 }
@@ -125,7 +128,7 @@ pub(crate) fn check_fields(
     fields: &Fields,
     members: &'static [Member],
     possible: Revisions,
-) -> Result<(), Wrong> {
+) -> Result<(), ShapeError> {
     for member in members {
         if !member.revisions.covers(possible) {
             continue;
@@ -136,7 +139,7 @@ pub(crate) fn check_fields(
                 .check(value, possible)
                 .map_err(|wrong| wrong.under(member.name))?,
             None if member.required => {
-                return Err(Wrong::here(format!("has no {}", member.in_words())));
+                return Err(ShapeError::here(format!("has no {}", member.in_words())));
             }
             None => {}
         }
@@ -166,7 +169,7 @@ impl Member {
 }
 
 impl Kind {
-    fn check(self, value: Value<'_>, possible: Revisions) -> Result<(), Wrong> {
+    fn check(self, value: Value<'_>, possible: Revisions) -> Result<(), ShapeError> {
         let fits = match self {
             Self::Any => true,
             Self::Boolean => value.boolean().is_some(),
@@ -206,7 +209,7 @@ impl Kind {
             _ => "an object",
         };
         let what = format!("is {}, not {wanted}", value.kind());
-        Err(Wrong::here(what))
+        Err(ShapeError::here(what))
     }
 }
 
@@ -216,25 +219,25 @@ fn are_texts(list: Value<'_>) -> bool {
     all
 }
 
-fn word(value: Value<'_>, words: &[&str]) -> Result<(), Wrong> {
+fn word(value: Value<'_>, words: &[&str]) -> Result<(), ShapeError> {
     if words.iter().any(|word| value.is(word)) {
         return Ok(());
     }
     let Some(text) = value.string() else {
         let what = format!("is {}, not a string", value.kind());
-        return Err(Wrong::here(what));
+        return Err(ShapeError::here(what));
     };
     if text.starts_with("<REDACTED") {
         return Ok(());
     }
     let what = format!("is {}, not one of `{}`", quoted(&text), words.join("`, `"));
-    Err(Wrong::here(what))
+    Err(ShapeError::here(what))
 }
 
-fn list(value: Value<'_>, kind: Kind, possible: Revisions) -> Result<(), Wrong> {
+fn list(value: Value<'_>, kind: Kind, possible: Revisions) -> Result<(), ShapeError> {
     if !value.is_array() {
         let what = format!("is {}, not an array", value.kind());
-        return Err(Wrong::here(what));
+        return Err(ShapeError::here(what));
     }
     let (mut number, mut first) = (0_usize, Ok(()));
     value.elements(|element| {
@@ -248,10 +251,10 @@ fn list(value: Value<'_>, kind: Kind, possible: Revisions) -> Result<(), Wrong> 
     first
 }
 
-fn map(value: Value<'_>, kind: Kind, possible: Revisions) -> Result<(), Wrong> {
+fn map(value: Value<'_>, kind: Kind, possible: Revisions) -> Result<(), ShapeError> {
     if !value.is_object() {
         let what = format!("is {}, not an object", value.kind());
-        return Err(Wrong::here(what));
+        return Err(ShapeError::here(what));
     }
     let mut first = Ok(());
     value.members(|name, value| {
@@ -265,7 +268,7 @@ fn map(value: Value<'_>, kind: Kind, possible: Revisions) -> Result<(), Wrong> {
     first
 }
 
-impl Wrong {
+impl ShapeError {
     fn here(what: String) -> Self {
         Self {
             pointer: String::new(),

@@ -3,7 +3,7 @@
 use super::types::{
     AS_TASK, CLIENT, IMPLEMENTATION, LENT_TOOL, LEVEL, MESSAGE, OBJECT, PAGE, TEXTS, TITLE,
 };
-use super::{Kind, Member, Wrong, check, content, may, need, results};
+use super::{Kind, Member, ShapeError, check, content, may, need, results};
 use crate::method::Method;
 use crate::revision::{R4, R5, Revisions};
 use crate::value::Value;
@@ -82,7 +82,7 @@ const COMPLETE: &[Member] = &[
 ];
 
 /// What is wrong with the reference of a completion.
-pub(super) fn reference(value: Value<'_>, possible: Revisions) -> Result<(), Wrong> {
+pub(super) fn reference(value: Value<'_>, possible: Revisions) -> Result<(), ShapeError> {
     check(value, REFERENCE, possible)?;
     let named = value.get("type").is_some_and(|kind| kind.is("ref/prompt"));
     let members = if named {
@@ -95,7 +95,7 @@ pub(super) fn reference(value: Value<'_>, possible: Revisions) -> Result<(), Wro
 
 /// What is wrong with an answer to a request for input: it is the result of one of the three
 /// requests that may be made so (2026-07-28, basic/patterns/mrtr).
-pub(super) fn given(value: Value<'_>, possible: Revisions) -> Result<(), Wrong> {
+pub(super) fn given(value: Value<'_>, possible: Revisions) -> Result<(), ShapeError> {
     let members = if value.get("action").is_some() {
         results::of(Method::ElicitationCreate)
     } else if value.get("roots").is_some() {

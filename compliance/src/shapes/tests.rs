@@ -3,7 +3,7 @@ use crate::method::Method;
 use crate::revision::{R1, R3, R4, R5, Revisions};
 use crate::value::Value;
 
-fn told(outcome: Result<(), super::Wrong>) -> String {
+fn told(outcome: Result<(), super::ShapeError>) -> String {
     match outcome {
         Ok(()) => "fine".to_owned(),
         Err(wrong) => wrong.told("it"),

@@ -9,7 +9,7 @@ use tapewright_schemas::tape::Reader;
 
 /// One finding, as it is compared: without its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct ComparedFinding {
     pub(crate) code: Code,
     status: Status,
     side: Side,
@@ -29,10 +29,10 @@ pub(crate) fn outcomes(tape: &[u8]) -> Vec<Outcome> {
 }
 
 /// What is found on a tape, by every rule.
-pub(crate) fn found(tape: &[u8]) -> Vec<Told> {
+pub(crate) fn found(tape: &[u8]) -> Vec<ComparedFinding> {
     let all = outcomes(tape);
     let findings = all.iter().flat_map(|one| &one.findings);
-    let told = findings.map(|one| Told {
+    let told = findings.map(|one| ComparedFinding {
         code: one.code,
         status: one.status,
         side: one.side,
@@ -42,7 +42,7 @@ pub(crate) fn found(tape: &[u8]) -> Vec<Told> {
 }
 
 /// What is among `after` and was not before.
-pub(crate) fn added(before: &[Told], after: &[Told]) -> Vec<Told> {
+pub(crate) fn added(before: &[ComparedFinding], after: &[ComparedFinding]) -> Vec<ComparedFinding> {
     let mut left = before.to_vec();
     let mut added = after.to_vec();
     added.retain(|one| match left.iter().position(|other| other == one) {

@@ -19,10 +19,10 @@ use std::collections::BTreeSet;
 use tapewright_compliance::code::Code;
 use tapewright_compliance::table::TABLE;
 
-use self::judged::{Told, added, found};
+use self::judged::{ComparedFinding, added, found};
 
 /// Judges every plan; what went otherwise than it should.
-fn surprises(of: impl Fn(&plan::Plan, &[Told]) -> Option<String>) -> Vec<String> {
+fn surprises(of: impl Fn(&plan::Plan, &[ComparedFinding]) -> Option<String>) -> Vec<String> {
     let tell = |plan: &plan::Plan| {
         let before = found(&plan.base().tape());
         of(plan, &before)

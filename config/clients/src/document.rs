@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::client::Client;
 use crate::edit::Edit;
 use crate::format::{Format, Tree};
-use crate::node::{Content, Held, Map, Node};
-use crate::refusal::Why;
+use crate::node::{Content, Map, Node, Obstacle};
+use crate::refusal::RefusalReason;
 use crate::shape::Command;
 
 /// The members whose values are shown to nobody, in any client.
@@ -82,7 +82,7 @@ impl Transport {
 /// An entry, and what holds it.
 pub(crate) struct Entry<'d> {
     pub(crate) node: &'d Node,
-    pub(crate) held: Option<Held>,
+    pub(crate) held: Option<Obstacle>,
 }
 
 /// The part of an entry that says which process is started.
@@ -100,13 +100,13 @@ impl<'t> Document<'t> {
     ///
     /// # Errors
     ///
-    /// [`Why::Unreadable`] when it is not of its format.
+    /// [`RefusalReason::Unreadable`] when it is not of its format.
     pub fn read(
         client: &'static Client,
         format: Format,
         servers: &[Vec<String>],
         text: &'t str,
-    ) -> Result<Self, Why> {
+    ) -> Result<Self, RefusalReason> {
         let body = text.strip_prefix(MARK).unwrap_or(text);
         // A client that has just been installed may have left the file empty.
         let is_empty = body.trim().is_empty();
@@ -171,7 +171,7 @@ impl<'t> Document<'t> {
     }
 
     /// The collection of servers, and what holds it.
-    fn container(&self) -> Result<Option<(&Node, Option<Held>)>, Why> {
+    fn container(&self) -> Result<Option<(&Node, Option<Obstacle>)>, RefusalReason> {
         for path in &self.servers {
             if let Some((node, held)) = follow(&self.tree.root, path)?
                 && self.is_container(node)
@@ -195,13 +195,13 @@ impl<'t> Document<'t> {
     }
 
     /// The entry of a server.
-    pub(crate) fn entry(&self, name: &str) -> Result<Entry<'_>, Why> {
-        let missing = || Why::NoSuchServer(name.to_owned());
+    pub(crate) fn entry(&self, name: &str) -> Result<Entry<'_>, RefusalReason> {
+        let missing = || RefusalReason::NoSuchServer(name.to_owned());
         let (container, held) = self.container()?.ok_or_else(missing)?;
         let mut found = named(container).into_iter().filter(|(key, _)| *key == name);
         let (_, node) = found.next().ok_or_else(missing)?;
         if found.next().is_some() {
-            return Err(Why::Twice(name.to_owned()));
+            return Err(RefusalReason::Twice(name.to_owned()));
         }
         Ok(Entry {
             node,
@@ -210,7 +210,7 @@ impl<'t> Document<'t> {
     }
 
     /// The process that an entry starts.
-    pub(crate) fn process<'d>(&self, node: &'d Node) -> Result<Option<Process<'d>>, Why> {
+    pub(crate) fn process<'d>(&self, node: &'d Node) -> Result<Option<Process<'d>>, RefusalReason> {
         let Some(map) = node.map() else {
             return Ok(None);
         };
@@ -265,8 +265,8 @@ impl<'t> Document<'t> {
 }
 
 /// The program and its arguments.
-fn words(map: &Map, command: Command) -> Result<Vec<String>, Why> {
-    let bad = |member: &str| Why::BadType(member.to_owned());
+fn words(map: &Map, command: Command) -> Result<Vec<String>, RefusalReason> {
+    let bad = |member: &str| RefusalReason::BadType(member.to_owned());
     match command {
         Command::Pair { program, arguments } => {
             let first = map.get(program)?.and_then(|member| member.value.text());
@@ -285,7 +285,10 @@ fn words(map: &Map, command: Command) -> Result<Vec<String>, Why> {
     }
 }
 
-fn follow<'n>(root: &'n Node, path: &[String]) -> Result<Option<(&'n Node, Option<Held>)>, Why> {
+fn follow<'n>(
+    root: &'n Node,
+    path: &[String],
+) -> Result<Option<(&'n Node, Option<Obstacle>)>, RefusalReason> {
     let mut node = root;
     let mut held = root.held;
     for step in path {

@@ -7,7 +7,7 @@ use tapewright_schemas::slices::Part as _;
 use crate::document::Document;
 use crate::edit::quoted;
 use crate::node::{Layout, Map};
-use crate::refusal::Why;
+use crate::refusal::RefusalReason;
 
 impl Document<'_> {
     /// What stands between a value and the next member's own, whose name is `key`. `before` is
@@ -17,7 +17,7 @@ impl Document<'_> {
         map: &Map,
         before: &Range<usize>,
         key: &str,
-    ) -> Result<String, Why> {
+    ) -> Result<String, RefusalReason> {
         let end = self.line_end();
         Ok(match map.layout {
             Layout::Json => format!(",{}{}: ", self.lead(before), quoted(key)),
@@ -35,17 +35,17 @@ impl Document<'_> {
                     .collect();
                 format!("{end}{indent}{key} = ")
             }
-            Layout::TomlDotted => return Err(Why::Dotted),
+            Layout::TomlDotted => return Err(RefusalReason::Dotted),
         })
     }
 
     /// The name of a member with what separates it from its value.
-    pub(crate) fn named(map: &Map, key: &str) -> Result<String, Why> {
+    pub(crate) fn named(map: &Map, key: &str) -> Result<String, RefusalReason> {
         Ok(match map.layout {
             Layout::Json => format!("{}: ", quoted(key)),
             Layout::YamlLines | Layout::YamlFlow => format!("{key}: "),
             Layout::TomlInline | Layout::TomlLines => format!("{key} = "),
-            Layout::TomlDotted => return Err(Why::Dotted),
+            Layout::TomlDotted => return Err(RefusalReason::Dotted),
         })
     }
 

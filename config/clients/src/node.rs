@@ -11,7 +11,7 @@ pub(crate) struct Node {
     pub(crate) span: Range<usize>,
     pub(crate) kind: Content,
     /// Why its bytes cannot be replaced alone, where they cannot.
-    pub(crate) held: Option<Held>,
+    pub(crate) held: Option<Obstacle>,
 }
 
 /// What a value is, as far as entries of clients go.
@@ -58,7 +58,7 @@ pub(crate) enum Layout {
 
 /// Why the bytes of a value cannot be replaced alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
+pub enum Obstacle {
     /// An anchor, to which other places may refer.
     Anchor,
     /// An alias, which stands for another place.
@@ -113,7 +113,7 @@ impl Node {
     }
 
     /// Why it, or something in it, is held.
-    pub(crate) fn held_within(&self) -> Option<Held> {
+    pub(crate) fn held_within(&self) -> Option<Obstacle> {
         self.held.or_else(|| match &self.kind {
             Content::Map(map) => map
                 .members
@@ -127,11 +127,11 @@ impl Node {
 
 impl Map {
     /// The member of a name. Where there are two, clients disagree on which one counts.
-    pub(crate) fn get(&self, key: &str) -> Result<Option<&Member>, Twice> {
+    pub(crate) fn get(&self, key: &str) -> Result<Option<&Member>, DuplicateName> {
         let mut found = self.members.iter().filter(|member| member.key == key);
         let first = found.next();
         if found.next().is_some() {
-            return Err(Twice(key.to_owned()));
+            return Err(DuplicateName(key.to_owned()));
         }
         Ok(first)
     }
@@ -139,4 +139,4 @@ impl Map {
 
 /// A name that is there twice.
 #[derive(Debug)]
-pub(crate) struct Twice(pub(crate) String);
+pub(crate) struct DuplicateName(pub(crate) String);

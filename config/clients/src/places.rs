@@ -4,7 +4,7 @@ use crate::client::{Base, Client, KnownFile, Scope, System};
 
 /// What paths depend on.
 #[derive(Clone, Copy)]
-pub struct World<'a> {
+pub struct PathEnvironment<'a> {
     /// The operating system.
     pub system: System,
     /// The home folder.
@@ -28,13 +28,13 @@ pub struct Candidate {
 
 /// The files of a client on this machine, whether they are there or not.
 #[must_use]
-pub fn candidates(client: &Client, world: &World<'_>) -> Vec<Candidate> {
+pub fn candidates(client: &Client, world: &PathEnvironment<'_>) -> Vec<Candidate> {
     let here = |place: &&KnownFile| place.systems.contains(&world.system);
     let places = client.places.iter().filter(here);
     places.filter_map(|place| world.candidate(place)).collect()
 }
 
-impl World<'_> {
+impl PathEnvironment<'_> {
     fn candidate(&self, place: &KnownFile) -> Option<Candidate> {
         let base = self.base(place.base)?;
         let filled = |step: &&str| step.replace("{project}", self.project);
@@ -103,7 +103,7 @@ mod tests {
         } else {
             "/home/ada"
         };
-        let world = World {
+        let world = PathEnvironment {
             system,
             home,
             project: "/work/p",

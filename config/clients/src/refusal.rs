@@ -1,20 +1,20 @@
 //! What is not done, and what to do by hand instead.
 
 use crate::format::Unreadable;
-use crate::node::{Held, Twice};
+use crate::node::{DuplicateName, Obstacle};
 
 /// An entry that stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct Refusal {
     /// Why.
-    pub why: Why,
+    pub why: RefusalReason,
     /// The change to make by hand, as lines of text; nothing where there is none.
     pub by_hand: Vec<String>,
 }
 
-impl From<Why> for Refusal {
-    fn from(why: Why) -> Self {
+impl From<RefusalReason> for Refusal {
+    fn from(why: RefusalReason) -> Self {
         Self {
             why,
             by_hand: Vec::new(),
@@ -24,7 +24,7 @@ impl From<Why> for Refusal {
 
 /// Why an entry stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Why {
+pub enum RefusalReason {
     /// The file is not of its format.
     #[error("the file cannot be read: {0}")]
     Unreadable(Unreadable),
@@ -45,7 +45,7 @@ pub enum Why {
     BadType(String),
     /// Something stands elsewhere, or elsewhere depends on it.
     #[error("{}", held(*.0))]
-    Held(Held),
+    NotReplaceable(Obstacle),
     /// The entry is spread over names with dots.
     #[error("it is written with dotted keys")]
     Dotted,
@@ -63,24 +63,24 @@ pub enum Why {
     Unsure,
 }
 
-fn held(held: Held) -> &'static str {
+fn held(held: Obstacle) -> &'static str {
     match held {
-        Held::Anchor => "it has an anchor",
-        Held::Alias => "it is an alias",
-        Held::Merge => "it uses the merge key `<<`",
-        Held::Tag => "it has a tag",
-        Held::Block => "it is a multi-line string",
+        Obstacle::Anchor => "it has an anchor",
+        Obstacle::Alias => "it is an alias",
+        Obstacle::Merge => "it uses the merge key `<<`",
+        Obstacle::Tag => "it has a tag",
+        Obstacle::Block => "it is a multi-line string",
     }
 }
 
-impl From<Unreadable> for Why {
+impl From<Unreadable> for RefusalReason {
     fn from(unreadable: Unreadable) -> Self {
         Self::Unreadable(unreadable)
     }
 }
 
-impl From<Twice> for Why {
-    fn from(Twice(key): Twice) -> Self {
+impl From<DuplicateName> for RefusalReason {
+    fn from(DuplicateName(key): DuplicateName) -> Self {
         Self::Twice(key)
     }
 }

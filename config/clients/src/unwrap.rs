@@ -6,8 +6,8 @@ use crate::document::Document;
 use crate::edit::{Edit, in_order};
 use crate::format::Format;
 use crate::node::{Map, Member, Node};
-use crate::refusal::Why;
-use crate::wrap::{Kept, Part, Slice};
+use crate::refusal::RefusalReason;
+use crate::wrap::{OriginalEntry, Part, Slice};
 
 /// What unwrapping does.
 #[derive(Debug, PartialEq, Eq)]
@@ -21,24 +21,24 @@ impl Document<'_> {
     ///
     /// # Errors
     ///
-    /// [`Why::Edited`] when what wrapping wrote was changed since; what stands elsewhere in the
+    /// [`RefusalReason::Edited`] when what wrapping wrote was changed since; what stands elsewhere in the
     /// file may have changed. A client may also have laid out JSON anew.
-    pub fn unwrap(&self, kept: &Kept) -> Result<Restored, Why> {
+    pub fn unwrap(&self, kept: &OriginalEntry) -> Result<Restored, RefusalReason> {
         let entry = self.entry(&kept.name)?;
         let mut edits = Vec::new();
         for slice in &kept.slices {
             let range = self.locate(entry.node, slice)?;
             edits.push(self.edit(&range, slice.original.clone()));
         }
-        let edits = in_order(edits).ok_or(Why::Unsure)?;
+        let edits = in_order(edits).ok_or(RefusalReason::Unsure)?;
         Ok(Restored { edits })
     }
 
     /// Where our slice stands now.
-    fn locate(&self, node: &Node, slice: &Slice) -> Result<Range<usize>, Why> {
+    fn locate(&self, node: &Node, slice: &Slice) -> Result<Range<usize>, RefusalReason> {
         let edited = || {
             let first = slice.members.first().map(|(name, _)| name.clone());
-            Why::Edited(first.unwrap_or_default())
+            RefusalReason::Edited(first.unwrap_or_default())
         };
         let mut node = node;
         for step in &slice.path {
@@ -64,11 +64,11 @@ impl Document<'_> {
     }
 
     /// The members of our slice, which mean what we wrote.
-    fn unchanged<'d>(map: &'d Map, slice: &Slice) -> Result<Vec<&'d Member>, Why> {
+    fn unchanged<'d>(map: &'d Map, slice: &Slice) -> Result<Vec<&'d Member>, RefusalReason> {
         let each = slice.members.iter().map(|(name, meaning)| {
             let member = map.get(name)?;
             let member = member.filter(|member| meaning.is_of(&member.value));
-            member.ok_or_else(|| Why::Edited(name.clone()))
+            member.ok_or_else(|| RefusalReason::Edited(name.clone()))
         });
         each.collect()
     }

@@ -7,7 +7,8 @@ use std::fs;
 use std::path::Path;
 
 use tapewright_clients::{
-    CLIENTS, Document, Format, How, Kept, Transport, Why, Wrapped, apply, client, unified,
+    CLIENTS, Document, Format, OriginalEntry, RecordOptions, RefusalReason, Transport, Wrapped,
+    apply, client, unified,
 };
 
 const PROGRAM: &str = "/usr/local/bin/tapewright";
@@ -50,8 +51,8 @@ fn samples() -> Vec<Sample> {
     samples
 }
 
-fn how(server: &str) -> How {
-    How {
+fn how(server: &str) -> RecordOptions {
+    RecordOptions {
         program: PROGRAM.to_owned(),
         options: vec!["--label".to_owned(), server.to_owned()],
         gateway: None,
@@ -61,8 +62,8 @@ fn how(server: &str) -> How {
 fn wrapped(
     document: &Document<'_>,
     server: &str,
-    how: &How,
-) -> (Vec<tapewright_clients::Edit>, Kept) {
+    how: &RecordOptions,
+) -> (Vec<tapewright_clients::Edit>, OriginalEntry) {
     match document.wrap(server, how) {
         Ok(Wrapped::Changed(edits, kept)) => (edits, kept),
         Ok(Wrapped::Already) => panic!("`{server}` is no recorder yet"),
@@ -71,7 +72,7 @@ fn wrapped(
 }
 
 /// Wraps every server that can be, one after the other.
-fn wrap_all(sample: &Sample) -> (String, Vec<Kept>) {
+fn wrap_all(sample: &Sample) -> (String, Vec<OriginalEntry>) {
     let mut text = sample.text.clone();
     let mut all = Vec::new();
     for server in sample.read(&sample.text).servers() {
@@ -86,7 +87,7 @@ fn wrap_all(sample: &Sample) -> (String, Vec<Kept>) {
     (text, all)
 }
 
-fn unwrap_all(sample: &Sample, text: &str, all: &[Kept]) -> String {
+fn unwrap_all(sample: &Sample, text: &str, all: &[OriginalEntry]) -> String {
     let mut text = text.to_owned();
     for kept in all {
         let restored = sample.read(&text).unwrap(kept).unwrap();
@@ -173,10 +174,10 @@ fn a_refusal_says_why() {
     assert!(held("no-twice").contains("twice"));
     assert_eq!(
         why("user.json", "no-headers").0,
-        Why::Credentials("headers".to_owned()).to_string()
+        RefusalReason::Credentials("headers".to_owned()).to_string()
     );
     let (why, by_hand) = why("dotted.toml", "no-bare");
-    assert_eq!(why, Why::Dotted.to_string());
+    assert_eq!(why, RefusalReason::Dotted.to_string());
     assert_eq!(
         by_hand.first().unwrap(),
         &format!("set `command` to \"{PROGRAM}\"")
@@ -276,7 +277,7 @@ fn unwrap_refuses_what_was_edited_since() {
         for kept in all {
             let why = sample.read(&edited).unwrap(&kept).err();
             assert!(
-                matches!(why, Some(Why::Edited(_))),
+                matches!(why, Some(RefusalReason::Edited(_))),
                 "{}: {why:?}",
                 sample.name
             );
@@ -327,7 +328,7 @@ fn a_gateway_takes_the_place_of_a_url_and_nothing_else() {
         .find(|sample| sample.name.ends_with("user.json"))
         .unwrap();
     let document = sample.read(&sample.text);
-    let how = How {
+    let how = RecordOptions {
         gateway: Some("http://127.0.0.1:4000/mcp".to_owned()),
         ..how("x")
     };
@@ -339,7 +340,10 @@ fn a_gateway_takes_the_place_of_a_url_and_nothing_else() {
     assert_eq!(text, sample.text.replace(old, new));
     let restored = sample.read(&text).unwrap(&kept).unwrap();
     assert_eq!(apply(&text, &restored.edits), sample.text);
-    assert_eq!(document.wrap("fs", &how).err().unwrap().why, Why::NotRemote);
+    assert_eq!(
+        document.wrap("fs", &how).err().unwrap().why,
+        RefusalReason::NotRemote
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use proptest::prelude::*;
-use tapewright_clients::{Document, Format, How, Wrapped, apply, client};
+use tapewright_clients::{Document, Format, RecordOptions, Wrapped, apply, client};
 
 /// White space and comments that may stand between two tokens of JSON.
 fn gap() -> impl Strategy<Value = String> {
@@ -167,7 +167,7 @@ proptest! {
         first_in_first_out in any::<bool>(),
     ) {
         let original = file(format, &servers, lines, mark);
-        let how = How {
+        let how = RecordOptions {
             program: "/opt/tape wright/tapewright".to_owned(),
             options: vec!["-o".to_owned(), "C:\\x\\".to_owned()],
             gateway: None,
@@ -201,7 +201,7 @@ proptest! {
         servers in proptest::collection::vec(made(), 2..4),
         others in made(),
     ) {
-        let how = How {
+        let how = RecordOptions {
             program: "tapewright".to_owned(),
             options: Vec::new(),
             gateway: None,
@@ -238,7 +238,7 @@ proptest! {
         let servers = [vec!["a".to_owned()], Vec::new()];
         if let Ok(document) = Document::read(client, format, &servers, &text) {
             for server in document.servers() {
-                let how = How { program: "t".to_owned(), options: Vec::new(), gateway: None };
+                let how = RecordOptions { program: "t".to_owned(), options: Vec::new(), gateway: None };
                 drop(document.wrap(&server.name, &how));
             }
             prop_assert!(document.hidden().len() <= text.len());

@@ -13,7 +13,7 @@ use crate::yaml::{Kind, Node};
 const MAX_FILES: usize = 256;
 
 /// What is known on the way down.
-struct Way {
+struct ImportState {
     /// The folder of the suite, without links; no import may lead out of it.
     folder: Option<PathBuf>,
     /// The files that lead to here, as they are and as they were named.
@@ -29,7 +29,7 @@ impl Loader<'_> {
             return Vec::new();
         };
         let real = self.files.canonical(path).ok();
-        let mut way = Way {
+        let mut way = ImportState {
             folder: real.as_deref().and_then(Path::parent).map(Path::to_owned),
             chain: vec![(real.unwrap_or_else(|| path.to_owned()), path.to_owned())],
             done: HashSet::new(),
@@ -40,13 +40,13 @@ impl Loader<'_> {
         way.found
     }
 
-    fn below(&mut self, document: &Document, path: &Path, way: &mut Way) {
+    fn below(&mut self, document: &Document, path: &Path, way: &mut ImportState) {
         for (entry, place) in entries(document.file, &document.root) {
             self.import(&entry, &place, path, way);
         }
     }
 
-    fn import(&mut self, entry: &str, place: &SourceSpot, importer: &Path, way: &mut Way) {
+    fn import(&mut self, entry: &str, place: &SourceSpot, importer: &Path, way: &mut ImportState) {
         if entry.contains("${") {
             let help = "imports are read before variables have values; write the path out";
             self.refuse(place, format!("cannot resolve `{entry}`"), help);
@@ -84,7 +84,7 @@ impl Loader<'_> {
         entry: &str,
         path: &Path,
         folder: &Path,
-        way: &Way,
+        way: &ImportState,
     ) -> Result<PathBuf, (String, String)> {
         let real = self.files.canonical(path).map_err(|error| {
             let message = format!("cannot read `{}`: {}", path.display(), why(&error));

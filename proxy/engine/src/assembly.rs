@@ -26,19 +26,19 @@ pub(crate) struct Assembly {
     start: usize,
     scanned: usize,
     // A message that outgrew the limit: what is left of it in memory.
-    over: Option<Over>,
+    over: Option<OversizedMessage>,
     limit: usize,
 }
 
 /// What is kept of a message longer than the limit.
 #[derive(Debug)]
-struct Over {
+struct OversizedMessage {
     len: u64,
     head: Bytes,
     last: u8,
 }
 
-impl Over {
+impl OversizedMessage {
     fn start(begin: &[u8], limit: usize) -> Self {
         let head = begin.part(..begin.len().min(HEAD_SIZE).min(limit));
         let mut over = Self {
@@ -161,7 +161,7 @@ impl Assembly {
             over.absorb(message);
             self.buffer.clear();
         } else {
-            self.over = Some(Over::start(message, self.limit));
+            self.over = Some(OversizedMessage::start(message, self.limit));
             // The room of the largest message is not kept for the rest of the session.
             self.buffer = Vec::new();
         }

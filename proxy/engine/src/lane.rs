@@ -12,7 +12,7 @@ use tapewright_schemas::event::{
 
 use crate::assembly::{Assembly, Found, message_of, next_line};
 use crate::outbox::{Outbox, after};
-use crate::policy::{Aside, Decision, Message, Policy};
+use crate::policy::{Decision, Message, Policy, SideAction};
 
 /// When bytes are passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,7 +187,7 @@ impl<P: Policy> Lane<P> {
     }
 
     /// The next thing to be done beside this direction.
-    pub fn poll_aside(&mut self) -> Option<Aside> {
+    pub fn poll_aside(&mut self) -> Option<SideAction> {
         self.outbox.aside()
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use tapewright_schemas::event::{Effect, FaultRef, Faulted, MessageNumber, Offset, Release, What};
 
-use crate::policy::{Aside, Decision, Hold, Holds, Step, Ticket, Verdict};
+use crate::policy::{Decision, Hold, Holds, SideAction, Step, Ticket, Verdict};
 
 /// How much one direction holds back before it stops reading, in bytes.
 const HELD_LIMIT_BYTES: usize = 64 << 20;
@@ -30,8 +30,8 @@ pub struct Outbox {
     ready: VecDeque<Bytes>,
     // What is held under a ticket: by the time at which that is due and by their order, and
     // by their order alone where no time is known.
-    timed: BTreeMap<(Offset, u64), Held>,
-    lasting: BTreeMap<u64, Held>,
+    timed: BTreeMap<(Offset, u64), HeldMessage>,
+    lasting: BTreeMap<u64, HeldMessage>,
     order: u64,
     // The policy's count of changes when they were last looked at.
     seen: u64,
@@ -45,7 +45,7 @@ pub struct Outbox {
     waited_until: Option<Offset>,
     // Bytes that are held back, in whatever way.
     weight: usize,
-    asides: VecDeque<Aside>,
+    asides: VecDeque<SideAction>,
 }
 
 /// What is held, and since when.
@@ -72,7 +72,7 @@ impl Note {
 
 /// A message that is held under a ticket.
 #[derive(Debug)]
-struct Held {
+struct HeldMessage {
     ticket: Ticket,
     bytes: Bytes,
 }
@@ -191,7 +191,7 @@ impl Outbox {
     fn hold(&mut self, ticket: Ticket, due: Option<Offset>, bytes: Bytes) {
         self.weight += bytes.len() + OVERHEAD;
         self.order += 1;
-        self.keep(self.order, due, Held { ticket, bytes });
+        self.keep(self.order, due, HeldMessage { ticket, bytes });
     }
 
     /// The next thing that the tape is to be told.
@@ -226,7 +226,7 @@ impl Outbox {
         self.ready.pop_front()
     }
 
-    pub(crate) fn aside(&mut self) -> Option<Aside> {
+    pub(crate) fn aside(&mut self) -> Option<SideAction> {
         self.asides.pop_front()
     }
 
@@ -258,7 +258,7 @@ impl Outbox {
                     Hold::Cut => return true,
                     Hold::Lasting | Hold::Passing => return false,
                 },
-                Step::Aside(_) | Step::Cut | Step::Send(_) => {}
+                Step::Side(_) | Step::Cut | Step::Send(_) => {}
             }
             let Some(step) = self.steps.pop_front() else {
                 break;
@@ -266,7 +266,7 @@ impl Outbox {
             self.weight -= weight(&step);
             match step {
                 Step::Send(bytes) => self.ready.push_back(bytes),
-                Step::Aside(aside) => self.asides.push_back(aside),
+                Step::Side(aside) => self.asides.push_back(aside),
                 Step::Cut => return true,
                 Step::Hold(_) | Step::Stall(_) | Step::Wait { .. } => {}
             }
@@ -295,7 +295,13 @@ impl Outbox {
     }
 
     /// Something that was held and may go; else it is kept.
-    fn look<H: Holds>(&mut self, now: Offset, policy: &H, order: u64, one: Held) -> Option<Bytes> {
+    fn look<H: Holds>(
+        &mut self,
+        now: Offset,
+        policy: &H,
+        order: u64,
+        one: HeldMessage,
+    ) -> Option<Bytes> {
         if let Hold::Over(why) = policy.hold(now, one.ticket) {
             self.over(now, policy, one.ticket, why);
             return Some(one.bytes);
@@ -305,7 +311,7 @@ impl Outbox {
         None
     }
 
-    fn keep(&mut self, order: u64, due: Option<Offset>, one: Held) {
+    fn keep(&mut self, order: u64, due: Option<Offset>, one: HeldMessage) {
         match due {
             Some(due) => drop(self.timed.insert((due, order), one)),
             None => drop(self.lasting.insert(order, one)),
@@ -313,7 +319,7 @@ impl Outbox {
     }
 
     /// All that is held under tickets, in the order in which it came.
-    fn take_held(&mut self) -> BTreeMap<u64, Held> {
+    fn take_held(&mut self) -> BTreeMap<u64, HeldMessage> {
         let mut all = std::mem::take(&mut self.lasting);
         let timed = std::mem::take(&mut self.timed).into_iter();
         all.extend(timed.map(|((_, order), one)| (order, one)));
@@ -325,7 +331,7 @@ impl Outbox {
     pub(crate) fn finish<H: Holds>(&mut self, now: Offset, policy: &H) -> usize {
         let mut lost = 0;
         let steps = std::mem::take(&mut self.steps);
-        for Held { ticket, bytes } in self.take_held().into_values() {
+        for HeldMessage { ticket, bytes } in self.take_held().into_values() {
             match policy.hold(now, ticket) {
                 Hold::Lasting => {
                     lost += 1;
@@ -352,7 +358,7 @@ impl Outbox {
                     }
                 }
                 Step::Cut => open = false,
-                Step::Aside(aside) => self.asides.push_back(aside),
+                Step::Side(aside) => self.asides.push_back(aside),
                 Step::Stall(ticket) => policy.give_back(ticket),
                 Step::Wait { ticket, .. } => {
                     if let Some(ticket) = ticket {
@@ -466,7 +472,7 @@ const OVERHEAD: usize = 128;
 
 fn weight(step: &Step) -> usize {
     match step {
-        Step::Send(bytes) | Step::Aside(Aside::Answer { line: bytes, .. }) => {
+        Step::Send(bytes) | Step::Side(SideAction::Answer { line: bytes, .. }) => {
             bytes.len() + OVERHEAD
         }
         _ => 0,

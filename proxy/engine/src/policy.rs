@@ -150,7 +150,7 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Something beside this direction is done.
-    Aside(Aside),
+    Side(SideAction),
     /// This direction ends here.
     Cut,
     /// Nothing is passed on until the ticket's time is over.
@@ -175,14 +175,14 @@ impl Step {
         match self {
             Self::Hold(ticket) | Self::Stall(ticket) => Some(*ticket),
             Self::Wait { ticket, .. } => *ticket,
-            Self::Aside(_) | Self::Cut | Self::Send(_) => None,
+            Self::Side(_) | Self::Cut | Self::Send(_) => None,
         }
     }
 }
 
 /// What is done beside the direction of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Aside {
+pub enum SideAction {
     /// The client gets the answer to its request in a way that no line can tell.
     Answer {
         /// The answer, without the end of its line.

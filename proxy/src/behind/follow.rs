@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::tape::{Opened, Tape};
 use super::{End, MakeObserver};
 use crate::clock;
-use crate::growth::{Growth, Over, Wakeup};
+use crate::growth::{Growth, WaitEnd, Wakeup};
 use crate::page::Search;
 
 /// Reads tapes behind their writers.
@@ -70,17 +70,17 @@ impl Follower {
             let read = self.read();
             let over = growth.wait(waits.first().copied(), Some(&self.wakeup));
             match over {
-                Over::Grown { came } => {
+                WaitEnd::Grown { came } => {
                     is_due |= came;
                     waits = QUIETER;
                     // Whatever ends it, it is looked at what there is.
                     let _woken_or_over = pause.wait(Some(self.pace), Some(&self.wakeup));
                 }
-                Over::Time if read == 0 => {
+                WaitEnd::Time if read == 0 => {
                     self.settle();
                     waits = waits.split_first().map_or(&[], |(_, later)| later);
                 }
-                Over::Woken | Over::Time => {}
+                WaitEnd::Woken | WaitEnd::Time => {}
             }
         }
         self.search();

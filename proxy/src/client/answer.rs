@@ -7,7 +7,7 @@ use crate::bridge::line::one_line;
 
 /// A request of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked<'a> {
+pub struct ServerRequest<'a> {
     /// Source text of its id.
     pub id: &'a [u8],
     /// Its method.
@@ -39,11 +39,11 @@ pub enum Answer {
 pub trait Answers: Send {
     /// Decides what a request gets. Runs while the caller waits for a reply: it must not
     /// take long.
-    fn answer(&mut self, asked: &Asked<'_>) -> Answer;
+    fn answer(&mut self, asked: &ServerRequest<'_>) -> Answer;
 }
 
-impl<F: FnMut(&Asked<'_>) -> Answer + Send> Answers for F {
-    fn answer(&mut self, asked: &Asked<'_>) -> Answer {
+impl<F: FnMut(&ServerRequest<'_>) -> Answer + Send> Answers for F {
+    fn answer(&mut self, asked: &ServerRequest<'_>) -> Answer {
         self(asked)
     }
 }
@@ -53,13 +53,13 @@ impl<F: FnMut(&Asked<'_>) -> Answer + Send> Answers for F {
 pub struct NoAnswers;
 
 impl Answers for NoAnswers {
-    fn answer(&mut self, _: &Asked<'_>) -> Answer {
+    fn answer(&mut self, _: &ServerRequest<'_>) -> Answer {
         Answer::Default
     }
 }
 
 /// The line of an answer; `None` for silence.
-pub(super) fn line(asked: &Asked<'_>, answers: &mut dyn Answers) -> Option<Bytes> {
+pub(super) fn line(asked: &ServerRequest<'_>, answers: &mut dyn Answers) -> Option<Bytes> {
     let mut body = Vec::new();
     match answers.answer(asked) {
         Answer::Silence => return None,
@@ -97,12 +97,12 @@ mod tests {
     use super::*;
 
     fn answered(method: &str, answer: Answer) -> Option<String> {
-        let asked = Asked {
+        let asked = ServerRequest {
             id: b"\"a\"",
             method,
             params: None,
         };
-        let mut answers = move |_: &Asked<'_>| answer.clone();
+        let mut answers = move |_: &ServerRequest<'_>| answer.clone();
         line(&asked, &mut answers).map(|line| String::from_utf8(line.to_vec()).unwrap())
     }
 

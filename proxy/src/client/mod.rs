@@ -57,7 +57,7 @@ use crate::bridge::line::{id_source, one_line};
 use crate::clock::Clock;
 use crate::upstream::Upstream;
 
-pub use self::answer::{Answer, Answers, Asked, NoAnswers};
+pub use self::answer::{Answer, Answers, NoAnswers, ServerRequest};
 pub use self::error::ClientError;
 pub use self::greeting::{FIRST_STATELESS, Greeting, LATEST_HANDSHAKE, Opening, Revision};
 pub use self::reply::{Passed, Reply};
@@ -344,7 +344,7 @@ impl Client {
             }
             let answer = match &kind {
                 Kind::Request { id, method, params } => {
-                    let asked = Asked {
+                    let asked = ServerRequest {
                         id: &id_source(id),
                         method,
                         params: *params,

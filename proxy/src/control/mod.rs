@@ -18,7 +18,7 @@ pub use self::address::{BadListenAddress, ListenAddress};
 use self::answer::Control;
 pub(crate) use self::answer::{decoded, shown};
 pub use self::view::View;
-use crate::http::listen::{Limits, Listener, Phase, Reached};
+use crate::http::listen::{Limits, Listener, Phase, ReachableAt};
 
 /// A control that serves until it is dropped.
 #[derive(Debug)]
@@ -43,8 +43,8 @@ pub fn serve(
     let listener = runtime.block_on(Listener::bind(place.clone(), None, LIMITS))?;
     let listener = listener.ours();
     let address = match listener.reached()? {
-        Reached::Origin(origin) => origin,
-        Reached::Socket(_) => place.to_string(),
+        ReachableAt::Origin(origin) => origin,
+        ReachableAt::Socket(_) => place.to_string(),
     };
     let token = match place {
         ListenAddress::Tcp(_) => Some(

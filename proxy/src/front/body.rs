@@ -15,12 +15,12 @@ use crate::http::tap::{Share, Undecodable, decoded};
 use tapewright_schemas::event::InPlaceCause;
 
 /// A body in memory, whose share of it is given back when it is dropped.
-pub(crate) struct Held {
+pub(crate) struct BufferedBody {
     share: Share,
     pub(crate) bytes: Bytes,
 }
 
-impl Held {
+impl BufferedBody {
     /// The body without the encodings that its head names, of at most so many bytes. It works
     /// for a while where there are any.
     pub(crate) fn decoded(mut self, head: &HeaderMap, most: usize) -> Result<Self, Refusal> {
@@ -63,7 +63,7 @@ fn too_long(why: String, most: usize) -> Refusal {
 
 impl Front {
     /// Reads a body whole.
-    pub(crate) async fn read(&self, body: Incoming) -> Result<Held, Refusal> {
+    pub(crate) async fn read(&self, body: Incoming) -> Result<BufferedBody, Refusal> {
         self.read_at_most(body, self.settings.body_bytes).await
     }
 
@@ -72,7 +72,7 @@ impl Front {
         &self,
         mut body: Incoming,
         most: usize,
-    ) -> Result<Held, Refusal> {
+    ) -> Result<BufferedBody, Refusal> {
         let too_large = || {
             let why = format!("the body is longer than {most} bytes");
             too_long(why, most)
@@ -116,7 +116,7 @@ impl Front {
             }
             all.extend_from_slice(&data);
         }
-        Ok(Held {
+        Ok(BufferedBody {
             share,
             bytes: all.freeze(),
         })

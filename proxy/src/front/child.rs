@@ -19,7 +19,7 @@ use super::carry::Carry;
 use super::output::Output;
 use super::route::Loss;
 use super::stream::Next;
-use super::switchboard::{Manner, Opened, Switchboard};
+use super::switchboard::{Opened, ProtocolStyle, Switchboard};
 use crate::bridge::line::one_line;
 use crate::bridge::line_queue::{Gone, LineQueue};
 use crate::bridge::lines::LineSource;
@@ -57,7 +57,11 @@ pub(crate) struct Child {
 
 impl Starter {
     /// Starts a server. Blocks for as long as that takes.
-    pub(crate) fn start(&self, manner: Manner, keys: Keys) -> Result<Arc<Child>, StartError> {
+    pub(crate) fn start(
+        &self,
+        manner: ProtocolStyle,
+        keys: Keys,
+    ) -> Result<Arc<Child>, StartError> {
         let link = self.upstream.open()?;
         let (notify, notices) = sync_channel(64);
         let child = Arc::new(Child {
@@ -111,11 +115,11 @@ pub(crate) enum StartError {
     Thread(#[source] io::Error),
 }
 
-fn began(manner: Manner) -> SessionStart {
+fn began(manner: ProtocolStyle) -> SessionStart {
     match manner {
-        Manner::Session => SessionStart::SessionId,
-        Manner::Stateless => SessionStart::Process,
-        Manner::Legacy => SessionStart::EventStream,
+        ProtocolStyle::Session => SessionStart::SessionId,
+        ProtocolStyle::Stateless => SessionStart::Process,
+        ProtocolStyle::Legacy => SessionStart::EventStream,
     }
 }
 

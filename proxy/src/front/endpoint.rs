@@ -14,7 +14,7 @@ use crate::http::body::Outbound;
 use crate::http::listen::Client;
 
 /// One request, taken apart.
-pub(crate) struct Asked {
+pub(crate) struct FrontRequest {
     pub(crate) client: Client,
     pub(crate) head: http::request::Parts,
     pub(crate) body: Incoming,
@@ -42,7 +42,7 @@ impl Front {
         let (head, body) = request.into_parts();
         let exchange = self.exchange(client, &head);
         let beside = self.beside(&head);
-        let asked = Asked {
+        let asked = FrontRequest {
             client,
             head,
             body,
@@ -64,7 +64,10 @@ impl Front {
         }
     }
 
-    async fn dispatch(self: &Arc<Self>, asked: Asked) -> Result<Response<Outbound>, Refused> {
+    async fn dispatch(
+        self: &Arc<Self>,
+        asked: FrontRequest,
+    ) -> Result<Response<Outbound>, Refused> {
         let head = &asked.head;
         if let Err(refused) = self.guard.check(&head.method, &head.uri, &head.headers) {
             let why = refused.to_string();

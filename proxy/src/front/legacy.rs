@@ -10,21 +10,21 @@ use tapewright_schemas::event::{CloseReason, InPlaceCause, SessionEnd};
 
 use super::answer::{events, given, typed};
 use super::check::{self, Refusal};
-use super::endpoint::{Asked, Refused, plain};
+use super::endpoint::{FrontRequest, Refused, plain};
 use super::events::{Events, Show};
 use super::reading::Reading;
 use super::shared::Front;
-use super::switchboard::Manner;
+use super::switchboard::ProtocolStyle;
 use crate::http::body::Outbound;
 
 impl Front {
     /// Begins a session with its stream. It ends with it.
     pub(crate) async fn legacy_stream(
         self: &Arc<Self>,
-        asked: &Asked,
+        asked: &FrontRequest,
     ) -> Result<Response<Outbound>, Refusal> {
         check::takes_events(&asked.head.headers)?;
-        let (name, child) = self.begin(Manner::Legacy).await?;
+        let (name, child) = self.begin(ProtocolStyle::Legacy).await?;
         asked.exchange.belongs_to(child.notes.keys.session);
         let ends = Ends {
             front: Arc::clone(self),
@@ -50,9 +50,9 @@ impl Front {
     /// Takes a message; what answers it comes on the stream.
     pub(crate) async fn legacy_post(
         self: &Arc<Self>,
-        asked: Asked,
+        asked: FrontRequest,
     ) -> Result<Response<Outbound>, Refused> {
-        let Asked {
+        let FrontRequest {
             head,
             body,
             exchange,
@@ -67,7 +67,7 @@ impl Front {
                 "sessionId is missing",
             )));
         };
-        let child = self.session(name, Manner::Legacy).ok_or_else(|| {
+        let child = self.session(name, ProtocolStyle::Legacy).ok_or_else(|| {
             let why = "unknown session; open /sse";
             plain(Refusal::new(StatusCode::NOT_FOUND, InPlaceCause::NoSession, why).coded(-32_001))
         })?;

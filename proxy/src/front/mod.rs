@@ -13,16 +13,16 @@
 //! cannot cross.
 
 mod answer;
-pub mod beside;
 mod body;
 mod carry;
 mod check;
 mod child;
+mod delivery;
 mod endpoint;
 mod events;
 mod exchange;
-mod given;
 mod legacy;
+pub mod non_mcp;
 mod output;
 mod pool;
 mod post;

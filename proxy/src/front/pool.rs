@@ -16,13 +16,13 @@ use std::time::Duration;
 /// The processes of the stateless era.
 #[derive(Debug)]
 pub(crate) struct Pool<T> {
-    children: Vec<Kept<T>>,
+    children: Vec<PooledChild<T>>,
     starting: usize,
     most: usize,
 }
 
 #[derive(Debug)]
-struct Kept<T> {
+struct PooledChild<T> {
     who: Credential,
     child: T,
     // When it had something to do, as far as was looked.
@@ -84,7 +84,7 @@ impl<T: Clone> Pool<T> {
     /// The start of a process is over; it was a success when there is a `child`.
     pub(crate) fn started(&mut self, who: Credential, child: Option<(T, Duration)>) {
         self.starting = self.starting.saturating_sub(1);
-        let kept = child.map(|(child, used)| Kept { who, child, used });
+        let kept = child.map(|(child, used)| PooledChild { who, child, used });
         self.children.extend(kept);
     }
 

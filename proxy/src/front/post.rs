@@ -10,13 +10,13 @@ use tokio::time::timeout;
 
 use super::answer::{events, given, message};
 use super::check::{self, Accepts, Refusal, single};
-use super::endpoint::{Asked, Refused, plain};
+use super::delivery::AbnormalEnd;
+use super::endpoint::{FrontRequest, Refused, plain};
 use super::events::{Events, Learn, Show, priming};
 use super::exchange::{FrontExchange, Reason};
-use super::given::Fate;
 use super::reading::Reading;
 use super::shared::Front;
-use super::switchboard::{Form, Manner, Untaken};
+use super::switchboard::{Form, NotAccepted, ProtocolStyle};
 use crate::bridge::client::SESSION;
 use crate::bridge::line::id_source;
 use crate::bridge::mirror;
@@ -60,9 +60,9 @@ impl Front {
     /// Takes a message.
     pub(crate) async fn post(
         self: &Arc<Self>,
-        asked: Asked,
+        asked: FrontRequest,
     ) -> Result<Response<Outbound>, Refused> {
-        let Asked {
+        let FrontRequest {
             client,
             head,
             body,
@@ -120,7 +120,7 @@ impl Front {
             }
         };
         let mut response = match form {
-            Form::Fate(fate) => return doomed(exchange, fate),
+            Form::Ends(fate) => return doomed(exchange, fate),
             Form::Whole(line) => {
                 if let Some(learn) = learn {
                     learn(&line);
@@ -148,14 +148,14 @@ impl Front {
         reading: Reading,
         exchange: &FrontExchange,
         learn: Option<Learn>,
-    ) -> Result<Response<Outbound>, Fate> {
+    ) -> Result<Response<Outbound>, AbnormalEnd> {
         let stream = reading.opened.stream;
         let (numbered, primed) = {
             let mut board = reading.child.board();
             if let Some(fate) = board.begin(stream) {
                 return Err(fate);
             }
-            let numbered = board.manner() == Manner::Session;
+            let numbered = board.manner() == ProtocolStyle::Session;
             // Clients of older revisions read every event as a message.
             let primed = board
                 .version()
@@ -174,14 +174,14 @@ impl Front {
 }
 
 /// What the client gets for an answer that a fault keeps from it.
-fn doomed(exchange: &FrontExchange, fate: Fate) -> Response<Outbound> {
+fn doomed(exchange: &FrontExchange, fate: AbnormalEnd) -> Response<Outbound> {
     let response = match fate {
-        Fate::Status(status, retry_after) => {
+        AbnormalEnd::Status(status, retry_after) => {
             let response = fault::status_of(status, retry_after);
             return given(exchange, response, Some(Reason::plain(InPlace::Fault)));
         }
-        Fate::Cut(None) => fault::cut_off(),
-        Fate::Cut(Some(part)) => {
+        AbnormalEnd::Cut(None) => fault::cut_off(),
+        AbnormalEnd::Cut(Some(part)) => {
             let mut response = message(StatusCode::OK, Bytes::new());
             *response.body_mut() = Outbound::streaming(CutBehind::new(part));
             exchange.answers(&response, None);
@@ -230,14 +230,16 @@ fn malformed(why: Malformed) -> Refusal {
 }
 
 /// A message that the board does not take.
-pub(crate) fn untaken(why: Untaken) -> Refusal {
+pub(crate) fn untaken(why: NotAccepted) -> Refusal {
     let new = |status, cause| Refusal::new(status, cause, why.to_string());
     match why {
-        Untaken::Repeated => new(StatusCode::BAD_REQUEST, InPlaceCause::IdRepeated).coded(-32_600),
-        Untaken::TooMany => new(
+        NotAccepted::Repeated => {
+            new(StatusCode::BAD_REQUEST, InPlaceCause::IdRepeated).coded(-32_600)
+        }
+        NotAccepted::TooMany => new(
             StatusCode::SERVICE_UNAVAILABLE,
             InPlaceCause::TooManyExchanges,
         ),
-        Untaken::Over => new(StatusCode::NOT_FOUND, InPlaceCause::ServerEnded).coded(-32_001),
+        NotAccepted::Over => new(StatusCode::NOT_FOUND, InPlaceCause::ServerEnded).coded(-32_001),
     }
 }

@@ -18,7 +18,7 @@ use tapewright_schemas::event::Unroutable;
 use tapewright_schemas::json;
 
 use super::stream::Stream;
-use super::switchboard::{GENERAL, Manner, StreamId, Switchboard};
+use super::switchboard::{GENERAL, ProtocolStyle, StreamId, Switchboard};
 use crate::bridge::line::{one_line, text_of};
 
 /// What could not be brought to the client.
@@ -75,7 +75,7 @@ impl Switchboard {
 
     pub(super) fn place(&mut self, line: &[u8]) -> Result<StreamId, Unroutable> {
         let envelope = Envelope::parse(line);
-        if self.manner == Manner::Legacy {
+        if self.manner == ProtocolStyle::Legacy {
             return match envelope.kind {
                 Kind::Malformed(_) => Err(Unroutable::Noise),
                 _ => Ok(GENERAL),
@@ -85,7 +85,7 @@ impl Switchboard {
             Kind::Response { id, .. } => self.place_of(id).ok_or(Unroutable::Unasked),
             Kind::Batch { .. } => self.place_batch(line).ok_or(Unroutable::Unasked),
             Kind::Request { id, .. } => {
-                if self.manner == Manner::Stateless {
+                if self.manner == ProtocolStyle::Stateless {
                     return Err(Unroutable::RequestOfServer);
                 }
                 let stream = self.related();
@@ -144,7 +144,7 @@ impl Switchboard {
                 return Ok(*stream);
             }
         }
-        if self.manner == Manner::Stateless {
+        if self.manner == ProtocolStyle::Stateless {
             return self.place_stateless(method);
         }
         Ok(if is_of_session(method) {

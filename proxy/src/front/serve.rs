@@ -16,9 +16,9 @@ use super::shared::{Behind, Front};
 use crate::agent::Agent;
 use crate::http::body::Outbound;
 use crate::http::gateway::{
-    Outcome, ServeError, beside, bind, ending_signals, raise_file_limit, tick,
+    Outcome, ServeError, bind, ending_signals, prepare_agent, raise_file_limit, tick,
 };
-use crate::http::listen::{Client, Handler, Limits, ListenAddress, Listener, Phase, Reached};
+use crate::http::listen::{Client, Handler, Limits, ListenAddress, Listener, Phase, ReachableAt};
 
 /// Serves what is `behind` at `place` until a signal ends it. `listening` is told how
 /// once clients can connect.
@@ -29,7 +29,7 @@ pub fn run<P: Policy + Clone + Sync + 'static>(
     place: ListenAddress,
     tls: Option<Arc<rustls::ServerConfig>>,
     behind: Behind<P>,
-    listening: impl FnOnce(&Reached),
+    listening: impl FnOnce(&ReachableAt),
 ) -> Result<Outcome, ServeError> {
     let ends = ending_signals()?;
     let at = At { place, tls };
@@ -48,10 +48,10 @@ pub fn run_beside<P: Policy + Clone + Sync + 'static>(
     place: ListenAddress,
     tls: Option<Arc<rustls::ServerConfig>>,
     behind: Behind<P>,
-    agent: impl FnOnce(&Reached) -> Agent,
+    agent: impl FnOnce(&ReachableAt) -> Agent,
 ) -> Result<Option<Exit>, ServeError> {
     let at = At { place, tls };
-    beside(agent)?.until_over(|ends, start| serve_until(settings, at, behind, ends, start))
+    prepare_agent(agent)?.until_over(|ends, start| serve_until(settings, at, behind, ends, start))
 }
 
 /// Where clients are served, and with which certificate.
@@ -66,7 +66,7 @@ fn serve_until<P: Policy + Clone + Sync + 'static>(
     at: At,
     behind: Behind<P>,
     mut ends: mpsc::Receiver<i32>,
-    listening: impl FnOnce(&Reached) -> Result<(), ServeError>,
+    listening: impl FnOnce(&ReachableAt) -> Result<(), ServeError>,
 ) -> Result<Outcome, ServeError> {
     raise_file_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread()

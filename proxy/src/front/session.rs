@@ -9,13 +9,13 @@ use tapewright_schemas::envelope::{Envelope, Kind, for_each_message};
 use super::answer::{accepted, events, given, status};
 use super::check::{self, Refusal, single};
 use super::child::Child;
-use super::endpoint::{Asked, Refused, not_allowed};
+use super::endpoint::{FrontRequest, Refused, not_allowed};
 use super::events::{Events, Show, priming};
 use super::exchange::FrontExchange;
 use super::post::{AnswerContext, Message, untaken};
 use super::reading::Reading;
 use super::shared::Front;
-use super::switchboard::{Manner, StreamId};
+use super::switchboard::{ProtocolStyle, StreamId};
 use crate::bridge::client::SESSION;
 use crate::bridge::mirror;
 use crate::bridge::stream::LAST_EVENT;
@@ -53,7 +53,7 @@ impl Front {
         exchange: &FrontExchange,
         message: &Message<'_>,
     ) -> Result<Response<Outbound>, Refused> {
-        let begun = self.begin(Manner::Session).await;
+        let begun = self.begin(ProtocolStyle::Session).await;
         let (name, child) = begun.map_err(|refusal| message.refuse(refusal))?;
         exchange.belongs_to(child.notes.keys.session);
         // A client that leaves before it knows the name of its session can never use it.
@@ -105,7 +105,10 @@ impl Front {
     }
 
     /// Opens the stream on which the server speaks unasked, or takes up one that was cut.
-    pub(crate) fn get(self: &Arc<Self>, asked: &Asked) -> Result<Response<Outbound>, Refusal> {
+    pub(crate) fn get(
+        self: &Arc<Self>,
+        asked: &FrontRequest,
+    ) -> Result<Response<Outbound>, Refusal> {
         let head = &asked.head.headers;
         not_stateless(head)?;
         check::takes_events(head)?;
@@ -153,7 +156,10 @@ impl Front {
     }
 
     /// Ends a session.
-    pub(crate) fn delete(self: &Arc<Self>, asked: &Asked) -> Result<Response<Outbound>, Refusal> {
+    pub(crate) fn delete(
+        self: &Arc<Self>,
+        asked: &FrontRequest,
+    ) -> Result<Response<Outbound>, Refusal> {
         let head = &asked.head.headers;
         not_stateless(head)?;
         let child = self.of_session(head)?;
@@ -171,7 +177,9 @@ impl Front {
             let why = "Mcp-Session-Id is missing; start a session with initialize";
             return Err(Refusal::bad(InPlaceCause::NoSessionId, why));
         };
-        let child = self.session(name, Manner::Session).ok_or_else(gone)?;
+        let child = self
+            .session(name, ProtocolStyle::Session)
+            .ok_or_else(gone)?;
         let negotiated = child.board().version().map(str::to_owned);
         check::version(head, negotiated.as_deref())?;
         Ok(child)

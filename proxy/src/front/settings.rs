@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::beside::Beside;
+use super::non_mcp::NonMcpHandler;
 use crate::http::listen::ClientToken;
 
 /// What a front allows, and how long it waits.
@@ -17,7 +17,7 @@ pub struct FrontSettings {
     /// The path of the endpoint.
     pub path: String,
     /// Who answers what is no MCP; without it nothing is there.
-    pub beside: Option<Beside>,
+    pub beside: Option<NonMcpHandler>,
     /// How long a session that nobody uses is kept.
     pub idle: Duration,
     /// How many sessions may be open at once.

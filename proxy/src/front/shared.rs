@@ -19,7 +19,7 @@ use super::child::{Child, Starter};
 use super::exchange::FrontExchange;
 use super::pool::{Credential, Pool};
 use super::settings::FrontSettings;
-use super::switchboard::Manner;
+use super::switchboard::ProtocolStyle;
 use super::table::Table;
 use super::token;
 use crate::bridge::tools::Tools;
@@ -59,9 +59,9 @@ impl std::fmt::Debug for Front {
 /// A place for a session whose server is being started: in a burst no more are started than
 /// there is room for. It is given back when the session stands in the table, or its client
 /// is gone.
-struct Taken<'t>(&'t Mutex<Table<Arc<Child>>>);
+struct SessionSlot<'t>(&'t Mutex<Table<Arc<Child>>>);
 
-impl<'t> Taken<'t> {
+impl<'t> SessionSlot<'t> {
     fn new(table: &'t Mutex<Table<Arc<Child>>>) -> Result<Self, Refusal> {
         if lock(table).take() {
             // Made only now: dropped, it gives a place back.
@@ -74,7 +74,7 @@ impl<'t> Taken<'t> {
     }
 }
 
-impl Drop for Taken<'_> {
+impl Drop for SessionSlot<'_> {
     fn drop(&mut self) {
         lock(self.0).give_back();
     }
@@ -155,12 +155,15 @@ impl Front {
     }
 
     /// Starts a server for a new session and gives it a name.
-    pub(crate) async fn begin(&self, manner: Manner) -> Result<(String, Arc<Child>), Refusal> {
+    pub(crate) async fn begin(
+        &self,
+        manner: ProtocolStyle,
+    ) -> Result<(String, Arc<Child>), Refusal> {
         self.is_serving()?;
         if lock(&self.sessions).is_full() {
             self.expire();
         }
-        let _place = Taken::new(&self.sessions)?;
+        let _place = SessionSlot::new(&self.sessions)?;
         let Some(name) = token::mint() else {
             return Err(unavailable(
                 InPlaceCause::Internal,
@@ -178,7 +181,7 @@ impl Front {
     /// Starts a server.
     pub(crate) async fn start(
         &self,
-        manner: Manner,
+        manner: ProtocolStyle,
         session: SessionKey,
     ) -> Result<Arc<Child>, Refusal> {
         let keys = Keys {
@@ -202,7 +205,7 @@ impl Front {
     }
 
     /// The open session of a name, and of a manner.
-    pub(crate) fn session(&self, name: &str, manner: Manner) -> Option<Arc<Child>> {
+    pub(crate) fn session(&self, name: &str, manner: ProtocolStyle) -> Option<Arc<Child>> {
         let child = lock(&self.sessions).get(name, self.starter.clock.elapsed())?;
         let fits = child.board().manner() == manner;
         if fits && child.is_over() {
@@ -270,7 +273,7 @@ impl Front {
     pub(crate) fn drain(&self) {
         for child in lock(&self.sessions).all() {
             let mut board = child.board();
-            if board.manner() == Manner::Session {
+            if board.manner() == ProtocolStyle::Session {
                 board.end_general();
             }
         }

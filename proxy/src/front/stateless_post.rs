@@ -17,7 +17,7 @@ use super::post::{AnswerContext, Message, untaken};
 use super::reading::Reading;
 use super::shared::{Front, lock, unavailable};
 use super::stateless;
-use super::switchboard::Manner;
+use super::switchboard::ProtocolStyle;
 use crate::http::body::Outbound;
 
 impl Front {
@@ -124,7 +124,9 @@ impl Front {
         };
         self.is_serving()
             .map_err(|refusal| message.refuse(refusal))?;
-        let started = self.start(Manner::Stateless, SessionKey::default()).await;
+        let started = self
+            .start(ProtocolStyle::Stateless, SessionKey::default())
+            .await;
         let child = started.map_err(|refusal| message.refuse(refusal))?;
         let mut pool = self.pool();
         starting.over = true;

@@ -6,7 +6,7 @@ use tapewright_schemas::conversation::IdKey;
 
 use bytes::Bytes;
 
-use super::given::Fate;
+use super::delivery::AbnormalEnd;
 use crate::bridge::ours;
 
 /// Names one reader of a stream: a connection that carries it.
@@ -42,7 +42,7 @@ pub(crate) struct Stream {
     /// The response that carries it has begun.
     pub(crate) begun: bool,
     /// How it ends, when that is not its proper end.
-    pub(crate) fate: Option<Fate>,
+    pub(crate) fate: Option<AbnormalEnd>,
 }
 
 /// What a reader gets.
@@ -131,7 +131,7 @@ impl Stream {
             while !self.numbered && self.first < self.next && self.pop().is_some() {}
             return Next::Event(number, line);
         }
-        if let Some(Fate::Cut(part)) = &self.fate {
+        if let Some(AbnormalEnd::Cut(part)) = &self.fate {
             return Next::Cut(part.clone().unwrap_or_default());
         }
         if self.ended {
@@ -149,7 +149,7 @@ impl Stream {
     }
 
     /// How it ends, when that is all that there is to hear.
-    pub(crate) fn fate(&self) -> Option<&Fate> {
+    pub(crate) fn fate(&self) -> Option<&AbnormalEnd> {
         let heard = self.next == self.first + self.log.len() as u64;
         self.fate.as_ref().filter(|_| heard)
     }

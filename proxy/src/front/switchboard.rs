@@ -13,7 +13,7 @@ use tapewright_schemas::conversation::{IdKey, Outstanding};
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
 use tapewright_schemas::json;
 
-use super::given::Fate;
+use super::delivery::AbnormalEnd;
 use super::stream::{Next, Reader, Stream};
 use crate::bridge::line::{id_source, text_of};
 
@@ -25,7 +25,7 @@ pub(crate) const GENERAL: StreamId = 0;
 
 /// How a client and its server speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub(crate) enum ProtocolStyle {
     /// A session of streamable HTTP, 2025-03-26 to 2025-11-25.
     Session,
     /// Streamable HTTP without sessions, from 2026-07-28 on.
@@ -46,7 +46,7 @@ pub(crate) const MOST: usize = 4_096;
 /// The streams of one conversation.
 #[derive(Debug)]
 pub(crate) struct Switchboard {
-    pub(super) manner: Manner,
+    pub(super) manner: ProtocolStyle,
     pub(super) streams: BTreeMap<StreamId, Stream>,
     // The client's requests that await their answer.
     pub(super) requests: Outstanding<StreamId>,
@@ -67,7 +67,7 @@ pub(crate) struct Switchboard {
 
 /// Why a message cannot be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Untaken {
+pub(crate) enum NotAccepted {
     #[error("a request with this id is already pending")]
     Repeated,
     #[error("too many pending requests")]
@@ -91,15 +91,15 @@ pub(crate) enum Form {
     /// It is a stream.
     Events,
     /// There is no answer, because a fault wants it so.
-    Fate(Fate),
+    Ends(AbnormalEnd),
 }
 
 impl Switchboard {
-    pub(crate) fn new(manner: Manner) -> Self {
+    pub(crate) fn new(manner: ProtocolStyle) -> Self {
         let mut streams = BTreeMap::new();
-        if manner != Manner::Stateless {
+        if manner != ProtocolStyle::Stateless {
             let mut general = Stream::new();
-            general.numbered = manner == Manner::Session;
+            general.numbered = manner == ProtocolStyle::Session;
             streams.insert(GENERAL, general);
         }
         Self {
@@ -120,7 +120,7 @@ impl Switchboard {
     }
 
     /// How its client speaks.
-    pub(crate) fn manner(&self) -> Manner {
+    pub(crate) fn manner(&self) -> ProtocolStyle {
         self.manner
     }
 
@@ -158,9 +158,9 @@ impl Switchboard {
 
     /// Opens the stream that answers a body with requests. A `quiet` reader takes nothing
     /// but the answers.
-    pub(crate) fn open(&mut self, body: &[u8], quiet: bool) -> Result<Opened, Untaken> {
+    pub(crate) fn open(&mut self, body: &[u8], quiet: bool) -> Result<Opened, NotAccepted> {
         if self.over {
-            return Err(Untaken::Over);
+            return Err(NotAccepted::Over);
         }
         let mut stream = Stream::new();
         stream.quiet = quiet;
@@ -171,11 +171,11 @@ impl Switchboard {
             stream.logs |= params.is_some_and(wants_logs);
         });
         if !self.requests.has_room_for(stream.owed.len()) {
-            return Err(Untaken::TooMany);
+            return Err(NotAccepted::TooMany);
         }
         let mut owed = stream.owed.iter();
         if owed.any(|(key, _)| self.requests.contains(*key)) {
-            return Err(Untaken::Repeated);
+            return Err(NotAccepted::Repeated);
         }
         let id = self.next_stream;
         self.next_stream += 1;
@@ -237,12 +237,12 @@ impl Switchboard {
 
     /// The response that carries a stream begins: its events go out with ids from now on.
     /// What becomes of it instead, when that was decided before.
-    pub(crate) fn begin(&mut self, stream: StreamId) -> Option<Fate> {
+    pub(crate) fn begin(&mut self, stream: StreamId) -> Option<AbnormalEnd> {
         let stream = self.streams.get_mut(&stream)?;
-        if let Some(fate @ Fate::Status(..)) = &stream.fate {
+        if let Some(fate @ AbnormalEnd::Status(..)) = &stream.fate {
             return Some(fate.clone());
         }
-        stream.numbered = self.manner == Manner::Session;
+        stream.numbered = self.manner == ProtocolStyle::Session;
         stream.begun = true;
         None
     }
@@ -253,7 +253,7 @@ impl Switchboard {
     }
 
     /// A stream ends in this way, once its reader has heard what came before.
-    pub(super) fn doom(&mut self, stream: StreamId, fate: Fate) {
+    pub(super) fn doom(&mut self, stream: StreamId, fate: AbnormalEnd) {
         if let Some(found) = self.streams.get_mut(&stream) {
             found.fate = Some(fate);
         }
@@ -283,7 +283,7 @@ impl Switchboard {
             return None;
         }
         Some(match (stream.fate(), stream.sole()) {
-            (Some(fate), _) => Form::Fate(fate.clone()),
+            (Some(fate), _) => Form::Ends(fate.clone()),
             (None, Some(line)) => Form::Whole(line.clone()),
             (None, None) => Form::Events,
         })
@@ -304,7 +304,7 @@ impl Switchboard {
             stream.void = true;
             stream.clear();
         }
-        if self.manner == Manner::Stateless {
+        if self.manner == ProtocolStyle::Stateless {
             for (key, id) in std::mem::take(&mut stream.owed) {
                 self.remember_cancelled(key);
                 cancelled.push(id);

@@ -40,7 +40,7 @@ fn passed(loss: Loss) {
 
 #[test]
 fn answers_and_progress_go_to_their_own_request() {
-    let mut board = Switchboard::new(Manner::Session);
+    let mut board = Switchboard::new(ProtocolStyle::Session);
     let one = board
         .open(&request("1", r#""_meta":{"progressToken":"a"}"#), false)
         .unwrap();
@@ -57,7 +57,7 @@ fn answers_and_progress_go_to_their_own_request() {
 
 #[test]
 fn an_answer_alone_is_whole_and_anything_before_it_makes_a_stream() {
-    let mut board = Switchboard::new(Manner::Session);
+    let mut board = Switchboard::new(ProtocolStyle::Session);
     let one = board.open(&request("1", ""), false).unwrap();
     assert_eq!(board.form(one, Waker::noop()), None);
     passed(board.route(&answer("1")));
@@ -87,7 +87,7 @@ fn an_answer_alone_is_whole_and_anything_before_it_makes_a_stream() {
 
 #[test]
 fn the_servers_requests_go_to_the_only_request_under_way_or_to_the_general_stream() {
-    let mut board = Switchboard::new(Manner::Session);
+    let mut board = Switchboard::new(ProtocolStyle::Session);
     let general = board.open_general().unwrap();
     assert_eq!(board.open_general(), None, "one reader only");
     let ask = Bytes::from_static(br#"{"id":0,"method":"sampling/createMessage"}"#);
@@ -109,7 +109,7 @@ fn the_servers_requests_go_to_the_only_request_under_way_or_to_the_general_strea
 
 #[test]
 fn a_change_goes_to_the_general_stream_even_before_it_is_read() {
-    let mut board = Switchboard::new(Manner::Session);
+    let mut board = Switchboard::new(ProtocolStyle::Session);
     let changed = note("notifications/tools/list_changed", "");
     passed(board.route(&changed));
     let general = board.open_general().unwrap();
@@ -121,7 +121,7 @@ fn a_change_goes_to_the_general_stream_even_before_it_is_read() {
 
 #[test]
 fn a_client_without_a_general_stream_hears_changes_beside_its_requests() {
-    let mut board = Switchboard::new(Manner::Session);
+    let mut board = Switchboard::new(ProtocolStyle::Session);
     let one = board.open(&request("1", ""), false).unwrap();
     let changed = note("notifications/tools/list_changed", "");
     passed(board.route(&changed));
@@ -130,7 +130,7 @@ fn a_client_without_a_general_stream_hears_changes_beside_its_requests() {
 
 #[test]
 fn what_waits_for_a_reader_is_bounded_and_the_loss_is_told() {
-    let mut board = Switchboard::new(Manner::Session);
+    let mut board = Switchboard::new(ProtocolStyle::Session);
     let big = note(
         "notifications/tools/list_changed",
         &format!("\"x\":\"{}\"", "y".repeat(1 << 20)),
@@ -153,7 +153,7 @@ fn what_waits_for_a_reader_is_bounded_and_the_loss_is_told() {
 
 #[test]
 fn what_a_reader_has_still_to_take_is_never_given_up() {
-    let mut board = Switchboard::new(Manner::Session);
+    let mut board = Switchboard::new(ProtocolStyle::Session);
     let general = board.open_general().unwrap();
     let big = note(
         "notifications/tools/list_changed",
@@ -169,7 +169,7 @@ fn what_a_reader_has_still_to_take_is_never_given_up() {
 
 #[test]
 fn a_numbered_stream_is_taken_up_where_it_was_left() {
-    let mut board = Switchboard::new(Manner::Session);
+    let mut board = Switchboard::new(ProtocolStyle::Session);
     let one = board.open(&request("1", ""), false).unwrap();
     assert_eq!(board.begin(one.stream), None);
     let log = |text: &str| note("notifications/message", &format!("\"data\":\"{text}\""));
@@ -198,7 +198,7 @@ fn a_numbered_stream_is_taken_up_where_it_was_left() {
 
 #[test]
 fn nobody_can_come_back_to_a_stream_without_numbers() {
-    let mut board = Switchboard::new(Manner::Session);
+    let mut board = Switchboard::new(ProtocolStyle::Session);
     let one = board.open(&request("1", ""), false).unwrap();
     board.detach(one);
     assert!(board.route(&answer("1")).message.is_some());
@@ -209,7 +209,7 @@ fn nobody_can_come_back_to_a_stream_without_numbers() {
 
 #[test]
 fn leaving_cancels_in_the_stateless_era_and_a_late_answer_goes_nowhere() {
-    let mut board = Switchboard::new(Manner::Stateless);
+    let mut board = Switchboard::new(ProtocolStyle::Stateless);
     let body = request("7", "");
     let one = board.open(&body, false).unwrap();
     assert_eq!(board.detach(one), [b"7".to_vec()]);
@@ -223,7 +223,7 @@ fn leaving_cancels_in_the_stateless_era_and_a_late_answer_goes_nowhere() {
 
 #[test]
 fn a_subscription_hears_what_names_it() {
-    let mut board = Switchboard::new(Manner::Stateless);
+    let mut board = Switchboard::new(ProtocolStyle::Stateless);
     let listen = board.open(&request("\"l\"", ""), false).unwrap();
     let call = board
         .open(
@@ -259,7 +259,7 @@ fn a_subscription_hears_what_names_it() {
 
 #[test]
 fn a_cancelled_request_of_a_session_ends_its_stream() {
-    let mut board = Switchboard::new(Manner::Session);
+    let mut board = Switchboard::new(ProtocolStyle::Session);
     let one = board.open(&request("1", ""), false).unwrap();
     board.observe(&note("notifications/cancelled", r#""requestId":1"#));
     assert_eq!(board.form(one, Waker::noop()), Some(Form::Events));
@@ -269,7 +269,7 @@ fn a_cancelled_request_of_a_session_ends_its_stream() {
 
 #[test]
 fn initialize_cannot_be_cancelled_and_tells_the_revision() {
-    let mut board = Switchboard::new(Manner::Session);
+    let mut board = Switchboard::new(ProtocolStyle::Session);
     let body = br#"{"id":1,"method":"initialize","params":{}}"#;
     let one = board.open(body, false).unwrap();
     board.observe(&note("notifications/cancelled", r#""requestId":1"#));
@@ -281,7 +281,7 @@ fn initialize_cannot_be_cancelled_and_tells_the_revision() {
 
 #[test]
 fn a_batch_is_one_stream_that_ends_with_its_last_answer() {
-    let mut board = Switchboard::new(Manner::Session);
+    let mut board = Switchboard::new(ProtocolStyle::Session);
     let body = br#"[{"id":1,"method":"a"},{"id":2,"method":"b"},{"method":"n"}]"#;
     let batch = board.open(body, false).unwrap();
     passed(board.route(&answer("2")));
@@ -296,10 +296,13 @@ fn a_batch_is_one_stream_that_ends_with_its_last_answer() {
 
 #[test]
 fn a_server_that_ends_owes_nothing_any_more() {
-    let mut board = Switchboard::new(Manner::Session);
+    let mut board = Switchboard::new(ProtocolStyle::Session);
     let general = board.open_general().unwrap();
     let one = board.open(&request("1", ""), false).unwrap();
-    assert_eq!(board.open(&request("1", ""), false), Err(Untaken::Repeated));
+    assert_eq!(
+        board.open(&request("1", ""), false),
+        Err(NotAccepted::Repeated)
+    );
     let mut noted = Vec::new();
     board.finish("the server's process ended", |line| {
         noted.push(line.clone());
@@ -308,12 +311,12 @@ fn a_server_that_ends_owes_nothing_any_more() {
     assert!(ended && events[0].starts_with(br#"{"jsonrpc":"2.0","id":1,"error""#));
     assert_eq!(noted, events);
     assert_eq!(heard(&mut board, general), (Vec::new(), true));
-    assert_eq!(board.open(&request("2", ""), false), Err(Untaken::Over));
+    assert_eq!(board.open(&request("2", ""), false), Err(NotAccepted::Over));
 }
 
 #[test]
 fn noise_and_answers_to_nobody_go_nowhere_and_are_told() {
-    let mut board = Switchboard::new(Manner::Session);
+    let mut board = Switchboard::new(ProtocolStyle::Session);
     for line in [
         "Listening on 3000",
         r#"{"id":5,"result":{}}"#,
@@ -332,7 +335,7 @@ fn noise_and_answers_to_nobody_go_nowhere_and_are_told() {
 
 #[test]
 fn the_older_transport_has_one_stream() {
-    let mut board = Switchboard::new(Manner::Legacy);
+    let mut board = Switchboard::new(ProtocolStyle::Legacy);
     let general = board.open_general().unwrap();
     passed(board.route(&answer("1")));
     passed(board.route(&note("notifications/progress", "")));
@@ -346,12 +349,12 @@ fn a_status_takes_the_place_of_a_response_that_has_not_begun() {
         status: 503,
         retry_after: None,
     };
-    let fate = Fate::Status(503, None);
-    let mut board = Switchboard::new(Manner::Session);
+    let fate = AbnormalEnd::Status(503, None);
+    let mut board = Switchboard::new(ProtocolStyle::Session);
     let early = board.open(&request("1", ""), false).unwrap();
     assert_eq!(board.give(&answer("1"), &status), (Loss::default(), None));
     let form = board.form(early, Waker::noop());
-    assert_eq!(form, Some(Form::Fate(fate.clone())));
+    assert_eq!(form, Some(Form::Ends(fate.clone())));
     assert_eq!(board.begin(early.stream), Some(fate));
     assert_eq!(board.under_way(), 0);
 
@@ -365,7 +368,7 @@ fn a_status_takes_the_place_of_a_response_that_has_not_begun() {
 
 #[test]
 fn a_cut_comes_behind_what_came_before() {
-    let mut board = Switchboard::new(Manner::Session);
+    let mut board = Switchboard::new(ProtocolStyle::Session);
     let asked = request("1", r#""_meta":{"progressToken":"a"}"#);
     let one = board.open(&asked, false).unwrap();
     let step = note("notifications/progress", r#""progressToken":"a""#);

@@ -31,7 +31,7 @@ pub(crate) struct Sessions(Mutex<Table>);
 #[derive(Debug, Default)]
 struct Table {
     // By origin, kind and name.
-    known: HashMap<Vec<u8>, Known>,
+    known: HashMap<Vec<u8>, SessionEntry>,
     last: u32,
     // Origins that answered `initialize` without a session id.
     without: HashSet<String>,
@@ -40,7 +40,7 @@ struct Table {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct SessionEntry {
     key: SessionKey,
     used: Offset,
     // An exchange stands in it.
@@ -213,7 +213,7 @@ impl Table {
             self.known.retain(|_, known| known.used > median);
         }
         let used = now;
-        self.known.insert(name, Known { key, used, begun });
+        self.known.insert(name, SessionEntry { key, used, begun });
     }
 
     fn note_over(&mut self, name: Vec<u8>) {

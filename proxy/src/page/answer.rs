@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use tapewright_schemas::filter::LineKind;
 use tokio::time::timeout;
 
+use super::bodies::RowId;
 use super::content::PageContent;
-use super::guard::{Guard, Wants};
-use super::said::Meant;
+use super::guard::{Guard, RequestedThing};
 use super::stream::news;
 use super::switches::{NotSwitched, Switches};
 use super::{Asset, Settings};
@@ -30,11 +30,11 @@ pub(super) struct Page {
     guard: Arc<Guard>,
     files: Arc<HashMap<String, File>>,
     policy: HeaderValue,
-    knows: Arc<Knows>,
+    knows: Arc<PageFacts>,
 }
 
 /// What can be told.
-pub(super) struct Knows {
+pub(super) struct PageFacts {
     pub(super) shown: Arc<PageContent>,
     head: Value,
     switches: Option<Switches>,
@@ -75,24 +75,24 @@ impl Page {
             // Ours is visible ASCII.
             policy: HeaderValue::try_from(settings.policy)
                 .unwrap_or(HeaderValue::from_static("default-src 'none'")),
-            knows: Arc::new(Knows::new(shown, settings.head, switches)),
+            knows: Arc::new(PageFacts::new(shown, settings.head, switches)),
         }
     }
 
     async fn answered(&self, parts: &Parts, body: Incoming) -> Response<Outbound> {
         let path = parts.uri.path();
         let wants = match (path.starts_with("/api/"), &parts.method) {
-            (false, _) => Wants::File,
-            (true, &Method::GET) => Wants::Knowledge,
-            (true, _) => Wants::Change,
+            (false, _) => RequestedThing::File,
+            (true, &Method::GET) => RequestedThing::Knowledge,
+            (true, _) => RequestedThing::Change,
         };
         if let Err(refused) = self.guard.check(wants, &parts.uri, &parts.headers) {
             return problem(refused.status(), &refused.to_string());
         }
         match wants {
-            Wants::File => self.file(parts),
-            Wants::Knowledge => self.tell(parts).await,
-            Wants::Change => self.change(parts, body).await,
+            RequestedThing::File => self.file(parts),
+            RequestedThing::Knowledge => self.tell(parts).await,
+            RequestedThing::Change => self.change(parts, body).await,
         }
     }
 
@@ -189,7 +189,7 @@ impl Page {
         let (Ok(seq), Some(kind)) = (number.parse(), kind) else {
             return problem(StatusCode::BAD_REQUEST, "missing or invalid exchange");
         };
-        let meant = Meant {
+        let meant = RowId {
             seq,
             kind,
             id: query(parts, "id"),
@@ -283,7 +283,7 @@ const HARDENING: [(&str, &str); 5] = [
     ("x-frame-options", "DENY"),
 ];
 
-impl Knows {
+impl PageFacts {
     pub(super) fn new(
         shown: Arc<PageContent>,
         mut head: Value,

@@ -11,9 +11,9 @@ use tapewright_schemas::listing::Counts;
 use tapewright_schemas::tape::Header;
 use tokio::sync::watch;
 
+use super::bodies::{self, RowId};
 use super::pace::Pace;
 use super::rows::{MakeFile, Room, RowWriter, Rows};
-use super::said::{self, Meant};
 use super::state::State;
 use super::tape::{Document, Places};
 use super::{Drift, Words};
@@ -94,9 +94,9 @@ pub struct PageContent {
 
 /// Somebody who looks.
 #[derive(Debug)]
-pub(super) struct Looking(Arc<PageContent>);
+pub(super) struct Viewer(Arc<PageContent>);
 
-impl Drop for Looking {
+impl Drop for Viewer {
     fn drop(&mut self) {
         self.0.lock().looking -= 1;
         self.0.wakeup.wake();
@@ -150,10 +150,10 @@ impl PageContent {
     }
 
     /// Somebody looks until what is returned is dropped.
-    pub(super) fn look(self: &Arc<Self>) -> Looking {
+    pub(super) fn look(self: &Arc<Self>) -> Viewer {
         self.lock().looking += 1;
         self.wake();
-        Looking(Arc::clone(self))
+        Viewer(Arc::clone(self))
     }
 
     /// Somebody has asked for something.
@@ -246,18 +246,18 @@ impl PageContent {
     }
 
     /// What was said in one exchange; `None` where nothing of it is there.
-    pub(super) fn said(&self, part: &str, meant: &Meant) -> io::Result<Option<Value>> {
+    pub(super) fn said(&self, part: &str, meant: &RowId) -> io::Result<Option<Value>> {
         let (header, places): (Header, Arc<Places>) = {
             let state = self.lock();
             if let Some((document, ..)) = &state.document {
                 let document = Arc::clone(document);
                 drop(state);
-                return Ok(said::in_events(&document.events, meant));
+                return Ok(bodies::in_events(&document.events, meant));
             }
             let tape = state.tapes.iter().find(|tape| tape.part == part);
             let Some(tape) = tape else { return Ok(None) };
             (tape.header.clone(), Arc::clone(&tape.places))
         };
-        said::on_tape(&header, &places, meant)
+        bodies::on_tape(&header, &places, meant)
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct Guard {
 
 /// What a request wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wants {
+pub(super) enum RequestedThing {
     /// A file of the page.
     File,
     /// What is known of the recording.
@@ -67,7 +67,12 @@ impl Guard {
     }
 
     /// Whether a request may pass.
-    pub(super) fn check(&self, wants: Wants, uri: &Uri, head: &HeaderMap) -> Result<(), Refused> {
+    pub(super) fn check(
+        &self,
+        wants: RequestedThing,
+        uri: &Uri,
+        head: &HeaderMap,
+    ) -> Result<(), Refused> {
         let host = self.host(uri, head).ok_or(Refused::Host)?;
         for origin in head.get_all(header::ORIGIN) {
             if !self.is_own(origin, &host) {
@@ -75,7 +80,7 @@ impl Guard {
             }
         }
         Self::check_site(wants, head)?;
-        if wants == Wants::File || self.shows_token(head) {
+        if wants == RequestedThing::File || self.shows_token(head) {
             Ok(())
         } else {
             Err(Refused::Token)
@@ -118,16 +123,18 @@ impl Guard {
         is_named && origin.strip_prefix("https://") == Some(host)
     }
 
-    fn check_site(wants: Wants, head: &HeaderMap) -> Result<(), Refused> {
+    fn check_site(wants: RequestedThing, head: &HeaderMap) -> Result<(), Refused> {
         let is = |name: &str, value: &str| {
             let mut all = head.get_all(name).iter();
             all.next().is_some_and(|one| one == value) && all.next().is_none()
         };
         let passes = match wants {
-            Wants::Change => is("sec-fetch-site", "same-origin"),
+            RequestedThing::Change => is("sec-fetch-site", "same-origin"),
             // A link may lead here from anywhere; nothing is sent along with it.
-            Wants::File if is("sec-fetch-mode", "navigate") => is("sec-fetch-dest", "document"),
-            Wants::File | Wants::Knowledge => !comes_from_elsewhere(head),
+            RequestedThing::File if is("sec-fetch-mode", "navigate") => {
+                is("sec-fetch-dest", "document")
+            }
+            RequestedThing::File | RequestedThing::Knowledge => !comes_from_elsewhere(head),
         };
         if passes { Ok(()) } else { Err(Refused::Site) }
     }
@@ -147,7 +154,7 @@ mod tests {
     const TOKEN: &str = "0123456789abcdef0123456789abcdef";
     const BEARER: &str = "Bearer 0123456789abcdef0123456789abcdef";
 
-    fn check(wants: Wants, fields: &[(&'static str, &str)]) -> Result<(), Refused> {
+    fn check(wants: RequestedThing, fields: &[(&'static str, &str)]) -> Result<(), Refused> {
         let address = "127.0.0.1:4001".parse().unwrap();
         let guard = Guard::new(address, &["Dev.box".to_owned()], TOKEN.to_owned());
         let mut head = HeaderMap::new();
@@ -158,7 +165,7 @@ mod tests {
     }
 
     fn file(fields: &[(&'static str, &str)]) -> Result<(), Refused> {
-        check(Wants::File, fields)
+        check(RequestedThing::File, fields)
     }
 
     #[test]
@@ -199,7 +206,7 @@ mod tests {
         head.insert("host", "localhost:4001".parse().unwrap());
         let absolute = Uri::from_static("http://evil.example/api/rows");
         assert_eq!(
-            guard.check(Wants::File, &absolute, &head),
+            guard.check(RequestedThing::File, &absolute, &head),
             Err(Refused::Host)
         );
     }
@@ -208,7 +215,7 @@ mod tests {
     fn only_our_own_pages_may_talk() {
         let with = |host: &str, origin: &str| {
             check(
-                Wants::Knowledge,
+                RequestedThing::Knowledge,
                 &[
                     ("host", host),
                     ("origin", origin),
@@ -255,9 +262,9 @@ mod tests {
             (Some("new-word"), false, false),
         ] {
             for (wants, passes) in [
-                (Wants::File, reads),
-                (Wants::Knowledge, reads),
-                (Wants::Change, changes),
+                (RequestedThing::File, reads),
+                (RequestedThing::Knowledge, reads),
+                (RequestedThing::Change, changes),
             ] {
                 let wanted = if passes { Ok(()) } else { Err(Refused::Site) };
                 assert_eq!(ask(wants, site), wanted, "{wants:?} {site:?}");
@@ -288,7 +295,7 @@ mod tests {
                 ],
             )
         };
-        for wants in [Wants::Knowledge, Wants::Change] {
+        for wants in [RequestedThing::Knowledge, RequestedThing::Change] {
             assert_eq!(with(wants, BEARER), Ok(()));
             for wrong in [
                 "",
@@ -307,6 +314,9 @@ mod tests {
             ("authorization", BEARER),
             ("authorization", BEARER),
         ];
-        assert_eq!(check(Wants::Knowledge, &twice), Err(Refused::Token));
+        assert_eq!(
+            check(RequestedThing::Knowledge, &twice),
+            Err(Refused::Token)
+        );
     }
 }

@@ -4,6 +4,7 @@
 //! What it shows is read from the tapes, which hold no secrets, on a thread of its own.
 
 mod answer;
+mod bodies;
 mod content;
 mod fold;
 mod growing;
@@ -12,7 +13,6 @@ mod linked;
 mod pace;
 mod reading;
 mod rows;
-mod said;
 mod state;
 mod stream;
 mod switches;

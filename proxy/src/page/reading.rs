@@ -18,7 +18,7 @@ use super::linked::Linked;
 use super::pace::{LOOK, Pace};
 use super::tape::Tape;
 use crate::clock::processor_time;
-use crate::growth::{Growth, Over};
+use crate::growth::{Growth, WaitEnd};
 
 /// How many events of a tape are read before it is another one's turn, and beside a busy
 /// recorder.
@@ -33,7 +33,7 @@ const TAPES: usize = 1_024;
 
 /// What there was to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Had {
+enum ReadOutcome {
     /// Something, and there may be more.
     Some,
     /// Something, and more is to be left to the recorder.
@@ -61,14 +61,14 @@ impl PageContent {
                 is_due = search.as_ref().is_some_and(|search| self.search(search));
             }
             match self.read(&mut pace) {
-                Had::Some => continue,
-                Had::Enough => {
+                ReadOutcome::Some => continue,
+                ReadOutcome::Enough => {
                     // Also whoever writes pays for a watch.
                     (growth, is_due) = (None, true);
                     self.pause();
                     continue;
                 }
-                Had::Nothing => {}
+                ReadOutcome::Nothing => {}
             }
             let Some(growth) = &growth else {
                 // What came before it was watched is read first.
@@ -81,8 +81,8 @@ impl PageContent {
             }
             let soon = settles.then_some(SETTLED);
             let over = growth.wait(soon.into_iter().chain(most).min(), Some(&self.wakeup));
-            settles = matches!(over, Over::Grown { .. });
-            is_due |= over == Over::Grown { came: true };
+            settles = matches!(over, WaitEnd::Grown { .. });
+            is_due |= over == WaitEnd::Grown { came: true };
         }
     }
 
@@ -221,7 +221,7 @@ impl PageContent {
     }
 
     /// Reads a bit of everything.
-    fn read(&self, pace: &mut Pace) -> Had {
+    fn read(&self, pace: &mut Pace) -> ReadOutcome {
         let now = self.clock.now();
         pace.settle(now, processor_time());
         if pace.is_due(now) {
@@ -247,18 +247,18 @@ impl PageContent {
             (0, false)
         };
         if read > 0 {
-            return Had::Some;
+            return ReadOutcome::Some;
         }
         if has_left {
             self.lock().reads_all = false;
-            return Had::Nothing;
+            return ReadOutcome::Nothing;
         }
         // What cannot be shown now will be read with the rest.
         let told = self.tell_newest();
         if told.unwrap_or(false) {
             self.changed();
         }
-        Had::Enough
+        ReadOutcome::Enough
     }
 
     /// How long the tapes are that somebody writes; `None` where nobody does.

@@ -37,14 +37,14 @@ impl Default for Room {
 
 /// Rows, one JSON text each, numbered from 0 on.
 pub(super) struct Rows {
-    kept: Mutex<Kept>,
+    kept: Mutex<StoredRows>,
     make: MakeFile,
     room: Room,
     told: watch::Sender<u64>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct StoredRows {
     files: VecDeque<Spool>,
     // How many there ever were, with those that are not written yet.
     count: u64,
@@ -182,12 +182,12 @@ impl Rows {
         Ok(some)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, StoredRows> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
+impl StoredRows {
     fn write(&mut self, make: &MakeFile, room: Room) -> io::Result<()> {
         if self.unwritten.is_empty() {
             return Ok(());

@@ -11,17 +11,17 @@ use bytes::Bytes;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::answer::Knows;
-use super::content::Looking;
+use super::answer::PageFacts;
+use super::content::Viewer;
 use crate::clock::runtime_now;
 use crate::http::body::events::{ALIVE, EventStream, Tells, alive};
 
 /// What is new, to one reader.
-pub(super) type News = EventStream<Reading>;
+pub(super) type Updates = EventStream<Reading>;
 
 /// How far somebody has read.
 pub(super) struct Reading {
-    knows: Arc<Knows>,
+    knows: Arc<PageFacts>,
     // The number of the next row.
     at: u64,
     told: watch::Receiver<u64>,
@@ -30,7 +30,7 @@ pub(super) struct Reading {
     stamps: watch::Receiver<u64>,
     // When the next piece may be sent.
     due: Instant,
-    _looking: Looking,
+    _looking: Viewer,
 }
 
 /// How much is put into one frame, in bytes.
@@ -40,7 +40,7 @@ const FRAME_BYTES: usize = 128 * 1024;
 const PIECE: Duration = Duration::from_millis(100);
 
 /// What is new from a row on.
-pub(super) fn news(knows: Arc<Knows>, at: u64) -> News {
+pub(super) fn news(knows: Arc<PageFacts>, at: u64) -> Updates {
     EventStream::new(Reading {
         at,
         told: knows.shown.rows.told(),

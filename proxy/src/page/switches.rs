@@ -100,13 +100,13 @@ impl Switches {
 
 #[cfg(test)]
 mod tests {
-    use tapewright_engine::fault::Reach;
+    use tapewright_engine::fault::TransportSupport;
 
     use super::*;
 
     #[test]
     fn a_fault_is_switched_off_and_on_again_as_it_was() {
-        let fault_set = Arc::new(FaultSet::new(1, "server", Reach::Any));
+        let fault_set = Arc::new(FaultSet::new(1, "server", TransportSupport::Any));
         let name = fault_set
             .add(Fault::parse("hang tool=search nth=3").unwrap())
             .unwrap();

@@ -7,13 +7,13 @@ use std::time::Duration;
 use http_body_util::BodyExt as _;
 use serde_json::json;
 
-use tapewright_engine::fault::{Fault, Reach};
+use tapewright_engine::fault::{Fault, TransportSupport};
 use tapewright_schemas::filter::LineKind;
 
-use super::answer::Knows;
+use super::answer::PageFacts;
+use super::bodies::RowId;
 use super::pace::Pace;
-use super::said::Meant;
-use super::stream::{News, news};
+use super::stream::{Updates, news};
 use super::switches::Switches;
 use super::*;
 
@@ -44,7 +44,7 @@ impl Words for Plain {
 struct Shows {
     folder: tempfile::TempDir,
     file: File,
-    knows: Arc<Knows>,
+    knows: Arc<PageFacts>,
     written: u64,
 }
 
@@ -71,7 +71,7 @@ impl Shows {
         Self {
             folder,
             file,
-            knows: Arc::new(Knows::new(shown, json!({}), None)),
+            knows: Arc::new(PageFacts::new(shown, json!({}), None)),
             written: 0,
         }
     }
@@ -95,13 +95,13 @@ impl Shows {
         self.file.write_all(text.as_bytes()).unwrap();
     }
 
-    fn news(&self, from: u64) -> News {
+    fn news(&self, from: u64) -> Updates {
         news(Arc::clone(&self.knows), from)
     }
 }
 
 /// What comes until a text was among it.
-async fn until(news: &mut News, wanted: &str) -> String {
+async fn until(news: &mut Updates, wanted: &str) -> String {
     let mut all = String::new();
     while !all.contains(wanted) {
         let frame = tokio::time::timeout(Duration::from_secs(60), news.frame()).await;
@@ -209,9 +209,9 @@ async fn what_changes_beside_the_rows_is_told_at_once() {
     let tape = Shows::start(Room::default());
     let shown = &tape.knows.shown;
     shown.drifts(Arc::new(Missed));
-    let fault_set = Arc::new(FaultSet::new(1, "server", Reach::Any));
+    let fault_set = Arc::new(FaultSet::new(1, "server", TransportSupport::Any));
     let switches = Switches::new(Arc::clone(&fault_set));
-    let knows = Arc::new(Knows::new(Arc::clone(shown), json!({}), Some(switches)));
+    let knows = Arc::new(PageFacts::new(Arc::clone(shown), json!({}), Some(switches)));
     let mut news = news(knows, 0);
     let first = until(&mut news, "event: state").await;
     assert!(
@@ -245,7 +245,7 @@ async fn beside_a_busy_recorder_the_newest_rows_are_told_and_the_rest_when_someb
     let behind = || serde_json::to_value(seen.told()).unwrap()["behind"].clone();
     assert_eq!(behind()["events"], 10_000);
     // What was said in one of them is found without what stands before.
-    let meant = Meant {
+    let meant = RowId {
         seq: 9_997,
         kind: LineKind::Exchange,
         id: None,

@@ -41,7 +41,7 @@ pub(crate) struct Folder {
     touched: Vec<SessionKey>,
     // What has to be on the disk before the batch counts as recorded.
     unsynced: Vec<Unsynced>,
-    known: HashMap<SessionKey, Known>,
+    known: HashMap<SessionKey, SessionFiles>,
     // The sessions that are known, the longest first.
     order: VecDeque<SessionKey>,
     // Those with closed tapes that no cassette tells of yet.
@@ -73,7 +73,7 @@ struct Open {
 
 /// What is known of a session beside its open tape.
 #[derive(Debug, Default)]
-struct Known {
+struct SessionFiles {
     /// Its closed tapes since the last cassette that was begun.
     tapes: Vec<PathBuf>,
     /// Which cassette of the session that is.
@@ -342,7 +342,7 @@ impl Folder {
             self.known.remove(&oldest);
         }
         self.order.push_back(key);
-        self.known.insert(key, Known::default());
+        self.known.insert(key, SessionFiles::default());
     }
 
     /// Hands the tapes of a session over, to become a cassette and a capture.
@@ -373,10 +373,10 @@ impl Folder {
         });
         known.rewrites += 1;
         if known.rewrites >= REWRITES || known.tapes.len() >= CHAIN {
-            *known = Known {
+            *known = SessionFiles {
                 volume: known.volume + 1,
                 last: known.last,
-                ..Known::default()
+                ..SessionFiles::default()
             };
         }
     }

@@ -13,7 +13,7 @@ use tapewright_schemas::redact::Redactor;
 use tapewright_schemas::tape::Header;
 
 use super::Durability;
-use super::aside::Aside;
+use super::judge_thread::JudgeThread;
 use super::listener::Feed;
 use super::processes;
 
@@ -94,12 +94,12 @@ impl Judging {
         let judge = self.judge.as_ref().map(|make| make(header));
         let judge = judge.map(|judge| match durability {
             Durability::Queue => judge,
-            Durability::Synced | Durability::Written => Aside::start(judge),
+            Durability::Synced | Durability::Written => JudgeThread::start(judge),
         });
         match (judge, self.feeds.as_slice()) {
             (judge, []) => judge,
             (None, [feed]) => Some(Box::new(feed.clone())),
-            (judge, feeds) => Some(Box::new(Heard {
+            (judge, feeds) => Some(Box::new(JudgeAndListeners {
                 judge,
                 feeds: feeds.to_vec(),
             })),
@@ -109,12 +109,12 @@ impl Judging {
 
 /// A judge, if there is one, and others who only listen.
 #[derive(Debug)]
-struct Heard {
+struct JudgeAndListeners {
     judge: Option<Box<dyn Judge>>,
     feeds: Vec<Feed>,
 }
 
-impl Judge for Heard {
+impl Judge for JudgeAndListeners {
     fn wants(&self, event: &Event) -> bool {
         let judge = self.judge.as_ref();
         judge.is_some_and(|judge| judge.wants(event))

@@ -8,12 +8,12 @@
 //! A task of an asynchronous runtime calls [`Recorder::offer`] and awaits
 //! [`Recorder::poll_pace`]: under `queue` neither blocks its thread.
 
-mod aside;
 mod cassettes;
 mod chain;
 mod finish;
 mod folder;
 mod follow;
+mod judge_thread;
 mod judging;
 mod listener;
 mod names;
@@ -293,7 +293,7 @@ impl Recorder {
 
     /// As [`record`](Self::record), but says when the recording is over: what could not be
     /// recorded must not be passed on then.
-    pub fn offer(&self, mut next: impl FnMut() -> Option<Event>) -> Result<(), Over> {
+    pub fn offer(&self, mut next: impl FnMut() -> Option<Event>) -> Result<(), RecordingOver> {
         match &self.keeper {
             Keeper::Off => while next().is_some() {},
             Keeper::Queued { queue, .. } => queue.push(next),
@@ -303,7 +303,7 @@ impl Recorder {
                 };
                 let mut tapes = lock(tapes);
                 if tapes.is_finished() {
-                    return Err(Over);
+                    return Err(RecordingOver);
                 }
                 tapes.encode(&mut first);
                 while let Some(mut event) = next() {
@@ -449,7 +449,7 @@ impl Recorder {
 /// The recording is over, and nothing more can be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the recording is over")]
-pub struct Over;
+pub struct RecordingOver;
 
 impl Target {
     /// Where the tape is wanted.

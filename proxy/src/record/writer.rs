@@ -19,7 +19,7 @@ pub(crate) fn spawn(
         .name("tape".to_owned())
         .spawn(move || {
             // Should the writer fail, nobody is to wait for it.
-            let _closes = Closes(Arc::clone(&queue));
+            let _closes = CloseOnDrop(Arc::clone(&queue));
             // Rules and files are made here, off the start-up path.
             let mut tapes = make();
             let mut batch = Vec::new();
@@ -38,9 +38,9 @@ pub(crate) fn spawn(
 }
 
 /// Closes the queue when the thread ends that empties it.
-struct Closes(Arc<Queue>);
+struct CloseOnDrop(Arc<Queue>);
 
-impl Drop for Closes {
+impl Drop for CloseOnDrop {
     fn drop(&mut self) {
         self.0.close();
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use tapewright_engine::Lane;
-use tapewright_engine::policy::{Aside, Policy};
+use tapewright_engine::policy::{Policy, SideAction};
 use tapewright_schemas::event::{CloseReason, Offset};
 
 use crate::clock::Clock;
@@ -22,7 +22,7 @@ pub(crate) struct Pump<P: Policy> {
     pub(crate) clock: Clock,
     pub(crate) gauge: Arc<Gauge>,
     /// Does what is to be done beside this direction.
-    pub(crate) beside: Box<dyn FnMut(Aside) + Send>,
+    pub(crate) beside: Box<dyn FnMut(SideAction) + Send>,
 }
 
 /// How one direction ended.

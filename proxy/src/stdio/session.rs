@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use rustix::process::Signal;
-use tapewright_engine::policy::{Aside, Delivery, Policy};
+use tapewright_engine::policy::{Delivery, Policy, SideAction};
 use tapewright_engine::{Conduit, Lane, Settings};
 use tapewright_schemas::event::{CloseReason, Direction, EventBody, Exit, Exited, Offset};
 
@@ -65,13 +65,13 @@ pub(crate) struct Ends {
     /// How many requests of the client await their response.
     pub(crate) owed: Box<dyn Fn() -> usize + Send>,
     /// Gives the client an answer in a way that no line can tell; `None` where it reads lines.
-    pub(crate) give: Option<Give>,
+    pub(crate) give: Option<DeliverAnswer>,
     /// Notes what happens.
     pub(crate) notes: Notes,
 }
 
 /// Gives an answer, here without the end of its line, in another way than as a line.
-pub(crate) type Give = Arc<dyn Fn(&Bytes, &Delivery) + Send + Sync>;
+pub(crate) type DeliverAnswer = Arc<dyn Fn(&Bytes, &Delivery) + Send + Sync>;
 
 /// What a session is told by its threads, and how they tell it.
 pub(crate) struct Mailbox<'a> {
@@ -136,13 +136,13 @@ pub(crate) fn carry<P: Policy + Clone + 'static>(
         held: Arc::default(),
     };
     let log = SharedSink::new(ends.log);
-    session.to_server(Way {
+    session.to_server(DirectionPump {
         lane: to_server,
         source: ends.input,
         sink: link.to_server,
         beside: beside(&session.notify, &log, None),
     })?;
-    session.to_client(Way {
+    session.to_client(DirectionPump {
         lane: to_client,
         source: link.to_client,
         sink: ends.output,
@@ -178,31 +178,35 @@ struct Client {
 }
 
 /// Does what is to be done beside a direction.
-type Beside = Box<dyn FnMut(Aside) + Send>;
+type SideActionHandler = Box<dyn FnMut(SideAction) + Send>;
 
 /// What a pump does beside its direction.
-fn beside(notify: &SyncSender<Notice>, log: &SharedSink, give: Option<Give>) -> Beside {
+fn beside(
+    notify: &SyncSender<Notice>,
+    log: &SharedSink,
+    give: Option<DeliverAnswer>,
+) -> SideActionHandler {
     let (notify, mut log) = (notify.clone(), log.clone());
     Box::new(move |aside| match aside {
         // Made only where somebody gives it.
-        Aside::Answer { line, given } => {
+        SideAction::Answer { line, given } => {
             if let Some(give) = &give {
                 give(&line, &given);
             }
         }
         // Nobody listens any more once the session has ended.
-        Aside::Exit(status) => drop(notify.send(Notice::End(status))),
+        SideAction::Exit(status) => drop(notify.send(Notice::End(status))),
         // A client that does not read it has lost nothing of the server's.
-        Aside::Log(bytes) => drop(log.write(&bytes)),
+        SideAction::Log(bytes) => drop(log.write(&bytes)),
     })
 }
 
 /// One direction of a session.
-struct Way<P: Policy> {
+struct DirectionPump<P: Policy> {
     lane: Lane<P>,
     source: Box<dyn ChunkSource>,
     sink: Box<dyn ChunkSink>,
-    beside: Beside,
+    beside: SideActionHandler,
 }
 
 /// What can be seen of the threads of a session.
@@ -236,7 +240,7 @@ struct PumpContext {
 
 impl PumpContext {
     /// Starts what goes to the server, on a thread of its own.
-    fn to_server<P: Policy + 'static>(&self, way: Way<P>) -> io::Result<()> {
+    fn to_server<P: Policy + 'static>(&self, way: DirectionPump<P>) -> io::Result<()> {
         let (held, clock) = (Arc::clone(&self.held), self.notes.clock);
         let pump = self.pump(way, &self.gauges.to_server);
         self.spawn("pump", move || {
@@ -247,7 +251,7 @@ impl PumpContext {
     }
 
     /// Starts what goes to the client, on a thread of its own.
-    fn to_client<P: Policy + 'static>(&self, way: Way<P>) -> io::Result<()> {
+    fn to_client<P: Policy + 'static>(&self, way: DirectionPump<P>) -> io::Result<()> {
         let pump = self.pump(way, &self.gauges.to_client);
         self.spawn("pump", move || {
             Some(match pump.run().reason {
@@ -257,7 +261,7 @@ impl PumpContext {
         })
     }
 
-    fn pump<P: Policy>(&self, way: Way<P>, gauge: &Arc<Gauge>) -> Pump<P> {
+    fn pump<P: Policy>(&self, way: DirectionPump<P>, gauge: &Arc<Gauge>) -> Pump<P> {
         Pump {
             lane: way.lane,
             source: way.source,

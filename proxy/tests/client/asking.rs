@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tapewright_proxy::client::{Answer, Asked, ClientError, Passed, Reply};
+use tapewright_proxy::client::{Answer, ClientError, Passed, Reply, ServerRequest};
 use tapewright_schemas::event::Direction;
 
 use crate::server::{LIMIT, Server, Voice, id_of};
@@ -66,7 +66,7 @@ fn what_comes_before_the_answer_is_told_in_order() {
         }
     });
     let mut client = server.client();
-    client.answer_with(|asked: &Asked<'_>| {
+    client.answer_with(|asked: &ServerRequest<'_>| {
         assert_eq!((asked.id, asked.method), (b"0".as_slice(), "roots/list"));
         Answer::Result(r#"{"roots":[]}"#.to_owned())
     });

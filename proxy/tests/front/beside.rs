@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use flate2::Compression;
 use tapewright_proxy::front::FrontSettings;
-use tapewright_proxy::front::beside::{Answers, Beside, OtherResponse, Reply, Request};
+use tapewright_proxy::front::non_mcp::{Answers, NonMcpHandler, OtherResponse, Reply, Request};
 
 use crate::fake::plain;
 use crate::front_server::FrontServer;
@@ -39,7 +39,7 @@ fn given(status: u16, text: String) -> OtherResponse {
 
 fn front_server(settings: FrontSettings) -> FrontServer {
     let settings = FrontSettings {
-        beside: Some(Beside(Arc::new(Echo))),
+        beside: Some(NonMcpHandler(Arc::new(Echo))),
         ..settings
     };
     FrontServer::with(plain("2025-11-25", |_, _| false), settings)

@@ -198,11 +198,11 @@ impl ServerHandler for Server {
 
 /// What a client heard beside its answers.
 #[derive(Clone, Default)]
-pub(crate) struct Heard {
+pub(crate) struct Notifications {
     lines: Arc<(Mutex<Vec<String>>, Notify)>,
 }
 
-impl Heard {
+impl Notifications {
     fn push(&self, line: String) {
         self.lines.0.lock().unwrap().push(line);
         self.lines.1.notify_waiters();
@@ -229,7 +229,7 @@ impl Heard {
     }
 }
 
-impl ClientHandler for Heard {
+impl ClientHandler for Notifications {
     fn get_info(&self) -> ClientConfig {
         let mut info = ClientConfig::default();
         info.capabilities = serde_json::from_value(json!({

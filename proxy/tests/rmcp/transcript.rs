@@ -8,7 +8,7 @@ use rmcp::service::{PeerRequestOptions, RunningService};
 use rmcp::transport::IntoTransport;
 use rmcp::{ClientLifecycleMode, ClientServiceExt as _, RoleClient};
 
-use crate::peer::Heard;
+use crate::peer::Notifications;
 
 /// In which era the client speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(crate) enum Era {
 /// Longer than any step takes on a busy machine.
 const LIMIT: Duration = Duration::from_secs(120);
 
-type Client = RunningService<RoleClient, Heard>;
+type Client = RunningService<RoleClient, Notifications>;
 
 /// Holds a whole session and tells what the client saw.
 pub(crate) async fn transcript<T, E, A>(era: Era, transport: T) -> Vec<String>
@@ -45,7 +45,7 @@ where
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
         },
     };
-    let heard = Heard::default();
+    let heard = Notifications::default();
     let client = heard
         .clone()
         .serve_with_lifecycle(transport, lifecycle)

@@ -17,7 +17,7 @@ use crate::json::{Comparison, Difference, compare};
 use crate::options::MatchMode;
 
 /// A call of a model.
-struct Told {
+struct ComparedCall {
     seq: u64,
     wire: &'static str,
     model: String,
@@ -53,7 +53,7 @@ pub fn models(
 }
 
 /// The calls among exchanges, as far as they can be read.
-fn told(exchanges: &[ProviderExchange], redactor: &mut Redactor) -> Vec<Told> {
+fn told(exchanges: &[ProviderExchange], redactor: &mut Redactor) -> Vec<ComparedCall> {
     let calls = exchanges.iter().filter_map(|exchange| {
         let call = exchange.call()?;
         if call.operation != Operation::Generate {
@@ -62,7 +62,7 @@ fn told(exchanges: &[ProviderExchange], redactor: &mut Redactor) -> Vec<Told> {
         let body = redactor.body(&exchange.body);
         let request = call.wire.read_request(&call, &body).ok()?;
         let answer = answered(exchange, &call, &request, redactor);
-        Some(Told {
+        Some(ComparedCall {
             seq: exchange.seq,
             wire: call.wire.name(),
             model: request.model.clone(),
@@ -101,10 +101,14 @@ fn answered(
 }
 
 /// Which call of the later recording is which of the earlier one, and those that are none.
-fn pairs(before: &[Told], after: &[Told], exact: bool) -> (Vec<Option<usize>>, Vec<usize>) {
+fn pairs(
+    before: &[ComparedCall],
+    after: &[ComparedCall],
+    exact: bool,
+) -> (Vec<Option<usize>>, Vec<usize>) {
     let mut paired = vec![None; before.len()];
     let mut left: Vec<usize> = (0..after.len()).collect();
-    let mut by = |print: &dyn Fn(&Told) -> String| {
+    let mut by = |print: &dyn Fn(&ComparedCall) -> String| {
         let mut waiting: HashMap<String, VecDeque<usize>> = HashMap::new();
         for (at, one) in before.iter().enumerate() {
             if paired.get(at) == Some(&None) {
@@ -140,9 +144,13 @@ struct Comparing<'c> {
 }
 
 impl Comparing<'_> {
-    fn compared(&mut self, before: Option<&Told>, after: Option<&Told>) -> Compared {
+    fn compared(
+        &mut self,
+        before: Option<&ComparedCall>,
+        after: Option<&ComparedCall>,
+    ) -> Compared {
         let told = before.or(after);
-        let place = |one: &Told| format!("event {}", one.seq);
+        let place = |one: &ComparedCall| format!("event {}", one.seq);
         let mut compared = Compared {
             before: before.map(place),
             after: after.map(place),

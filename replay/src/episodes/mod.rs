@@ -106,10 +106,10 @@ impl Upstream for Episodes {
 }
 
 /// A hold on the live server, once there is one.
-type LiveHold = Arc<Mutex<Option<Held>>>;
+type LiveHold = Arc<Mutex<Option<LiveServer>>>;
 
 /// A hold on the live server.
-struct Held {
+struct LiveServer {
     life: Box<dyn Life>,
     owed: Arc<Owed>,
 }
@@ -123,7 +123,7 @@ struct Hold {
 }
 
 impl Hold {
-    fn lock(&self) -> MutexGuard<'_, Option<Held>> {
+    fn lock(&self) -> MutexGuard<'_, Option<LiveServer>> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

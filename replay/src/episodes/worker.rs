@@ -13,7 +13,7 @@ use tapewright_schemas::event::Exit;
 use tapewright_schemas::json;
 
 use super::live::{ENDED, Live};
-use super::{Held, LineQueues, LiveHold};
+use super::{LineQueues, LiveHold, LiveServer};
 use crate::upstream::{Received, ReplaySession};
 
 /// One session: who answers what.
@@ -143,7 +143,7 @@ impl Worker {
                 Live::of(link, line_queues).map_err(|error| error.to_string())?;
             let owed = server.owed();
             *self.hold.lock().unwrap_or_else(PoisonError::into_inner) =
-                Some(Held { life: hold, owed });
+                Some(LiveServer { life: hold, owed });
             let introduced = self
                 .initialize
                 .as_ref()

@@ -10,7 +10,9 @@ use tapewright_schemas::recording::FileKind;
 use tapewright_schemas::tape::Incomplete;
 
 use super::parts::{Draft, Entry, Exchanges, Parts};
-use crate::script::{Aside, Cue, Methods, Moment, Script, Take, TakePlace, Words};
+use crate::script::{
+    InFlightMessage, Methods, Moment, Script, Take, TakePlace, UnrelatedMessage, Words,
+};
 use crate::source::Source;
 use crate::takes::{NONE, Packed, Takes};
 
@@ -159,7 +161,7 @@ impl Stage {
             last_us = entry.at_us.unwrap_or(last_us).max(last_us);
             let when = self.moment(Some(last_us), step);
             let loose = unanswered && is_loose(&self.script, entry.dir, &words);
-            self.script.cues.push(Cue {
+            self.script.cues.push(InFlightMessage {
                 when,
                 dir: entry.dir,
                 words,
@@ -206,7 +208,7 @@ impl Stage {
         };
         self.element = self.element.saturating_add(1);
         let when = self.moment(place.or(entry.at_us), 0);
-        self.script.asides.push(Aside {
+        self.script.asides.push(UnrelatedMessage {
             when,
             dir: entry.dir,
             words,
@@ -217,11 +219,11 @@ impl Stage {
 
     /// Finds what the client had said before each message of the server's own.
     fn finish(mut self) -> Script {
-        let mut said = Said::default();
+        let mut said = LastClientMessages::default();
         for aside in &self.script.asides {
             said.ask(aside.session, aside.when);
         }
-        let loose = |takes: &Takes, cues: &[Cue], said: &mut dyn FnMut(u32, usize)| {
+        let loose = |takes: &Takes, cues: &[InFlightMessage], said: &mut dyn FnMut(u32, usize)| {
             for take in takes.others() {
                 for at in take.cues.clone() {
                     if cues.get(at).is_some_and(|cue| cue.loose) {
@@ -273,12 +275,12 @@ impl Stage {
 /// The last thing that the client had said before each moment that is asked for. Only these
 /// moments are kept: a client may have said a million things.
 #[derive(Default)]
-struct Said {
+struct LastClientMessages {
     // Per session: the moments, and what was heard last before each of them.
     sessions: HashMap<u32, Vec<(Moment, Option<Moment>)>>,
 }
 
-impl Said {
+impl LastClientMessages {
     fn is_empty(&self) -> bool {
         self.sessions.is_empty()
     }

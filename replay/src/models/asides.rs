@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 use tapewright_models::recorded::ProviderExchange;
 use tapewright_models::{Call, Operation};
-use tapewright_proxy::front::beside::Request;
+use tapewright_proxy::front::non_mcp::Request;
 
 /// The recorded requests that are no calls of models. Equal ones are answered in recorded
 /// order, and then with the last answer again and again.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tapewright_models::conversation::{ApiError, ErrorKind};
 use tapewright_models::{Call, ReadError, Wire};
-use tapewright_proxy::front::beside::{OtherResponse, Reply, Request};
+use tapewright_proxy::front::non_mcp::{OtherResponse, Reply, Request};
 
 use super::ours;
 use crate::json::Difference;

@@ -29,13 +29,13 @@ use bytes::Bytes;
 use tapewright_models::key::Key;
 use tapewright_models::recorded::ProviderExchange;
 use tapewright_models::{Call, Operation, recognise};
-use tapewright_proxy::front::beside::{Answers, OtherResponse, Reply, Request};
+use tapewright_proxy::front::non_mcp::{Answers, OtherResponse, Reply, Request};
 use tapewright_schemas::event::InPlace;
 use tapewright_schemas::redact::Redactor;
 
 use self::asides::Asides;
 use self::index::{Index, Search};
-use self::respond::{Asked, Responder};
+use self::respond::{AnswerForm, Responder};
 use crate::options::{Options, Unanswered};
 use crate::paths::Goal;
 
@@ -177,7 +177,7 @@ impl Provider {
             answer,
             options: &self.options,
         };
-        let asked = Asked {
+        let asked = AnswerForm {
             stream: wants,
             framing: call.framing,
         };

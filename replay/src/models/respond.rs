@@ -7,7 +7,7 @@ use bytes::Bytes;
 use tapewright_models::conversation::{ApiError, Response, StreamEnd};
 use tapewright_models::recorded::{Answer, Piece};
 use tapewright_models::{Call, Ended, Framing, write_array};
-use tapewright_proxy::front::beside::OtherResponse;
+use tapewright_proxy::front::non_mcp::OtherResponse;
 use tapewright_schemas::event::Offset;
 
 use super::fields::again;
@@ -18,7 +18,7 @@ use crate::paths::Goal;
 
 /// How an answer is asked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
+pub(super) struct AnswerForm {
     pub(super) stream: bool,
     pub(super) framing: Framing,
 }
@@ -67,7 +67,7 @@ fn given(
 impl Responder<'_> {
     /// The response, and in which form it was recorded and is sent, where these are not the
     /// same.
-    pub(super) fn respond(&self, asked: Asked) -> (OtherResponse, Option<(Form, Form)>) {
+    pub(super) fn respond(&self, asked: AnswerForm) -> (OtherResponse, Option<(Form, Form)>) {
         let recorded = self.form();
         let wanted = match (asked.stream, asked.framing) {
             (false, _) => Form::Whole,

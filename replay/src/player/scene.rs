@@ -17,7 +17,7 @@ use super::names::splice;
 use super::{Due, Output, OutputKind, Player};
 use crate::json::compact;
 use crate::options::{BREATH, Unanswered};
-use crate::script::{Cue, Moment, Script, Take, TakePlace};
+use crate::script::{InFlightMessage, Moment, Script, Take, TakePlace};
 
 /// A request that is being answered.
 #[derive(Debug)]
@@ -154,7 +154,7 @@ impl Scene {
 /// How long to wait for what has no time, at this place behind the cues or among them. A response
 /// may have come with the notification before it, or apart from it: as with times, it is safe to
 /// send it apart.
-fn breath(cues: &[Cue], next: usize) -> Duration {
+fn breath(cues: &[InFlightMessage], next: usize) -> Duration {
     let last = cues.last().filter(|_| next == cues.len());
     match last {
         Some(last) if last.dir == Direction::ToClient => BREATH,
@@ -225,7 +225,7 @@ impl Player {
     }
 
     /// A message of the server amid a scene.
-    fn say(&mut self, cue: &Cue, number: u64) -> Option<Output> {
+    fn say(&mut self, cue: &InFlightMessage, number: u64) -> Option<Output> {
         let words = self.index.script.words(&cue.words);
         let message = on_one_line(words);
         let scene = self.scenes.get_mut(&number)?;

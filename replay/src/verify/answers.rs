@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tapewright_proxy::client::{Answer, Answers, Asked};
+use tapewright_proxy::client::{Answer, Answers, ServerRequest};
 use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::event::Direction;
@@ -77,7 +77,7 @@ fn answer(result: Option<&[u8]>, error: Option<&[u8]>) -> Answer {
 }
 
 impl Answers for Recorded {
-    fn answer(&mut self, asked: &Asked<'_>) -> Answer {
+    fn answer(&mut self, asked: &ServerRequest<'_>) -> Answer {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = waiting.iter().position(|one| one.method == asked.method);
         let one = at.and_then(|at| waiting.remove(at));

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tapewright_engine::{SseFramer, SseItem};
 use tapewright_models::Operation;
 use tapewright_models::recorded::{ProviderExchange, ProviderExchanges};
-use tapewright_proxy::front::beside::{Answers as _, OtherResponse, Reply, Request};
+use tapewright_proxy::front::non_mcp::{Answers as _, OtherResponse, Reply, Request};
 use tapewright_replay::Options;
 use tapewright_replay::models::Provider;
 use tapewright_schemas::event::{

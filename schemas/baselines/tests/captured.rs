@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use tapewright_baselines::{Ended, Exchange, exchanges, model_version};
-use tapewright_models::agent_cassette::{Said, StopReason, ToolCall, Trace, Turn};
+use tapewright_models::agent_cassette::{ModelReply, StopReason, ToolCall, Trace, Turn};
 
 fn call(name: &str, knew: Option<&str>) -> ToolCall {
     ToolCall {
@@ -16,8 +16,8 @@ fn call(name: &str, knew: Option<&str>) -> ToolCall {
     }
 }
 
-fn said(calls: u64, ended: Ended, model: &str) -> Said {
-    Said {
+fn said(calls: u64, ended: Ended, model: &str) -> ModelReply {
+    ModelReply {
         content: vec![json!({"type": "image", "data": "AAAA"})],
         tool_calls: calls,
         ended,

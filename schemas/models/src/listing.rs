@@ -5,7 +5,7 @@ use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{Event, Offset};
 use tapewright_schemas::listing::{self, Change, Counts, Entry, Wanted};
 
-use crate::calls::{CallEnd, CallStep, Calls, ModelCall, Said};
+use crate::calls::{CallBodies, CallEnd, CallStep, Calls, ModelCall};
 use crate::links::PartLinks;
 use crate::prices::Prices;
 
@@ -99,7 +99,7 @@ impl Listing {
             CallStep::Nothing => {}
             CallStep::Began(seq) => self.lines.model_began(seq),
             CallStep::WasNone(seq) => self.lines.no_model(seq),
-            CallStep::Ended(call, Said { request, answer }) => {
+            CallStep::Ended(call, CallBodies { request, answer }) => {
                 let uses = self.links.uses.remove(&call.seq);
                 let row = row(*call, uses, &self.prices);
                 self.lines.model_ended(row, request, answer);

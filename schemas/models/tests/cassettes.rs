@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 use tapewright_models::agent_cassette::{
-    AgentCassette, Asked, StopReason, file_names, fingerprint,
+    AgentCassette, AgentInputs, StopReason, file_names, fingerprint,
 };
 use tapewright_models::tool_of_mcp;
 
@@ -124,8 +124,8 @@ fn mistakes_are_told_with_their_place() {
     );
 }
 
-fn asked() -> Asked<'static> {
-    Asked {
+fn asked() -> AgentInputs<'static> {
+    AgentInputs {
         agent: "weather query",
         model: "claude-sonnet-4-5",
         user_prompt: "What is the weather in Sacramento?",
@@ -138,7 +138,7 @@ fn a_stale_cassette_is_told_in_the_documented_words() {
     let mut cassette = read(&documented());
     assert_eq!(cassette.check(&asked()), Ok(()));
     cassette.model = "gpt-4o".to_owned();
-    let other = Asked {
+    let other = AgentInputs {
         model: "gpt-5",
         ..asked()
     };
@@ -149,14 +149,14 @@ fn a_stale_cassette_is_told_in_the_documented_words() {
     );
     let cassette = read(&documented());
     let stale = cassette
-        .check(&Asked {
+        .check(&AgentInputs {
             system_prompt: None,
             ..asked()
         })
         .unwrap_err();
     assert_eq!((stale.field, stale.yaml.as_str()), ("system_prompt", ""));
     let stale = cassette
-        .check(&Asked {
+        .check(&AgentInputs {
             user_prompt: "And now?",
             ..asked()
         })
@@ -179,7 +179,7 @@ fn a_prompt_with_a_key_is_written_without_and_not_stale() {
     );
     let again = AgentCassette::read(text.as_bytes()).unwrap();
     assert_eq!(
-        again.check(&Asked {
+        again.check(&AgentInputs {
             user_prompt: &prompt,
             ..asked()
         }),

@@ -4,7 +4,8 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 
 use super::near::Near;
 use super::record::{
-    Aside, CLOSE, Late, NO_CHAIN, OPEN, Orphan, RECORD_HEAD, Run, STREAM_CLOSE, STREAM_OPEN, Tag,
+    CLOSE, Late, NO_CHAIN, OPEN, Orphan, RECORD_HEAD, Run, STREAM_CLOSE, STREAM_OPEN, SideRecord,
+    Tag,
 };
 use crate::json::push_number;
 use crate::slices::Part as _;
@@ -22,16 +23,16 @@ pub(crate) struct Assembly<S> {
     pub(super) runs: Vec<Run>,
     /// How many requests there were, answered or not.
     pub(super) requests: u64,
-    pub(crate) beside: Beside<S>,
+    pub(crate) beside: Remainder<S>,
 }
 
 /// What stands behind the exchanges.
 #[derive(Debug)]
-pub(crate) struct Beside<S> {
+pub(crate) struct Remainder<S> {
     pub(super) side: S,
     // By ordinal.
     pub(super) orphans: Vec<Orphan>,
-    pub(super) asides: Vec<Aside>,
+    pub(super) asides: Vec<SideRecord>,
     /// How many messages belong to no exchange.
     pub(crate) messages: u64,
     /// Whether they tell when they came.
@@ -50,7 +51,7 @@ impl<S: Read + Seek> Assembly<S> {
     }
 
     /// The main spool, where more can be written behind its last exchange, and the rest.
-    pub(crate) fn into_parts(mut self) -> io::Result<(S, Beside<S>)> {
+    pub(crate) fn into_parts(mut self) -> io::Result<(S, Remainder<S>)> {
         self.main.seek(SeekFrom::Start(self.length))?;
         Ok((self.main, self.beside))
     }
@@ -125,7 +126,7 @@ impl<S: Read + Seek> Main<'_, S> {
     }
 }
 
-impl<S: Read + Seek> Beside<S> {
+impl<S: Read + Seek> Remainder<S> {
     /// How many other things stand beside the exchanges.
     pub(crate) fn asides(&self) -> u64 {
         self.asides.len() as u64

@@ -114,7 +114,7 @@ pub(super) struct Counted {
 
 /// As [`Step`], while it is written.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
+pub(super) struct StepDraft {
     // How many messages of the client there were with its request.
     first: u64,
     // What a reader takes for the number of those that came since.
@@ -123,10 +123,10 @@ pub(super) struct Asked {
 
 impl Counted {
     /// A request of the client.
-    pub(super) fn ask(&mut self) -> Asked {
+    pub(super) fn ask(&mut self) -> StepDraft {
         self.all += 1;
         self.last = self.all;
-        Asked {
+        StepDraft {
             first: self.all,
             expected: 0,
         }
@@ -142,7 +142,7 @@ impl Counted {
     }
 
     /// Something of an exchange; what it says as `seen`.
-    pub(super) fn of(&mut self, asked: &mut Asked, from: Direction) -> Option<u64> {
+    pub(super) fn of(&mut self, asked: &mut StepDraft, from: Direction) -> Option<u64> {
         let seen = self.all - asked.first;
         let known = seen == asked.expected;
         let own = u64::from(from == Direction::ToServer);

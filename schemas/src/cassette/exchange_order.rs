@@ -17,10 +17,10 @@ use std::io::{self, Seek, Write};
 
 use foldhash::quality::RandomState;
 
-use super::assemble::Beside;
+use super::assemble::Remainder;
 use super::draft::Draft;
 use super::places::{KnownParts, Placed};
-use super::record::{Aside, CLOSE, Late, NO_CHAIN, OPEN, Orphan, Rest, Run, Tag};
+use super::record::{CLOSE, Late, NO_CHAIN, OPEN, Orphan, Rest, Run, SideRecord, Tag};
 use super::spool::Spool;
 use crate::slices::Part as _;
 
@@ -38,12 +38,12 @@ pub(crate) struct ExchangeOrder<S: Write> {
     first: u64,
     // Bytes on the shelf.
     held: usize,
-    away: HashMap<u64, Away, RandomState>,
+    away: HashMap<u64, SentRequest, RandomState>,
     late: Vec<Late>,
     orphans: Vec<Orphan>,
     runs: Vec<Run>,
     messages: u64,
-    asides: Vec<Aside>,
+    asides: Vec<SideRecord>,
     // Buffers to use again.
     spare: Vec<Vec<u8>>,
     // Where exchanges stand that went to the main spool, for who asked.
@@ -66,7 +66,7 @@ enum Body {
 
 /// A request that was sent away and still awaits its response.
 #[derive(Debug)]
-struct Away {
+struct SentRequest {
     session: u32,
     place: u64,
     chain: u64,
@@ -235,7 +235,7 @@ impl<S: Write + Seek> ExchangeOrder<S> {
     }
 
     /// Enters something beside the exchanges.
-    pub(crate) fn aside(&mut self, aside: Aside) {
+    pub(crate) fn aside(&mut self, aside: SideRecord) {
         self.asides.push(aside);
     }
 
@@ -331,7 +331,7 @@ impl<S: Write + Seek> ExchangeOrder<S> {
             late: self.late,
             runs: self.runs,
             requests: self.first,
-            beside: Beside {
+            beside: Remainder {
                 side: self.side.into_inner()?,
                 orphans: self.orphans,
                 messages: self.messages,
@@ -398,7 +398,7 @@ impl<S: Write + Seek> ExchangeOrder<S> {
             let chain = self.chain_draft(&draft)?;
             self.away.insert(
                 self.first,
-                Away {
+                SentRequest {
                     session,
                     place: self.main.at,
                     chain,

@@ -121,6 +121,6 @@ pub use lines::{in_lines, is_listing, on_one_line};
 pub use merge::{Merged, Unfinished, merge};
 pub use places::{Placed, Plain};
 pub use project::{Projector, Summary};
-pub use read::{Aside, Cassette, Entry, RecordedExchange, RecordedSession, Unanswered};
+pub use read::{BareHttpExchange, Cassette, Entry, RecordedExchange, RecordedSession, Unanswered};
 pub use reader::Reader;
 pub(crate) use record::Rest;

@@ -1,6 +1,6 @@
 //! A request that awaits its response, as far as files need to know it.
 
-use super::course::Asked;
+use super::course::StepDraft;
 use crate::era::Era;
 use crate::event::{CloseReason, ConduitId, Event, Offset, Scope};
 
@@ -23,7 +23,7 @@ pub(crate) struct Open {
     /// Its response came, and more may come on its stream.
     pub(super) answered: bool,
     /// What was said of its exchange, where that is told without times.
-    pub(super) asked: Option<Asked>,
+    pub(super) asked: Option<StepDraft>,
 }
 
 /// The mark of an exchange whose answer came with an id of another type, and of that answer.

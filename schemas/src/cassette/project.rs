@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Read, Seek, Write};
 
 use foldhash::quality::RandomState;
 
-use super::assemble::{Assembly, Beside};
+use super::assemble::{Assembly, Remainder};
 use super::course::Counted;
 use super::ends::Ends;
 use super::exchange_order::ExchangeOrder;
@@ -13,7 +13,7 @@ use super::fresh::Fresh;
 use super::note::{self, Content, Remark};
 use super::open::Open;
 use super::places::{MethodNames, Placed};
-use super::sides::{Context, Side, Told};
+use super::sides::{Context, SessionLife, Side};
 use super::text::{push_string, shell_line};
 use crate::conversation::{Conversation, Handle, PerExchange};
 use crate::envelope::Envelope;
@@ -58,7 +58,7 @@ pub(super) struct Entries<S: Write> {
     // Requests that still wait after their exchange was over.
     pub(super) left: HashMap<ConduitId, Handle, RandomState>,
     pub(super) sides: HashMap<ConduitId, Side, RandomState>,
-    pub(super) sessions: BTreeMap<SessionKey, Told>,
+    pub(super) sessions: BTreeMap<SessionKey, SessionLife>,
     pub(super) fresh: Fresh,
     // Heads of responses whose answers travel on as lines.
     pub(super) heads: HashMap<ConduitId, ResponseHead, RandomState>,
@@ -369,7 +369,7 @@ impl Rest {
     /// Ends the exchanges, and with them the cassette.
     fn write<S: Read + Seek>(
         &self,
-        beside: &mut Beside<S>,
+        beside: &mut Remainder<S>,
         summary: &Summary,
         out: &mut dyn Write,
     ) -> io::Result<()> {

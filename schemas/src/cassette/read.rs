@@ -30,7 +30,7 @@ pub struct Cassette {
     /// Requests without a response, with the number of exchanges before them.
     pub unanswered: Vec<(usize, Unanswered)>,
     /// HTTP exchanges that carried no request, with the number of exchanges before them.
-    pub http: Vec<(usize, Aside)>,
+    pub http: Vec<(usize, BareHttpExchange)>,
     /// What became of its sessions.
     pub sessions: Vec<RecordedSession>,
     /// Why it does not hold everything that crossed.
@@ -120,7 +120,7 @@ pub struct Entry {
 
 /// An HTTP exchange that carried no request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Aside {
+pub struct BareHttpExchange {
     /// The exchange.
     pub http: Http,
     /// What it carried that is no message.
@@ -173,7 +173,7 @@ impl Cassette {
         }
         for element in list(&root, "http")? {
             let after = element.member("after").and_then(|after| after.number());
-            if let Some(aside) = Aside::read(text, element)? {
+            if let Some(aside) = BareHttpExchange::read(text, element)? {
                 cassette.http.push((after.unwrap_or(usize::MAX), aside));
             }
         }
@@ -314,7 +314,7 @@ impl Unanswered {
     }
 }
 
-impl Aside {
+impl BareHttpExchange {
     pub(super) fn read(
         document: &Bytes,
         element: Element<'_>,

@@ -20,7 +20,7 @@ pub(crate) struct Orphan {
 
 /// Something beside the exchanges, with its own text on the side spool.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Aside {
+pub(crate) struct SideRecord {
     /// Its place among its kind.
     pub(crate) order: u64,
     /// How many requests there were before it.

@@ -6,7 +6,7 @@ use super::http::push_http;
 use super::messages::push_end;
 use super::note::{self, Content, Remark, When};
 use super::project::Entries;
-use super::record::{Aside, NO_CHAIN, Tag};
+use super::record::{NO_CHAIN, SideRecord, Tag};
 use super::text::{push_millis, push_string};
 use crate::event::{
     CloseReason, ConduitId, Event, EventBody, Head, Offset, Scope, SessionEnd, SessionKey,
@@ -48,7 +48,7 @@ pub(super) struct Side {
 
 /// What a recording says about a session.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct SessionLife {
     began: Option<(Offset, SessionStart)>,
     ended: Option<(Offset, SessionEnd)>,
 }
@@ -232,7 +232,7 @@ impl<S: Read + Write + Seek> Entries<S> {
             self.exchange_order
                 .note(&mut side.chain, Tag::Stream, &side.stream)?;
         }
-        self.exchange_order.aside(Aside {
+        self.exchange_order.aside(SideRecord {
             order: exchange.order,
             after: side.after,
             chain: side.chain,

@@ -8,7 +8,9 @@ use super::course::Step;
 use super::ends::NoAnswer;
 use super::exchange::{Http, Via};
 use super::finisher::Finisher;
-use super::read::{Aside, Cassette, Entry, RecordedExchange, RecordedSession, Unanswered};
+use super::read::{
+    BareHttpExchange, Cassette, Entry, RecordedExchange, RecordedSession, Unanswered,
+};
 use super::untimed::{Until, Untimed};
 use crate::era::Era;
 use crate::event::{
@@ -149,7 +151,7 @@ impl Timeline {
         self.events
     }
 
-    fn aside(&mut self, one: &Aside) {
+    fn aside(&mut self, one: &BareHttpExchange) {
         let there = Where {
             conduit: self.conduit(Some(&one.http), false),
             session: one.session,

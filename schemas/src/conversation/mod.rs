@@ -46,7 +46,7 @@ pub use self::oldest_first::OldestFirst;
 pub use self::outcome::Outcome;
 pub use self::outstanding::Outstanding;
 pub use self::owed::Owed;
-pub use self::paired::{Answer, Asked};
+pub use self::paired::{Answer, Registered};
 pub use self::pairing::Pairing;
 pub use self::per_exchange::PerExchange;
 pub use self::row::ExchangeRow;

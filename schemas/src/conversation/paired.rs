@@ -5,7 +5,7 @@ use super::Handle;
 /// What became of the asking.
 #[derive(Debug)]
 #[must_use = "a request may be forgotten for another"]
-pub struct Asked<T> {
+pub struct Registered<T> {
     /// The request.
     pub handle: Handle,
     /// The request before it of the same id, which is in flight as well.

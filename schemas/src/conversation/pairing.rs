@@ -6,7 +6,7 @@ use foldhash::quality::RandomState;
 
 use super::IdKey;
 use super::flight::{Flight, Handle, Request};
-use super::paired::{Answer, Asked};
+use super::paired::{Answer, Registered};
 use super::scopes::Scopes;
 use super::used::{Others, Whole};
 use crate::envelope::RequestId;
@@ -103,7 +103,7 @@ impl<T> Pairing<T> {
         dir: Direction,
         id: impl Into<IdKey>,
         value: T,
-    ) -> Asked<T> {
+    ) -> Registered<T> {
         let id = id.into();
         let again = self.remember((scope, dir, id));
         let request = Request {
@@ -134,7 +134,7 @@ impl<T> Pairing<T> {
         if self.flight.len() > self.limit {
             forgotten = self.forget_oldest();
         }
-        Asked {
+        Registered {
             handle,
             reuses: before.and_then(|before| self.flight.handle(before)),
             again,

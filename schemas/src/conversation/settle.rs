@@ -6,8 +6,8 @@ use super::fold::Conversation;
 use super::outcome::Outcome;
 use crate::cassette::ends::over;
 use crate::event::{
-    CloseReason, ConduitId, Direction, Event, EventBody, Faulted, Finding, Let, MessageNumber,
-    Offset, SessionEnd, SessionKey, SessionMark,
+    CloseReason, ConduitId, Direction, Event, EventBody, Faulted, Finding, MessageNumber, Offset,
+    ReleasedPart, SessionEnd, SessionKey, SessionMark,
 };
 
 /// How many HTTP exchanges wait for the last word about them.
@@ -129,8 +129,8 @@ impl<T: Default> Conversation<T> {
     }
 
     /// What a fault held is passed on.
-    fn released(&mut self, event: &Event, faulted: &Faulted, goes: Let) {
-        let message = faulted.message.filter(|_| goes == Let::One);
+    fn released(&mut self, event: &Event, faulted: &Faulted, goes: ReleasedPart) {
+        let message = faulted.message.filter(|_| goes == ReleasedPart::One);
         let fault = faulted.effect.fault.as_ref();
         let of_it = self.handles(|one| {
             let is_held = match one.state {

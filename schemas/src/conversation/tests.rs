@@ -30,7 +30,7 @@ fn key(source: &str) -> IdKey {
 struct Talk(Pairing<u64>, u64);
 
 impl Talk {
-    fn ask(&mut self, scope: Scope, dir: Direction, id: &str) -> Asked<u64> {
+    fn ask(&mut self, scope: Scope, dir: Direction, id: &str) -> Registered<u64> {
         self.1 += 1;
         self.0.ask(scope, dir, key(id), self.1)
     }

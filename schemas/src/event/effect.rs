@@ -325,10 +325,10 @@ impl What {
     /// Whether what was held is passed on now: this message, or with it all that waited
     /// behind it.
     #[must_use]
-    pub fn release(&self) -> Option<Let> {
+    pub fn release(&self) -> Option<ReleasedPart> {
         match self {
-            Self::Released { all: true, .. } => Some(Let::All),
-            Self::Released { .. } => Some(Let::One),
+            Self::Released { all: true, .. } => Some(ReleasedPart::All),
+            Self::Released { .. } => Some(ReleasedPart::One),
             _ => None,
         }
     }
@@ -363,7 +363,7 @@ impl What {
 
 /// What is let go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Let {
+pub enum ReleasedPart {
     /// The message and all that waited behind it.
     All,
     /// The message.

@@ -29,7 +29,7 @@ use crate::envelope::Envelope;
 use crate::era::Era;
 
 pub use self::effect::{
-    Effect, Faulted, Let, Release, Replacement, Unable, Unroutable, Until, What,
+    Effect, Faulted, Release, ReleasedPart, Replacement, Unable, Unroutable, Until, What,
 };
 pub use self::fault_ref::{FaultKind, FaultRef};
 pub use self::fields::Fields;

@@ -64,12 +64,12 @@ pub struct Note {
     /// The place of the request that it is about.
     pub about: Option<u64>,
     /// What it says.
-    pub told: Told,
+    pub told: NoteContent,
 }
 
 /// What is beside the exchanges, in JSON for programs.
 #[derive(Debug, serde::Serialize)]
-pub struct Beside<'n> {
+pub struct NoteRow<'n> {
     /// What sort of line it is.
     pub kind: &'static str,
     /// Its place on the tape.
@@ -111,7 +111,7 @@ pub struct Beside<'n> {
 
 /// What a line beside the exchanges says.
 #[derive(Clone, Debug)]
-pub enum Told {
+pub enum NoteContent {
     /// A message of which only the beginning was kept: its length in bytes.
     Clipped(u64),
     /// What a fault did.
@@ -208,12 +208,12 @@ impl Note {
     #[must_use]
     pub fn subject(&self) -> Subject<'_> {
         let said: &[u8] = match &self.told {
-            Told::Message(body) => body.text().unwrap_or_default(),
-            Told::Stderr(line) => line,
+            NoteContent::Message(body) => body.text().unwrap_or_default(),
+            NoteContent::Stderr(line) => line,
             _ => b"",
         };
         let status = match &self.told {
-            Told::Head(head) => match head.as_ref() {
+            NoteContent::Head(head) => match head.as_ref() {
                 Head::Interim(head) | Head::Response(head) => Some(head.status),
                 Head::Request(_) => None,
             },
@@ -230,9 +230,9 @@ impl Note {
 
     /// It, for programs.
     #[must_use]
-    pub fn beside(&self) -> Beside<'_> {
+    pub fn beside(&self) -> NoteRow<'_> {
         let lossy = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
-        let mut beside = Beside {
+        let mut beside = NoteRow {
             kind: self.kind.name(),
             seq: self.seq,
             session: self.session,
@@ -249,18 +249,18 @@ impl Note {
             bytes: None,
         };
         match &self.told {
-            Told::Clipped(bytes) => beside.bytes = Some(*bytes),
-            Told::Fault(faulted) => beside.fault = Some(faulted),
-            Told::Finding(finding) => beside.finding = Some(finding),
-            Told::Gap(gap) => {
+            NoteContent::Clipped(bytes) => beside.bytes = Some(*bytes),
+            NoteContent::Fault(faulted) => beside.fault = Some(faulted),
+            NoteContent::Finding(finding) => beside.finding = Some(finding),
+            NoteContent::Gap(gap) => {
                 (beside.events, beside.bytes) = (Some(gap.events), Some(gap.bytes));
             }
-            Told::Head(head) => beside.head = Some(head),
-            Told::Message(body) if self.kind == LineKind::Noise => {
+            NoteContent::Head(head) => beside.head = Some(head),
+            NoteContent::Message(body) if self.kind == LineKind::Noise => {
                 beside.text = body.text().map(lossy);
             }
-            Told::Message(_) => {}
-            Told::Stderr(line) => beside.text = Some(lossy(line)),
+            NoteContent::Message(_) => {}
+            NoteContent::Stderr(line) => beside.text = Some(lossy(line)),
         }
         beside
     }

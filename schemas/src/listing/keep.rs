@@ -5,7 +5,7 @@ use super::{Body, Entry};
 
 /// What is kept of an exchange.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct KeptExchange {
     /// Its place among the lines; `None` where nobody wants it.
     pub(super) key: Option<Key>,
     pub(super) request: Body,

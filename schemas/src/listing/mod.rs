@@ -19,8 +19,8 @@ mod order;
 #[cfg(test)]
 mod tests;
 
-pub use self::entry::{Beside, Body, Entry, Note, Told};
-pub use self::order::{Change, Place};
+pub use self::entry::{Body, Entry, Note, NoteContent, NoteRow};
+pub use self::order::{Change, LinePosition};
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -29,7 +29,7 @@ use crate::envelope::{Envelope, Kind};
 use crate::event::{Event, EventBody, Offset, Payload};
 use crate::filter::{Filter, LineKind};
 
-use self::keep::{Kept, Room};
+use self::keep::{KeptExchange, Room};
 use self::order::{Key, Order};
 
 /// What is wanted of a conversation.
@@ -100,7 +100,7 @@ impl Counts {
 pub struct Listing {
     wanted: Wanted,
     kinds: BTreeSet<LineKind>,
-    conversation: Conversation<Kept>,
+    conversation: Conversation<KeptExchange>,
     order: Order,
     room: Room,
     counts: Counts,
@@ -391,7 +391,7 @@ impl Listing {
         self.order.settle(self.room.is_full());
     }
 
-    fn over(&mut self, over: Over<Kept>) {
+    fn over(&mut self, over: Over<KeptExchange>) {
         self.counts.exchanges += 1;
         if !over.outcome.is_answer() {
             self.counts.unanswered += 1;
@@ -405,7 +405,7 @@ impl Listing {
         } else {
             row.without_times()
         };
-        let Kept {
+        let KeptExchange {
             key,
             request,
             answer,
@@ -431,7 +431,7 @@ impl Listing {
 /// A call of a model stands behind the head of its request.
 const MODEL: u32 = u32::MAX;
 
-fn kind_of(step: &Step<'_, Kept>) -> LineKind {
+fn kind_of(step: &Step<'_, KeptExchange>) -> LineKind {
     match step.what {
         Does::Late | Does::Duplicate => LineKind::Late,
         Does::Orphan | Does::Refuses | Does::TypeChanged | Does::Asks | Does::Answers => {

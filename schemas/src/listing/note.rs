@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::keep::Kept;
-use super::{Body, Note, Told};
+use super::keep::KeptExchange;
+use super::{Body, Note, NoteContent};
 use crate::conversation::{Step, shown};
 use crate::envelope::Kind;
 use crate::event::{Event, EventBody, Payload};
@@ -11,7 +11,12 @@ use crate::filter::LineKind;
 use crate::json;
 
 /// A message that is no request and no answer to one.
-pub(super) fn of_step(event: &Event, step: &Step<'_, Kept>, kind: LineKind, body: Body) -> Note {
+pub(super) fn of_step(
+    event: &Event,
+    step: &Step<'_, KeptExchange>,
+    kind: LineKind,
+    body: Body,
+) -> Note {
     let method = match &step.envelope.kind {
         Kind::Notification { method, .. } => Some(shown(method)),
         _ => None,
@@ -24,7 +29,7 @@ pub(super) fn of_step(event: &Event, step: &Step<'_, Kept>, kind: LineKind, body
         method,
         id: id.map(|id| shown(&String::from_utf8_lossy(id))),
         about: step.exchange.map(|exchange| exchange.seq),
-        ..note(event, kind, Told::Message(body))
+        ..note(event, kind, NoteContent::Message(body))
     }
 }
 
@@ -35,26 +40,28 @@ pub(super) fn of_event(event: &Event, kinds: &BTreeSet<LineKind>) -> Option<Note
         EventBody::Message {
             payload: Payload::Clipped { len, .. },
             ..
-        } if wanted(LineKind::Gap) => (LineKind::Gap, Told::Clipped(*len)),
-        EventBody::Gap(gap) if wanted(LineKind::Gap) => (LineKind::Gap, Told::Gap(gap.clone())),
+        } if wanted(LineKind::Gap) => (LineKind::Gap, NoteContent::Clipped(*len)),
+        EventBody::Gap(gap) if wanted(LineKind::Gap) => {
+            (LineKind::Gap, NoteContent::Gap(gap.clone()))
+        }
         EventBody::Stderr { line, .. } if wanted(LineKind::Stderr) => {
-            (LineKind::Stderr, Told::Stderr(line.clone()))
+            (LineKind::Stderr, NoteContent::Stderr(line.clone()))
         }
         EventBody::Head(head) if wanted(LineKind::Http) => {
-            (LineKind::Http, Told::Head(head.clone()))
+            (LineKind::Http, NoteContent::Head(head.clone()))
         }
         EventBody::Faulted(faulted) if wanted(LineKind::Fault) => {
-            (LineKind::Fault, Told::Fault(faulted.clone()))
+            (LineKind::Fault, NoteContent::Fault(faulted.clone()))
         }
         EventBody::Finding(finding) if wanted(LineKind::Finding) => {
-            (LineKind::Finding, Told::Finding(finding.clone()))
+            (LineKind::Finding, NoteContent::Finding(finding.clone()))
         }
         _ => return None,
     };
     Some(note(event, kind, told))
 }
 
-fn note(event: &Event, kind: LineKind, told: Told) -> Note {
+fn note(event: &Event, kind: LineKind, told: NoteContent) -> Note {
     Note {
         kind,
         seq: event.seq,

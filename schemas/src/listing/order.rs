@@ -23,16 +23,16 @@ pub(super) struct Order {
 pub enum Change {
     /// An exchange, or with `None` a call of a model, began and is not over; an exchange is told
     /// again when more is known of it.
-    Open(Place, Option<Box<ExchangeRow>>),
+    Open(LinePosition, Option<Box<ExchangeRow>>),
     /// A line is whole: one that began, or another.
-    Whole(Place, Entry),
+    Whole(LinePosition, Entry),
     /// What began is no line.
-    Gone(Place),
+    Gone(LinePosition),
 }
 
 /// The place of a line: the number of its event, and which line of that event it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place(pub u64, pub u32);
+pub struct LinePosition(pub u64, pub u32);
 
 /// How many lines wait for an exchange that is not over.
 const WINDOW: usize = 1_000;
@@ -106,6 +106,6 @@ impl Order {
     }
 }
 
-fn place((seq, line): Key) -> Place {
-    Place(seq, line)
+fn place((seq, line): Key) -> LinePosition {
+    LinePosition(seq, line)
 }

@@ -207,14 +207,14 @@ fn a_listing_that_is_followed_tells_what_happens_as_it_happens() {
     let mut drain = |talk: &mut Talk| {
         while let Some(change) = talk.listing.poll_change() {
             told.push(match change {
-                Change::Open(Place(seq, _), row) => {
+                Change::Open(LinePosition(seq, _), row) => {
                     format!("open {seq} {:?}", row.unwrap().outcome)
                 }
-                Change::Whole(Place(seq, _), Entry::Exchange { row, .. }) => {
+                Change::Whole(LinePosition(seq, _), Entry::Exchange { row, .. }) => {
                     format!("whole {seq} {:?} {:?}", row.outcome, row.waited_ms)
                 }
-                Change::Whole(Place(seq, _), _) => format!("beside {seq}"),
-                Change::Gone(Place(seq, _)) => format!("gone {seq}"),
+                Change::Whole(LinePosition(seq, _), _) => format!("beside {seq}"),
+                Change::Gone(LinePosition(seq, _)) => format!("gone {seq}"),
             });
         }
     };
@@ -244,6 +244,6 @@ fn an_answer_behind_which_nothing_comes_has_arrived_after_a_while() {
     talk.listing.tick(Offset(60_000_000));
     assert!(matches!(
         talk.listing.poll_change(),
-        Some(Change::Whole(Place(1, 0), _))
+        Some(Change::Whole(LinePosition(1, 0), _))
     ));
 }

@@ -133,7 +133,7 @@ pub(super) fn checked(text: &Bytes) -> Result<Bytes, DocumentError> {
 #[derive(Clone, Debug)]
 pub(crate) struct Element<'a> {
     pub(crate) text: &'a [u8],
-    place: Way,
+    place: ValuePath,
     // The members of an object, once one was asked for, unless it has many.
     members: OnceCell<Option<Vec<(Text, Span)>>>,
 }
@@ -141,7 +141,7 @@ pub(crate) struct Element<'a> {
 /// The way from the document to a value, made a JSON pointer where one has to be told: there are
 /// millions of values, and hardly ever a mistake.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct ValuePath {
     steps: [Step; DEEPEST],
     count: usize,
 }
@@ -158,7 +158,7 @@ enum Step {
     Item(usize),
 }
 
-impl Way {
+impl ValuePath {
     const ROOT: Self = Self {
         steps: [Step::Item(0); DEEPEST],
         count: 0,
@@ -183,7 +183,7 @@ impl Way {
 }
 
 impl<'a> Element<'a> {
-    fn at(text: &'a [u8], place: Way) -> Self {
+    fn at(text: &'a [u8], place: ValuePath) -> Self {
         Self {
             text,
             place,
@@ -193,12 +193,12 @@ impl<'a> Element<'a> {
 
     /// The whole document.
     pub(crate) fn root(text: &'a [u8]) -> Self {
-        Self::at(text, Way::ROOT)
+        Self::at(text, ValuePath::ROOT)
     }
 
     /// A member of the document, which somebody found.
     pub(crate) fn of_root(name: &'static str, text: &'a [u8]) -> Self {
-        Self::at(text, Way::ROOT.then(Step::Member(name)))
+        Self::at(text, ValuePath::ROOT.then(Step::Member(name)))
     }
 
     /// The JSON pointer to it.

@@ -4,7 +4,7 @@ use super::report::Hang;
 use crate::conversation::{Over, Step};
 use crate::envelope::Envelope;
 use crate::event::{Event, Offset};
-use crate::waits::{Change, Told, Waits};
+use crate::waits::{Change, HangReported, Waits};
 
 /// Collects the requests that hung.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ impl Hangs {
         &mut self,
         event: &Event,
         message: Option<&Envelope<'_>>,
-        each: impl FnMut(Step<'_, Told>),
+        each: impl FnMut(Step<'_, HangReported>),
     ) {
         self.waits.observe(event, message, each);
     }
@@ -39,7 +39,7 @@ impl Hangs {
     pub(super) fn finish(
         &mut self,
         timed: bool,
-        over: impl FnMut(&Over<Told>),
+        over: impl FnMut(&Over<HangReported>),
     ) -> (u64, Vec<Hang>) {
         self.waits.finish();
         self.collect(over);
@@ -57,7 +57,7 @@ impl Hangs {
     }
 
     /// Takes what has happened; `each` is shown every exchange that is over.
-    pub(super) fn collect(&mut self, mut each: impl FnMut(&Over<Told>)) {
+    pub(super) fn collect(&mut self, mut each: impl FnMut(&Over<HangReported>)) {
         while let Some(change) = self.waits.poll() {
             let Change::Over { over, hung } = change else {
                 continue;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::report::{InjectedFault, ToldEffect};
+use super::report::{EffectRow, InjectedFault};
 use crate::event::{Effect, Event, FaultKind, FaultRef, Faulted};
 use crate::slices::Part as _;
 
@@ -10,7 +10,7 @@ use crate::slices::Part as _;
 #[derive(Debug, Default)]
 pub(super) struct Injected {
     counts: BTreeMap<FaultRef, u64>,
-    effects: Vec<ToldEffect>,
+    effects: Vec<EffectRow>,
 }
 
 /// How many faults are told apart.
@@ -22,7 +22,7 @@ impl Injected {
     /// A fault did something, at a time that is known where events are `timed`.
     pub(super) fn observe(&mut self, event: &Event, faulted: &Faulted, timed: bool) {
         if self.effects.len() < EFFECTS {
-            self.effects.push(ToldEffect {
+            self.effects.push(EffectRow {
                 seq: event.seq,
                 at_ms: timed.then(|| event.at.millis()),
                 effect: faulted.clone(),
@@ -32,7 +32,7 @@ impl Injected {
     }
 
     /// The first of what was done, in order.
-    pub(super) fn take_effects(&mut self) -> Vec<ToldEffect> {
+    pub(super) fn take_effects(&mut self) -> Vec<EffectRow> {
         std::mem::take(&mut self.effects)
     }
 

@@ -13,7 +13,7 @@ use crate::envelope::{Envelope, Kind, Malformed};
 use crate::era::{Era, EraTracker};
 use crate::event::{Direction, Event, Offset, Scope};
 use crate::slices::Front as _;
-use crate::waits::Told;
+use crate::waits::HangReported;
 
 /// Follows single messages.
 #[derive(Debug, Default)]
@@ -60,7 +60,7 @@ impl MessagesFold {
     }
 
     /// Takes the next message.
-    pub(super) fn step(&mut self, event: &Event, step: &Step<'_, Told>) {
+    pub(super) fn step(&mut self, event: &Event, step: &Step<'_, HangReported>) {
         self.era(event, step.envelope);
         match (&step.envelope.kind, step.handle) {
             (Kind::Request { method, params, .. }, Some(handle)) => {
@@ -80,7 +80,7 @@ impl MessagesFold {
     }
 
     /// An exchange is over.
-    pub(super) fn over(&mut self, over: &Over<Told>) {
+    pub(super) fn over(&mut self, over: &Over<HangReported>) {
         if over.exchange.answer.is_some() {
             return;
         }
@@ -112,7 +112,7 @@ impl MessagesFold {
         all.map(shown).collect()
     }
 
-    fn response(&mut self, event: &Event, step: &Step<'_, Told>) {
+    fn response(&mut self, event: &Event, step: &Step<'_, HangReported>) {
         let (Does::Answers | Does::Late, Some(exchange), Some(handle)) =
             (step.what, step.exchange, step.handle)
         else {
@@ -145,7 +145,7 @@ impl MessagesFold {
     }
 
     /// Which tool a request calls, if it calls one.
-    fn tool(&mut self, request: &Exchange<Told>) -> Option<usize> {
+    fn tool(&mut self, request: &Exchange<HangReported>) -> Option<usize> {
         let name = request.name.as_ref().filter(|_| request.method == CALL)?;
         Some(self.tools.ask(Direction::ToServer, name, request.bytes))
     }
@@ -200,7 +200,7 @@ impl MessagesFold {
 }
 
 /// The id of a request, as it was written.
-fn shown_id(exchange: &Exchange<Told>) -> Box<RawValue> {
+fn shown_id(exchange: &Exchange<HangReported>) -> Box<RawValue> {
     let id = RawValue::from_string(exchange.id.clone());
     // One that is too long to be kept whole is a text.
     let id = id.or_else(|_| serde_json::value::to_raw_value(&exchange.id));

@@ -83,7 +83,7 @@ pub struct Report {
     pub injected: Vec<InjectedFault>,
     /// The first of what faults did, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub effects: Vec<ToldEffect>,
+    pub effects: Vec<EffectRow>,
     /// How many findings judges left on the tape.
     #[serde(skip_serializing_if = "is_zero")]
     pub findings: u64,
@@ -225,7 +225,7 @@ pub struct InjectedFault {
 
 /// What a fault did, and when.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ToldEffect {
+pub struct EffectRow {
     /// Its number in the recording.
     pub seq: u64,
     /// When it was done, from the start of the recording, where that is known.

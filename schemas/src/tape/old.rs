@@ -28,12 +28,12 @@ pub(crate) struct Translator {
     origins: Origins,
     // The last message of each direction, of those that spoke last.
     last: HashMap<(ConduitId, Direction), Bytes>,
-    held: VecDeque<Held>,
+    held: VecDeque<HeldMessage>,
 }
 
 /// A message that a fault holds.
 #[derive(Debug)]
-struct Held {
+struct HeldMessage {
     place: (ConduitId, Direction),
     fault: Option<FaultRef>,
     message: Option<MessageNumber>,
@@ -81,8 +81,9 @@ impl Translator {
         let place = (conduit, dir);
         let fault = &faulted.effect.fault;
         if let Some(id) = id {
-            let fits =
-                |held: &Held| held.place == place && held.fault == *fault && held.ids.contains(&id);
+            let fits = |held: &HeldMessage| {
+                held.place == place && held.fault == *fault && held.ids.contains(&id)
+            };
             let found = self.held.iter().position(fits);
             let held = found.and_then(|found| self.held.remove(found));
             faulted.message = held.and_then(|held| held.message);
@@ -90,7 +91,7 @@ impl Translator {
             if self.held.len() >= MOST_HELD {
                 self.held.pop_front();
             }
-            self.held.push_back(Held {
+            self.held.push_back(HeldMessage {
                 place,
                 fault: fault.clone(),
                 message: faulted.message,

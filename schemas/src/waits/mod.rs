@@ -16,7 +16,7 @@ use crate::event::{Event, Offset};
 /// Follows requests until they are answered, given up, or cannot be answered any more.
 #[derive(Debug, Default)]
 pub struct Waits {
-    conversation: Conversation<Told>,
+    conversation: Conversation<HangReported>,
     long: Offset,
     // Those of which it was not yet told whether they wait for long, by age.
     young: VecDeque<(Offset, Handle)>,
@@ -25,10 +25,10 @@ pub struct Waits {
 
 /// Whether it was told that a request hangs.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Told(bool);
+pub struct HangReported(bool);
 
 /// A request that waits, or waited.
-pub type Wait = Exchange<Told>;
+pub type Wait = Exchange<HangReported>;
 
 /// What became of a request.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ pub enum Change {
     /// It waits no longer.
     Over {
         /// Its exchange.
-        over: Box<Over<Told>>,
+        over: Box<Over<HangReported>>,
         /// It was a hang.
         hung: bool,
     },
@@ -60,7 +60,7 @@ impl Waits {
         &mut self,
         event: &Event,
         message: Option<&Envelope<'_>>,
-        mut each: impl FnMut(Step<'_, Told>),
+        mut each: impl FnMut(Step<'_, HangReported>),
     ) {
         self.tick(event.at);
         let young = &mut self.young;

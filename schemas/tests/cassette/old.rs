@@ -10,21 +10,21 @@ use tapewright_schemas::tape::Reader;
 
 /// The name of a tape, and what inspecting it said before: its hangs, and how often faults
 /// acted; and which exchanges of its cassette were marked.
-struct Told {
+struct Expected {
     tape: &'static str,
     hangs: &'static [&'static str],
     acted: u64,
     marked: &'static [&'static str],
 }
 
-const TOLD: [Told; 4] = [
-    Told {
+const TOLD: [Expected; 4] = [
+    Expected {
         tape: include_str!("../tapes-1.2/cut.tape.jsonl"),
         hangs: &["7 peer gone 167289 timeout-1", "8 peer gone 167289 -"],
         acted: 1,
         marked: &["2 timeout-1", "3 -"],
     },
-    Told {
+    Expected {
         tape: include_str!("../tapes-1.2/mixed.tape.jsonl"),
         hangs: &[
             "5 still pending 412109 hang-1",
@@ -50,7 +50,7 @@ const TOLD: [Told; 4] = [
             "13 late-after-cancel-1",
         ],
     },
-    Told {
+    Expected {
         tape: include_str!("../tapes-1.2/released.tape.jsonl"),
         hangs: &[
             "5 answered 504901 h",
@@ -61,7 +61,7 @@ const TOLD: [Told; 4] = [
         acted: 3,
         marked: &["1 h", "\"b\" h", "3 w", "4 -"],
     },
-    Told {
+    Expected {
         tape: include_str!("../tapes-1.2/http.tape.jsonl"),
         hangs: &[
             "63 still pending 1045506 wrong-id-1",

@@ -12,7 +12,7 @@ use super::{baseline, evidence};
 use crate::command::selection::SelectionArguments;
 use crate::exit::Exit;
 use crate::log::{self, LogArguments};
-use crate::report::formats::{Told as _, github, junit, markdown};
+use crate::report::formats::{Reportable as _, github, junit, markdown};
 use crate::report::{self, Mistake};
 
 /// Check recorded sessions against the protocol's invariants

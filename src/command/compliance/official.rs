@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use clap::Args;
-use tapewright_corpus::official::{self, Check, Ours, Pair};
+use tapewright_corpus::official::{self, Check, OurRule, Pair};
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::stdio::ChildProcess;
 use tapewright_proxy::upstream::{ChunkSource, ReadResult, Upstream as _};
@@ -53,7 +53,7 @@ impl OfficialArguments {
         &self,
         url: &str,
         revision: &str,
-        ours: &[Ours],
+        ours: &[OurRule],
     ) -> anyhow::Result<Official> {
         let words = shell_words::split(&self.official_cmd).unwrap_or_default();
         let Some((program, rest)) = words.split_first() else {

@@ -10,7 +10,7 @@ use tapewright_replay::{Script, Starts};
 use crate::command::replay::{load, unloadable};
 use crate::files::agent::AgentTapes;
 use crate::files::{self, Recording, folder};
-use crate::report::diff::{Differences, Lacks, Of};
+use crate::report::diff::{Differences, IncompleteReason, Of};
 use crate::report::progress::{Elapsed, Progress};
 
 /// What is compared of two files.
@@ -31,7 +31,7 @@ pub(super) fn of_files(
     let server = Differences {
         of: Of::Server(String::new()),
         found: diff::diff(&before, &after, options),
-        incomplete: [&*before, &after].map(Lacks::of),
+        incomplete: [&*before, &after].map(IncompleteReason::of),
     };
     Ok(std::iter::once(server).chain(models).collect())
 }
@@ -57,7 +57,7 @@ pub(super) fn parts(
         parts.push(Differences {
             of: Of::Server(label.clone()),
             found: diff::diff(&before, &after, options),
-            incomplete: [&*before, &after].map(Lacks::of),
+            incomplete: [&*before, &after].map(IncompleteReason::of),
         });
     }
     Ok(parts)
@@ -71,7 +71,8 @@ fn models(sides: [&PathBuf; 2], options: &DiffOptions) -> anyhow::Result<Option<
     if exchanges.is_empty() {
         return Ok(None);
     }
-    let more = |passed_over: u64| (passed_over > 0).then_some(Lacks::PassedOver(passed_over));
+    let more =
+        |passed_over: u64| (passed_over > 0).then_some(IncompleteReason::PassedOver(passed_over));
     Ok(Some(Differences {
         of: Of::Models,
         found: Found {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tapewright_config::calibration::{Calibration, Example, Known, load_calibration};
+use tapewright_config::calibration::{Calibration, Example, SuiteNames, load_calibration};
 use tapewright_judges::scorer::Task;
 use tapewright_judges::{Candidate, Opinion, Rubric, Samples, Subject, of_answer};
 
@@ -99,7 +99,7 @@ impl<'c> Calibrating<'c> {
         ready: &'c mut Ready,
         interrupted: &'c Arc<AtomicBool>,
     ) -> anyhow::Result<Self> {
-        let known = Known {
+        let known = SuiteNames {
             rubrics: ready
                 .suite
                 .rubrics

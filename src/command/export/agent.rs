@@ -7,7 +7,7 @@ use tapewright_models::agent_cassette::{AgentCassette, file_names};
 
 use crate::command::init::recorded::about;
 use crate::files::agent::{AgentTapes, ModelSide};
-use crate::files::output::{self, Over};
+use crate::files::output::{self, Overwrite};
 use crate::files::{NewFile, Recording};
 use crate::report::{self, Mistake, safe};
 use crate::suite::write::agent::AgentDraft;
@@ -84,7 +84,7 @@ impl Run {
 
     /// Writes a suite with the run as its only test, and the cassette where the suite looks
     /// for it. Without a file the suite alone is written.
-    pub(crate) fn write_suite(&self, output: Option<&Path>, over: Over) -> anyhow::Result<()> {
+    pub(crate) fn write_suite(&self, output: Option<&Path>, over: Overwrite) -> anyhow::Result<()> {
         let servers = self.servers(output)?;
         let file = safe(&self.named.display().to_string());
         let first = format!("Written from the recording {file}: what the agent did then.");

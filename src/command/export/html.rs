@@ -13,7 +13,7 @@ use super::tell_end;
 use crate::command::show;
 use crate::command::show::whole::{Tape, Whole};
 use crate::exit::Exit;
-use crate::files::output::{self, Over};
+use crate::files::output::{self, Overwrite};
 use crate::files::{Frame, NewFile, Recording, folder};
 use crate::report;
 use crate::report::page::{End, Page};
@@ -43,7 +43,7 @@ pub(super) fn of_one(recording: Recording, out: &mut dyn Write) -> anyhow::Resul
 /// Writes a page that shows the recording of an agent.
 pub(super) fn of_folder(folder: &Path, output: Option<&Path>) -> anyhow::Result<Exit> {
     if let Some(output) = output {
-        output::check(output, Over::Nothing)?;
+        output::check(output, Overwrite::Nothing)?;
     }
     let parts = folder::contained(folder)?.parts;
     let whole = Whole::open(&parts, &everything(), &Prices::built_in())?;

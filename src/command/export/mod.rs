@@ -18,7 +18,7 @@ use tapewright_schemas::tape::{Encoder, Ending};
 use tapewright_schemas::{capture, cassette};
 
 use crate::exit::Exit;
-use crate::files::output::{self, Over};
+use crate::files::output::{self, Overwrite};
 use crate::files::{Contents, Frame, NewFile, Recording, same_file, spool};
 use crate::report::{self, Mistake};
 
@@ -101,7 +101,7 @@ fn suite(arguments: &Arguments) -> anyhow::Result<Exit> {
     if !arguments.tape.is_dir() {
         arguments.check(&Recording::open(&arguments.tape)?, output)?;
     } else if let Some(output) = output {
-        output::check(output, Over::Nothing)?;
+        output::check(output, Overwrite::Nothing)?;
     }
     let draft = recorded::draft(&arguments.tape, output)?;
     recorded::write(&draft, output)?;
@@ -121,11 +121,11 @@ fn agent_run(arguments: &Arguments) -> anyhow::Result<Option<agent::Run>> {
 fn of_agent(arguments: &Arguments, run: &agent::Run) -> anyhow::Result<Exit> {
     let output = arguments.output.as_deref();
     if let Some(output) = output {
-        output::check(output, Over::Nothing)?;
+        output::check(output, Overwrite::Nothing)?;
     }
     match arguments.format {
         Format::AgentCassette => run.write_cassette(output)?,
-        _ => run.write_suite(output, Over::Nothing)?,
+        _ => run.write_suite(output, Overwrite::Nothing)?,
     }
     Ok(Exit::Pass)
 }
@@ -148,12 +148,12 @@ impl Arguments {
     }
 
     /// What the output may replace.
-    fn over(&self) -> Over {
+    fn over(&self) -> Overwrite {
         match self.format {
             Format::Html | Format::Har | Format::Otlp | Format::Suite | Format::AgentCassette => {
-                Over::Nothing
+                Overwrite::Nothing
             }
-            Format::Cassette | Format::Capture | Format::Tape => Over::Recording,
+            Format::Cassette | Format::Capture | Format::Tape => Overwrite::Recording,
         }
     }
 

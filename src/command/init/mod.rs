@@ -16,7 +16,7 @@ use crate::command::export::agent;
 use crate::command::redaction::Redaction;
 use crate::command::upstream::UpstreamArguments;
 use crate::exit::Exit;
-use crate::files::output::Over;
+use crate::files::output::Overwrite;
 use crate::log::{self, LogArguments};
 use crate::report::{self, Mistake};
 
@@ -87,9 +87,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             }
             if let Some(run) = agent::Run::in_folder(file)? {
                 let over = if arguments.force {
-                    Over::Any
+                    Overwrite::Any
                 } else {
-                    Over::Nothing
+                    Overwrite::Nothing
                 };
                 run.write_suite(output, over)?;
                 return Ok(Exit::Pass);

@@ -7,7 +7,7 @@ use tapewright_schemas::json::is_valid;
 use tapewright_schemas::redact::{Redactor, Rules};
 use tapewright_schemas::slices::{Front as _, Part as _};
 
-use super::cursor::{Place, Question};
+use super::cursor::{Question, RowPosition};
 use crate::report::safe_json;
 
 /// The longest text of an answer, in bytes.
@@ -47,7 +47,7 @@ impl Answer {
     }
 
     /// Adds where to go on, and says so.
-    pub(super) fn going_on(mut self, question: &Question, next: Option<Place>) -> Self {
+    pub(super) fn going_on(mut self, question: &Question, next: Option<RowPosition>) -> Self {
         let cursor = next.map(|next| question.cursor(next));
         if let Some(cursor) = &cursor {
             let more = format!("\nThere is more: ask again with cursor {cursor}\n");

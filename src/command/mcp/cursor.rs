@@ -9,7 +9,7 @@ use crate::report::Mistake;
 
 /// A place among rows: an event, or a count, and what tells apart the rows of one event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place(pub(super) u64, pub(super) u64);
+pub(super) struct RowPosition(pub(super) u64, pub(super) u64);
 
 /// What was asked, as far as it decides which rows there are and in which order.
 #[derive(Clone, Debug)]
@@ -32,12 +32,12 @@ impl Question {
     }
 
     /// The cursor behind a place.
-    pub(super) fn cursor(&self, Place(first, second): Place) -> String {
+    pub(super) fn cursor(&self, RowPosition(first, second): RowPosition) -> String {
         format!("{:016x}-{first:x}-{second:x}", self.seal())
     }
 
     /// The place that a cursor stands for.
-    pub(super) fn place(&self, cursor: &str) -> Result<Place, Mistake> {
+    pub(super) fn place(&self, cursor: &str) -> Result<RowPosition, Mistake> {
         let mut parts = cursor.split('-').map(|part| u64::from_str_radix(part, 16));
         let mut next = || parts.next().and_then(Result::ok);
         let (Some(seal), Some(first), Some(second)) = (next(), next(), next()) else {
@@ -51,7 +51,7 @@ impl Question {
                 "repeat the arguments of the answer that it came with, or omit it to start over";
             return Err(Mistake::new(what, hint));
         }
-        Ok(Place(first, second))
+        Ok(RowPosition(first, second))
     }
 }
 
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn a_cursor_is_of_its_question_alone() {
         let question = Question::of("find").about("fs").about(&["tool:x"]);
-        let place = Place(u64::MAX, 7);
+        let place = RowPosition(u64::MAX, 7);
         let cursor = question.cursor(place);
         assert_eq!(question.place(&cursor).unwrap(), place);
         let other = Question::of("find").about("fs").about(&["tool:y"]);

@@ -23,7 +23,7 @@ use tokio::runtime::Handle;
 use super::server::Server;
 
 /// A server whose every link is a conversation of its own.
-pub(super) struct Inside {
+pub(super) struct LinkServer {
     server: Server,
     runtime: Handle,
 }
@@ -37,7 +37,7 @@ struct Shared {
     owed: Arc<AtomicUsize>,
 }
 
-impl Inside {
+impl LinkServer {
     /// Serves within `runtime`.
     pub(super) fn new(server: Server, runtime: Handle) -> Self {
         Self { server, runtime }
@@ -72,7 +72,7 @@ impl Inside {
             to_client: Box::new(Output(ours)),
             log: None,
             ended: Box::new(move || Ok(told.exit(&ended))),
-            life: Box::new(Held {
+            life: Box::new(LinkLife {
                 stream: Mutex::new(life),
                 shared,
             }),
@@ -80,7 +80,7 @@ impl Inside {
     }
 }
 
-impl Upstream for Inside {
+impl Upstream for LinkServer {
     fn open(&self) -> Result<Link, OpenError> {
         self.link().map_err(|source| OpenError::Spawn {
             command: "tapewright mcp".to_owned(),
@@ -153,12 +153,12 @@ impl ChunkSource for Output {
 }
 
 /// The life of a link.
-struct Held {
+struct LinkLife {
     stream: Mutex<UnixStream>,
     shared: Arc<Shared>,
 }
 
-impl Held {
+impl LinkLife {
     /// Both directions end.
     fn cut(&self) {
         let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
@@ -167,7 +167,7 @@ impl Held {
     }
 }
 
-impl Life for Held {
+impl Life for LinkLife {
     fn signal(&self, signal: Signal) {
         let ending = [
             Signal::HUP,

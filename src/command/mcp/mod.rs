@@ -30,7 +30,7 @@ use tapewright_proxy::record::Recorder;
 use tapewright_proxy::stdio;
 use tapewright_schemas::event;
 
-use self::link::Inside;
+use self::link::LinkServer;
 use self::recordings::Recordings;
 use self::server::Server;
 use crate::command::control::Remote;
@@ -99,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         .enable_all()
         .build()
         .context("cannot start the server")?;
-    let inside = Inside::new(Server::new(sources), runtime.handle().clone());
+    let inside = LinkServer::new(Server::new(sources), runtime.handle().clone());
     let (recorder, log_listener) = faults::unrecorded(None, LONGEST_MESSAGE, || Ok(rules), clock)?;
     let exit = match arguments.listening.listen.as_deref() {
         Some(listen) => arguments.serve_http(listen, inside, &recorder, clock)?,
@@ -111,7 +111,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-fn serve_stdio(inside: &Inside, recorder: &Arc<Recorder>, clock: Clock) -> anyhow::Result<Exit> {
+fn serve_stdio(
+    inside: &LinkServer,
+    recorder: &Arc<Recorder>,
+    clock: Clock,
+) -> anyhow::Result<Exit> {
     let outcome = stdio::run(inside, &Transparent, recorder, clock)
         .inspect_err(|_| recorder.abandon())
         .context("cannot serve")?;
@@ -142,7 +146,7 @@ impl Arguments {
     fn serve_http(
         &self,
         listen: &str,
-        inside: Inside,
+        inside: LinkServer,
         recorder: &Arc<Recorder>,
         clock: Clock,
     ) -> anyhow::Result<Exit> {

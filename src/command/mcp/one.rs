@@ -22,7 +22,7 @@ const NOTE: usize = 1 << 10;
 
 /// Which exchange is meant.
 #[derive(Debug, Hash)]
-pub(super) enum Which {
+pub(super) enum ExchangeSelector {
     /// That of this event.
     Seq(u64),
     /// The first with this id, in this session or in any.
@@ -41,7 +41,7 @@ pub(super) struct ShownExchange {
     pub(super) others: Vec<u64>,
 }
 
-impl Which {
+impl ExchangeSelector {
     /// By the place of one of its messages, or by its id.
     pub(super) fn of(
         seq: Option<u64>,
@@ -99,7 +99,11 @@ impl Which {
 
 impl ShownExchange {
     /// Looks for an exchange.
-    pub(super) fn find(sources: &Sources, name: &str, which: &Which) -> anyhow::Result<Self> {
+    pub(super) fn find(
+        sources: &Sources,
+        name: &str,
+        which: &ExchangeSelector,
+    ) -> anyhow::Result<Self> {
         let (found, recording) = sources.recordings.read(name)?;
         let (created, timed) = (recording.header().created, recording.timed());
         let wanted = Wanted {
@@ -152,13 +156,13 @@ impl ShownExchange {
     }
 
     /// What was asked and what was answered, and the notifications about it.
-    pub(super) fn said(&self, sources: &Sources) -> anyhow::Result<Said> {
+    pub(super) fn said(&self, sources: &Sources) -> anyhow::Result<MessageBodies> {
         let mut listing = Listing::new(Wanted {
             kinds: BTreeSet::from([LineKind::Exchange]),
             bodies: true,
             ..Wanted::default()
         });
-        let mut said = Said::default();
+        let mut said = MessageBodies::default();
         self.events(sources, |event| {
             if self.row.notifications.contains(&event.seq) {
                 said.note(event, self.timed);
@@ -185,13 +189,13 @@ impl ShownExchange {
 
 /// What was said.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct MessageBodies {
     pub(super) request: Option<Vec<u8>>,
     pub(super) answer: Option<Vec<u8>>,
     pub(super) notes: Vec<Value>,
 }
 
-impl Said {
+impl MessageBodies {
     fn note(&mut self, event: &Event, timed: bool) {
         let EventBody::Message { payload, .. } = &event.body else {
             return;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::cursor::Place;
+use super::cursor::RowPosition;
 
 /// The most bytes of rows in one answer.
 const BYTES: usize = 24 << 10;
@@ -19,9 +19,9 @@ pub(super) struct Row {
 /// Keeps the first rows behind a place, in whichever order they come.
 #[derive(Debug)]
 pub(super) struct Page {
-    after: Option<Place>,
+    after: Option<RowPosition>,
     limit: usize,
-    rows: BTreeMap<Place, Row>,
+    rows: BTreeMap<RowPosition, Row>,
     /// What was offered at the event that the last page ended with.
     seen: BTreeSet<u64>,
     /// Rows behind the place that did not fit.
@@ -34,12 +34,12 @@ pub(super) struct Rows {
     pub(super) values: Vec<Value>,
     pub(super) lines: Vec<String>,
     /// Where to go on; nothing when that was all.
-    pub(super) next: Option<Place>,
+    pub(super) next: Option<RowPosition>,
 }
 
 impl Page {
     /// So many rows behind a place, at most.
-    pub(super) fn new(after: Option<Place>, limit: usize) -> Self {
+    pub(super) fn new(after: Option<RowPosition>, limit: usize) -> Self {
         Self {
             after,
             limit,
@@ -50,12 +50,12 @@ impl Page {
     }
 
     /// Offers a row, which is made when it has a place on the page.
-    pub(super) fn offer(&mut self, place: Place, row: impl FnOnce() -> Row) {
+    pub(super) fn offer(&mut self, place: RowPosition, row: impl FnOnce() -> Row) {
         self.offer_if(place, || Some(row()));
     }
 
     /// The same, where it may turn out that there is none.
-    pub(super) fn offer_if(&mut self, mut place: Place, row: impl FnOnce() -> Option<Row>) {
+    pub(super) fn offer_if(&mut self, mut place: RowPosition, row: impl FnOnce() -> Option<Row>) {
         if let Some(after) = self.after {
             // Of rows that cannot be told apart, as many are passed over as were seen.
             while after.0 == place.0 && !self.seen.insert(place.1) {
@@ -121,14 +121,14 @@ pub(super) fn size(value: &Value) -> usize {
 mod tests {
     use super::*;
 
-    fn page(after: Option<Place>, limit: usize, places: &[u64]) -> Rows {
+    fn page(after: Option<RowPosition>, limit: usize, places: &[u64]) -> Rows {
         let mut page = Page::new(after, limit);
         for place in places {
             let row = || Row {
                 value: Value::from(*place),
                 line: String::new(),
             };
-            page.offer(Place(*place, 0), row);
+            page.offer(RowPosition(*place, 0), row);
         }
         page.finish()
     }
@@ -156,9 +156,9 @@ mod tests {
                 value: Value::from("x".repeat(BYTES)),
                 line: String::new(),
             };
-            page.offer(Place(place, 0), row);
+            page.offer(RowPosition(place, 0), row);
         }
         let rows = page.finish();
-        assert_eq!((rows.values.len(), rows.next), (1, Some(Place(0, 0))));
+        assert_eq!((rows.values.len(), rows.next), (1, Some(RowPosition(0, 0))));
     }
 }

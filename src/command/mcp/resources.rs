@@ -8,7 +8,7 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-use super::cursor::{Place, Question};
+use super::cursor::{Question, RowPosition};
 use super::tools::{exchange, inspect};
 use super::{Sources, answer::Answer};
 use crate::report::{self, figures, safe};
@@ -79,7 +79,7 @@ pub(super) fn list(
     let end = start.saturating_add(resources.len());
     let mut result = ListResourcesResult::with_all_items(resources);
     if end < all.len() {
-        result.next_cursor = Some(question.cursor(Place(end as u64, 0)));
+        result.next_cursor = Some(question.cursor(RowPosition(end as u64, 0)));
     }
     Ok(result)
 }

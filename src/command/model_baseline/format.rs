@@ -5,7 +5,7 @@ use tapewright_baselines::{Comparison, Outcome};
 
 use crate::exit::Exit;
 use crate::report::baseline::Compared;
-use crate::report::formats::{self, Told as _};
+use crate::report::formats::{self, Reportable as _};
 
 /// How a comparison is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

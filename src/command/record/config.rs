@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use tapewright_clients::Run;
 
 use super::Arguments;
-use super::way::Way;
+use super::endpoints::Endpoints;
 use crate::command::wrap::{self, ClientId};
 use crate::report::{Mistake, safe};
 
@@ -72,7 +72,11 @@ fn script(path: &str) -> Option<String> {
 }
 
 /// A paste-ready entry that runs this very command, or names the URL that it serves.
-pub(super) fn entry(arguments: &Arguments, way: &Way<'_>, label: &str) -> anyhow::Result<String> {
+pub(super) fn entry(
+    arguments: &Arguments,
+    way: &Endpoints<'_>,
+    label: &str,
+) -> anyhow::Result<String> {
     let client = arguments.client.map(|ClientId(client)| client);
     let client = client.or_else(|| tapewright_clients::client(ANY));
     let client = client.context("the table of clients is empty")?;
@@ -138,10 +142,10 @@ fn long_path(word: &str) -> anyhow::Result<String> {
 }
 
 /// Where a gateway of this command is reached.
-fn url(way: &Way<'_>, listen: &str) -> anyhow::Result<String> {
+fn url(way: &Endpoints<'_>, listen: &str) -> anyhow::Result<String> {
     let path = match way {
-        Way::Gateway { url, .. } => url.path.as_str(),
-        Way::Front { .. } => "/mcp",
+        Endpoints::Gateway { url, .. } => url.path.as_str(),
+        Endpoints::Front { .. } => "/mcp",
         _ => {
             let what = "`--print-config` cannot be used with `--forward-proxy`: clients keep the server's URL";
             return Err(Mistake::new(what, "set HTTP_PROXY for the client").into());

@@ -16,7 +16,7 @@ use tapewright_proxy::record::{Recorder, Target};
 use tapewright_schemas::cassette::{self, Projector, Unfinished};
 use tapewright_schemas::tape::Ending;
 
-use super::way::Way;
+use super::endpoints::Endpoints;
 use super::{Arguments, settings};
 use crate::files::{NewFile, Recording, spool};
 use crate::log;
@@ -33,7 +33,7 @@ impl NewEpisodes {
     pub(super) fn start(
         path: &Path,
         arguments: &Arguments,
-        way: &Way<'_>,
+        way: &Endpoints<'_>,
         clock: Clock,
     ) -> anyhow::Result<Self> {
         let label = arguments.label.clone().unwrap_or_else(|| way.label());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::http::gateway::{self, Outcome, ServeError, Settings};
-use tapewright_proxy::http::listen::Reached;
+use tapewright_proxy::http::listen::ReachableAt;
 use tapewright_proxy::record::Recorder;
 use tracing::info;
 
@@ -28,20 +28,22 @@ pub(super) fn run(
 }
 
 /// Says where clients can connect, as one line of JSON.
-pub(crate) fn announce(reached: &Reached, path: &str, figures: Option<SocketAddr>) {
+pub(crate) fn announce(reached: &ReachableAt, path: &str, figures: Option<SocketAddr>) {
     announce_with(reached, path, figures, std::iter::empty::<(&str, &str)>());
 }
 
 /// The same with further members.
 pub(crate) fn announce_with<'a>(
-    reached: &Reached,
+    reached: &ReachableAt,
     path: &str,
     figures: Option<SocketAddr>,
     more: impl Iterator<Item = (&'a str, impl Into<String>)>,
 ) {
     let mut line = match reached {
-        Reached::Origin(origin) => serde_json::json!({ "listening": format!("{origin}{path}") }),
-        Reached::Socket(socket) => serde_json::json!({
+        ReachableAt::Origin(origin) => {
+            serde_json::json!({ "listening": format!("{origin}{path}") })
+        }
+        ReachableAt::Socket(socket) => serde_json::json!({
             "listening": format!("http://localhost{path}"),
             "socket": socket.to_string_lossy(),
         }),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use tapewright_engine::fault::{FaultSet, Reach};
+use tapewright_engine::fault::{FaultSet, TransportSupport};
 use tapewright_proxy::http::forward::Forward;
 use tapewright_proxy::http::gateway::{Changes, Route, Settings};
 use tapewright_proxy::http::listen::Limits;
@@ -137,7 +137,7 @@ impl HttpArguments {
             log_lost: log::lost(),
             traces: behind::figures(),
             operations: behind::operations(),
-            faults: Arc::new(FaultSet::new(0, "", Reach::Http)),
+            faults: Arc::new(FaultSet::new(0, "", TransportSupport::Http)),
         })
     }
 

@@ -14,13 +14,13 @@ use tapewright_proxy::upstream::Upstream;
 use tapewright_replay::{CassetteUpstream, Episodes, Index, Options, Tally};
 use tapewright_schemas::recording::FileKind;
 
+use super::endpoints::Endpoints;
 use super::episodes::{self, NewEpisodes};
-use super::way::Way;
 use super::{Arguments, exit_of, gateway};
 use crate::command::faults::{self, Control};
-use crate::command::page::Beside;
+use crate::command::page::PageSources;
 use crate::command::replay;
-use crate::command::unkept::{Readers, Unkept};
+use crate::command::unrecorded::{Readers, UnrecordedRun};
 use crate::exit::Exit;
 use crate::log;
 use crate::report::{self, Mistake};
@@ -108,7 +108,7 @@ impl Plan {
 /// Between whom, with which faults, and who watches.
 #[derive(Clone, Copy)]
 pub(super) struct Served<'a> {
-    pub(super) way: &'a Way<'a>,
+    pub(super) way: &'a Endpoints<'a>,
     pub(super) fault_set: &'a Arc<FaultSet>,
     pub(super) control: Option<&'a Control>,
 }
@@ -202,21 +202,21 @@ fn serve(
     } = place;
     let label = arguments.label.clone().unwrap_or_else(|| way.label());
     let is_redacted = !arguments.redaction.is_off();
-    let run = Unkept {
+    let run = UnrecordedRun {
         label: &label,
         transport: way.transport(),
         redacted: is_redacted,
         limit_bytes: arguments.max_message,
         rules: Box::new(|| Ok(super::settings::rules(arguments, None)?())),
     };
-    let beside = Beside::new(fault_set, control, None);
+    let beside = PageSources::new(fault_set, control, None);
     let readers = Readers {
         page: &arguments.page,
         otlp: &arguments.otlp,
         destination: arguments.otlp.destination(is_redacted)?,
         beside: &beside,
     };
-    let running = readers.start_unkept(run, clock)?;
+    let running = readers.start_unrecorded(run, clock)?;
     let recorder = Arc::clone(&running.recorder);
     let Some(listen) = way.listen() else {
         let outcome = stdio::run(&*upstream, &faults::policy(fault_set), &recorder, clock);

@@ -10,16 +10,16 @@ use tapewright_engine::fault::FaultSet;
 use tapewright_proxy::agent::Agent;
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::http::gateway::{self as proxy, Route};
-use tapewright_proxy::http::listen::Reached;
+use tapewright_proxy::http::listen::ReachableAt;
 use tapewright_proxy::http::models::Providers;
 use tapewright_proxy::http::origin::{Origin, OriginUrl};
 use tapewright_proxy::record::Recorder;
 
 use super::authority;
+use super::endpoints::End;
 use super::gateway;
 use super::http::HttpArguments;
 use super::part::{self, Part};
-use super::way::End;
 use crate::report::{Mistake, safe};
 
 /// Agents and their models.
@@ -50,29 +50,29 @@ pub(crate) struct ModelsArguments {
 }
 
 /// A provider of models, and the variable by which agents are told its address.
-struct Known {
+struct KnownProvider {
     name: &'static str,
     variable: Option<&'static str>,
     url: &'static str,
 }
 
-const KNOWN: [Known; 4] = [
-    Known {
+const KNOWN: [KnownProvider; 4] = [
+    KnownProvider {
         name: "anthropic",
         variable: Some("ANTHROPIC_BASE_URL"),
         url: "https://api.anthropic.com",
     },
-    Known {
+    KnownProvider {
         name: "openai",
         variable: Some("OPENAI_BASE_URL"),
         url: "https://api.openai.com/v1",
     },
-    Known {
+    KnownProvider {
         name: "gemini",
         variable: Some("GOOGLE_GEMINI_BASE_URL"),
         url: "https://generativelanguage.googleapis.com",
     },
-    Known {
+    KnownProvider {
         name: "mistral",
         variable: None,
         url: "https://api.mistral.ai",
@@ -80,7 +80,7 @@ const KNOWN: [Known; 4] = [
 ];
 
 /// How the requests of agents reach us.
-pub(super) enum Asked {
+pub(super) enum ModelRoute {
     /// At addresses of ours, one for each provider.
     Directly(Vec<Provider>),
     /// Through a proxy, which agents are told of, and of the authority that they have to
@@ -97,16 +97,16 @@ pub(super) struct Provider {
 
 impl ModelsArguments {
     /// How agents reach us.
-    pub(super) fn asked(&self, http: &HttpArguments) -> anyhow::Result<Asked> {
+    pub(super) fn asked(&self, http: &HttpArguments) -> anyhow::Result<ModelRoute> {
         if http.forward_proxy.is_none() {
-            return Ok(Asked::Directly(self.providers()?));
+            return Ok(ModelRoute::Directly(self.providers()?));
         }
         if !http.intercepts() {
             let what = "`--models` with `--forward-proxy` needs `--intercept`";
             return Err(Mistake::new(what, "add `--intercept`").into());
         }
         let authority = authority::certificate()?;
-        Ok(Asked::Through { authority })
+        Ok(ModelRoute::Through { authority })
     }
 
     /// All providers, those that are named first.
@@ -149,7 +149,7 @@ fn named(text: &str) -> anyhow::Result<Provider> {
     })
 }
 
-impl Known {
+impl KnownProvider {
     /// Where its requests would go without us.
     fn provider(&self) -> anyhow::Result<Provider> {
         let set = self.variable.and_then(|name| std::env::var(name).ok());
@@ -237,20 +237,20 @@ pub(crate) fn unproxied() -> Vec<(OsString, OsString)> {
 }
 
 /// What stands between agents and models.
-pub(super) struct Between<'a> {
+pub(super) struct ModelProxy<'a> {
     pub(super) http: &'a HttpArguments,
-    pub(super) asked: &'a Asked,
+    pub(super) asked: &'a ModelRoute,
     pub(super) part: &'a Part,
     pub(super) clock: Clock,
     pub(super) fault_set: &'a Arc<FaultSet>,
 }
 
-impl Between<'_> {
+impl ModelProxy<'_> {
     /// A gateway at this address, which `tells` what agents have to trust that are not told by us.
     fn settings(&self, listen: &str, tells: bool) -> anyhow::Result<proxy::Settings> {
         let route = match self.asked {
-            Asked::Directly(providers) => route(providers, self.http)?,
-            Asked::Through { .. } => self.http.forward(tells)?,
+            ModelRoute::Directly(providers) => route(providers, self.http)?,
+            ModelRoute::Through { .. } => self.http.forward(tells)?,
         };
         let mut settings = self.http.gateway(route, listen)?;
         settings.faults = Arc::clone(self.fault_set);
@@ -267,8 +267,8 @@ impl Between<'_> {
         let recorder = start()?;
         let served = proxy::run(settings, &recorder, self.clock, |reached, figures| {
             let origin = match reached {
-                Reached::Origin(origin) => origin.as_str(),
-                Reached::Socket(_) => "http://localhost",
+                ReachableAt::Origin(origin) => origin.as_str(),
+                ReachableAt::Socket(_) => "http://localhost",
             };
             let told = self.variables(origin);
             let told = told
@@ -307,25 +307,25 @@ impl Between<'_> {
         Ok((End::Server(exit), recorder))
     }
 
-    fn agent_variables(&self, reached: &Reached) -> Vec<(OsString, OsString)> {
+    fn agent_variables(&self, reached: &ReachableAt) -> Vec<(OsString, OsString)> {
         let origin = match reached {
-            Reached::Origin(origin) => origin.as_str(),
+            ReachableAt::Origin(origin) => origin.as_str(),
             // Refused before: no agent knows how to be told of one.
-            Reached::Socket(_) => return Vec::new(),
+            ReachableAt::Socket(_) => return Vec::new(),
         };
         let told = self.variables(origin).into_iter();
         let told = told.map(|(name, value)| (OsString::from(name), value));
         match self.asked {
-            Asked::Directly(_) => told.chain(unproxied()).collect(),
-            Asked::Through { .. } => told.collect(),
+            ModelRoute::Directly(_) => told.chain(unproxied()).collect(),
+            ModelRoute::Through { .. } => told.collect(),
         }
     }
 
     /// What an agent is told: how its models are reached, and which recording it is part of.
     fn variables(&self, origin: &str) -> Vec<(&'static str, OsString)> {
         let mut all = match self.asked {
-            Asked::Directly(providers) => addresses(providers, origin),
-            Asked::Through { authority } => proxied(self.http, authority, origin),
+            ModelRoute::Directly(providers) => addresses(providers, origin),
+            ModelRoute::Through { authority } => proxied(self.http, authority, origin),
         };
         all.push((part::VARIABLE, self.part.value()));
         all

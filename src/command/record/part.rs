@@ -11,7 +11,7 @@ use anyhow::Context as _;
 
 use super::target;
 use crate::command::replay::PlayedStarts;
-use crate::files::output::{self, Over};
+use crate::files::output::{self, Overwrite};
 use crate::files::{claims, folder};
 use crate::report::{Mistake, safe};
 use tapewright_schemas::slices::Part as _;
@@ -59,7 +59,7 @@ impl Part {
             let hint = "choose another folder, or move this one away";
             return mistake("already contains a recording", hint);
         }
-        output::folder(&folder, Over::Recording)?;
+        output::folder(&folder, Overwrite::Recording)?;
         let folder = fs::canonicalize(&folder).context("the folder of the recording is gone")?;
         Ok(Self { id: name, folder })
     }

@@ -9,8 +9,8 @@ use tapewright_proxy::record::{Durability, Settings, Target, WhenFull};
 use tapewright_schemas::redact::Rules;
 use tapewright_schemas::tape::{Header, VERSION};
 
+use super::endpoints::Endpoints;
 use super::scoring::Scoring;
-use super::way::Way;
 use super::{Arguments, target};
 use crate::command::redaction;
 use crate::here;
@@ -47,7 +47,7 @@ pub(super) enum WhenFullArgument {
 
 pub(super) fn settings(
     arguments: &Arguments,
-    way: &Way<'_>,
+    way: &Endpoints<'_>,
     label: &str,
     clock: Clock,
     target: Target,

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use tapewright_proxy::record::Target;
 
-use crate::files::output::{self, Over};
+use crate::files::output::{self, Overwrite};
 use crate::report::Mistake;
 
 /// The target of `-o`, or the state folder without it.
@@ -25,10 +25,10 @@ pub(crate) fn of(
             let what = format!("`{}` is not a folder", output.display());
             return Err(Mistake::new(what, "use a folder, such as `recordings/`").into());
         }
-        output::folder(output, Over::Recording)?;
+        output::folder(output, Overwrite::Recording)?;
         return Ok(Target::folder(output));
     }
-    output::check_ahead(output, Over::Recording)?;
+    output::check_ahead(output, Overwrite::Recording)?;
     if output.to_string_lossy().ends_with(".tape.jsonl") {
         return Ok(Target::tape_only(output));
     }

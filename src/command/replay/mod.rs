@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::{Args, Parser};
-use tapewright_engine::fault::{FaultPolicy, FaultSet, Reach};
+use tapewright_engine::fault::{FaultPolicy, FaultSet, TransportSupport};
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::front::{self, Behind};
-use tapewright_proxy::http::listen::Reached;
+use tapewright_proxy::http::listen::ReachableAt;
 use tapewright_proxy::record::{Durability, Recorder, Settings, WhenFull};
 use tapewright_proxy::stdio;
 use tapewright_replay::models::Provider;
@@ -25,14 +25,14 @@ use tapewright_schemas::tape::{Header, VERSION};
 
 use crate::command::faults::{self, FaultArguments};
 use crate::command::otlp::{Destination, OtlpArguments};
-use crate::command::page::{Beside, PageArguments};
+use crate::command::page::{PageArguments, PageSources};
 use crate::command::record::listen::ListenArguments;
 use crate::command::record::{gateway, target};
-use crate::command::unkept::{Readers, Running, Unkept};
+use crate::command::unrecorded::{Readers, Running, UnrecordedRun};
 use crate::exit::Exit;
 use crate::files::agent::AgentTapes;
 use crate::files::claims::Claims;
-use crate::files::output::{self, Over};
+use crate::files::output::{self, Overwrite};
 use crate::files::{self, NewFile};
 use crate::here;
 use crate::log::{self, LogArguments};
@@ -111,7 +111,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 fn serve(arguments: &Arguments, starts: Option<&PlayedStarts>) -> anyhow::Result<Exit> {
     let clock = Clock::start();
     if let Some(file) = arguments.report.as_deref() {
-        output::check_ahead(file, Over::Any)?;
+        output::check_ahead(file, Overwrite::Any)?;
     }
     let destination = arguments.otlp.destination(arguments.is_redacted())?;
     let rules = arguments.playing.rules(arguments.otlp.secrets()?)?;
@@ -132,12 +132,12 @@ fn serve(arguments: &Arguments, starts: Option<&PlayedStarts>) -> anyhow::Result
     let upstream = CassetteUpstream::new(Arc::clone(&index), Arc::clone(&tally), clock);
     let label = label(arguments, &script);
     let listen = arguments.listen();
-    let reach = listen.map_or(Reach::Stdio, |_| Reach::Any);
+    let reach = listen.map_or(TransportSupport::Stdio, |_| TransportSupport::Any);
     let fault_set = arguments.faults.fault_set(&label, reach, clock)?;
     let control = arguments.faults.control(&fault_set, clock, None)?;
     faults::begin(&fault_set, control.as_ref(), arguments.verbose);
     let drift = drift::so_far(&tally, &index);
-    let beside = Beside::new(&fault_set, control.as_ref(), Some(drift));
+    let beside = PageSources::new(&fault_set, control.as_ref(), Some(drift));
     let running = start(arguments, &label, destination, &beside, rules, clock)?;
     let exit = match listen {
         Some(listen) => {
@@ -293,7 +293,7 @@ fn serve_http(
     if !arguments.command.is_empty() {
         let claims = Claims::create(behind.clock.created)
             .context("cannot tell the agent's servers apart")?;
-        let agent = |reached: &Reached| models::agent(arguments, reached, &claims);
+        let agent = |reached: &ReachableAt| models::agent(arguments, reached, &claims);
         let served = front::run_beside(settings, place, tls, behind, agent);
         let exit = served
             .inspect_err(|_| recorder.abandon())
@@ -385,7 +385,7 @@ fn start(
     arguments: &Arguments,
     label: &str,
     destination: Destination,
-    beside: &Beside<'_>,
+    beside: &PageSources<'_>,
     rules: Arc<Rules>,
     clock: Clock,
 ) -> anyhow::Result<Running> {
@@ -397,14 +397,14 @@ fn start(
     };
     let transport = arguments.listen().map_or("stdio", |_| "http");
     let Some(output) = &arguments.output else {
-        let run = Unkept {
+        let run = UnrecordedRun {
             label,
             transport,
             redacted: arguments.is_redacted(),
             limit_bytes: LONGEST_MESSAGE,
             rules: Box::new(|| Ok(rules)),
         };
-        return readers.start_unkept(run, clock);
+        return readers.start_unrecorded(run, clock);
     };
     if files::same_file(&arguments.tape, output) {
         let path = report::safe(&output.display().to_string());

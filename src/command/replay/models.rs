@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use tapewright_proxy::agent::Agent;
-use tapewright_proxy::front::beside::Beside;
-use tapewright_proxy::http::listen::Reached;
+use tapewright_proxy::front::non_mcp::NonMcpHandler;
+use tapewright_proxy::http::listen::ReachableAt;
 use tapewright_replay::Options;
 use tapewright_replay::models::{ModelReport, Provider};
 
@@ -67,9 +67,9 @@ pub(super) fn provider(
 }
 
 /// What a front answers beside MCP.
-pub(super) fn beside(provider: Option<&Arc<Provider>>) -> Option<Beside> {
+pub(super) fn beside(provider: Option<&Arc<Provider>>) -> Option<NonMcpHandler> {
     let provider = provider?;
-    Some(Beside(Arc::clone(provider) as Arc<_>))
+    Some(NonMcpHandler(Arc::clone(provider) as Arc<_>))
 }
 
 /// What became of it.
@@ -78,10 +78,10 @@ pub(super) fn report(provider: Option<&Arc<Provider>>) -> Option<ModelReport> {
 }
 
 /// Where agents find their models.
-pub(super) fn variables(reached: &Reached) -> Vec<(&'static str, String)> {
+pub(super) fn variables(reached: &ReachableAt) -> Vec<(&'static str, String)> {
     let origin = match reached {
-        Reached::Origin(origin) => origin.as_str(),
-        Reached::Socket(_) => "http://localhost",
+        ReachableAt::Origin(origin) => origin.as_str(),
+        ReachableAt::Socket(_) => "http://localhost",
     };
     BASES
         .iter()
@@ -97,7 +97,7 @@ const BASES: [(&str, &str); 3] = [
 ];
 
 /// The agent, told where its models are and that its servers are played.
-pub(super) fn agent(arguments: &Arguments, reached: &Reached, claims: &Claims) -> Agent {
+pub(super) fn agent(arguments: &Arguments, reached: &ReachableAt, claims: &Claims) -> Agent {
     let (program, rest) = match arguments.command.split_first() {
         Some((program, rest)) => (program.clone(), rest.to_vec()),
         None => (OsString::new(), Vec::new()),

@@ -11,7 +11,7 @@ use super::variables::Variables;
 use crate::exit::Exit;
 use crate::files::suites;
 use crate::report;
-use crate::report::formats::{Format, Told as _};
+use crate::report::formats::{Format, Reportable as _};
 use crate::report::issues::Issues;
 use crate::suite::plan::{self, Plan};
 

@@ -22,7 +22,7 @@ use crate::command::upstream::UpstreamArguments;
 use crate::exit::Exit;
 use crate::files::folder;
 use crate::log::{self, LogArguments};
-use crate::report::formats::{Format, Told as _};
+use crate::report::formats::{Format, Reportable as _};
 use crate::report::progress::Progress;
 use crate::report::verify::{AllVerified, Verified};
 use crate::report::{self, Mistake};

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tapewright_clients::{Candidate, Client, Document, Format, Scope, System, World, candidates};
+use tapewright_clients::{
+    Candidate, Client, Document, Format, PathEnvironment, Scope, System, candidates,
+};
 
 use crate::files;
 use crate::report::{self, Mistake};
@@ -99,7 +101,7 @@ fn places(client: &Client) -> anyhow::Result<Vec<Candidate>> {
         return Err(Mistake::new("no home folder", hint).into());
     };
     let project = std::env::current_dir()?.to_string_lossy().into_owned();
-    let world = World {
+    let world = PathEnvironment {
         system,
         home: &home,
         project: &project,

@@ -10,11 +10,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, Parser as _, ValueEnum};
-use tapewright_clients::{CLIENTS, Client, How, Kept, Scope, Transport, Why, Wrapped, client};
+use tapewright_clients::{
+    CLIENTS, Client, OriginalEntry, RecordOptions, RefusalReason, Scope, Transport, Wrapped, client,
+};
 use tapewright_schemas::near::did_you_mean;
 
 use crate::exit::Exit;
-use crate::report::wrap::{self as words, Said};
+use crate::report::wrap::{self as words, ServerOutcome};
 use crate::report::{self, Mistake};
 
 use self::changed::Changed;
@@ -31,7 +33,7 @@ pub(crate) use self::unwrap::{UnwrapArguments, run as unwrap};
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    which: Which,
+    which: EntrySelection,
     /// List the clients on this machine with their files and servers
     #[arg(long, conflicts_with_all = ["all", "dry_run", "servers"])]
     list: bool,
@@ -57,7 +59,7 @@ Examples:
 
 /// Which entries are meant.
 #[derive(Debug, Args)]
-pub(crate) struct Which {
+pub(crate) struct EntrySelection {
     /// Names of servers in the client's configuration
     #[arg(value_name = "SERVER", conflicts_with = "all")]
     servers: Vec<String>,
@@ -100,7 +102,7 @@ enum ScopeArgument {
     Local,
 }
 
-impl Which {
+impl EntrySelection {
     /// The files of the client that are there, and the client.
     fn files(&self) -> anyhow::Result<(&'static Client, Vec<ClientFile>)> {
         let Some(ClientId(client)) = self.client else {
@@ -208,7 +210,7 @@ impl Arguments {
         &self,
         client: &'static Client,
         file: ClientFile,
-        said: &mut Vec<Said>,
+        said: &mut Vec<ServerOutcome>,
     ) -> anyhow::Result<Option<Changed>> {
         let document = file.document()?;
         let mut store = Store::of(&file)?;
@@ -227,19 +229,19 @@ impl Arguments {
             let done = match &server.transport {
                 _ if is_ours => Ok(Wrapped::Already),
                 Transport::Remote { url } if how.gateway.is_none() && secrets::in_url(url) => {
-                    Err(Why::Credentials("url".to_owned()).into())
+                    Err(RefusalReason::Credentials("url".to_owned()).into())
                 }
                 _ => document.wrap(&name, &how),
             };
             said.push(match done {
-                Ok(Wrapped::Already) => Said::already(&file, &name),
+                Ok(Wrapped::Already) => ServerOutcome::already(&file, &name),
                 Ok(Wrapped::Changed(new, kept)) => {
                     edits.extend(new);
                     let is_secret = shown.learn(&server.transport);
                     store.keep(kept);
-                    Said::wrapped(&file, &name, is_secret)
+                    ServerOutcome::wrapped(&file, &name, is_secret)
                 }
-                Err(refusal) => Said::refused(&file, &name, &refusal),
+                Err(refusal) => ServerOutcome::refused(&file, &name, &refusal),
             });
         }
         edits.sort_by_key(|edit| edit.range.start);
@@ -248,7 +250,7 @@ impl Arguments {
         Ok((!edits.is_empty()).then(|| Changed::new(file, store, edits, hidden, shown)))
     }
 
-    fn how(&self, client: &Client, file: &ClientFile, name: &str) -> anyhow::Result<How> {
+    fn how(&self, client: &Client, file: &ClientFile, name: &str) -> anyhow::Result<RecordOptions> {
         let is_project = file.scope == Scope::Project;
         let mut options = vec!["--label".to_owned(), name.to_owned()];
         if let Some(output) = self.folder(is_project)? {
@@ -261,7 +263,7 @@ impl Arguments {
         } else {
             program()?
         };
-        Ok(How {
+        Ok(RecordOptions {
             program,
             options,
             gateway: self.gateway.clone(),
@@ -307,7 +309,7 @@ fn list(only: Option<ClientId>) -> anyhow::Result<Exit> {
         }
         for file in files::of(client, None)? {
             let store = Store::of(&file).ok();
-            let kept = |name: &str| -> Option<&Kept> { store.as_ref()?.kept(name) };
+            let kept = |name: &str| -> Option<&OriginalEntry> { store.as_ref()?.kept(name) };
             listed.push(match file.document() {
                 Ok(document) => {
                     let state = |name: &str| kept(name).map(|kept| document.unwrap(kept).is_ok());

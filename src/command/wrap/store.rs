@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
-use tapewright_clients::Kept;
+use tapewright_clients::OriginalEntry;
 
 use crate::command::record::target;
 use crate::files::{NewFile, unreadable};
@@ -30,7 +30,7 @@ struct Contents {
     version: u32,
     client: String,
     file: String,
-    servers: Vec<Kept>,
+    servers: Vec<OriginalEntry>,
     /// The hash of the servers, so that nothing damaged is written into a client's file.
     hash: String,
 }
@@ -67,7 +67,7 @@ impl Store {
     }
 
     /// What is kept of a server.
-    pub(super) fn kept(&self, name: &str) -> Option<&Kept> {
+    pub(super) fn kept(&self, name: &str) -> Option<&OriginalEntry> {
         let mut servers = self.contents.servers.iter();
         servers.find(|kept| kept.name == name)
     }
@@ -77,7 +77,7 @@ impl Store {
         self.contents.servers.is_empty()
     }
 
-    pub(super) fn keep(&mut self, kept: Kept) {
+    pub(super) fn keep(&mut self, kept: OriginalEntry) {
         self.forget(&kept.name);
         self.contents.servers.push(kept);
     }

@@ -4,9 +4,9 @@ use clap::Args;
 
 use crate::exit::Exit;
 use crate::report;
-use crate::report::wrap::{self as words, Said};
+use crate::report::wrap::{self as words, ServerOutcome};
 
-use super::Which;
+use super::EntrySelection;
 use super::changed::{self, Changed};
 use super::files::ClientFile;
 use super::secrets::Masked;
@@ -20,7 +20,7 @@ use super::store::Store;
 #[command(name = "unwrap", after_long_help = EXAMPLES)]
 pub(crate) struct UnwrapArguments {
     #[command(flatten)]
-    which: Which,
+    which: EntrySelection,
 }
 
 const EXAMPLES: &str = "\
@@ -57,9 +57,9 @@ pub(crate) fn run(arguments: &UnwrapArguments) -> anyhow::Result<Exit> {
 }
 
 fn restore(
-    which: &Which,
+    which: &EntrySelection,
     file: ClientFile,
-    said: &mut Vec<Said>,
+    said: &mut Vec<ServerOutcome>,
 ) -> anyhow::Result<Option<Changed>> {
     let document = file.document()?;
     let mut store = Store::of(&file)?;
@@ -73,7 +73,7 @@ fn restore(
         let is_recorder = server.transport.is_recorder();
         let Some(kept) = store.kept(&name) else {
             if is_recorder || !which.all {
-                said.push(Said::unknown(&file, &name, is_recorder));
+                said.push(ServerOutcome::unknown(&file, &name, is_recorder));
             }
             continue;
         };
@@ -82,9 +82,9 @@ fn restore(
                 edits.extend(restored.edits);
                 shown.learn(&server.transport);
                 store.forget(&name);
-                said.push(Said::unwrapped(&file, &name));
+                said.push(ServerOutcome::unwrapped(&file, &name));
             }
-            Err(why) => said.push(Said::refused(&file, &name, &why.into())),
+            Err(why) => said.push(ServerOutcome::refused(&file, &name, &why.into())),
         }
     }
     edits.sort_by_key(|edit| edit.range.start);

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use tapewright_corpus::rounds;
-use tapewright_proxy::client::{Answer, Asked};
+use tapewright_proxy::client::{Answer, ServerRequest};
 
 use crate::command::init::arguments;
 
@@ -15,7 +15,7 @@ pub(super) const CAPABILITIES: &str =
 pub(super) const STATELESS: &str = r#"{"roots":{},"sampling":{},"elicitation":{"form":{}}}"#;
 
 /// The answer to a request of a server.
-pub(super) fn answer(asked: &Asked<'_>) -> Answer {
+pub(super) fn answer(asked: &ServerRequest<'_>) -> Answer {
     let params = asked
         .params
         .and_then(|params| serde_json::from_slice::<Value>(params).ok());

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use tapewright_corpus::inventory::is_harmless;
 use tapewright_corpus::judge::Assertion;
-use tapewright_corpus::known::is_harmless;
 use tapewright_corpus::observation::{Observation, Reply};
 use tapewright_corpus::rounds;
 use tapewright_corpus::rule;

@@ -1,7 +1,7 @@
 //! What a client hears, as observations.
 
 use serde_json::{Map, Value};
-use tapewright_corpus::observation::{Answer, Beside, Framing, Reply, Sent};
+use tapewright_corpus::observation::{Answer, Framing, Reply, Sent, SideMessage};
 use tapewright_proxy::client::{Passed, Reply as Heard};
 use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::event::{Direction, Offset};
@@ -24,11 +24,11 @@ pub(super) fn reply(message: &[u8]) -> Reply {
 }
 
 /// What crossed between a question and its answer.
-pub(super) fn between(passed: &[Passed], since: Offset) -> Vec<Beside> {
+pub(super) fn between(passed: &[Passed], since: Offset) -> Vec<SideMessage> {
     let later = passed.iter().filter(|one| one.at >= since);
     let beside = |one: &Passed| {
         let message = serde_json::from_slice(&one.message).ok()?;
-        Some(Beside {
+        Some(SideMessage {
             dir: one.dir,
             message,
         })

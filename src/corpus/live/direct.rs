@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::json;
 use tapewright_corpus::judge::Assertion;
-use tapewright_corpus::observation::{Answer, Beside, HttpHead, Observation, Reply};
+use tapewright_corpus::observation::{Answer, HttpHead, Observation, Reply, SideMessage};
 use tapewright_corpus::placeholder::{Unresolved, fill_text};
 use tapewright_corpus::recorded::answers_raw;
 use tapewright_corpus::rule::Applies;
@@ -261,7 +261,7 @@ impl Asker {
                     reply = convert::reply(one);
                 } else if let Ok(message) = serde_json::from_slice(one) {
                     let dir = Direction::ToClient;
-                    seen.between.push(Beside { dir, message });
+                    seen.between.push(SideMessage { dir, message });
                 }
             });
         }

@@ -23,7 +23,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use tapewright_corpus::judge::{Assertion, judge};
 use tapewright_corpus::observation::{Framing, Observation};
-use tapewright_corpus::plan::{At, Facts, Plan, Tally};
+use tapewright_corpus::plan::{AssertionIndex, Facts, Plan, Tally};
 use tapewright_corpus::rule::Applies;
 use tapewright_corpus::verdict::{Untested, Verdict};
 use tapewright_proxy::client::{Client, Revision, Settings};
@@ -34,7 +34,7 @@ use tapewright_proxy::upstream::Upstream;
 use tapewright_schemas::redact::Rules;
 
 use self::direct::OwnSession;
-use self::order::Way;
+use self::order::ProbeKind;
 use super::Run;
 use crate::command::upstream::{Field, UpstreamArguments};
 use crate::command::verify::target;
@@ -54,7 +54,7 @@ pub(crate) struct Target {
 
 /// How a server is asked.
 #[derive(Clone, Debug)]
-pub(crate) struct Manner {
+pub(crate) struct AskOptions {
     /// What is a secret.
     pub(crate) rules: Arc<Rules>,
     /// How long each answer may take, where the corpus does not say.
@@ -92,7 +92,7 @@ impl Target {
     pub(crate) fn of(
         server: &UpstreamArguments,
         command: &[OsString],
-        manner: Manner,
+        manner: AskOptions,
     ) -> anyhow::Result<Self> {
         let (upstream, hint) = target::of(server, command)?;
         let origin = match server.url()? {
@@ -110,7 +110,7 @@ impl Target {
         upstream: Box<dyn Upstream>,
         origin: Option<(Arc<Origin>, Vec<Field>)>,
         hint: &'static str,
-        manner: Manner,
+        manner: AskOptions,
     ) -> Self {
         Self {
             upstream,
@@ -143,7 +143,7 @@ impl Asker {
 
     /// Puts every rule of a plan to the test.
     pub(crate) fn run(mut self, plan: Plan) -> Run {
-        let mut all: Vec<(Way, At)> = Vec::new();
+        let mut all: Vec<(ProbeKind, AssertionIndex)> = Vec::new();
         for (at, assertion) in plan.each() {
             if plan.inapplicable(at.rule, &self.facts).is_none() {
                 all.push((self.way(assertion), at));
@@ -170,7 +170,7 @@ impl Asker {
         run
     }
 
-    fn test(&mut self, way: Way, assertion: &Assertion) -> (Verdict, Option<Observation>) {
+    fn test(&mut self, way: ProbeKind, assertion: &Assertion) -> (Verdict, Option<Observation>) {
         if let Some(wanted) = assertion.transport()
             && wanted != self.target.transport()
         {
@@ -180,15 +180,15 @@ impl Asker {
             return (Verdict::Untested(Untested::OutOfTime), None);
         }
         let seen = match way {
-            Way::Opening => Ok(self.opening.clone()),
-            Way::Plain => self.plain(assertion),
-            Way::Asking => self.asking(assertion),
-            Way::Many => self.many(assertion),
-            Way::Direct => self.directly(assertion),
-            Way::Fresh => self.fresh(assertion),
-            Way::Raw => self.raw(assertion),
-            Way::Cancel => self.cancelled(assertion),
-            Way::Framing => Ok(Observation {
+            ProbeKind::Opening => Ok(self.opening.clone()),
+            ProbeKind::Plain => self.plain(assertion),
+            ProbeKind::Asking => self.asking(assertion),
+            ProbeKind::Many => self.many(assertion),
+            ProbeKind::Direct => self.directly(assertion),
+            ProbeKind::Fresh => self.fresh(assertion),
+            ProbeKind::Raw => self.raw(assertion),
+            ProbeKind::Cancel => self.cancelled(assertion),
+            ProbeKind::Framing => Ok(Observation {
                 transport: Some(Applies::Stdio),
                 framing: Some(self.framing.clone()),
                 ..Observation::default()

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use tapewright_corpus::inventory::LISTS;
 use tapewright_corpus::judge::Assertion;
-use tapewright_corpus::known::LISTS;
 use tapewright_corpus::observation::{Answer, Framing, Observation};
 use tapewright_corpus::plan::{Facts, Tally};
 use tapewright_corpus::rule::Applies;

@@ -8,7 +8,7 @@ use super::{Asker, asking};
 
 /// How an assertion is put to the test, in the order in which that is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Way {
+pub(super) enum ProbeKind {
     /// By the opening that took place.
     Opening,
     /// By a request of the conversation.
@@ -33,30 +33,30 @@ pub(super) enum Way {
 pub(super) const OPENINGS: [&str; 2] = ["initialize", "server/discover"];
 
 impl Asker {
-    pub(super) fn way(&self, assertion: &Assertion) -> Way {
+    pub(super) fn way(&self, assertion: &Assertion) -> ProbeKind {
         let expect = &assertion.written.expect;
         match expect.transport_observation {
-            Some(TransportObservation::Cancellable) => return Way::Cancel,
-            Some(_) => return Way::Framing,
+            Some(TransportObservation::Cancellable) => return ProbeKind::Cancel,
+            Some(_) => return ProbeKind::Framing,
             None => {}
         }
         let looks_at_head = !expect.headers.is_empty() || !expect.headers_absent.is_empty();
         let http = self.target.transport() == Applies::Http;
         let Some(call) = &assertion.written.call else {
             return if looks_at_head && http {
-                Way::Direct
+                ProbeKind::Direct
             } else {
-                Way::Opening
+                ProbeKind::Opening
             };
         };
         if call.raw.is_some() || assertion.is_notification() {
-            return Way::Raw;
+            return ProbeKind::Raw;
         }
         if expect.server_request.is_some() && asking::is_any_tool(call) {
-            return Way::Asking;
+            return ProbeKind::Asking;
         }
         if http && (looks_at_head || !call.headers.is_empty()) {
-            return Way::Direct;
+            return ProbeKind::Direct;
         }
         let method = call.method.as_deref().unwrap_or_default();
         let opens = match self.asked_for {
@@ -64,15 +64,15 @@ impl Asker {
             _ => OPENINGS.contains(&method),
         };
         if assertion.wants() > 1 {
-            return Way::Many;
+            return ProbeKind::Many;
         }
         match (
             opens,
             call.params.as_ref().is_none_or(serde_json::Map::is_empty),
         ) {
-            (true, true) if method == self.opening_method() => Way::Opening,
-            (true, _) if method == "initialize" => Way::Fresh,
-            _ => Way::Plain,
+            (true, true) if method == self.opening_method() => ProbeKind::Opening,
+            (true, _) if method == "initialize" => ProbeKind::Fresh,
+            _ => ProbeKind::Plain,
         }
     }
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use tapewright_corpus::inventory::needs_arguments;
 use tapewright_corpus::judge::Assertion;
-use tapewright_corpus::known::needs_arguments;
 use tapewright_corpus::observation::{Answer, Observation};
 use tapewright_corpus::placeholder::{Unresolved, chooses, fill_object};
 use tapewright_corpus::verdict::Untested;

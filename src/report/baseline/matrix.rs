@@ -8,7 +8,7 @@ use tapewright_baselines::{Comparison, Entry, Severity};
 
 use super::json::{outcome, summary};
 use super::{Compared, TITLE, test_of, words};
-use crate::report::formats::Told as _;
+use crate::report::formats::Reportable as _;
 use crate::report::formats::html::{escaped, page};
 use crate::report::formats::markdown::cell;
 use crate::report::model::{Group, Level, Problem, Report, Row, Status};

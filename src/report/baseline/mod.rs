@@ -8,7 +8,7 @@ use serde_json::Value;
 use tapewright_baselines::{Comparison, Entry, Field, IdentityChange, Outcome, Severity};
 
 use super::figures::plural;
-use super::formats::{Told, json as document, pretty};
+use super::formats::{Reportable, json as document, pretty};
 use super::model::{Group, Level, Problem, Report, Row, Spot, Status};
 pub(crate) use matrix::{Column, Matrix};
 
@@ -28,7 +28,7 @@ pub(crate) struct Compared<'c> {
 
 const TITLE: &str = "Model compatibility";
 
-impl Told for Compared<'_> {
+impl Reportable for Compared<'_> {
     fn report(&self) -> Report {
         Report {
             title: TITLE,

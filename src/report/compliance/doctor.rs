@@ -6,11 +6,11 @@ use tapewright_corpus::migration::{CASES, Case, Evidence, Finding, Severity, Sta
 use super::official;
 use super::sarif::uri;
 use crate::command::compliance::{Examination, Examined};
-use crate::report::formats::{self, Told};
+use crate::report::formats::{self, Reportable};
 use crate::report::model::{Group, Level, Problem, Report, Row, Spot, Status};
 use crate::report::safe;
 
-impl Told for Examination {
+impl Reportable for Examination {
     fn report(&self) -> Report {
         let official = self.all.iter().filter_map(|one| one.official.as_ref());
         let groups = self.all.iter().map(|one| group(one, self.is_folder));

@@ -10,14 +10,14 @@ use tapewright_compliance::composition::Hazard;
 use tapewright_compliance::finding::{Doubt, Finding, Severity, Side, Status as Verdict};
 use tapewright_compliance::table;
 
-use super::formats::Told;
+use super::formats::Reportable;
 use super::model::{Group, Level, Problem, Report, Row, Spot, Status};
 use crate::command::compliance::{Expectations, Server, Verdicts};
 use crate::report::safe;
 
 pub(crate) use self::sarif::sarif;
 
-impl Told for Verdicts {
+impl Reportable for Verdicts {
     fn report(&self) -> Report {
         let mut groups: Vec<Group> = self.servers.iter().map(session).collect();
         if self.servers.len() > 1 || !self.hazards.is_empty() {

@@ -11,13 +11,13 @@ use tapewright_corpus::rule::Severity;
 use tapewright_corpus::score::{SECTIONS, Scorecard, SectionScore, section_name};
 
 use super::compliance::official;
-use super::formats::Told;
+use super::formats::Reportable;
 use super::model::{Group, Level, Problem, Report, Row, Spot, Status};
 use crate::command::compliance::run::{Gate, Judged, Other, Scored};
 
 pub(crate) use self::sarif::sarif;
 
-impl Told for Scored {
+impl Reportable for Scored {
     fn report(&self) -> Report {
         let mut groups: Vec<Group> = SECTIONS
             .into_iter()

@@ -29,7 +29,7 @@ pub(crate) enum Format {
 }
 
 /// What is told in every format: a document of its own for programs, and a report.
-pub(crate) trait Told {
+pub(crate) trait Reportable {
     /// The report.
     fn report(&self) -> Report;
 

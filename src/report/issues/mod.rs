@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tapewright_config::{Issue, Loaded, Severity};
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
 
-use super::formats::Told;
+use super::formats::Reportable;
 use super::model::{Group, Level, Problem, Report, Row, Spot, Status};
 
 mod json;
@@ -17,7 +17,7 @@ pub(crate) type Checked = (String, Loaded);
 /// What is wrong with suites.
 pub(crate) struct Issues<'a>(pub(crate) &'a [Checked]);
 
-impl Told for Issues<'_> {
+impl Reportable for Issues<'_> {
     fn report(&self) -> Report {
         let mut redactor = redactor();
         let groups = self.0.iter().map(|(name, loaded)| Group {

@@ -1,24 +1,24 @@
 //! What happened beside the exchanges, as events of a span.
 
 use tapewright_schemas::event::FaultRef;
-use tapewright_schemas::listing::Told;
+use tapewright_schemas::listing::NoteContent;
 
 use super::span::Attributes;
 
 /// What is told beside the exchanges, as an event of its session.
-pub(super) fn event(told: &Told) -> Option<(&'static str, Attributes)> {
+pub(super) fn event(told: &NoteContent) -> Option<(&'static str, Attributes)> {
     let mut attributes = Attributes::default();
     let name = match told {
-        Told::Gap(gap) => {
+        NoteContent::Gap(gap) => {
             attributes.number("tapewright.gap.events", Some(gap.events));
             attributes.number("tapewright.gap.bytes", Some(gap.bytes));
             "tapewright.gap"
         }
-        Told::Fault(fault) => {
+        NoteContent::Fault(fault) => {
             fault_names(fault.effect.fault.as_ref()?, &mut attributes);
             "tapewright.fault"
         }
-        Told::Finding(finding) => {
+        NoteContent::Finding(finding) => {
             attributes.text("tapewright.finding.code", finding.code.as_str());
             attributes.text("tapewright.finding.status", &token(finding.status));
             attributes.text("tapewright.finding.side", &token(finding.side));

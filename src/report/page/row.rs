@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tapewright_schemas::filter::LineKind;
-use tapewright_schemas::listing::{Body, Entry, Told};
+use tapewright_schemas::listing::{Body, Entry, NoteContent};
 
 /// A line as JSON, with what was said as far as it is there; `part` names its tape, where there
 /// are several.
@@ -27,7 +27,7 @@ pub(crate) fn of(entry: &Entry, part: Option<&str>) -> serde_json::Result<String
         }
         Entry::Beside(note) => {
             let said = match &note.told {
-                Told::Message(body) => vec![("message", said(body))],
+                NoteContent::Message(body) => vec![("message", said(body))],
                 _ => Vec::new(),
             };
             (serde_json::to_string(&note.beside())?, said)
@@ -91,7 +91,7 @@ mod tests {
 
     use super::*;
 
-    fn note(kind: LineKind, told: Told) -> Entry {
+    fn note(kind: LineKind, told: NoteContent) -> Entry {
         Entry::Beside(Box::new(Note {
             kind,
             seq: 1,
@@ -115,9 +115,12 @@ mod tests {
             ..RequestHead::default()
         };
         for entry in [
-            note(LineKind::Stderr, Told::Stderr(secret())),
-            note(LineKind::Noise, Told::Message(Body::Text(secret()))),
-            note(LineKind::Http, Told::Head(Box::new(Head::Request(head)))),
+            note(LineKind::Stderr, NoteContent::Stderr(secret())),
+            note(LineKind::Noise, NoteContent::Message(Body::Text(secret()))),
+            note(
+                LineKind::Http,
+                NoteContent::Head(Box::new(Head::Request(head))),
+            ),
         ] {
             assert!(of(&entry, Some("a")).unwrap().contains("secret"));
             let told = without_words(&entry, Some("a")).unwrap();

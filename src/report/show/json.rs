@@ -2,7 +2,7 @@
 //! beside it.
 
 use tapewright_schemas::json::is_valid;
-use tapewright_schemas::listing::{Body, Entry, Told};
+use tapewright_schemas::listing::{Body, Entry, NoteContent};
 
 use crate::report::safe_json;
 
@@ -34,7 +34,7 @@ pub(super) fn line(
                 member("answer", &said(answer)?);
             }
             Entry::Beside(note) => {
-                if let Told::Message(body) = &note.told {
+                if let NoteContent::Message(body) = &note.told {
                     member("message", &said(body)?);
                 }
             }

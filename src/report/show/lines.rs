@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use tapewright_schemas::event::{Direction, Head};
 use tapewright_schemas::filter::LineKind;
-use tapewright_schemas::listing::{Note, Told};
+use tapewright_schemas::listing::{Note, NoteContent};
 use tapewright_schemas::slices::Front as _;
 
 use super::line::{DIM, Margin, RED, YELLOW, paint, short};
@@ -26,21 +26,21 @@ pub(super) fn note(note: &Note, margin: &Margin) -> String {
 /// What it says, without where it stands.
 pub(crate) fn said(note: &Note) -> String {
     match &note.told {
-        Told::Clipped(bytes) => {
+        NoteContent::Clipped(bytes) => {
             format!("a message of {} was recorded in part", size(*bytes))
         }
-        Told::Fault(faulted) => effect::line(faulted),
-        Told::Finding(found) => finding::line(found).replace('\n', "\n    "),
-        Told::Gap(gap) => {
+        NoteContent::Fault(faulted) => effect::line(faulted),
+        NoteContent::Finding(found) => finding::line(found).replace('\n', "\n    "),
+        NoteContent::Gap(gap) => {
             let (events, bytes) = (gap.events, size(gap.bytes));
             format!(
                 "{events} {} and {bytes} are missing",
                 plural(events, "event")
             )
         }
-        Told::Head(head) => http(head),
-        Told::Message(body) => message(note, body.text().unwrap_or_default()),
-        Told::Stderr(line) => safe(&String::from_utf8_lossy(line)),
+        NoteContent::Head(head) => http(head),
+        NoteContent::Message(body) => message(note, body.text().unwrap_or_default()),
+        NoteContent::Stderr(line) => safe(&String::from_utf8_lossy(line)),
     }
 }
 

@@ -9,7 +9,7 @@ mod model;
 use std::io::{self, IsTerminal as _, Write};
 
 use tapewright_schemas::conversation::ExchangeRow;
-use tapewright_schemas::listing::{Body, Entry, Note, Told};
+use tapewright_schemas::listing::{Body, Entry, Note, NoteContent};
 
 use super::body::{self, Look};
 use super::safe;
@@ -202,7 +202,7 @@ impl<W: Write> Printer<W> {
 
     fn message(&mut self, note: &Note) -> io::Result<()> {
         match &note.told {
-            Told::Message(body) => self.said("message", body),
+            NoteContent::Message(body) => self.said("message", body),
             _ => Ok(()),
         }
     }

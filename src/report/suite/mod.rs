@@ -11,7 +11,7 @@ mod view;
 use std::time::Duration;
 
 use self::view::{Excerpt, Problem as Failed, RowView};
-use super::formats::{Format, Told};
+use super::formats::{Format, Reportable};
 use super::model::{Group, Level, Problem, Report, Row, Status};
 use crate::suite::result::Status as Result;
 
@@ -35,7 +35,7 @@ pub(crate) fn printed(views: &[View], format: Format) -> anyhow::Result<String> 
 
 struct Views<'a>(&'a [View]);
 
-impl Told for Views<'_> {
+impl Reportable for Views<'_> {
     fn report(&self) -> Report {
         Report {
             title: "tapewright",

@@ -9,7 +9,7 @@ use tapewright_schemas::redact::{Redactor, Rules};
 use super::judgement::{self, Judged};
 use super::{cut, hide};
 use crate::report::model;
-use crate::suite::result::{Cost, ExchangeNumbers, Results, Row, Status, Told, Tool};
+use crate::suite::result::{Cost, ExchangeNumbers, Located, Results, Row, Status, Tool};
 
 /// The results of one suite.
 #[derive(Debug)]
@@ -238,7 +238,7 @@ fn view(row: Row, sources: &Sources, redaction: &mut Redaction) -> RowView {
 }
 
 fn failure(
-    told: &Told<Failure>,
+    told: &Located<Failure>,
     name: &str,
     sources: &Sources,
     redaction: &mut Redaction,

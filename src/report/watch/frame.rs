@@ -9,7 +9,7 @@ use super::look::Look;
 use super::texts::usage;
 use crate::report::figures::{duration, plural};
 use crate::report::safe;
-use crate::watch::{Asks, List, Panel, PartState, State, Tone, What, meant};
+use crate::watch::{Asks, List, OverlayContent, Panel, PartState, State, Tone, meant};
 
 /// What is watched, and its figures.
 pub(super) fn title(state: &State, cells: &mut Cells<'_>, look: Look) {
@@ -182,7 +182,7 @@ pub(super) fn status(state: &State, cells: &mut Cells<'_>, look: Look) {
     }
     let (list, count) = match state.over.last() {
         // A page is read and has no rows to be counted, unless it is one of the stream.
-        Some(over) if !matches!(over.what, What::Line(_)) => (List::default(), 0),
+        Some(over) if !matches!(over.what, OverlayContent::Line(_)) => (List::default(), 0),
         _ => (state.list(state.panel), state.count(state.panel)),
     };
     if count > 0 {
@@ -218,9 +218,9 @@ pub(super) fn keys(state: &State, cells: &mut Cells<'_>, look: Look) {
         }
     } else if let Some(over) = state.over.last() {
         match over.what {
-            What::Line(_) => &LINE,
-            What::Finding(_) => &FINDING,
-            What::Help => &HELP,
+            OverlayContent::Line(_) => &LINE,
+            OverlayContent::Finding(_) => &FINDING,
+            OverlayContent::Help => &HELP,
         }
     } else {
         match state.panel {

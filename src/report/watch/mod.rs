@@ -22,7 +22,7 @@ use ratatui::style::Color;
 
 use self::cells::Cells;
 use crate::report::safe;
-use crate::watch::{Overlay, Panel, Row, State, Tone, What};
+use crate::watch::{Overlay, OverlayContent, Panel, Row, State, Tone};
 
 pub(crate) use self::frame::banner;
 pub(crate) use self::look::Look;
@@ -67,9 +67,9 @@ pub(crate) fn draw(state: &State, buffer: &mut Buffer, look: Look) {
 pub(crate) fn rows(state: &State, over: &Overlay) -> Vec<Row> {
     let width = usize::from(state.size.0).max(20);
     match over.what {
-        What::Help => help::rows(),
-        What::Finding(at) => page::finding_at(state, at, width),
-        What::Line(number) => page::line(state, number, over.said.as_ref(), width),
+        OverlayContent::Help => help::rows(),
+        OverlayContent::Finding(at) => page::finding_at(state, at, width),
+        OverlayContent::Line(number) => page::line(state, number, over.said.as_ref(), width),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::command::explain;
 use crate::report::body::{self, Look};
 use crate::report::figures::{duration, size};
 use crate::report::{finding as words, safe, show};
-use crate::watch::{Found, Jump, Line, Row, Said, Spoken, State, Tone, Word};
+use crate::watch::{Found, Jump, Line, MessageText, MessageTexts, Row, State, Tone, Word};
 
 /// How many rows a page has.
 const ROWS: usize = 50_000;
@@ -90,7 +90,12 @@ fn fits(text: &str, columns: usize) -> usize {
 }
 
 /// A line in detail.
-pub(super) fn line(state: &State, number: u64, said: Option<&Said>, width: usize) -> Vec<Row> {
+pub(super) fn line(
+    state: &State,
+    number: u64,
+    said: Option<&MessageTexts>,
+    width: usize,
+) -> Vec<Row> {
     let mut page = Page::new(width);
     let Some(line) = state.store.get(number) else {
         page.put("this line was dropped", Tone::Dim);
@@ -281,7 +286,7 @@ fn beside(state: &State, number: u64, line: &Line, page: &mut Page) {
     }
 }
 
-fn spoken(line: &Line, said: &Said, page: &mut Page) {
+fn spoken(line: &Line, said: &MessageTexts, page: &mut Page) {
     if let Some(why) = &said.problem {
         return page.head(&safe(why));
     }
@@ -305,7 +310,7 @@ fn spoken(line: &Line, said: &Said, page: &mut Page) {
     }
 }
 
-fn text(one: &Spoken, page: &mut Page) {
+fn text(one: &MessageText, page: &mut Page) {
     let look = Look {
         colour: false,
         folded: false,

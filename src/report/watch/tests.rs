@@ -13,7 +13,7 @@ use ratatui::style::{Color, Modifier};
 use super::{Look, draw};
 use crate::watch::keys::Key;
 use crate::watch::tests::{Played, example};
-use crate::watch::{Fault, Panel, State, Told};
+use crate::watch::{Fault, Panel, SourceUpdate, State};
 
 fn drawn(state: &State, colour: bool) -> Buffer {
     let (columns, rows) = state.size;
@@ -143,7 +143,7 @@ fn pictures_for_the_pages_are_those_of_today() {
         holds: counts[2],
         is_off: false,
     };
-    played.state.told(Told::Faults(vec![
+    played.state.told(SourceUpdate::Faults(vec![
         fault("hang-1", "hang tool=search nth=2", [2, 1, 1]),
         fault("delay-1", "delay ms=800 tool=write", [2, 2, 0]),
     ]));

@@ -1,8 +1,8 @@
 //! What matchers ask, as judges take it.
 
-use tapewright_assertions::{By, Juror as Named, Opinion as Told, Question};
+use tapewright_assertions::{By, Juror as Named, Opinion as MatcherOpinion, Question};
 use tapewright_judges::{
-    Candidate, Juror, Jury, Named as Matcher, Opinion, Outcome, Rubric, Samples, Subject,
+    Candidate, Juror, Jury, Opinion, Outcome, Rubric, RubricMatcher as Matcher, Samples, Subject,
 };
 
 use super::{JudgingTask, Nearness, TestJudge};
@@ -10,7 +10,7 @@ use crate::report::judgement::why;
 
 impl TestJudge {
     /// Asks about the text at the target of an assertion.
-    pub(crate) fn consult(&self, question: &Question<'_>, text: &str) -> Told {
+    pub(crate) fn consult(&self, question: &Question<'_>, text: &str) -> MatcherOpinion {
         let candidate = Candidate {
             subject: Subject::Text,
             text,
@@ -59,7 +59,7 @@ impl TestJudge {
                     threshold,
                 },
             ),
-            _ => return Told::Unknown("no model available for that".to_owned()),
+            _ => return MatcherOpinion::Unknown("no model available for that".to_owned()),
         };
         told(&opinion)
     }
@@ -73,13 +73,13 @@ impl TestJudge {
     }
 }
 
-fn told(opinion: &Opinion) -> Told {
+fn told(opinion: &Opinion) -> MatcherOpinion {
     match opinion.outcome {
-        Outcome::Pass => Told::Holds,
-        Outcome::Fail => Told::Fails(why(opinion)),
-        Outcome::Undecided => Told::Undecided(why(opinion)),
-        Outcome::Deferred => Told::Deferred(why(opinion)),
-        Outcome::Error => Told::Unknown(why(opinion)),
+        Outcome::Pass => MatcherOpinion::Holds,
+        Outcome::Fail => MatcherOpinion::Fails(why(opinion)),
+        Outcome::Undecided => MatcherOpinion::Undecided(why(opinion)),
+        Outcome::Deferred => MatcherOpinion::Deferred(why(opinion)),
+        Outcome::Error => MatcherOpinion::Unknown(why(opinion)),
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) struct Connection {
     patience: Duration,
     clock: Clock,
     // The envelope of the answer to the opening, for the check `initialize`.
-    greeting: Option<Asked>,
+    greeting: Option<ServerAnswer>,
     notes: Vec<String>,
     /// What stands before the server, and ends behind the conversation.
     gateway: Option<Faulty>,
@@ -38,7 +38,7 @@ pub(super) struct Connection {
 
 /// An answer of a server.
 #[derive(Clone)]
-pub(super) struct Asked {
+pub(super) struct ServerAnswer {
     pub(super) envelope: Json,
     /// How long it took now.
     pub(super) took: Duration,
@@ -245,7 +245,7 @@ impl Connection {
     }
 
     /// Asks a question.
-    pub(super) fn ask(&mut self, ask: &Ask, timeout: Duration) -> Result<Asked, NoAnswer> {
+    pub(super) fn ask(&mut self, ask: &Ask, timeout: Duration) -> Result<ServerAnswer, NoAnswer> {
         if let Ask::Check { method } = ask
             && (method == "initialize" || method == "server/discover")
             && let Some(greeting) = &self.greeting
@@ -323,7 +323,7 @@ impl Connection {
     }
 
     /// An answer, with what is known of how it came; that to the opening has no question.
-    fn asked(&self, reply: &Reply, ask: Option<&Ask>) -> Result<Asked, NoAnswer> {
+    fn asked(&self, reply: &Reply, ask: Option<&Ask>) -> Result<ServerAnswer, NoAnswer> {
         let took = reply.took();
         let (mut judged, mut otherwise) = (Some(took), false);
         let mut headers = self.reach.headers();
@@ -347,7 +347,7 @@ impl Connection {
                 headers = Fields::Known(head.fields.iter().map(owned).collect());
             }
         }
-        Ok(Asked {
+        Ok(ServerAnswer {
             envelope: envelope(&reply.message)?,
             took,
             judged,

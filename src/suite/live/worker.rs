@@ -9,7 +9,7 @@ use super::connection::{Connection, NoAnswer};
 use super::{Round, compose};
 use crate::suite::judged;
 use crate::suite::plan::{Case, What};
-use crate::suite::result::{Row, Status, Told};
+use crate::suite::result::{Located, Row, Status};
 
 /// The connections of a group, and its cases by number.
 pub(super) struct Worker {
@@ -188,7 +188,7 @@ pub(super) fn timeout(case: &Case) -> Duration {
 /// A row that failed before its answer could be judged.
 pub(super) fn failed(mut row: Row, matcher: &str, why: String) -> Row {
     row.status = Status::Fail;
-    row.failures.push(Told {
+    row.failures.push(Located {
         what: Failure {
             matcher: matcher.to_owned(),
             note: Some(why),

@@ -45,7 +45,7 @@ pub(crate) struct Call {
 pub(crate) struct Calls {
     conversation: Conversation<()>,
     // The questions that await their answer.
-    open: PerExchange<Asked>,
+    open: PerExchange<RecordedCall>,
     known: HashMap<String, usize>,
     pub(crate) all: Vec<Call>,
     bytes: usize,
@@ -63,7 +63,7 @@ const ANSWERS: usize = 8;
 const BYTES: usize = 64 << 20;
 
 #[derive(Debug)]
-struct Asked {
+struct RecordedCall {
     asks: Asks,
     name: String,
     arguments: Option<Value>,
@@ -119,8 +119,8 @@ impl Calls {
         self.conversation = Conversation::of_handles();
     }
 
-    fn answered(&mut self, asked: Asked, envelope: Value, bytes: usize) {
-        let Asked {
+    fn answered(&mut self, asked: RecordedCall, envelope: Value, bytes: usize) {
+        let RecordedCall {
             asks,
             name,
             arguments,
@@ -187,7 +187,7 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
-fn asked(method: &str, params: Option<&[u8]>) -> Option<Asked> {
+fn asked(method: &str, params: Option<&[u8]>) -> Option<RecordedCall> {
     let (asks, named) = match method {
         "tools/call" => (Asks::Tool, "name"),
         "resources/read" => (Asks::Resource, "uri"),
@@ -198,7 +198,7 @@ fn asked(method: &str, params: Option<&[u8]>) -> Option<Asked> {
     let name = params.get(named)?.as_str()?.to_owned();
     let arguments = params.get_mut("arguments").map(Value::take);
     let arguments = arguments.filter(Value::is_object);
-    Some(Asked {
+    Some(RecordedCall {
         asks,
         name,
         arguments,

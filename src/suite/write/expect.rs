@@ -8,7 +8,7 @@ use super::text;
 
 /// What a test holds of an answer.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Held {
+pub(super) struct Expectation {
     pub(super) target: String,
     pub(super) matcher: Value,
 }
@@ -23,7 +23,7 @@ const DEPTH: usize = 3;
 /// The longest value that is held as a whole, in characters.
 const WHOLE: usize = 300;
 
-impl Held {
+impl Expectation {
     pub(super) fn new(target: &str, matcher: &str, value: Value) -> Self {
         let mut one = Map::new();
         one.insert(matcher.to_owned(), value);
@@ -44,13 +44,17 @@ impl Held {
 }
 
 /// What all answers to a question have in common. Never empty.
-pub(super) fn held(asks: Asks, answers: &[Value]) -> Vec<Held> {
+pub(super) fn held(asks: Asks, answers: &[Value]) -> Vec<Expectation> {
     let errors = all(answers, "error");
     let results = all(answers, "result");
     let mut held = Vec::new();
     if answers.is_empty() {
         // Nobody has asked yet.
-        held.push(Held::new("result", "schema", json!({ "type": "object" })));
+        held.push(Expectation::new(
+            "result",
+            "schema",
+            json!({ "type": "object" }),
+        ));
     } else if errors.len() == answers.len() {
         error(&errors, &mut held);
     } else if results.len() == answers.len() {
@@ -60,14 +64,14 @@ pub(super) fn held(asks: Asks, answers: &[Value]) -> Vec<Held> {
             Asks::Prompt => messages(&all_of(&results, "messages"), &mut held),
         }
         if held.is_empty() {
-            held.push(Held::form("result", &results));
+            held.push(Expectation::form("result", &results));
         }
     } else {
         // Sometimes it fails. A test that looks at the error lets it be one.
         let mut seen = errors.clone();
         seen.extend(results.iter().filter_map(|one| one.get("error")));
         seen.push(&Value::Null);
-        held.push(Held::form("result.error", &seen));
+        held.push(Expectation::form("result.error", &seen));
     }
     held.truncate(MOST);
     held
@@ -88,11 +92,11 @@ fn all_of<'v>(values: &[&'v Value], name: &str) -> Vec<&'v Value> {
     }
 }
 
-fn error(errors: &[&Value], held: &mut Vec<Held>) {
+fn error(errors: &[&Value], held: &mut Vec<Expectation>) {
     let codes = all_of(errors, "code");
     match codes.first() {
-        Some(code) if same(&codes) => held.push(Held::exact("result.error.code", code)),
-        _ => held.push(Held::form("result.error", errors)),
+        Some(code) if same(&codes) => held.push(Expectation::exact("result.error.code", code)),
+        _ => held.push(Expectation::form("result.error", errors)),
     }
     let messages = all_of(errors, "message");
     if let Some(texts) = texts(&messages) {
@@ -100,10 +104,10 @@ fn error(errors: &[&Value], held: &mut Vec<Held>) {
     }
 }
 
-fn tool(results: &[&Value], held: &mut Vec<Held>) {
+fn tool(results: &[&Value], held: &mut Vec<Expectation>) {
     let failed = all_of(results, "isError");
     if !failed.is_empty() && failed.iter().all(|one| **one == Value::Bool(true)) {
-        held.push(Held::exact("result.isError", &Value::Bool(true)));
+        held.push(Expectation::exact("result.isError", &Value::Bool(true)));
     }
     let structures = all_of(results, "structuredContent");
     if !structures.is_empty() {
@@ -123,16 +127,16 @@ fn is_one_text(content: &Value) -> bool {
 }
 
 /// Blocks of content, or the contents of a resource.
-fn list(target: &str, lists: &[&Value], held: &mut Vec<Held>) {
+fn list(target: &str, lists: &[&Value], held: &mut Vec<Expectation>) {
     let Some(first) = lists.first().and_then(|one| one.as_array()) else {
         return;
     };
     let lengths = |one: &&Value| one.as_array().is_some_and(|one| one.len() == first.len());
     if !lists.iter().all(lengths) || first.len() > PARTS {
-        return held.push(Held::form(target, lists));
+        return held.push(Expectation::form(target, lists));
     }
     if first.is_empty() {
-        return held.push(Held::exact(target, &json!([])));
+        return held.push(Expectation::exact(target, &json!([])));
     }
     for place in 0..first.len() {
         let parts: Vec<&Value> = lists.iter().filter_map(|one| one.get(place)).collect();
@@ -141,7 +145,7 @@ fn list(target: &str, lists: &[&Value], held: &mut Vec<Held>) {
 }
 
 /// One block: its text, or what it is.
-fn part(target: &str, parts: &[&Value], held: &mut Vec<Held>) {
+fn part(target: &str, parts: &[&Value], held: &mut Vec<Expectation>) {
     let said = all_of(parts, "text");
     if let Some(texts) = texts(&said) {
         return held.push(text::held(&format!("{target}.text"), &texts));
@@ -159,9 +163,9 @@ fn part(target: &str, parts: &[&Value], held: &mut Vec<Held>) {
         }
     }
     if kind.is_empty() {
-        held.push(Held::form(target, parts));
+        held.push(Expectation::form(target, parts));
     } else {
-        held.push(Held::new(target, "contains", Value::Object(kind)));
+        held.push(Expectation::new(target, "contains", Value::Object(kind)));
     }
 }
 
@@ -171,13 +175,13 @@ fn inner<'v>(target: &str, parts: &[&'v Value]) -> Option<(String, Vec<&'v Value
     (!inner.is_empty()).then(|| (format!("{target}.resource"), inner))
 }
 
-fn messages(lists: &[&Value], held: &mut Vec<Held>) {
+fn messages(lists: &[&Value], held: &mut Vec<Expectation>) {
     let Some(first) = lists.first().and_then(|one| one.as_array()) else {
         return;
     };
     let lengths = |one: &&Value| one.as_array().is_some_and(|one| one.len() == first.len());
     if !lists.iter().all(lengths) || first.len() > PARTS {
-        return held.push(Held::form("result.messages", lists));
+        return held.push(Expectation::form("result.messages", lists));
     }
     for place in 0..first.len() {
         let all: Vec<&Value> = lists.iter().filter_map(|one| one.get(place)).collect();
@@ -186,23 +190,26 @@ fn messages(lists: &[&Value], held: &mut Vec<Held>) {
         if contents.iter().all(|one| one.is_object()) && !contents.is_empty() {
             part(&target, &contents, held);
         } else {
-            held.push(Held::form(&format!("result.messages[{place}]"), &all));
+            held.push(Expectation::form(
+                &format!("result.messages[{place}]"),
+                &all,
+            ));
         }
     }
 }
 
 /// A value of a structure.
-fn value(target: &str, values: &[&Value], depth: usize, held: &mut Vec<Held>) {
+fn value(target: &str, values: &[&Value], depth: usize, held: &mut Vec<Expectation>) {
     let Some(first) = values.first() else { return };
     // Looking for what changes costs most: only in what may be held as a whole.
     if same(values) && first.to_string().len() <= WHOLE && text::is_stable_value(first) {
-        return held.push(Held::exact(target, first));
+        return held.push(Expectation::exact(target, first));
     }
     if let Some(texts) = texts(values) {
         return held.push(text::held(target, &texts));
     }
     if let Some(elements) = in_any_order(values) {
-        return held.push(Held::new(target, "contains-all", elements));
+        return held.push(Expectation::new(target, "contains-all", elements));
     }
     let names = |members: &Map<String, Value>| {
         let plain = |name: &String| {
@@ -218,7 +225,7 @@ fn value(target: &str, values: &[&Value], depth: usize, held: &mut Vec<Held>) {
                 value(&format!("{target}.{name}"), &inner, depth + 1, held);
             }
         }
-        _ => held.push(Held::form(target, values)),
+        _ => held.push(Expectation::form(target, values)),
     }
 }
 

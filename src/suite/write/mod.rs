@@ -146,7 +146,7 @@ impl ServerDraft {
         if let Some(arguments) = arguments.filter(|all| !all.is_empty()) {
             test.insert("args".to_owned(), Value::Object(arguments.clone()));
         }
-        let assertion = |one: expect::Held| {
+        let assertion = |one: expect::Expectation| {
             let mut assertion = Map::new();
             if !one.target.is_empty() {
                 assertion.insert("target".to_owned(), json!(one.target));

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::expect::Held;
+use super::expect::Expectation;
 use super::shape::schema;
 use super::volatile::{Piece, is_stable, pattern, pieces};
 use tapewright_schemas::slices::Part as _;
@@ -22,27 +22,27 @@ const LOOKED_AT: usize = 60;
 const JSON: usize = 64 * 1024;
 
 /// What all texts have in common.
-pub(super) fn held(target: &str, texts: &[&str]) -> Held {
+pub(super) fn held(target: &str, texts: &[&str]) -> Expectation {
     let first = texts.first().copied().unwrap_or_default();
     let same = texts.iter().all(|one| *one == first);
     let short = first.chars().count() <= EXACT && first.lines().count() <= LINES;
     if same && short && is_stable(first) {
-        return Held::exact(target, &json!(first));
+        return Expectation::exact(target, &json!(first));
     }
     if let Some(form) = json_form(texts) {
-        return Held::new(target, "is-json", json!({ "schema": form }));
+        return Expectation::new(target, "is-json", json!({ "schema": form }));
     }
     if let Some(pattern) = common_pattern(texts) {
-        return Held::new(target, "regex", json!(pattern));
+        return Expectation::new(target, "regex", json!(pattern));
     }
     if let Some(line) = telling_line(texts) {
-        return Held::new(target, "contains", json!(line));
+        return Expectation::new(target, "contains", json!(line));
     }
     if let Some(start) = common_start(texts) {
-        return Held::new(target, "starts-with", json!(start));
+        return Expectation::new(target, "starts-with", json!(start));
     }
     let least = usize::from(texts.iter().all(|one| !one.is_empty()));
-    Held::new(
+    Expectation::new(
         target,
         "schema",
         json!({ "type": "string", "minLength": least }),

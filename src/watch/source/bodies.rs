@@ -17,9 +17,9 @@ use tapewright_schemas::tape::{Header, Reader};
 
 use super::Library;
 use crate::report::watch::no_bodies;
+use crate::watch::message_texts::SAID_BYTES;
 use crate::watch::run::Input;
-use crate::watch::said::SAID_BYTES;
-use crate::watch::{Line, Said, Spoken, Told};
+use crate::watch::{Line, MessageText, MessageTexts, SourceUpdate};
 
 /// What was said on one recording, as far as it can be read again.
 #[derive(Debug)]
@@ -131,19 +131,19 @@ impl Bodies {
     }
 
     /// What was said on a line.
-    fn said(&self, line: &Line) -> Said {
+    fn said(&self, line: &Line) -> MessageTexts {
         let read = if line.kind == LineKind::Model {
             self.model(line)
         } else {
             self.messages(line)
         };
         match read {
-            Ok(all) => Said { all, problem: None },
-            Err(why) => Said::not(no_bodies(&why)),
+            Ok(all) => MessageTexts { all, problem: None },
+            Err(why) => MessageTexts::not(no_bodies(&why)),
         }
     }
 
-    fn messages(&self, line: &Line) -> Result<Vec<Spoken>, String> {
+    fn messages(&self, line: &Line) -> Result<Vec<MessageText>, String> {
         let is_exchange = line.kind == LineKind::Exchange;
         let answer = Some(line.other).filter(|seq| is_exchange && *seq > 0);
         let mut all = Vec::new();
@@ -159,7 +159,7 @@ impl Bodies {
     }
 
     /// A call of a model: a stream is told as what it adds up to.
-    fn model(&self, line: &Line) -> Result<Vec<Spoken>, String> {
+    fn model(&self, line: &Line) -> Result<Vec<MessageText>, String> {
         let wanted = Wanted {
             kinds: [LineKind::Model].into(),
             bodies: true,
@@ -194,12 +194,12 @@ impl Bodies {
     }
 }
 
-fn body_of(seq: u64, body: &Body, to_client: bool) -> Option<Spoken> {
+fn body_of(seq: u64, body: &Body, to_client: bool) -> Option<MessageText> {
     Some(cut(seq, to_client, body.text()?))
 }
 
-fn cut(seq: u64, to_client: bool, text: &[u8]) -> Spoken {
-    Spoken {
+fn cut(seq: u64, to_client: bool, text: &[u8]) -> MessageText {
+    MessageText {
         seq,
         to_client,
         text: text.front(SAID_BYTES).to_vec(),
@@ -207,7 +207,7 @@ fn cut(seq: u64, to_client: bool, text: &[u8]) -> Spoken {
     }
 }
 
-fn spoken(event: &Event) -> Option<Spoken> {
+fn spoken(event: &Event) -> Option<MessageText> {
     let text = match &event.body {
         EventBody::Message { payload, .. } => payload.kept(),
         EventBody::Stderr { line, .. } => line,
@@ -229,9 +229,9 @@ pub(in crate::watch) fn serve(
         let all = library.lock().unwrap_or_else(PoisonError::into_inner);
         let bodies = all.get(usize::from(line.part)).cloned();
         drop(all);
-        let said = bodies.map_or_else(Said::default, |bodies| bodies.said(&line));
+        let said = bodies.map_or_else(MessageTexts::default, |bodies| bodies.said(&line));
         if send
-            .send(Input::Told(Box::new(Told::Said(number, said))))
+            .send(Input::Told(Box::new(SourceUpdate::Texts(number, said))))
             .is_err()
         {
             return;

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 
 use serde_json::{Value, json};
 use tapewright_schemas::conversation::ExchangeRow;
-use tapewright_schemas::listing::{Change, Place};
+use tapewright_schemas::listing::{Change, LinePosition};
 
 use super::bodies::Bodies;
 use super::row::{self, number, text, whole};
@@ -16,7 +16,7 @@ use crate::command::control::Remote;
 use crate::command::fault::path_of;
 use crate::report::watch as words;
 use crate::watch::run::Input;
-use crate::watch::{Fault, Introduced, Part, PartState, Told};
+use crate::watch::{Fault, Introduced, Part, PartState, SourceUpdate};
 
 /// What the control is asked for.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ const OPEN: usize = 65_536;
 struct Follower<'f> {
     remote: &'f Remote,
     watcher: &'f Watcher,
-    open: HashMap<Place, ExchangeRow>,
+    open: HashMap<LinePosition, ExchangeRow>,
     // What waited was asked since events were heard.
     is_asked: bool,
 }
@@ -60,19 +60,19 @@ pub(super) fn follow(remote: &Remote, address: &str, watcher: &Watcher, library:
         Err(error) if error.is::<Gone>() => return,
         Err(error) => PartState::Failed(format!("{error:#}")),
     };
-    watcher.tell(Told::State(0, state));
+    watcher.tell(SourceUpdate::State(0, state));
 }
 
 impl Follower<'_> {
     fn follow(&mut self, address: &str) -> anyhow::Result<()> {
         let sessions = self.remote.ask("GET", "/sessions", None)?;
         let now_ms = number(&sessions, "now_ms").unwrap_or_default();
-        self.tell(Told::Part(Box::new(Part {
+        self.tell(SourceUpdate::Part(Box::new(Part {
             name: words::address(address),
             age_us: Some(row::micros(now_ms)),
             ..Part::default()
         })))?;
-        self.tell(Told::State(0, PartState::Live))?;
+        self.tell(SourceUpdate::State(0, PartState::Live))?;
         for one in list(&sessions, "sessions") {
             self.introduced(one)?;
         }
@@ -92,7 +92,7 @@ impl Follower<'_> {
         })
     }
 
-    fn tell(&self, told: Told) -> anyhow::Result<()> {
+    fn tell(&self, told: SourceUpdate) -> anyhow::Result<()> {
         if self.watcher.tell(told) {
             Ok(())
         } else {
@@ -101,7 +101,7 @@ impl Follower<'_> {
     }
 
     fn changes(&self, change: Change) -> anyhow::Result<()> {
-        self.tell(Told::Changes(0, vec![change]))
+        self.tell(SourceUpdate::Changes(0, vec![change]))
     }
 
     fn introduced(&self, session: &Value) -> anyhow::Result<()> {
@@ -117,7 +117,7 @@ impl Follower<'_> {
             revision: revision.map(str::to_owned),
         };
         let number = u32::try_from(whole(session, "session")).unwrap_or_default();
-        self.tell(Told::Introduced(0, number, who))
+        self.tell(SourceUpdate::Introduced(0, number, who))
     }
 
     /// Asks what waits: what else we thought to wait has ended without our hearing it.
@@ -163,7 +163,7 @@ impl Follower<'_> {
                 self.changes(Change::Whole(place, row::entry(row)))
             }
             "missed" => {
-                self.tell(Told::Missed(whole(event, "count")))?;
+                self.tell(SourceUpdate::Missed(whole(event, "count")))?;
                 self.pending()
             }
             "session" => {
@@ -180,9 +180,9 @@ impl Follower<'_> {
 }
 
 /// Where an exchange stands: several of a batch have one event and different ids.
-fn place(row: &ExchangeRow) -> Place {
+fn place(row: &ExchangeRow) -> LinePosition {
     let hashed = BuildHasherDefault::<DefaultHasher>::default().hash_one(&row.id);
-    Place(
+    LinePosition(
         row.request_seq,
         u32::try_from(hashed >> 32).unwrap_or_default(),
     )
@@ -208,8 +208,8 @@ impl Asker {
                 Asked::Switch(fault) => self.switch(&fault),
             };
             let told = match switched.and_then(|()| self.faults()) {
-                Ok(faults) => Told::Faults(faults),
-                Err(error) => Told::NoFaults(words::refused(&format!("{error:#}"))),
+                Ok(faults) => SourceUpdate::Faults(faults),
+                Err(error) => SourceUpdate::NoFaults(words::refused(&format!("{error:#}"))),
             };
             if send.send(Input::Told(Box::new(told))).is_err() {
                 return;

@@ -13,7 +13,7 @@ use super::bodies::Bodies;
 use super::tape::Tape;
 use super::{Library, Watcher, name};
 use crate::files::folder;
-use crate::watch::{Part, PartState, Told};
+use crate::watch::{Part, PartState, SourceUpdate};
 
 /// How many changes are told at once.
 const AT_ONCE: usize = 1_024;
@@ -90,7 +90,7 @@ impl Files<'_> {
         Ok(())
     }
 
-    fn tell(&self, told: Told) -> Result<(), Gone> {
+    fn tell(&self, told: SourceUpdate) -> Result<(), Gone> {
         if self.watcher.tell(told) {
             Ok(())
         } else {
@@ -116,9 +116,9 @@ impl Files<'_> {
                 self.register(Arc::clone(&tape.bodies));
                 self.growth.add(&tape.path);
                 self.tapes.push(tape);
-                self.tell(Told::Part(Box::new(part)))
+                self.tell(SourceUpdate::Part(Box::new(part)))
             }
-            Err(why) => self.tell(Told::Missing(format!("{}: {why:#}", name(path)))),
+            Err(why) => self.tell(SourceUpdate::Missing(format!("{}: {why:#}", name(path)))),
         }
     }
 
@@ -142,7 +142,7 @@ impl Files<'_> {
             self.collect(at)?;
             if let Some((session, who)) = told {
                 self.flush()?;
-                self.tell(Told::Introduced(number(at), session, who))?;
+                self.tell(SourceUpdate::Introduced(number(at), session, who))?;
             }
         }
         self.flush()
@@ -167,7 +167,7 @@ impl Files<'_> {
             return Ok(());
         }
         let changes = std::mem::replace(&mut self.changes, Vec::with_capacity(AT_ONCE));
-        self.tell(Told::Changes(number(self.of), changes))
+        self.tell(SourceUpdate::Changes(number(self.of), changes))
     }
 
     /// All that is there was read: what became of each tape.
@@ -185,7 +185,7 @@ impl Files<'_> {
             self.collect(at)?;
             self.flush()?;
             if state != was {
-                self.tell(Told::State(number(at), state))?;
+                self.tell(SourceUpdate::State(number(at), state))?;
             }
         }
         Ok(())

@@ -48,7 +48,7 @@ pub(super) struct Watcher {
 
 impl Watcher {
     /// Tells it something; whether it still listens.
-    fn tell(&self, told: super::Told) -> bool {
+    fn tell(&self, told: super::SourceUpdate) -> bool {
         self.send.send(Input::Told(Box::new(told))).is_ok()
     }
 }

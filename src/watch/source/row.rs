@@ -5,7 +5,7 @@ use tapewright_schemas::conversation::{ExchangeRow, Outcome, shown};
 use tapewright_schemas::event;
 use tapewright_schemas::event::{Direction, FaultRef, Faulted, Finding, Gap, GapReason};
 use tapewright_schemas::filter::LineKind;
-use tapewright_schemas::listing::{Body, Entry, Note, Place, Told};
+use tapewright_schemas::listing::{Body, Entry, LinePosition, Note, NoteContent};
 
 /// A request that waits, of the list of them.
 pub(super) fn pending(one: &Value) -> ExchangeRow {
@@ -109,15 +109,18 @@ pub(super) fn entry(row: ExchangeRow) -> Entry {
 }
 
 /// What stands beside the exchanges, where it is shown.
-pub(super) fn note(event: &Value) -> Option<(Place, Entry)> {
+pub(super) fn note(event: &Value) -> Option<(LinePosition, Entry)> {
     let (kind, told) = match &*text(event, "event") {
-        "message" => (message_kind(event)?, Told::Message(Body::Unwanted)),
+        "message" => (message_kind(event)?, NoteContent::Message(Body::Unwanted)),
         "fault" => {
             let effect = event.get("effect")?.clone();
             let faulted: Faulted = serde_json::from_value(effect).ok()?;
-            (LineKind::Fault, Told::Fault(Box::new(faulted)))
+            (LineKind::Fault, NoteContent::Fault(Box::new(faulted)))
         }
-        "finding" => (LineKind::Finding, Told::Finding(Box::new(finding(event)?))),
+        "finding" => (
+            LineKind::Finding,
+            NoteContent::Finding(Box::new(finding(event)?)),
+        ),
         "gap" => {
             let gap = Gap {
                 events: whole(event, "events"),
@@ -125,7 +128,7 @@ pub(super) fn note(event: &Value) -> Option<(Place, Entry)> {
                 why: GapReason::from_name(&text(event, "why")).unwrap_or_default(),
                 ..Gap::default()
             };
-            (LineKind::Gap, Told::Gap(gap))
+            (LineKind::Gap, NoteContent::Gap(gap))
         }
         _ => return None,
     };
@@ -147,7 +150,7 @@ pub(super) fn note(event: &Value) -> Option<(Place, Entry)> {
         told,
     };
     // No line is looked for by the place of what is whole at once.
-    Some((Place(note.seq, 0), Entry::Beside(Box::new(note))))
+    Some((LinePosition(note.seq, 0), Entry::Beside(Box::new(note))))
 }
 
 fn message_kind(event: &Value) -> Option<LineKind> {

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Types a command and presses enter.
-fn commands(played: &mut Played, text: &str) -> Vec<Want> {
+fn commands(played: &mut Played, text: &str) -> Vec<OutsideRequest> {
     played.press(&[Key::Char(':')]);
     played.types(text);
     played.press(&[Key::Enter])
@@ -63,11 +63,11 @@ fn a_command_does_what_a_key_does_and_as_little_is_typed_as_is_clear() {
     commands(&mut played, "sort bytes");
     assert_eq!(played.state.panel, Panel::Tools);
     assert!(
-        matches!(&*commands(&mut played, "rep"), [Want::Copy(text)] if text.contains("replay"))
+        matches!(&*commands(&mut played, "rep"), [OutsideRequest::Copy(text)] if text.contains("replay"))
     );
     commands(&mut played, "help");
-    assert_eq!(played.state.over.last().unwrap().what, What::Help);
-    assert_eq!(commands(&mut played, "q"), [Want::Quit]);
+    assert_eq!(played.state.over.last().unwrap().what, OverlayContent::Help);
+    assert_eq!(commands(&mut played, "q"), [OutsideRequest::Quit]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{HANDSHAKES, Server, Told, refused};
+use super::{HANDSHAKES, HandlerResult, Server, refused};
 
 impl Server {
     pub(super) fn common(
@@ -10,7 +10,7 @@ impl Server {
         method: &str,
         params: &Map<String, Value>,
         before: &mut Vec<Value>,
-    ) -> Told {
+    ) -> HandlerResult {
         if method.ends_with("/list") && params.contains_key("cursor") && !self.is("any-cursor") {
             return refused(-32_602, "there is no such cursor");
         }
@@ -75,7 +75,12 @@ impl Server {
         ] })
     }
 
-    fn call(&self, name: &str, params: &Map<String, Value>, before: &mut Vec<Value>) -> Told {
+    fn call(
+        &self,
+        name: &str,
+        params: &Map<String, Value>,
+        before: &mut Vec<Value>,
+    ) -> HandlerResult {
         assert!(name != "wipe", "nobody may call what destroys");
         if let Some(token) = params
             .get("_meta")
@@ -142,7 +147,7 @@ impl Server {
         }
     }
 
-    fn prompt(&self, name: &str, params: &Map<String, Value>) -> Told {
+    fn prompt(&self, name: &str, params: &Map<String, Value>) -> HandlerResult {
         let who = params.get("arguments").and_then(|all| all.get("who"));
         match (name, who) {
             ("greet", None) if !self.is("any-arguments") => refused(-32_602, "`who` is missing"),

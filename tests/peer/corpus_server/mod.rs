@@ -63,7 +63,7 @@ pub(crate) fn serve(words: &[&str]) -> io::Result<()> {
 
 /// An error: its code, its message, its data.
 type Refusal = (i64, String, Option<Value>);
-type Told = Result<Value, Refusal>;
+type HandlerResult = Result<Value, Refusal>;
 
 fn refused<T>(code: i64, why: &str) -> Result<T, Refusal> {
     Err((code, why.to_owned(), None))
@@ -205,7 +205,7 @@ impl Server {
         })
     }
 
-    fn envelope(&self, id: &Value, method: &str, told: Told) -> Value {
+    fn envelope(&self, id: &Value, method: &str, told: HandlerResult) -> Value {
         for fault in &self.faults {
             if let Fault::Error(one, code) = fault
                 && one == method
@@ -254,7 +254,7 @@ impl Server {
         method: &str,
         params: &Map<String, Value>,
         before: &mut Vec<Value>,
-    ) -> Told {
+    ) -> HandlerResult {
         let version = params.get("_meta").and_then(|meta| meta.get(VERSION_KEY));
         if version.is_some() || method == "server/discover" {
             return self.stateless(method, params, before);
@@ -325,7 +325,7 @@ impl Server {
         method: &str,
         params: &Map<String, Value>,
         before: &mut Vec<Value>,
-    ) -> Told {
+    ) -> HandlerResult {
         self.described(params.get("_meta").and_then(Value::as_object))?;
         let mut result = match method {
             "server/discover" => {

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::Wire;
-use super::http::Asked;
-use super::turns::{Ask, Finish, Open, Told, Turns, halves, list, words};
+use super::http::ProviderRequest;
+use super::turns::{Ask, Finish, ModelTurn, Open, Turns, halves, list, words};
 
 pub(super) struct Anthropic;
 
@@ -13,12 +13,12 @@ impl Wire for Anthropic {
         "anthropic"
     }
 
-    fn key(&self, asked: &Asked) -> Option<String> {
+    fn key(&self, asked: &ProviderRequest) -> Option<String> {
         let own = asked.field("x-api-key").map(str::to_owned);
         own.or_else(|| asked.bearer())
     }
 
-    fn ask(&self, asked: &Asked, body: &Value) -> Result<Ask, String> {
+    fn ask(&self, asked: &ProviderRequest, body: &Value) -> Result<Ask, String> {
         if asked.field("anthropic-version").is_none() {
             return Err("anthropic-version: header is required".to_owned());
         }
@@ -40,7 +40,7 @@ impl Wire for Anthropic {
         })
     }
 
-    fn whole(&self, told: &Told) -> Value {
+    fn whole(&self, told: &ModelTurn) -> Value {
         let mut message = envelope(told);
         message["content"] = blocks(told).into();
         message["stop_reason"] = stop_reason(told.finish).into();
@@ -48,7 +48,7 @@ impl Wire for Anthropic {
         message
     }
 
-    fn events(&self, told: &Told) -> Vec<String> {
+    fn events(&self, told: &ModelTurn) -> Vec<String> {
         let mut message = envelope(told);
         message["usage"] = usage(told, 1);
         let mut events = vec![json!({"type": "message_start", "message": message})];
@@ -106,14 +106,14 @@ fn turns(messages: &Value) -> Result<usize, String> {
     Ok(turns.count)
 }
 
-fn envelope(told: &Told) -> Value {
+fn envelope(told: &ModelTurn) -> Value {
     json!({
         "id": format!("msg_{}", told.nonce), "type": "message", "role": "assistant", "model": told.model,
         "content": [], "stop_reason": null, "stop_sequence": null,
     })
 }
 
-fn blocks(told: &Told) -> Vec<Value> {
+fn blocks(told: &ModelTurn) -> Vec<Value> {
     let mut blocks = Vec::new();
     if let Some(thinking) = &told.thinking {
         blocks.push(json!({"type": "thinking", "thinking": thinking, "signature": told.signature}));
@@ -130,7 +130,7 @@ fn blocks(told: &Told) -> Vec<Value> {
     blocks
 }
 
-fn usage(told: &Told, output: u64) -> Value {
+fn usage(told: &ModelTurn, output: u64) -> Value {
     json!({
         "input_tokens": told.input.saturating_sub(told.cached), "cache_creation_input_tokens": 0,
         "cache_read_input_tokens": told.cached, "output_tokens": output, "service_tier": "standard",

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::Wire;
-use super::http::Asked;
-use super::turns::{Ask, Finish, Open, Told, Turns, halves, list, words};
+use super::http::ProviderRequest;
+use super::turns::{Ask, Finish, ModelTurn, Open, Turns, halves, list, words};
 
 pub(super) struct Chat;
 
@@ -13,11 +13,11 @@ impl Wire for Chat {
         "openai-chat"
     }
 
-    fn key(&self, asked: &Asked) -> Option<String> {
+    fn key(&self, asked: &ProviderRequest) -> Option<String> {
         asked.bearer()
     }
 
-    fn ask(&self, _: &Asked, body: &Value) -> Result<Ask, String> {
+    fn ask(&self, _: &ProviderRequest, body: &Value) -> Result<Ask, String> {
         let named = |tool: &Value| tool["function"]["name"].as_str().map(str::to_owned);
         Ok(Ask {
             model: body["model"]
@@ -32,7 +32,7 @@ impl Wire for Chat {
         })
     }
 
-    fn whole(&self, told: &Told) -> Value {
+    fn whole(&self, told: &ModelTurn) -> Value {
         let mut message = json!({
             "role": "assistant", "content": told.text, "refusal": told.refusal, "annotations": [],
         });
@@ -48,7 +48,7 @@ impl Wire for Chat {
         answer
     }
 
-    fn events(&self, told: &Told) -> Vec<String> {
+    fn events(&self, told: &ModelTurn) -> Vec<String> {
         let mut deltas = vec![json!({"role": "assistant", "content": "", "refusal": null})];
         let text = told.text.as_deref().unwrap_or_default();
         deltas.extend(words(text).map(|part| json!({"content": part})));
@@ -129,7 +129,7 @@ fn turns(messages: &Value) -> Result<usize, String> {
     Ok(turns.count)
 }
 
-fn envelope(told: &Told, object: &str) -> Value {
+fn envelope(told: &ModelTurn, object: &str) -> Value {
     json!({
         "id": format!("chatcmpl-{}", told.nonce), "object": object, "created": 1_700_000_000, "model": told.model,
         "service_tier": "default", "system_fingerprint": "fp_script",
@@ -137,11 +137,11 @@ fn envelope(told: &Told, object: &str) -> Value {
 }
 
 /// Mistral streams a call in one piece, and its usage unasked.
-fn is_mistral(told: &Told) -> bool {
+fn is_mistral(told: &ModelTurn) -> bool {
     told.model.contains("mistral")
 }
 
-fn call(told: &Told, at: usize) -> Value {
+fn call(told: &ModelTurn, at: usize) -> Value {
     let call = &told.calls[at];
     json!({
         "id": format!("call_{}", call.id), "type": "function",
@@ -149,7 +149,7 @@ fn call(told: &Told, at: usize) -> Value {
     })
 }
 
-fn chunk(told: &Told, delta: &Value, finish: &Value) -> String {
+fn chunk(told: &ModelTurn, delta: &Value, finish: &Value) -> String {
     let mut chunk = envelope(told, "chat.completion.chunk");
     chunk["choices"] =
         json!([{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish}]);
@@ -159,7 +159,7 @@ fn chunk(told: &Told, delta: &Value, finish: &Value) -> String {
     format!("data: {chunk}\n\n")
 }
 
-fn usage(told: &Told) -> Value {
+fn usage(told: &ModelTurn) -> Value {
     json!({
         "prompt_tokens": told.input, "completion_tokens": told.output, "total_tokens": told.input + told.output,
         "prompt_tokens_details": {"cached_tokens": told.cached, "audio_tokens": 0},

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::http::{Answer, Asked};
+use super::http::{Answer, ProviderRequest};
 use super::script::{Moment, Script};
 use super::turns::list;
 use super::{Wire, chat, gemini};
@@ -40,7 +40,7 @@ impl Kind {
         }
     }
 
-    pub(super) fn answer(self, asked: &Asked, body: &Value, script: &Script) -> Answer {
+    pub(super) fn answer(self, asked: &ProviderRequest, body: &Value, script: &Script) -> Answer {
         let texts = match self.texts(asked, body) {
             Ok(texts) => texts,
             Err(message) => return Answer::json(400, &self.wire().error(400, &message)),
@@ -81,7 +81,7 @@ impl Kind {
     }
 
     /// The texts that a request brings, as its API documents it.
-    fn texts(self, asked: &Asked, body: &Value) -> Result<Vec<String>, String> {
+    fn texts(self, asked: &ProviderRequest, body: &Value) -> Result<Vec<String>, String> {
         let texts: Vec<&Value> = match self {
             Self::OpenAi => {
                 body["model"]

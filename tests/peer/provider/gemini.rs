@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::Wire;
-use super::http::Asked;
-use super::turns::{Ask, Finish, Told, Turns, list, words};
+use super::http::ProviderRequest;
+use super::turns::{Ask, Finish, ModelTurn, Turns, list, words};
 
 pub(super) struct Gemini;
 
@@ -13,7 +13,7 @@ impl Wire for Gemini {
         "gemini"
     }
 
-    fn key(&self, asked: &Asked) -> Option<String> {
+    fn key(&self, asked: &ProviderRequest) -> Option<String> {
         let own = asked.field("x-goog-api-key").map(str::to_owned);
         let query = asked
             .query
@@ -22,7 +22,7 @@ impl Wire for Gemini {
         own.or_else(|| query.map(str::to_owned))
     }
 
-    fn ask(&self, asked: &Asked, body: &Value) -> Result<Ask, String> {
+    fn ask(&self, asked: &ProviderRequest, body: &Value) -> Result<Ask, String> {
         let (before, method) = asked.path.rsplit_once(':').ok_or("no method")?;
         let model = before.rsplit('/').next().unwrap_or_default();
         let sets = list(&body["tools"]);
@@ -40,11 +40,11 @@ impl Wire for Gemini {
         })
     }
 
-    fn whole(&self, told: &Told) -> Value {
+    fn whole(&self, told: &ModelTurn) -> Value {
         chunk(told, &parts(told), true)
     }
 
-    fn events(&self, told: &Told) -> Vec<String> {
+    fn events(&self, told: &ModelTurn) -> Vec<String> {
         let mut chunks = Vec::new();
         for part in parts(told) {
             let text = part["text"].as_str();
@@ -123,7 +123,7 @@ fn turns(contents: &Value) -> Result<usize, String> {
     Ok(turns.count)
 }
 
-fn parts(told: &Told) -> Vec<Value> {
+fn parts(told: &ModelTurn) -> Vec<Value> {
     let mut parts = Vec::new();
     if let Some(thinking) = &told.thinking {
         parts.push(json!({"text": thinking, "thought": true}));
@@ -147,7 +147,7 @@ fn with_text(part: &Value, text: &str) -> Value {
     piece
 }
 
-fn chunk(told: &Told, parts: &[Value], is_last: bool) -> Value {
+fn chunk(told: &ModelTurn, parts: &[Value], is_last: bool) -> Value {
     let mut candidate = json!({"content": {"role": "model", "parts": parts}, "index": 0});
     let mut output = 1;
     if is_last {

@@ -11,7 +11,7 @@ use super::script::Moment;
 use super::turns::Ask;
 
 /// A request.
-pub(super) struct Asked {
+pub(super) struct ProviderRequest {
     pub(super) method: String,
     pub(super) path: String,
     pub(super) query: String,
@@ -20,7 +20,7 @@ pub(super) struct Asked {
     pub(super) body: Vec<u8>,
 }
 
-impl Asked {
+impl ProviderRequest {
     pub(super) fn field(&self, name: &str) -> Option<&str> {
         let found = self.fields.iter().find(|(own, _)| own == name);
         found.map(|(_, value)| value.as_str())
@@ -99,14 +99,14 @@ impl Answer {
 pub(super) fn read(
     input: &mut BufReader<TcpStream>,
     output: &mut TcpStream,
-) -> io::Result<Option<Asked>> {
+) -> io::Result<Option<ProviderRequest>> {
     let first = line(input)?;
     let mut words = first.split(' ');
     let (Some(method), Some(target)) = (words.next(), words.next()) else {
         return Ok(None);
     };
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    let mut asked = Asked {
+    let mut asked = ProviderRequest {
         method: method.to_owned(),
         path: path.to_owned(),
         query: query.to_owned(),
@@ -129,7 +129,7 @@ pub(super) fn read(
     Ok(Some(asked))
 }
 
-fn body(input: &mut BufReader<TcpStream>, asked: &Asked) -> io::Result<Vec<u8>> {
+fn body(input: &mut BufReader<TcpStream>, asked: &ProviderRequest) -> io::Result<Vec<u8>> {
     let mut body = Vec::new();
     if asked.field("transfer-encoding").is_some() {
         loop {

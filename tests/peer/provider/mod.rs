@@ -54,20 +54,20 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use self::embeddings::Kind;
-use self::http::{Answer, Asked, Body};
+use self::http::{Answer, Body, ProviderRequest};
 use self::script::{Moment, Script};
-use self::turns::{Ask, Told};
+use self::turns::{Ask, ModelTurn};
 
 /// One wire.
 trait Wire: Sync {
     fn name(&self) -> &'static str;
     /// The key that a request brings.
-    fn key(&self, asked: &Asked) -> Option<String>;
+    fn key(&self, asked: &ProviderRequest) -> Option<String>;
     /// What a request asks; the error is what the provider would say of it.
-    fn ask(&self, asked: &Asked, body: &Value) -> Result<Ask, String>;
-    fn whole(&self, told: &Told) -> Value;
+    fn ask(&self, asked: &ProviderRequest, body: &Value) -> Result<Ask, String>;
+    fn whole(&self, told: &ModelTurn) -> Value;
     /// The events of a stream, as they are sent.
-    fn events(&self, told: &Told) -> Vec<String>;
+    fn events(&self, told: &ModelTurn) -> Vec<String>;
     fn error(&self, status: u16, message: &str) -> Value;
     /// The error in the middle of a stream.
     fn error_event(&self) -> String;
@@ -116,7 +116,7 @@ impl Provider {
         Ok(())
     }
 
-    fn answer(&self, asked: &Asked) -> io::Result<Answer> {
+    fn answer(&self, asked: &ProviderRequest) -> io::Result<Answer> {
         if let Some(kind) = Kind::of(&asked.path) {
             let answer = self.embedded(kind, asked);
             self.note(asked, kind.name(), None, &answer)?;
@@ -141,7 +141,7 @@ impl Provider {
         Ok(answer)
     }
 
-    fn embedded(&self, kind: Kind, asked: &Asked) -> Answer {
+    fn embedded(&self, kind: Kind, asked: &ProviderRequest) -> Answer {
         let wire = kind.wire();
         if let Err(message) = self.key_fits(wire, asked) {
             return Answer::json(401, &wire.error(401, &message));
@@ -152,7 +152,7 @@ impl Provider {
         }
     }
 
-    fn key_fits(&self, wire: &dyn Wire, asked: &Asked) -> Result<(), String> {
+    fn key_fits(&self, wire: &dyn Wire, asked: &ProviderRequest) -> Result<(), String> {
         match &self.script.key {
             Some(key) if wire.key(asked).as_ref() != Some(key) => {
                 Err("no valid key was brought".to_owned())
@@ -162,7 +162,11 @@ impl Provider {
     }
 
     /// What a good request asks for, and what the script says to it.
-    fn checked(&self, wire: &dyn Wire, asked: &Asked) -> Result<(Ask, Moment), (u16, String)> {
+    fn checked(
+        &self,
+        wire: &dyn Wire,
+        asked: &ProviderRequest,
+    ) -> Result<(Ask, Moment), (u16, String)> {
         self.key_fits(wire, asked)
             .map_err(|message| (401, message))?;
         let body: Value = serde_json::from_slice(&asked.body)
@@ -178,7 +182,7 @@ impl Provider {
 
     fn note(
         &self,
-        asked: &Asked,
+        asked: &ProviderRequest,
         wire: &str,
         turn: Option<usize>,
         answer: &Answer,
@@ -207,7 +211,7 @@ fn wire(path: &str) -> Option<&'static dyn Wire> {
     found.map(|(_, wire)| wire)
 }
 
-fn wire_key(path: &str, asked: &Asked) -> Option<String> {
+fn wire_key(path: &str, asked: &ProviderRequest) -> Option<String> {
     let wire = wire(path).or_else(|| Kind::of(path).map(Kind::wire))?;
     wire.key(asked)
 }
@@ -228,7 +232,7 @@ fn said(wire: &dyn Wire, ask: &Ask, moment: &Moment) -> Answer {
         }
         return answer;
     }
-    let told = Told::new(ask, moment);
+    let told = ModelTurn::new(ask, moment);
     if !ask.stream {
         let mut text = wire.whole(&told).to_string();
         if moment.malformed {

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::http::{Answer, Asked};
+use super::http::{Answer, ProviderRequest};
 use super::script::Script;
 
-pub(super) fn answer(asked: &Asked, script: &Script) -> Answer {
+pub(super) fn answer(asked: &ProviderRequest, script: &Script) -> Answer {
     let path = asked.path.as_str();
     if path == "/" {
         return Answer::text("text/plain", String::new());

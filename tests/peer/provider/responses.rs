@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::Wire;
 use super::chat;
-use super::http::Asked;
-use super::turns::{Ask, Finish, Open, Told, Turns, halves, list, turn_of, words};
+use super::http::ProviderRequest;
+use super::turns::{Ask, Finish, ModelTurn, Open, Turns, halves, list, turn_of, words};
 
 pub(super) struct Responses;
 
@@ -14,11 +14,11 @@ impl Wire for Responses {
         "openai-responses"
     }
 
-    fn key(&self, asked: &Asked) -> Option<String> {
+    fn key(&self, asked: &ProviderRequest) -> Option<String> {
         asked.bearer()
     }
 
-    fn ask(&self, _: &Asked, body: &Value) -> Result<Ask, String> {
+    fn ask(&self, _: &ProviderRequest, body: &Value) -> Result<Ask, String> {
         Ok(Ask {
             model: body["model"]
                 .as_str()
@@ -32,7 +32,7 @@ impl Wire for Responses {
         })
     }
 
-    fn whole(&self, told: &Told) -> Value {
+    fn whole(&self, told: &ModelTurn) -> Value {
         let items: Vec<_> = (0..count(told)).map(|at| item(told, at)).collect();
         let status = match told.finish {
             Finish::MaxTokens | Finish::Filter => "incomplete",
@@ -41,7 +41,7 @@ impl Wire for Responses {
         response(told, status, &items)
     }
 
-    fn events(&self, told: &Told) -> Vec<String> {
+    fn events(&self, told: &ModelTurn) -> Vec<String> {
         let start = response(told, "in_progress", &[]);
         let mut events = vec![
             json!({"type": "response.created", "response": start}),
@@ -115,7 +115,7 @@ fn turns(body: &Value) -> Result<usize, String> {
     Ok(turns.count)
 }
 
-fn response(told: &Told, status: &str, output: &[Value]) -> Value {
+fn response(told: &ModelTurn, status: &str, output: &[Value]) -> Value {
     let mut usage = Value::Null;
     if status != "in_progress" {
         usage = json!({
@@ -137,20 +137,20 @@ fn response(told: &Told, status: &str, output: &[Value]) -> Value {
     })
 }
 
-fn count(told: &Told) -> usize {
+fn count(told: &ModelTurn) -> usize {
     before_calls(told) + told.calls.len()
 }
 
-fn before_calls(told: &Told) -> usize {
+fn before_calls(told: &ModelTurn) -> usize {
     usize::from(told.thinking.is_some()) + usize::from(says(told))
 }
 
-fn says(told: &Told) -> bool {
+fn says(told: &ModelTurn) -> bool {
     told.text.is_some() || told.refusal.is_some()
 }
 
 /// One item of the output: thinking, what is said, then the calls.
-fn item(told: &Told, at: usize) -> Value {
+fn item(told: &ModelTurn, at: usize) -> Value {
     let id = |kind: &str| format!("{kind}_{}_t{}_{at}", told.nonce, told.turn);
     if let Some(call) = at
         .checked_sub(before_calls(told))

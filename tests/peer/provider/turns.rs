@@ -28,7 +28,7 @@ pub(super) struct Call {
 }
 
 /// What the model says.
-pub(super) struct Told {
+pub(super) struct ModelTurn {
     /// Differs in each answer, as the ids of real providers do.
     pub(super) nonce: String,
     pub(super) model: String,
@@ -58,7 +58,7 @@ pub(super) enum Finish {
 
 static ANSWERS: AtomicUsize = AtomicUsize::new(0);
 
-impl Told {
+impl ModelTurn {
     pub(super) fn new(ask: &Ask, moment: &Moment) -> Self {
         let says = &moment.says;
         let text = |name: &str| says[name].as_str().map(str::to_owned);

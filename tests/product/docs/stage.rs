@@ -68,7 +68,7 @@ const TOLD: [&str; 2] = ["\"listening\":", "{\"page\":"];
 
 /// How a command of a page came out.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct CommandOutput {
     /// `None` of a server, which runs on.
     pub(super) status: Option<i32>,
     /// Standard output and standard error, in the order in which they came.
@@ -131,7 +131,7 @@ impl Stage {
     }
 
     /// Runs a command; the next one is run in the folder in which this one ends. A server runs as long as its page.
-    pub(super) fn run(&mut self, line: &str) -> Said {
+    pub(super) fn run(&mut self, line: &str) -> CommandOutput {
         // The status of the command before is there to be shown.
         let line = format!("(exit {})\n{line}", self.status)
             .replace("http://localhost:3001/mcp", &self.remote);
@@ -157,7 +157,7 @@ impl Stage {
         if let Ok(text) = fs::read_to_string(here) {
             self.folder = PathBuf::from(text.trim_end());
         }
-        Said {
+        CommandOutput {
             status,
             text: self.tidy(&text),
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Collector, LIMIT, Place, ask, call, calls, sorted, status};
+use super::{Collector, LIMIT, RecorderFolder, ask, call, calls, sorted, status};
 use crate::support::Session;
 
 /// Put together here, so that nothing in this file is a secret by its shape.
@@ -15,7 +15,7 @@ const KEY: &str = "Xq7vB2kPz9sLm4Wd8Rt5";
 #[test]
 fn content_is_told_only_where_it_is_wanted_and_never_with_secrets() {
     for content in [false, true] {
-        let (collector, place) = (Collector::good(), Place::new());
+        let (collector, place) = (Collector::good(), RecorderFolder::new());
         let options: &[&str] = if content { &["--otlp-content"] } else { &[] };
         let mut session = place.record(&collector.url(), options);
         let said = json!({"message": "a plain word", "token": canary(), "password": KEY});
@@ -48,7 +48,7 @@ fn content_is_told_only_where_it_is_wanted_and_never_with_secrets() {
 
 #[test]
 fn credentials_reach_the_collector_and_nobody_else() {
-    let place = Place::new();
+    let place = RecorderFolder::new();
     let collector = Collector::start(|_| status("401 Unauthorized", ""));
     let url = format!("{}/?key={KEY}", collector.url());
     let mut command = place.recorder(&url, &["-v", "--log-filter", "trace"]);
@@ -89,7 +89,7 @@ fn credentials_reach_the_collector_and_nobody_else() {
 
 #[test]
 fn a_recording_with_its_secrets_is_sent_nowhere() {
-    let (collector, place) = (Collector::good(), Place::new());
+    let (collector, place) = (Collector::good(), RecorderFolder::new());
     let session = place.record(&collector.url(), &["--no-redact"]);
     let output = session.child.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
@@ -101,7 +101,7 @@ fn a_recording_with_its_secrets_is_sent_nowhere() {
 
 #[test]
 fn an_export_tells_no_content_of_a_recording_with_its_secrets() {
-    let place = Place::new();
+    let place = RecorderFolder::new();
     let header = json!({"tape": "2.3", "created": "2026-11-21T04:00:00Z", "by": "t", "transport": "stdio", "label": "fs", "pid": 1, "redacted": false});
     std::fs::write(place.file("fs.tape.jsonl"), format!("{header}\n")).unwrap();
     let arguments = ["export", "fs.tape.jsonl", "--as", "otlp", "--otlp-content"];

@@ -115,9 +115,9 @@ impl Collector {
 }
 
 /// A folder with a recorder in it that sends traces.
-struct Place(tempfile::TempDir);
+struct RecorderFolder(tempfile::TempDir);
 
-impl Place {
+impl RecorderFolder {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::{Collector, LIMIT, Place, calls};
+use super::{Collector, LIMIT, RecorderFolder, calls};
 use crate::support::{Session, peer, record};
 
 /// A recorder with an option, and variables.
-fn with(place: &Place, option: &[&str], variables: &[(&str, &str)]) -> Session {
+fn with(place: &RecorderFolder, option: &[&str], variables: &[(&str, &str)]) -> Session {
     let tape = place.file("fs.tape.jsonl");
     let mut all = vec!["-o", tape.as_str()];
     all.extend(option);
@@ -31,7 +31,7 @@ fn variables_say_where_without_a_url_and_nothing_is_sent_without_the_option() {
         (&["--otlp"], &[all, off], None),
         (&[], &[all, traces], None),
     ] {
-        let place = Place::new();
+        let place = RecorderFolder::new();
         let before = collector.requests().len();
         let mut session = with(&place, option, variables);
         calls(&mut session, 2);
@@ -67,7 +67,7 @@ fn a_protocol_that_is_not_spoken_is_refused_before_anything_is_started() {
             "OTEL_EXPORTER_OTLP_CERTIFICATE",
         ),
     ] {
-        let place = Place::new();
+        let place = RecorderFolder::new();
         let session = with(&place, &["--otlp", option], &[(name, value)]);
         let output = session.child.wait_with_output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();

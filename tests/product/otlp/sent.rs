@@ -6,7 +6,8 @@ use std::io::Read as _;
 use serde_json::{Value, json};
 
 use super::{
-    Collector, LIMIT, Place, ask, attribute, call, calls, exported, initialize, sorted, taken,
+    Collector, LIMIT, RecorderFolder, ask, attribute, call, calls, exported, initialize, sorted,
+    taken,
 };
 use crate::support::http::{Gateway, Strict, json as http_json, post};
 use crate::support::{Tape, eventually, tapewright};
@@ -15,7 +16,7 @@ const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 #[test]
 fn spans_come_while_it_is_recorded_and_are_those_of_the_export() {
-    let (collector, place) = (Collector::good(), Place::new());
+    let (collector, place) = (Collector::good(), RecorderFolder::new());
     let mut session = place.record(&collector.url(), &[]);
     ask(&mut session, &initialize());
     calls(&mut session, 30);
@@ -44,7 +45,7 @@ fn spans_come_while_it_is_recorded_and_are_those_of_the_export() {
 
 #[test]
 fn a_request_is_otlp_in_json_with_the_users_fields_and_names() {
-    let (collector, place) = (Collector::good(), Place::new());
+    let (collector, place) = (Collector::good(), RecorderFolder::new());
     let mut command = place.recorder(&collector.url(), &["--label", "files"]);
     command
         .env("OTEL_EXPORTER_OTLP_HEADERS", "x-tenant=team%20a")
@@ -77,7 +78,7 @@ fn a_request_is_otlp_in_json_with_the_users_fields_and_names() {
 
 #[test]
 fn a_request_may_be_compressed_and_holds_no_more_spans_than_was_said() {
-    let (collector, place) = (Collector::good(), Place::new());
+    let (collector, place) = (Collector::good(), RecorderFolder::new());
     let mut command = place.recorder(&collector.url(), &[]);
     command
         .env("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip")

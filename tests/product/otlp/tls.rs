@@ -1,11 +1,11 @@
 //! Collectors behind TLS.
 
-use super::{Collector, LIMIT, Place, calls, sorted};
+use super::{Collector, LIMIT, RecorderFolder, calls, sorted};
 use crate::support::Session;
 use crate::support::http::tls::Certificates;
 
 /// A session of five calls, with variables; the text on standard error is nothing.
-fn session(place: &Place, url: &str, variables: &[(&str, &str)]) {
+fn session(place: &RecorderFolder, url: &str, variables: &[(&str, &str)]) {
     let mut command = place.recorder(url, &[]);
     command.envs(variables.iter().copied());
     let mut session = Session::start(command);
@@ -29,7 +29,7 @@ fn a_collector_with_a_certificate_of_a_private_authority_is_trusted_by_its_varia
         // With no HTTP version agreed upon, or one of them.
         for protocols in [&[][..], &["http/1.1"]] {
             let collector = Collector::behind_tls(certificates.server_config(protocols));
-            let place = Place::new();
+            let place = RecorderFolder::new();
             let port = collector.server.address().port();
             session(
                 &place,
@@ -54,7 +54,7 @@ fn a_collector_with_a_certificate_of_a_private_authority_is_trusted_by_its_varia
 fn a_certificate_of_another_host_is_none() {
     let certificates = Certificates::of(&["collector.example"], (2020, 2040));
     let collector = Collector::behind_tls(certificates.server_config(&["http/1.1"]));
-    let place = Place::new();
+    let place = RecorderFolder::new();
     let port = collector.server.address().port();
     let authority = certificates.path("ca.pem");
     let variable = ("OTEL_EXPORTER_OTLP_CERTIFICATE", authority.as_str());

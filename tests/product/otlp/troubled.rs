@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex};
 
 use serde_json::Value;
 
-use super::{Collector, LIMIT, Place, calls, sorted, status, taken};
+use super::{Collector, LIMIT, RecorderFolder, calls, sorted, status, taken};
 use crate::support::http::json as http_json;
 use crate::support::{Session, Tape, eventually};
 
@@ -30,7 +30,7 @@ impl Gate {
     }
 }
 
-impl Place {
+impl RecorderFolder {
     /// Everything was recorded, nobody was told anything, and each span was sent or is counted as lost.
     fn is_whole(&self, why: &str) -> (u64, u64) {
         assert!(Tape::read(&self.path().join("fs.tape.jsonl")).is_complete());
@@ -66,7 +66,7 @@ fn end(mut session: Session) {
 
 #[test]
 fn a_collector_that_is_not_there_costs_its_spans_and_nothing_else() {
-    let place = Place::new();
+    let place = RecorderFolder::new();
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", nobody.local_addr().unwrap());
     drop(nobody);
@@ -76,7 +76,7 @@ fn a_collector_that_is_not_there_costs_its_spans_and_nothing_else() {
 
 #[test]
 fn a_collector_that_never_answers_holds_up_nothing() {
-    let place = Place::new();
+    let place = RecorderFolder::new();
     let gate = Arc::<Gate>::default();
     let held = Arc::clone(&gate);
     let collector = Collector::start(move |_| {
@@ -90,7 +90,7 @@ fn a_collector_that_never_answers_holds_up_nothing() {
 
 #[test]
 fn a_slow_collector_gets_everything_in_the_end() {
-    let place = Place::new();
+    let place = RecorderFolder::new();
     let gate = Arc::<Gate>::default();
     let held = Arc::clone(&gate);
     let collector = Collector::start(move |_| {
@@ -113,7 +113,7 @@ fn a_slow_collector_gets_everything_in_the_end() {
 
 #[test]
 fn a_busy_collector_is_asked_again_when_it_says() {
-    let place = Place::new();
+    let place = RecorderFolder::new();
     let count = AtomicUsize::new(0);
     let collector = Collector::start(move |_| match count.fetch_add(1, Ordering::SeqCst) {
         0 => status("503 Service Unavailable", "Retry-After: 1\r\n"),
@@ -146,7 +146,7 @@ fn what_is_refused_is_not_sent_again() {
         "413 Content Too Large",
         "500 Internal Server Error",
     ] {
-        let place = Place::new();
+        let place = RecorderFolder::new();
         let collector = Collector::start(move |_| status(line, "Retry-After: 0\r\n"));
         silent(place.record(&collector.url(), &[]), 5);
         assert_eq!(place.is_whole("refused").0, 0);
@@ -164,7 +164,7 @@ fn what_is_refused_is_not_sent_again() {
 
 #[test]
 fn what_a_collector_rejects_of_a_request_is_lost() {
-    let place = Place::new();
+    let place = RecorderFolder::new();
     let is_first = AtomicBool::new(true);
     let collector = Collector::start(move |_| {
         let rejected = u8::from(is_first.swap(false, Ordering::SeqCst));
@@ -181,7 +181,7 @@ fn what_a_collector_rejects_of_a_request_is_lost() {
 
 #[test]
 fn what_does_not_fit_while_nothing_is_taken_is_dropped() {
-    let place = Place::new();
+    let place = RecorderFolder::new();
     let is_open = Arc::<AtomicBool>::default();
     let opened = Arc::clone(&is_open);
     let collector = Collector::start(move |_| {
@@ -209,7 +209,7 @@ fn what_does_not_fit_while_nothing_is_taken_is_dropped() {
 
 #[test]
 fn a_recorder_that_is_killed_leaves_its_tape() {
-    let place = Place::new();
+    let place = RecorderFolder::new();
     let gate = Arc::<Gate>::default();
     let held = Arc::clone(&gate);
     let collector = Collector::start(move |_| {

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use serde_json::Value;
-use tapewright_proxy::client::{Answer, Asked, Client};
+use tapewright_proxy::client::{Answer, Client, ServerRequest};
 
 use super::replay_server::{ReplayServer, listening};
 use super::{LIMIT, session};
@@ -32,7 +32,7 @@ const ANSWER: &str = r#"{"role":"assistant","model":"m","content":{"type":"text"
 
 /// Plays the recorded client.
 fn play(client: &mut Client) -> Vec<String> {
-    client.answer_with(|_: &Asked<'_>| Answer::Result(ANSWER.to_owned()));
+    client.answer_with(|_: &ServerRequest<'_>| Answer::Result(ANSWER.to_owned()));
     let mut said = Vec::new();
     for request in [INITIALIZE, ASK, FAIL] {
         let reply = client.exchange(request.as_bytes(), LIMIT).unwrap();

@@ -3,7 +3,7 @@
 
 use std::process::Child;
 
-use crate::suite::stage::{Said, Stage, said};
+use crate::suite::stage::{CommandOutput, Stage, said};
 use crate::support::http::tls::{Certificates, accept};
 use crate::support::http::{Crowded, Gateway, Head, PATIENCE, Upstream, json};
 use crate::support::{peer, wait};
@@ -283,7 +283,7 @@ fn certificates_are_verified_by_the_authorities_that_were_given() {
     assert!(refused.err.contains("certificate"), "{}", refused.err);
     let trusted = stage.run(&["suite.yaml", "--ca-bundle", &authority]);
     assert_eq!(trusted.status, 0, "{}", trusted.err);
-    let Said { status, err, .. } = stage.run(&["suite.yaml", "--insecure-skip-verify"]);
+    let CommandOutput { status, err, .. } = stage.run(&["suite.yaml", "--insecure-skip-verify"]);
     assert_eq!(status, 0, "{err}");
     assert!(err.contains("WARNING"), "{err}");
     // The file is named from the folder of the suite.

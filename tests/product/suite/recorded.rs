@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::suite::stage::{Said, Stage, everything, said, verdicts};
+use crate::suite::stage::{CommandOutput, Stage, everything, said, verdicts};
 use crate::support::http::{Gateway, PATIENCE};
 use crate::support::{Session, peer};
 
@@ -143,7 +143,7 @@ tools:
 
 /// A session in which these tools are called, with arguments behind a space, recorded with
 /// these options.
-fn session(stage: &Stage, options: &[&str], tools: &[&str]) -> Said {
+fn session(stage: &Stage, options: &[&str], tools: &[&str]) -> CommandOutput {
     let mut lines = vec![
         r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#.to_owned(),
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_owned(),

@@ -2,7 +2,7 @@
 //! matchers and targets, 1 to 42, 57, 62 to 64 and 68, are in the package `assertions`; 43, 44
 //! and 55 in `control`, 47 and 67 in `failing`, 60 in `reach`.
 
-use crate::suite::stage::{Said, Stage, said, verdicts, with_peer};
+use crate::suite::stage::{CommandOutput, Stage, said, verdicts, with_peer};
 
 /// The statuses of a suite with the peer, and the exit status.
 fn run(rest: &str) -> (i32, Vec<String>) {
@@ -127,7 +127,7 @@ fn row_50_a_variable_that_is_empty_is_set() {
         &echoes("", "[${E:-fb}] [${ZZZ_NOT_SET:-fb}]", "[] [fb]"),
     );
     let mut command = stage.command();
-    let Said { status, out, .. } = said(command.args(["run", "suite.yaml"]).env("E", ""));
+    let CommandOutput { status, out, .. } = said(command.args(["run", "suite.yaml"]).env("E", ""));
     assert_eq!(status, 0, "{out}");
 }
 
@@ -141,7 +141,7 @@ fn rows_52_and_53_the_environment_is_above_files_and_the_suite() {
     stage.write("more.env", "K=file\nOTHER=file\n");
     let mut command = stage.command();
     command.args(["run", "suite.yaml", "--env-file", "more.env"]);
-    let Said { status, out, .. } = said(command.env("name", "outer").env("K", "process"));
+    let CommandOutput { status, out, .. } = said(command.env("name", "outer").env("K", "process"));
     assert_eq!(status, 0, "{out}");
     // Above everything is what is said for this one run.
     let mut command = stage.command();
@@ -154,7 +154,7 @@ fn rows_52_and_53_the_environment_is_above_files_and_the_suite() {
         "OTHER=file",
     ]);
     command.args(["--var", "name=outer", "--var", "K=process"]);
-    let Said { status, out, .. } = said(command.env("name", "lost"));
+    let CommandOutput { status, out, .. } = said(command.env("name", "lost"));
     assert_eq!(status, 0, "{out}");
 }
 

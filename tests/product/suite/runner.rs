@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::suite::stage::{Said, Stage, said, verdicts, with_peer};
+use crate::suite::stage::{CommandOutput, Stage, said, verdicts, with_peer};
 
 /// Four tests of one server, the third of which fails.
 const FOUR: &str = "tools:\n  - { name: one, server: peer, tool: echo, tags: [a] }\n  - { name: two, server: peer, tool: echo, args: { message: m } }\n  - { name: three, server: peer, tool: add, expect: [{ target: result.isError, matcher: { exact: 7 } }] }\ncompliance:\n  - { name: four, server: peer, check: tools/list }\n";
@@ -186,7 +186,7 @@ fn a_suite_comes_from_standard_input_or_from_here() {
     let suite = std::fs::File::open(stage.path("suite.yaml")).expect("the suite");
     let mut command = stage.command();
     command.args(["run", "-", "--tag", "a"]).stdin(suite);
-    let Said { status, out, err } = said(&mut command);
+    let CommandOutput { status, out, err } = said(&mut command);
     assert_eq!(status, 0, "{out}{err}");
     let said = stage.run(&["--tag", "a"]);
     assert_eq!(said.status, 2);
@@ -256,14 +256,14 @@ fn options_about_servers_stand_on_either_side_of_the_command() {
     let option = ["--server-command", server.as_str()];
     let run = ["run", "suite.yaml", "--tag", "a"];
     for words in [[&option[..], &run].concat(), [&run[..], &option].concat()] {
-        let Said { status, out, err } = said(stage.command().args(&words));
+        let CommandOutput { status, out, err } = said(stage.command().args(&words));
         assert_eq!(status, 0, "{words:?}: {out}{err}");
         assert!(err.contains("--server-command"), "{err}");
     }
     let both = [&["--server-url", "http://localhost:1/"][..], &run, &option].concat();
     assert_eq!(said(stage.command().args(both)).status, 2);
     let other = [&option[..], &["schema"]].concat();
-    let Said { status, err, .. } = said(stage.command().args(other));
+    let CommandOutput { status, err, .. } = said(stage.command().args(other));
     assert_eq!(status, 2);
     assert!(err.contains("only works with `run`"), "{err}");
 }

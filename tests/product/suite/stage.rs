@@ -14,7 +14,7 @@ pub(super) struct Stage {
 }
 
 /// What a run said.
-pub(super) struct Said {
+pub(super) struct CommandOutput {
     pub(super) status: i32,
     pub(super) out: String,
     pub(super) err: String,
@@ -64,7 +64,7 @@ impl Stage {
     }
 
     /// `tapewright run` with these words.
-    pub(super) fn run(&self, words: &[&str]) -> Said {
+    pub(super) fn run(&self, words: &[&str]) -> CommandOutput {
         said(self.command().arg("run").args(words))
     }
 
@@ -78,13 +78,13 @@ impl Stage {
 }
 
 /// Runs a command to its end.
-pub(super) fn said(command: &mut Command) -> Said {
+pub(super) fn said(command: &mut Command) -> CommandOutput {
     let Output {
         status,
         stdout,
         stderr,
     } = command.output().expect("the binary runs");
-    Said {
+    CommandOutput {
         status: status.code().unwrap_or(-1),
         out: String::from_utf8(stdout).expect("text"),
         err: String::from_utf8(stderr).expect("text"),

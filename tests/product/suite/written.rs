@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::suite::stage::{Said, Stage, said};
+use crate::suite::stage::{CommandOutput, Stage, said};
 use crate::support::http::Gateway;
 use crate::support::peer;
 
@@ -22,7 +22,7 @@ fn tapes() -> Vec<PathBuf> {
     tapes
 }
 
-fn write(stage: &Stage, words: &[&str]) -> Said {
+fn write(stage: &Stage, words: &[&str]) -> CommandOutput {
     said(stage.command().args(words))
 }
 

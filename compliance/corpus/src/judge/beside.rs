@@ -8,7 +8,7 @@ use super::reply::{all, of_schema};
 use crate::observation::Observation;
 use crate::rule::{NotificationStream, RuleExpect, ServerRequest};
 use crate::schema::Schema;
-use crate::verdict::{Expectation, Short, Untested, Verdict, Why};
+use crate::verdict::{Expectation, FailureReason, ShortValue, Untested, Verdict};
 
 /// Notifications that no server may leave out once it is asked for them (2026-07-28, basic/patterns/subscriptions).
 const NEEDED: [&str; 1] = ["notifications/subscriptions/acknowledged"];
@@ -25,12 +25,12 @@ pub(super) fn notifications(expect: &RuleExpect, seen: &Observation) -> Verdict 
     if wanted.absent {
         return match all.first() {
             None => Verdict::Pass,
-            Some(_) => fail(Why::Came(wanted.method.clone())),
+            Some(_) => fail(FailureReason::Came(wanted.method.clone())),
         };
     }
     if all.is_empty() {
         return if NEEDED.contains(&wanted.method.as_str()) {
-            fail(Why::NeverCame(wanted.method.clone()))
+            fail(FailureReason::NeverCame(wanted.method.clone()))
         } else {
             Verdict::Untested(Untested::NoneCame(wanted.method.clone()))
         };
@@ -61,10 +61,10 @@ fn correlated(wanted: &NotificationStream, all: &[&Value], seen: &Observation) -
         Some(found) => Verdict::fail_at(
             Expectation::NotificationStream,
             "/params/progressToken".to_owned(),
-            Why::Token {
+            FailureReason::Token {
                 method: wanted.method.clone(),
-                expected: Short::of(token),
-                found: Short::of(&found),
+                expected: ShortValue::of(token),
+                found: ShortValue::of(&found),
             },
         ),
     }
@@ -83,12 +83,12 @@ fn rises(wanted: &NotificationStream, all: &[&Value]) -> Verdict {
     for message in all {
         let progress = message.pointer("/params/progress").and_then(Value::as_f64);
         let Some(progress) = progress else {
-            return fail(Why::Missing);
+            return fail(FailureReason::Missing);
         };
         if let Some(before) = before.filter(|before| progress < *before) {
-            return fail(Why::Falls {
-                before: Short::text(&before.to_string()),
-                after: Short::text(&progress.to_string()),
+            return fail(FailureReason::Falls {
+                before: ShortValue::text(&before.to_string()),
+                after: ShortValue::text(&progress.to_string()),
             });
         }
         before = Some(progress);
@@ -142,7 +142,7 @@ fn answered(request: &Value, seen: &Observation) -> Verdict {
     let fail =
         |pointer: &str, why| Verdict::fail_at(Expectation::ServerRequest, pointer.to_owned(), why);
     let Some(schema) = request.pointer("/params/requestedSchema") else {
-        return fail("/params/requestedSchema", Why::Missing);
+        return fail("/params/requestedSchema", FailureReason::Missing);
     };
     let id = request.get("id").unwrap_or(&Value::Null);
     let answers = seen
@@ -159,7 +159,7 @@ fn answered(request: &Value, seen: &Observation) -> Verdict {
         return Verdict::Untested(Untested::Declined);
     }
     match result.get("content") {
-        None => fail("/result/content", Why::Missing),
+        None => fail("/result/content", FailureReason::Missing),
         Some(content) => {
             let schema = Schema::new(schema.clone());
             of_schema(&schema, content, Expectation::ServerRequest)

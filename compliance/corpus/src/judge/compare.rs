@@ -3,13 +3,17 @@
 use serde_json::Value;
 
 use crate::rule::MatchMode;
-use crate::verdict::{Short, Why};
+use crate::verdict::{FailureReason, ShortValue};
 
 /// How deep values are compared.
 const DEPTH: usize = 128;
 
 /// The first place where `found` is not what is expected.
-pub(super) fn differs(expected: &Value, found: &Value, mode: MatchMode) -> Option<(String, Why)> {
+pub(super) fn differs(
+    expected: &Value,
+    found: &Value,
+    mode: MatchMode,
+) -> Option<(String, FailureReason)> {
     let mut pointer = String::new();
     let why = walk(expected, found, mode, &mut pointer, 0)?;
     Some((pointer, why))
@@ -26,7 +30,7 @@ fn walk(
     mode: MatchMode,
     pointer: &mut String,
     depth: usize,
-) -> Option<Why> {
+) -> Option<FailureReason> {
     let is_leaf = depth >= DEPTH;
     match (expected, found) {
         (Value::Object(wanted), Value::Object(there)) if !is_leaf => {
@@ -34,7 +38,7 @@ fn walk(
                 let length = pointer.len();
                 step(pointer, name);
                 let why = match there.get(name) {
-                    None => Some(Why::Missing),
+                    None => Some(FailureReason::Missing),
                     Some(found) => walk(expected, found, mode, pointer, depth + 1),
                 };
                 if why.is_some() {
@@ -45,7 +49,7 @@ fn walk(
             let extra = there.keys().find(|name| !wanted.contains_key(*name));
             let extra = extra.filter(|_| mode == MatchMode::Exact)?;
             step(pointer, extra);
-            Some(Why::Extra)
+            Some(FailureReason::Extra)
         }
         // Of a part, too: arrays are compared whole.
         (Value::Array(wanted), Value::Array(there)) if !is_leaf && wanted.len() == there.len() => {
@@ -62,9 +66,9 @@ fn walk(
         }
         (Value::Number(one), Value::Number(other)) if numbers_equal(one, other) => None,
         (one, other) if one == other => None,
-        _ => Some(Why::Differs {
-            expected: Short::of(expected),
-            found: Short::of(found),
+        _ => Some(FailureReason::Differs {
+            expected: ShortValue::of(expected),
+            found: ShortValue::of(found),
         }),
     }
 }

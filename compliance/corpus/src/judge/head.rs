@@ -3,7 +3,7 @@
 use super::reply::all;
 use crate::observation::{HttpHead, Observation};
 use crate::rule::RuleExpect;
-use crate::verdict::{Expectation, Short, Untested, Verdict, Why};
+use crate::verdict::{Expectation, FailureReason, ShortValue, Untested, Verdict};
 
 /// The pseudo-header field of a response, as HTTP/2 has it (RFC 9113 §8.3.2).
 const STATUS: &str = ":status";
@@ -29,7 +29,7 @@ pub(super) fn absent(expect: &RuleExpect, seen: &Observation) -> Verdict {
             None => Verdict::Pass,
             Some(name) => Verdict::fail(
                 Expectation::HeadersAbsent,
-                Why::HeaderThere(name.to_ascii_lowercase()),
+                FailureReason::HeaderThere(name.to_ascii_lowercase()),
             ),
         }
     })
@@ -52,10 +52,10 @@ fn each(seen: &Observation, asked: bool, judge: impl Fn(&HttpHead) -> Verdict) -
 fn field(head: &HttpHead, name: &str, wanted: &str) -> Verdict {
     let fail = |why| Verdict::fail(Expectation::Headers, why);
     let differs = |found: &str| {
-        fail(Why::Header {
+        fail(FailureReason::Header {
             name: name.to_ascii_lowercase(),
-            expected: Short::text(wanted),
-            found: Short::text(found),
+            expected: ShortValue::text(wanted),
+            found: ShortValue::text(found),
         })
     };
     if name == STATUS {
@@ -69,7 +69,7 @@ fn field(head: &HttpHead, name: &str, wanted: &str) -> Verdict {
     }
     let mut found = head.all(name).peekable();
     let Some(first) = found.peek().copied() else {
-        return fail(Why::NoHeader(name.to_ascii_lowercase()));
+        return fail(FailureReason::NoHeader(name.to_ascii_lowercase()));
     };
     if found.any(|value| value.contains(wanted)) {
         Verdict::Pass

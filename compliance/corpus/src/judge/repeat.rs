@@ -6,7 +6,7 @@ use super::compare::same;
 use super::results;
 use crate::observation::Observation;
 use crate::rule::RuleExpect;
-use crate::verdict::{Expectation, Short, Untested, Verdict, Why};
+use crate::verdict::{Expectation, FailureReason, ShortValue, Untested, Verdict};
 
 /// The question was asked as often as it has to be.
 pub(super) fn enough(wanted: usize, seen: &Observation) -> Verdict {
@@ -34,8 +34,10 @@ pub(super) fn stable(expect: &RuleExpect, wanted: usize, seen: &Observation) -> 
                 (one, other) => one.is_none() && other.is_none(),
             };
             if !is_same {
-                let shown = |value: Option<&Value>| value.map_or(Short::text("nothing"), Short::of);
-                let why = Why::Unstable {
+                let shown = |value: Option<&Value>| {
+                    value.map_or(ShortValue::text("nothing"), ShortValue::of)
+                };
+                let why = FailureReason::Unstable {
                     one: shown(one),
                     other: shown(other),
                 };

@@ -7,21 +7,24 @@ use super::results as results_of;
 use crate::observation::{Answer, Observation, Reply};
 use crate::rule::{ErrorExpect, MatchMode, RuleExpect};
 use crate::schema::{Schema, Validity};
-use crate::verdict::{Expectation, Short, Untested, Verdict, Why};
+use crate::verdict::{Expectation, FailureReason, ShortValue, Untested, Verdict};
 
 /// Every answer is a result.
 pub(super) fn results(seen: &Observation) -> Verdict {
     if seen.answers.is_empty() {
-        return Verdict::fail(Expectation::Answer, Why::NoAnswer);
+        return Verdict::fail(Expectation::Answer, FailureReason::NoAnswer);
     }
     let each = seen.answers.iter().map(|answer| match &answer.reply {
         Reply::Result(_) => Verdict::Pass,
         Reply::Unreadable => Verdict::Untested(Untested::TooMuch),
         Reply::None => no_answer(answer),
         Reply::Error(error) if seen.chosen => {
-            Verdict::Untested(Untested::Refused(Short::of(error)))
+            Verdict::Untested(Untested::Refused(ShortValue::of(error)))
         }
-        Reply::Error(error) => Verdict::fail(Expectation::Answer, Why::ErrorCame(Short::of(error))),
+        Reply::Error(error) => Verdict::fail(
+            Expectation::Answer,
+            FailureReason::ErrorCame(ShortValue::of(error)),
+        ),
     });
     all(each)
 }
@@ -32,16 +35,19 @@ const ACCEPTED: u16 = 202;
 /// Nothing answers, but for the head of an HTTP response.
 pub(super) fn silence(seen: &Observation) -> Verdict {
     let each = seen.answers.iter().map(|answer| match &answer.reply {
-        Reply::Result(value) | Reply::Error(value) => {
-            Verdict::fail(Expectation::Answer, Why::Answered(Short::of(value)))
-        }
+        Reply::Result(value) | Reply::Error(value) => Verdict::fail(
+            Expectation::Answer,
+            FailureReason::Answered(ShortValue::of(value)),
+        ),
         Reply::Unreadable => Verdict::Untested(Untested::TooMuch),
         Reply::None => match &answer.head {
             Some(head) if head.status == ACCEPTED => Verdict::Pass,
             Some(head) if matches!(head.status, 401 | 403) => {
                 Verdict::Untested(Untested::Unauthorized(head.status))
             }
-            Some(head) => Verdict::fail(Expectation::Answer, Why::NotAccepted(head.status)),
+            Some(head) => {
+                Verdict::fail(Expectation::Answer, FailureReason::NotAccepted(head.status))
+            }
             None => Verdict::Pass,
         },
     });
@@ -54,16 +60,17 @@ pub(super) fn error(expect: &RuleExpect, schema: Option<&Schema>, seen: &Observa
         return Verdict::Pass;
     };
     if seen.answers.is_empty() {
-        return Verdict::fail(Expectation::Answer, Why::NoAnswer);
+        return Verdict::fail(Expectation::Answer, FailureReason::NoAnswer);
     }
     let each = seen.answers.iter().map(|answer| match &answer.reply {
         Reply::Error(error) => is_error(wanted, error).and(|| match schema {
             Some(schema) => of_schema(schema, error, Expectation::Error),
             None => Verdict::Pass,
         }),
-        Reply::Result(result) => {
-            Verdict::fail(Expectation::Error, Why::ResultCame(Short::of(result)))
-        }
+        Reply::Result(result) => Verdict::fail(
+            Expectation::Error,
+            FailureReason::ResultCame(ShortValue::of(result)),
+        ),
         Reply::Unreadable => Verdict::Untested(Untested::TooMuch),
         Reply::None => match &answer.head {
             // An error without a body: HTTP has one of its own (2025-06-18, basic/transports).
@@ -105,9 +112,11 @@ pub(super) fn of_schema(schema: &Schema, found: &Value, expectation: Expectation
     match schema.validate(found) {
         Validity::Valid => Verdict::Pass,
         Validity::Unknown => Verdict::Untested(Untested::TooMuch),
-        Validity::Invalid { pointer, why } => {
-            Verdict::fail_at(expectation, pointer, Why::Schema(Short::text(&why)))
-        }
+        Validity::Invalid { pointer, why } => Verdict::fail_at(
+            expectation,
+            pointer,
+            FailureReason::Schema(ShortValue::text(&why)),
+        ),
     }
 }
 
@@ -116,8 +125,8 @@ fn no_answer(answer: &Answer) -> Verdict {
         Some(head) if matches!(head.status, 401 | 403) => {
             return Verdict::Untested(Untested::Unauthorized(head.status));
         }
-        Some(head) => Why::NoMessage(head.status),
-        None => Why::NoAnswer,
+        Some(head) => FailureReason::NoMessage(head.status),
+        None => FailureReason::NoAnswer,
     };
     Verdict::fail(Expectation::Answer, why)
 }
@@ -135,8 +144,8 @@ fn is_error(wanted: &ErrorExpect, error: &Value) -> Verdict {
     if let Some(expected) = wanted.code
         && code.as_i64() != Some(expected)
     {
-        let found = Short::of(code);
-        let why = Why::Code { expected, found };
+        let found = ShortValue::of(code);
+        let why = FailureReason::Code { expected, found };
         return Verdict::fail_at(Expectation::Error, "/code".to_owned(), why);
     }
     message(wanted, error).and(|| data(wanted, error))
@@ -150,15 +159,15 @@ fn message(wanted: &ErrorExpect, error: &Value) -> Verdict {
     if let Some(expected) = &wanted.message
         && found.as_str() != Some(expected.as_str())
     {
-        return fail(Why::Differs {
-            expected: Short::text(expected),
-            found: Short::of(found),
+        return fail(FailureReason::Differs {
+            expected: ShortValue::text(expected),
+            found: ShortValue::of(found),
         });
     }
     match &wanted.message_contains {
-        Some(part) if !text.contains(part.as_str()) => fail(Why::Message {
-            expected: Short::text(part),
-            found: Short::text(text),
+        Some(part) if !text.contains(part.as_str()) => fail(FailureReason::Message {
+            expected: ShortValue::text(part),
+            found: ShortValue::text(text),
         }),
         _ => Verdict::Pass,
     }
@@ -171,7 +180,7 @@ fn data(wanted: &ErrorExpect, error: &Value) -> Verdict {
     };
     let differs = match error.get("data") {
         Some(found) => differs(expected, found, MatchMode::Subset),
-        None => Some((String::new(), Why::Missing)),
+        None => Some((String::new(), FailureReason::Missing)),
     };
     match differs {
         None => Verdict::Pass,

@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use tapewright_schemas::event::Direction;
 
 use super::{Assertion, judge};
-use crate::observation::{Answer, Beside, Cancelled, Framing, HttpHead, Observation, Reply, Sent};
+use crate::observation::{
+    Answer, Cancelled, Framing, HttpHead, Observation, Reply, Sent, SideMessage,
+};
 use crate::rule::{Applies, RuleAssertion};
 use crate::verdict::{Expectation, Untested, Verdict};
 use crate::version::VersionCorpus;
@@ -64,8 +66,8 @@ fn over_http(status: u16, fields: &[(&str, &str)], mut seen: Observation) -> Obs
     seen
 }
 
-fn said(dir: Direction, message: Value) -> Beside {
-    Beside { dir, message }
+fn said(dir: Direction, message: Value) -> SideMessage {
+    SideMessage { dir, message }
 }
 
 #[track_caller]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::reply::all;
 use crate::observation::{Framing, Observation};
 use crate::rule::{RuleExpect, TransportObservation};
-use crate::verdict::{Expectation, Short, Untested, Verdict, Why};
+use crate::verdict::{Expectation, FailureReason, ShortValue, Untested, Verdict};
 
 /// Whether it is about lines, which only stdio has.
 pub(super) fn is_of_stdio(observation: TransportObservation) -> bool {
@@ -32,7 +32,10 @@ pub(super) fn duration(expect: &RuleExpect, seen: &Observation) -> Verdict {
         Some(took) if took <= Duration::from_millis(limit_ms) => Verdict::Pass,
         Some(took) => {
             let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-            Verdict::fail(Expectation::MaxDuration, Why::Slow { limit_ms, took_ms })
+            Verdict::fail(
+                Expectation::MaxDuration,
+                FailureReason::Slow { limit_ms, took_ms },
+            )
         }
     }))
 }
@@ -49,9 +52,9 @@ fn lines(framing: &Framing) -> Verdict {
         None => Verdict::Pass,
         Some(first) => Verdict::fail(
             Expectation::TransportObservation,
-            Why::Noise {
+            FailureReason::Noise {
                 count: framing.noise,
-                first: Short::text(&format!("{first:?}")),
+                first: ShortValue::text(&format!("{first:?}")),
             },
         ),
     }
@@ -61,7 +64,7 @@ fn lengths(framing: &Framing) -> Verdict {
     if framing.lengths > 0 {
         Verdict::Pass
     } else {
-        Verdict::fail(Expectation::TransportObservation, Why::NoLength)
+        Verdict::fail(Expectation::TransportObservation, FailureReason::NoLength)
     }
 }
 
@@ -70,6 +73,6 @@ fn cancellable(seen: &Observation) -> Verdict {
     match seen.cancelled.and_then(|one| one.goes_on) {
         None => Verdict::Untested(Untested::NotAsked),
         Some(true) => Verdict::Pass,
-        Some(false) => Verdict::fail(Expectation::TransportObservation, Why::Stuck),
+        Some(false) => Verdict::fail(Expectation::TransportObservation, FailureReason::Stuck),
     }
 }

@@ -8,7 +8,7 @@ use tapewright_schemas::json;
 
 use super::case::Case;
 use super::cases::CASES;
-use super::fold::{Asked, AskedHttp, Fold, HttpSeen, Out, Seen, What};
+use super::fold::{AskedHttp, Fold, HttpSeen, Out, PendingRequest, Seen, What};
 use super::http::Exchanges;
 use super::{Finding, finding};
 
@@ -85,7 +85,7 @@ impl Doctor {
 
     /// Takes that a request was refused by an HTTP status, which stands in no recording of the messages.
     pub fn refused(&mut self, method: &str, status: u16) {
-        let asked = Asked {
+        let asked = PendingRequest {
             seq: 0,
             conduit: ConduitId::default(),
             method: method.to_owned(),
@@ -143,7 +143,7 @@ impl Doctor {
         } = self;
         let mut eras = Vec::new();
         conversation.observe(event, message, |step| {
-            let asked = step.answers().map(|exchange| Asked {
+            let asked = step.answers().map(|exchange| PendingRequest {
                 seq: exchange.seq,
                 conduit: exchange.conduit,
                 method: exchange.method.clone(),
@@ -195,7 +195,7 @@ impl Doctor {
                 continue;
             }
             let exchange = &over.exchange;
-            let asked = Asked {
+            let asked = PendingRequest {
                 seq: exchange.seq,
                 conduit: exchange.conduit,
                 method: exchange.method.clone(),
@@ -209,7 +209,10 @@ impl Doctor {
 }
 
 /// What a message is, and of which era: a request says it itself, and an answer is of the era of its request.
-fn what<'a>(envelope: &'a Envelope<'a>, asked: Option<&'a Asked>) -> Option<(Era, What<'a>)> {
+fn what<'a>(
+    envelope: &'a Envelope<'a>,
+    asked: Option<&'a PendingRequest>,
+) -> Option<(Era, What<'a>)> {
     let own = |method: &str, params: Option<&[u8]>| {
         if method == "server/discover" || params.and_then(own_version).is_some() {
             Era::Stateless

@@ -25,7 +25,7 @@ pub(crate) trait Fold: Debug + Send {
     fn body(&mut self, _: &HttpSeen<'_>, _: &[u8], _: &mut Out) {}
 
     /// A request is over without an answer of its own.
-    fn unanswered(&mut self, _: &Asked, _: Outcome, _: u16, _: &mut Out) {}
+    fn unanswered(&mut self, _: &PendingRequest, _: Outcome, _: u16, _: &mut Out) {}
 
     /// A request without `Mcp-Method` was sent.
     fn probed(&mut self, _: Probed, _: &mut Out) {}
@@ -64,10 +64,13 @@ pub(crate) enum What<'a> {
         params: Option<&'a [u8]>,
     },
     /// A result, and what asked for it.
-    Result { asked: &'a Asked, result: &'a [u8] },
+    Result {
+        asked: &'a PendingRequest,
+        result: &'a [u8],
+    },
     /// An error, and what it answers.
     Error {
-        asked: &'a Asked,
+        asked: &'a PendingRequest,
         code: Option<i64>,
         error: &'a [u8],
     },
@@ -75,7 +78,7 @@ pub(crate) enum What<'a> {
 
 /// A request, as far as its answer has to know it.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct PendingRequest {
     pub(crate) seq: u64,
     pub(crate) conduit: ConduitId,
     pub(crate) method: String,

@@ -4,21 +4,21 @@ use std::time::Duration;
 
 use tapewright_schemas::event::ResponseHead;
 
-use super::exchange::{Finished, Said};
+use super::exchange::{Finished, ReplySource};
 use super::look::Look;
 use super::looks;
 use crate::judge::Assertion;
-use crate::placeholder::Stands;
-use crate::plan::{At, Plan};
+use crate::placeholder::PlaceholderFit;
+use crate::plan::{AssertionIndex, Plan};
 use crate::rule::Applies;
 
 /// What a request puts to the test.
 #[derive(Debug, Default)]
-pub(super) struct About {
+pub(super) struct RequestSubject {
     /// Names it among all.
     number: usize,
     /// Each assertion, and whether only a refusal puts it to the test.
-    pub(super) tested: Vec<(At, Stands)>,
+    pub(super) tested: Vec<(AssertionIndex, PlaceholderFit)>,
     /// Whether any is about messages between the request and its answer.
     pub(super) listens: bool,
     /// Whether any needs several answers.
@@ -33,8 +33,12 @@ pub(super) struct About {
     repeats: bool,
 }
 
-impl About {
-    pub(super) fn new(plan: &Plan, tested: Vec<(At, Stands)>, number: usize) -> Self {
+impl RequestSubject {
+    pub(super) fn new(
+        plan: &Plan,
+        tested: Vec<(AssertionIndex, PlaceholderFit)>,
+        number: usize,
+    ) -> Self {
         let mut about = Self {
             number,
             repeats: true,
@@ -51,13 +55,13 @@ impl About {
         about
     }
 
-    fn add(&mut self, assertion: &Assertion, stands: Stands) {
+    fn add(&mut self, assertion: &Assertion, stands: PlaceholderFit) {
         let expect = &assertion.written.expect;
         self.listens |= assertion.looks_between();
         if assertion.wants() > 1 {
             self.compares = true;
             // Several answers are compared by their text alone.
-            self.repeats &= stands == Stands::Yes
+            self.repeats &= stands == PlaceholderFit::Yes
                 && !assertion.looks_between()
                 && assertion.transport().is_none()
                 && expect.max_duration_ms.is_none();
@@ -107,12 +111,12 @@ impl About {
             see_head(names, finished.head.as_deref(), out);
         }
         match &finished.said {
-            Said::Nothing => false,
-            Said::Result(result) => {
+            ReplySource::Nothing => false,
+            ReplySource::Result(result) => {
                 out.push(b'r');
                 self.look.see(result, out)
             }
-            Said::Error(error) => {
+            ReplySource::Error(error) => {
                 out.push(b'e');
                 Look::whole().see(error, out)
             }

@@ -8,13 +8,13 @@ use tapewright_schemas::event::{Event, RequestHead};
 
 use super::exchange::parameters;
 use super::head::SESSION;
-use super::head::{self, Asked};
+use super::head::{self, RecordedRequest};
 use super::index::{Asks, OPENINGS};
 use super::memory::Question;
-use super::question::Named;
+use super::question::NamingMembers;
 use super::{Recorded, question};
-use crate::placeholder::Stands;
-use crate::plan::At;
+use crate::placeholder::PlaceholderFit;
+use crate::plan::AssertionIndex;
 use crate::rounds;
 use crate::rule::Applies;
 
@@ -103,14 +103,14 @@ impl<'p> Recorded<'p> {
         event: &Event,
         asks: &Asks<'p>,
         params: Option<&Params>,
-    ) -> Vec<(At, Stands)> {
+    ) -> Vec<(AssertionIndex, PlaceholderFit)> {
         let method = asks.method.as_ref();
         let stateless = self.era() == Era::Stateless && !method.starts_with("notifications/");
         let describes = !stateless || head::describes_itself(params, &self.revision);
         let conduit = self.conduits.enter(event);
         let (request, transport) = (conduit.request.as_ref(), conduit.transport);
         let right = request.is_none_or(|head| {
-            let asked = Asked {
+            let asked = RecordedRequest {
                 head,
                 method,
                 params,
@@ -120,7 +120,7 @@ impl<'p> Recorded<'p> {
         let empty = Map::new();
         let params = params.unwrap_or(&empty);
         let mut tested = Vec::new();
-        for at in asks.of(Named::of(params)) {
+        for at in asks.of(NamingMembers::of(params)) {
             let Some(assertion) = self.plan.assertion(at) else {
                 continue;
             };
@@ -144,7 +144,7 @@ impl<'p> Recorded<'p> {
                 continue;
             }
             match question::asks(assertion, params, &self.facts.known) {
-                Stands::No => {}
+                PlaceholderFit::No => {}
                 stands => tested.push((at, stands)),
             }
         }

@@ -8,7 +8,7 @@ use super::memory::Memory;
 use super::{Judged, Recorded, Source};
 use crate::judge::judge;
 use crate::observation::{Cancelled, Observation, Reply};
-use crate::plan::At;
+use crate::plan::AssertionIndex;
 use crate::rule::Applies;
 
 impl Recorded<'_> {
@@ -91,7 +91,7 @@ impl Recorded<'_> {
             ..Observation::default()
         };
         let all = self.index.framing.iter().chain(&self.index.cancellable);
-        let all: Vec<At> = all.copied().collect();
+        let all: Vec<AssertionIndex> = all.copied().collect();
         for at in all {
             self.decide(at, &seen);
         }

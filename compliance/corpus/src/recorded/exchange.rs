@@ -8,9 +8,9 @@ use tapewright_schemas::event::{
     Direction, Event, EventBody, Offset, Payload, ResponseHead, SessionKey,
 };
 
-use super::about::About;
-use crate::observation::{Beside, Reply};
-use crate::plan::At;
+use super::about::RequestSubject;
+use crate::observation::{Reply, SideMessage};
+use crate::plan::AssertionIndex;
 use crate::rule::Applies;
 
 /// A request, and everything that came of it so far.
@@ -21,11 +21,11 @@ pub(super) struct ObservedExchange {
     /// The source text of its parameters, where it puts something to the test.
     pub(super) params: Option<Bytes>,
     /// Which assertions it puts to the test.
-    pub(super) about: Rc<About>,
+    pub(super) about: Rc<RequestSubject>,
     pub(super) at: Offset,
     pub(super) session: SessionKey,
     pub(super) transport: Option<Applies>,
-    pub(super) between: Vec<Beside>,
+    pub(super) between: Vec<SideMessage>,
     pub(super) room: usize,
     pub(super) cancelled: Option<Offset>,
     /// How many gaps there were before it.
@@ -44,7 +44,7 @@ pub(super) struct ObservedExchange {
 #[derive(Debug)]
 pub(super) struct Finished {
     pub(super) exchange: ObservedExchange,
-    pub(super) said: Said,
+    pub(super) said: ReplySource,
     pub(super) head: Option<Rc<ResponseHead>>,
     pub(super) took_us: Option<u64>,
     pub(super) seq: Option<u64>,
@@ -55,13 +55,13 @@ pub(super) struct Finished {
 
 /// What came in return for a request, as source text.
 #[derive(Clone, Debug)]
-pub(super) enum Said {
+pub(super) enum ReplySource {
     Nothing,
     Result(Bytes),
     Error(Bytes),
 }
 
-impl Said {
+impl ReplySource {
     /// The result or the error of a message.
     pub(super) fn of(event: &Event, result: Option<&[u8]>, error: Option<&[u8]>) -> Self {
         match (result, error) {
@@ -114,12 +114,12 @@ impl ObservedExchange {
         }
         if let Ok(message) = serde_json::from_slice(text) {
             self.room -= text.len();
-            self.between.push(Beside { dir, message });
+            self.between.push(SideMessage { dir, message });
         }
     }
 
     /// Takes messages that stand within a request or a result.
-    pub(super) fn take(&mut self, messages: Vec<Beside>) {
+    pub(super) fn take(&mut self, messages: Vec<SideMessage>) {
         if self.listens {
             let room = BETWEEN.saturating_sub(self.between.len());
             self.between.extend(messages.into_iter().take(room));
@@ -136,7 +136,7 @@ impl ObservedExchange {
 #[derive(Debug)]
 pub(super) struct Sent {
     pub(super) text: Bytes,
-    pub(super) about: Vec<At>,
+    pub(super) about: Vec<AssertionIndex>,
     pub(super) at: Offset,
     pub(super) transport: Option<Applies>,
 }

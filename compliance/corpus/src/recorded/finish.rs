@@ -7,12 +7,12 @@ use serde_json::Value;
 use tapewright_schemas::event::{Direction, Event, ResponseHead};
 
 use super::Recorded;
-use super::exchange::{Finished, ObservedExchange, Said};
-use super::groups::{self, Heard};
+use super::exchange::{Finished, ObservedExchange, ReplySource};
+use super::groups::{self, ReceivedAnswer};
 use crate::judge::{Assertion, judge};
 use crate::observation::{Answer, HttpHead, Observation, Reply, Sent};
-use crate::placeholder::{Stands, chooses};
-use crate::plan::At;
+use crate::placeholder::{PlaceholderFit, chooses};
+use crate::plan::AssertionIndex;
 use crate::rule::Applies;
 use crate::verdict::{Untested, Verdict};
 
@@ -92,7 +92,7 @@ impl Recorded<'_> {
     ) {
         self.finished(&Finished {
             exchange,
-            said: Said::Nothing,
+            said: ReplySource::Nothing,
             head,
             took_us: None,
             seq: None,
@@ -132,7 +132,7 @@ impl Recorded<'_> {
 
     /// Judges an exchange by values. Gives the assertions that have a verdict which the same answer cannot change; nothing
     /// where it can.
-    fn judge(&mut self, finished: &Finished) -> Option<Vec<At>> {
+    fn judge(&mut self, finished: &Finished) -> Option<Vec<AssertionIndex>> {
         let Finished { exchange, said, .. } = finished;
         let reply = said.reply();
         let answered = !matches!(reply, Reply::None) || finished.head.is_some();
@@ -143,7 +143,7 @@ impl Recorded<'_> {
         let mut settled = Some(Vec::new());
         for (at, stands) in &exchange.about.tested {
             let at = *at;
-            if self.tally.has_failed(at) || (*stands == Stands::IfRefused && !refused) {
+            if self.tally.has_failed(at) || (*stands == PlaceholderFit::IfRefused && !refused) {
                 continue;
             }
             if !answered && !seen.gap && !self.was_awaited(at, waited, gaps) {
@@ -158,7 +158,7 @@ impl Recorded<'_> {
             seen.chosen = self.chooses(at);
             if self.wants(at) > 1 {
                 self.decide_of(at, &seen, said);
-            } else if self.decide(at, &seen) || matches!(said, Said::Error(_)) {
+            } else if self.decide(at, &seen) || matches!(said, ReplySource::Error(_)) {
                 if let Some(all) = &mut settled {
                     all.push(at);
                 }
@@ -173,7 +173,7 @@ impl Recorded<'_> {
     fn compare(&mut self, finished: &Finished, took: Duration) {
         let about = Rc::clone(&finished.exchange.about);
         let tested = about.tested.iter().map(|(at, _)| *at);
-        let compared: Vec<At> = tested
+        let compared: Vec<AssertionIndex> = tested
             .filter(|at| self.wants(*at) > 1 && !self.tally.has_failed(*at))
             .collect();
         if compared.is_empty() {
@@ -181,7 +181,7 @@ impl Recorded<'_> {
         }
         let question = groups::question(finished.exchange.parameters().as_ref());
         for at in compared {
-            let heard = Heard {
+            let heard = ReceivedAnswer {
                 said: &finished.said,
                 head: finished
                     .head
@@ -205,13 +205,13 @@ impl Recorded<'_> {
         }
     }
 
-    fn wants(&self, at: At) -> usize {
+    fn wants(&self, at: AssertionIndex) -> usize {
         self.plan.assertion(at).map_or(1, Assertion::wants)
     }
 
     /// Whether a request without an answer was waited for as long as the assertion says, or its assertion does not
     /// ask for an answer.
-    fn was_awaited(&self, at: At, waited: Option<u64>, gaps: u64) -> bool {
+    fn was_awaited(&self, at: AssertionIndex, waited: Option<u64>, gaps: u64) -> bool {
         let Some(assertion) = self.plan.assertion(at) else {
             return false;
         };
@@ -222,7 +222,7 @@ impl Recorded<'_> {
             || (assertion.looks_between() && !assertion.wants_result())
     }
 
-    pub(super) fn chooses(&self, at: At) -> bool {
+    pub(super) fn chooses(&self, at: AssertionIndex) -> bool {
         let assertion = self.plan.assertion(at);
         let call = assertion.and_then(|one| one.written.call.as_ref());
         let params = call.and_then(|call| call.params.as_ref());
@@ -261,12 +261,17 @@ impl Recorded<'_> {
     }
 
     /// Judges an assertion, once there are as many answers as it needs. Whether nothing can come of judging the same again.
-    pub(super) fn decide(&mut self, at: At, seen: &Observation) -> bool {
-        self.decide_of(at, seen, &Said::Nothing)
+    pub(super) fn decide(&mut self, at: AssertionIndex, seen: &Observation) -> bool {
+        self.decide_of(at, seen, &ReplySource::Nothing)
     }
 
     /// As [`decide`](Self::decide), with the source text of the answer where it is known.
-    pub(super) fn decide_of(&mut self, at: At, seen: &Observation, said: &Said) -> bool {
+    pub(super) fn decide_of(
+        &mut self,
+        at: AssertionIndex,
+        seen: &Observation,
+        said: &ReplySource,
+    ) -> bool {
         let Some(assertion) = self.plan.assertion(at) else {
             return true;
         };
@@ -291,7 +296,7 @@ impl Recorded<'_> {
     }
 
     /// Takes a verdict.
-    pub(super) fn count(&mut self, at: At, mut verdict: Verdict, took: Duration) {
+    pub(super) fn count(&mut self, at: AssertionIndex, mut verdict: Verdict, took: Duration) {
         if let Verdict::Fail(failure) = &mut verdict {
             failure.recording = self.recording;
         }

@@ -7,15 +7,15 @@ use bytes::Bytes;
 use serde_json::{Map, Value};
 use tapewright_schemas::event::ResponseHead;
 
-use super::exchange::Said;
+use super::exchange::ReplySource;
 use crate::observation::{Answer, HttpHead, Observation};
-use crate::plan::At;
+use crate::plan::AssertionIndex;
 
 /// Answers to the same question, until there are enough.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     // In order: which of several reasons is told at the end must not depend on chance.
-    waiting: BTreeMap<(At, String), Group>,
+    waiting: BTreeMap<(AssertionIndex, String), Group>,
 }
 
 #[derive(Debug)]
@@ -28,8 +28,8 @@ struct Group {
 }
 
 /// An answer to a question, as it came.
-pub(super) struct Heard<'a> {
-    pub(super) said: &'a Said,
+pub(super) struct ReceivedAnswer<'a> {
+    pub(super) said: &'a ReplySource,
     pub(super) head: Option<&'a ResponseHead>,
     pub(super) took: Option<Duration>,
     pub(super) seq: Option<u64>,
@@ -43,15 +43,15 @@ impl Groups {
     /// as many as are wanted. Nothing where it has to be judged.
     pub(super) fn hear(
         &mut self,
-        at: At,
+        at: AssertionIndex,
         wanted: usize,
         question: &str,
-        heard: &Heard<'_>,
+        heard: &ReceivedAnswer<'_>,
     ) -> Option<bool> {
         if self.waiting.len() >= MOST {
             return None;
         }
-        let Said::Result(text) = heard.said else {
+        let ReplySource::Result(text) = heard.said else {
             return None;
         };
         let group = self.waiting.get_mut(&(at, question.to_owned()))?;
@@ -80,10 +80,10 @@ impl Groups {
     /// Takes an answer, whose source text is `said`; gives all of them once there are as many as are wanted.
     pub(super) fn add(
         &mut self,
-        at: At,
+        at: AssertionIndex,
         wanted: usize,
         seen: Observation,
-        said: &Said,
+        said: &ReplySource,
     ) -> Option<Observation> {
         if self.waiting.len() >= MOST {
             self.waiting.clear();
@@ -91,7 +91,7 @@ impl Groups {
         let key = (at, question(seen.sent.params.as_ref()));
         let is_plain = seen.between.is_empty() && !seen.gap;
         let new = match said {
-            Said::Result(text) if is_plain => Some(text.clone()),
+            ReplySource::Result(text) if is_plain => Some(text.clone()),
             _ => None,
         };
         let mut text = new.clone();
@@ -133,7 +133,7 @@ impl Groups {
     }
 
     /// What never had enough answers.
-    pub(super) fn rest(&mut self) -> Vec<(At, Observation)> {
+    pub(super) fn rest(&mut self) -> Vec<(AssertionIndex, Observation)> {
         let all = std::mem::take(&mut self.waiting).into_iter();
         all.map(|((at, _), group)| (at, group.seen)).collect()
     }

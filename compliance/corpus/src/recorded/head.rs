@@ -11,13 +11,13 @@ use super::sessions::Issued;
 const FIRST_NAMED: &str = "2025-06-18";
 
 /// The head of a request that is recorded, and what it asks.
-pub(super) struct Asked<'a> {
+pub(super) struct RecordedRequest<'a> {
     pub(super) head: &'a RequestHead,
     pub(super) method: &'a str,
     pub(super) params: Option<&'a Map<String, Value>>,
 }
 
-impl Asked<'_> {
+impl RecordedRequest<'_> {
     /// Whether a server of the revision has nothing to complain of in it. `issued` has the ids of the sessions that the server gave and that go on.
     pub(super) fn is_right(&self, revision: &str, issued: &Issued) -> bool {
         let fields = &self.head.fields;

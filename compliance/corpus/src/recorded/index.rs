@@ -7,10 +7,10 @@ use foldhash::quality::RandomState;
 
 use super::look::Look;
 use super::looks;
-use super::question::Named;
+use super::question::NamingMembers;
+use crate::inventory::LISTS;
 use crate::judge::Assertion;
-use crate::known::LISTS;
-use crate::plan::{At, Plan};
+use crate::plan::{AssertionIndex, Plan};
 use crate::rule::TransportObservation;
 
 /// The assertions of a plan, by what puts them to the test.
@@ -22,15 +22,15 @@ pub(super) struct Index<'p> {
     /// Whether some of it is several lines.
     pub(super) has_lines: bool,
     /// About how the server frames what it says.
-    pub(super) framing: Vec<At>,
+    pub(super) framing: Vec<AssertionIndex>,
     /// About what a cancellation does.
-    pub(super) cancellable: Vec<At>,
+    pub(super) cancellable: Vec<AssertionIndex>,
 }
 
 /// Bytes that an assertion sends as they stand.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawText<'p> {
-    pub(super) at: At,
+    pub(super) at: AssertionIndex,
     /// Trimmed; empty for a request without a body.
     pub(super) text: &'p str,
     /// What stands before its first placeholder, which is the same whatever takes the place of that.
@@ -49,7 +49,7 @@ pub(super) struct Asks<'p> {
     pub(super) look: Look,
     /// And of the fields of their heads.
     pub(super) headers: Vec<&'p str>,
-    assertions: Vec<(At, Named)>,
+    assertions: Vec<(AssertionIndex, NamingMembers)>,
 }
 
 /// The requests that open a conversation.
@@ -79,7 +79,7 @@ impl<'p> Index<'p> {
         index
     }
 
-    fn add(&mut self, at: At, assertion: &'p Assertion) {
+    fn add(&mut self, at: AssertionIndex, assertion: &'p Assertion) {
         match assertion.written.expect.transport_observation {
             Some(TransportObservation::Cancellable) => return self.cancellable.push(at),
             Some(_) => return self.framing.push(at),
@@ -107,14 +107,14 @@ impl<'p> Index<'p> {
         }
     }
 
-    fn put(&mut self, method: &'p str, at: At, assertion: &'p Assertion) {
+    fn put(&mut self, method: &'p str, at: AssertionIndex, assertion: &'p Assertion) {
         let asks = self.asks(method);
         asks.look.add(&looks::of_params(assertion));
         let call = assertion.written.call.as_ref();
         let headers = call.map_or(&[][..], |call| call.headers.as_slice());
         asks.headers
             .extend(headers.iter().map(|(name, _)| name.as_str()));
-        asks.assertions.push((at, Named::by(assertion)));
+        asks.assertions.push((at, NamingMembers::by(assertion)));
     }
 
     fn asks(&mut self, method: &'p str) -> &mut Asks<'p> {
@@ -144,7 +144,7 @@ impl<'p> Index<'p> {
 
 impl Asks<'_> {
     /// What a request may put to the test that names these members.
-    pub(super) fn of(&self, named: Named) -> impl Iterator<Item = At> {
+    pub(super) fn of(&self, named: NamingMembers) -> impl Iterator<Item = AssertionIndex> {
         let all = self.assertions.iter();
         all.filter(move |(_, one)| *one == named).map(|(at, _)| *at)
     }

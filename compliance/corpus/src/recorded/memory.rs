@@ -13,15 +13,15 @@ use std::rc::Rc;
 
 use foldhash::quality::RandomState;
 
-use super::about::About;
-use crate::placeholder::Stands;
-use crate::plan::{At, Plan};
+use super::about::RequestSubject;
+use crate::placeholder::PlaceholderFit;
+use crate::plan::{AssertionIndex, Plan};
 
 /// What is known of a request by what it says.
 #[derive(Debug)]
 pub(super) struct Question {
     /// What it puts to the test.
-    pub(super) about: Rc<About>,
+    pub(super) about: Rc<RequestSubject>,
     /// The revision that it names.
     pub(super) revision: Option<String>,
     /// It asks to be told of its progress.
@@ -36,11 +36,11 @@ pub(super) struct Memory {
     // How many questions, and how many answers, there may be.
     room: usize,
     questions: HashMap<Box<[u8]>, Rc<Question>, RandomState>,
-    answers: HashMap<Box<[u8]>, Rc<[At]>, RandomState>,
+    answers: HashMap<Box<[u8]>, Rc<[AssertionIndex]>, RandomState>,
     // Results that taught us what the server has, behind their methods.
     lessons: HashSet<Box<[u8]>, RandomState>,
     lesson_bytes: usize,
-    abouts: HashMap<Vec<(At, Stands)>, Rc<About>, RandomState>,
+    abouts: HashMap<Vec<(AssertionIndex, PlaceholderFit)>, Rc<RequestSubject>, RandomState>,
     next: usize,
 }
 
@@ -83,11 +83,11 @@ impl Memory {
     }
 
     /// The assertions that an answer put to the test.
-    pub(super) fn answer(&self, key: &[u8]) -> Option<&Rc<[At]>> {
+    pub(super) fn answer(&self, key: &[u8]) -> Option<&Rc<[AssertionIndex]>> {
         self.answers.get(key)
     }
 
-    pub(super) fn keep_answer(&mut self, key: &[u8], tested: Vec<At>) {
+    pub(super) fn keep_answer(&mut self, key: &[u8], tested: Vec<AssertionIndex>) {
         if self.answers.len() >= self.room {
             self.answers.clear();
         }
@@ -115,7 +115,11 @@ impl Memory {
     }
 
     /// What tests these assertions.
-    pub(super) fn about(&mut self, plan: &Plan, tested: Vec<(At, Stands)>) -> Rc<About> {
+    pub(super) fn about(
+        &mut self,
+        plan: &Plan,
+        tested: Vec<(AssertionIndex, PlaceholderFit)>,
+    ) -> Rc<RequestSubject> {
         if let Some(known) = self.abouts.get(&tested) {
             return Rc::clone(known);
         }
@@ -123,7 +127,7 @@ impl Memory {
             self.abouts.clear();
         }
         self.next += 1;
-        let about = Rc::new(About::new(plan, tested.clone(), self.next));
+        let about = Rc::new(RequestSubject::new(plan, tested.clone(), self.next));
         self.abouts.insert(tested, Rc::clone(&about));
         about
     }

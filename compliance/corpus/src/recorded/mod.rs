@@ -45,9 +45,9 @@ use tapewright_schemas::json;
 pub use self::finish::PATIENCE_MS;
 pub use self::raw::answers_raw;
 
-use self::about::About;
+use self::about::RequestSubject;
 use self::conduit::Conduits;
-use self::exchange::{BETWEEN_BYTES, Finished, ObservedExchange, Said, source};
+use self::exchange::{BETWEEN_BYTES, Finished, ObservedExchange, ReplySource, source};
 use self::groups::Groups;
 use self::head::SESSION;
 use self::index::Index;
@@ -78,7 +78,7 @@ pub struct Recorded<'p> {
     rounds: Rounds,
     memory: Memory,
     // What most requests put to the test, and the name of their methods: none.
-    nothing: Rc<About>,
+    nothing: Rc<RequestSubject>,
     unnamed: Rc<str>,
     // Room for what is seen of a message.
     scratch: Vec<u8>,
@@ -355,7 +355,7 @@ impl<'p> Recorded<'p> {
         if exchange.about.is_empty() && !exchange.teaches {
             return;
         }
-        let said = Said::of(event, result, error);
+        let said = ReplySource::of(event, result, error);
         let mut exchange = exchange;
         if !ours {
             self.learn(&exchange, &said);
@@ -382,8 +382,10 @@ impl<'p> Recorded<'p> {
     }
 
     /// What an answer says of the server and the session.
-    fn learn(&mut self, exchange: &ObservedExchange, said: &Said) {
-        let Said::Result(source) = said else { return };
+    fn learn(&mut self, exchange: &ObservedExchange, said: &ReplySource) {
+        let ReplySource::Result(source) = said else {
+            return;
+        };
         let opens = exchange.method.as_ref() == "initialize";
         if !exchange.teaches || (!opens && self.memory.is_known_lesson(&exchange.method, source)) {
             return;

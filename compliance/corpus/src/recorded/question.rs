@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
+use crate::inventory::ServerInventory;
 use crate::judge::Assertion;
-use crate::known::Known;
-use crate::placeholder::{Stands, is_in, stands};
+use crate::placeholder::{PlaceholderFit, is_in, stands};
 
 /// The members of parameters that say what a request is about.
 pub(super) const NAMING: [&str; 5] = ["argument", "level", "name", "ref", "uri"];
@@ -12,9 +12,9 @@ pub(super) const NAMING: [&str; 5] = ["argument", "level", "name", "ref", "uri"]
 /// Which members of parameters are there that say what a request is about. Whoever leaves out what is asked for, or names
 /// something beside it, asks something else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Named([bool; NAMING.len()]);
+pub(super) struct NamingMembers([bool; NAMING.len()]);
 
-impl Named {
+impl NamingMembers {
     pub(super) fn of(params: &Map<String, Value>) -> Self {
         Self(NAMING.map(|name| params.contains_key(name)))
     }
@@ -29,11 +29,15 @@ pub(super) fn written(assertion: &Assertion) -> Option<&Map<String, Value>> {
     assertion.written.call.as_ref()?.params.as_ref()
 }
 
-/// Whether parameters ask what an assertion asks; they name what it names (`Named`).
+/// Whether parameters ask what an assertion asks; they name what it names ([`NamingMembers`]).
 ///
 /// What the assertion does not name may be there, since clients add to what they send: but a cursor that the server has
 /// not given, and arguments other than those that are written, make another question.
-pub(super) fn asks(assertion: &Assertion, params: &Map<String, Value>, known: &Known) -> Stands {
+pub(super) fn asks(
+    assertion: &Assertion,
+    params: &Map<String, Value>,
+    known: &ServerInventory,
+) -> PlaceholderFit {
     let empty = Map::new();
     let written = written(assertion).unwrap_or(&empty);
     if !written.contains_key("cursor")
@@ -42,22 +46,22 @@ pub(super) fn asks(assertion: &Assertion, params: &Map<String, Value>, known: &K
             .as_str()
             .is_some_and(|one| known.cursors.contains(one))
     {
-        return Stands::No;
+        return PlaceholderFit::No;
     }
-    let mut all = Stands::Yes;
+    let mut all = PlaceholderFit::Yes;
     for (name, wanted) in written.iter().filter(|(name, _)| *name != "arguments") {
         let Some(found) = params.get(name) else {
-            return Stands::No;
+            return PlaceholderFit::No;
         };
         match part(wanted, found, known, 0) {
-            Stands::Yes => {}
-            Stands::IfRefused => all = Stands::IfRefused,
-            Stands::No => return Stands::No,
+            PlaceholderFit::Yes => {}
+            PlaceholderFit::IfRefused => all = PlaceholderFit::IfRefused,
+            PlaceholderFit::No => return PlaceholderFit::No,
         }
     }
     let any = asks_back(assertion, written);
     if !(any || arguments(written, params, known)) || !token(assertion, params) {
-        return Stands::No;
+        return PlaceholderFit::No;
     }
     all
 }
@@ -98,7 +102,11 @@ fn meta_of(assertion: &Assertion) -> Option<&Value> {
 }
 
 /// Whether the arguments are those that are written; where none are, whether there may be some.
-fn arguments(written: &Map<String, Value>, params: &Map<String, Value>, known: &Known) -> bool {
+fn arguments(
+    written: &Map<String, Value>,
+    params: &Map<String, Value>,
+    known: &ServerInventory,
+) -> bool {
     let found = params.get("arguments");
     let is_empty = |value: &Value| value.as_object().is_some_and(Map::is_empty);
     match (written.get("arguments"), found) {
@@ -115,12 +123,12 @@ fn arguments(written: &Map<String, Value>, params: &Map<String, Value>, known: &
                     let found = if is_in(name) {
                         found
                             .iter()
-                            .find(|(one, _)| stands(name, one, known) == Stands::Yes)
+                            .find(|(one, _)| stands(name, one, known) == PlaceholderFit::Yes)
                             .map(|(_, value)| value)
                     } else {
                         found.get(name)
                     };
-                    found.is_some_and(|found| part(wanted, found, known, 0) == Stands::Yes)
+                    found.is_some_and(|found| part(wanted, found, known, 0) == PlaceholderFit::Yes)
                 })
         }
         (Some(wanted), Some(found)) => wanted == found,
@@ -131,8 +139,14 @@ fn arguments(written: &Map<String, Value>, params: &Map<String, Value>, known: &
 const DEPTH: usize = 64;
 
 /// Whether what is written is a part of what was found.
-fn part(wanted: &Value, found: &Value, known: &Known, depth: usize) -> Stands {
-    let holds = |is: bool| if is { Stands::Yes } else { Stands::No };
+fn part(wanted: &Value, found: &Value, known: &ServerInventory, depth: usize) -> PlaceholderFit {
+    let holds = |is: bool| {
+        if is {
+            PlaceholderFit::Yes
+        } else {
+            PlaceholderFit::No
+        }
+    };
     match (wanted, found) {
         (Value::String(wanted), Value::String(found)) if is_in(wanted) => {
             stands(wanted, found, known)
@@ -140,14 +154,18 @@ fn part(wanted: &Value, found: &Value, known: &Known, depth: usize) -> Stands {
         (Value::Object(wanted), Value::Object(found)) if depth < DEPTH => {
             let each = wanted.iter().map(|(name, wanted)| match found.get(name) {
                 // Every client chooses its own token.
-                Some(Value::String(_) | Value::Number(_)) if name == "progressToken" => Stands::Yes,
+                Some(Value::String(_) | Value::Number(_)) if name == "progressToken" => {
+                    PlaceholderFit::Yes
+                }
                 Some(found) => part(wanted, found, known, depth + 1),
-                None => Stands::No,
+                None => PlaceholderFit::No,
             });
-            each.fold(Stands::Yes, |all, one| match (all, one) {
-                (Stands::No, _) | (_, Stands::No) => Stands::No,
-                (Stands::IfRefused, _) | (_, Stands::IfRefused) => Stands::IfRefused,
-                _ => Stands::Yes,
+            each.fold(PlaceholderFit::Yes, |all, one| match (all, one) {
+                (PlaceholderFit::No, _) | (_, PlaceholderFit::No) => PlaceholderFit::No,
+                (PlaceholderFit::IfRefused, _) | (_, PlaceholderFit::IfRefused) => {
+                    PlaceholderFit::IfRefused
+                }
+                _ => PlaceholderFit::Yes,
             })
         }
         (wanted, found) => holds(wanted == found),

@@ -14,7 +14,7 @@ use super::exchange::{Sent, parameters};
 use super::head;
 use crate::observation::{Answer, HttpHead, Observation, Reply};
 use crate::placeholder::fill_text;
-use crate::plan::At;
+use crate::plan::AssertionIndex;
 use crate::rule::Applies;
 
 /// Whether a response may be the answer to bytes that were sent as they stand: it has an id that they have, or names
@@ -72,7 +72,7 @@ impl Recorded<'_> {
     }
 
     /// The assertions whose last line this is, where the line before it was sent as well.
-    fn lines_about(&mut self, event: &Event, bytes: &[u8]) -> Vec<At> {
+    fn lines_about(&mut self, event: &Event, bytes: &[u8]) -> Vec<AssertionIndex> {
         let before = self.conduits.enter(event).line.clone().unwrap_or_default();
         let is_both = |raw: &str| {
             let mut lines = raw.rsplit('\n').map(|line| line.trim().as_bytes());
@@ -113,7 +113,7 @@ impl Recorded<'_> {
     }
 
     /// Something was sent that only a response without an id can be about.
-    fn awaits(&mut self, event: &Event, text: Bytes, about: Vec<At>) {
+    fn awaits(&mut self, event: &Event, text: Bytes, about: Vec<AssertionIndex>) {
         if about.is_empty() {
             return;
         }
@@ -130,13 +130,13 @@ impl Recorded<'_> {
         }
     }
 
-    fn raw_about(&mut self, event: &Event, bytes: &[u8]) -> Vec<At> {
+    fn raw_about(&mut self, event: &Event, bytes: &[u8]) -> Vec<AssertionIndex> {
         if self.index.raw.is_empty() {
             return Vec::new();
         }
         let text = bytes.trim_ascii();
         let raw = self.index.raw.iter();
-        let same: Vec<At> = raw
+        let same: Vec<AssertionIndex> = raw
             .filter(|raw| !raw.text.is_empty() && text.starts_with(raw.front.as_bytes()))
             .filter(|raw| {
                 raw.text.as_bytes() == text
@@ -151,7 +151,7 @@ impl Recorded<'_> {
     }
 
     /// Whether the request that carries an event has the fields of an assertion.
-    fn sends(&mut self, event: &Event, at: At) -> bool {
+    fn sends(&mut self, event: &Event, at: AssertionIndex) -> bool {
         let issued = &self.issued;
         let conduit = self.conduits.enter(event);
         let call = self
@@ -192,11 +192,11 @@ impl Recorded<'_> {
             return;
         }
         let raw = self.index.raw.iter();
-        let all: Vec<At> = raw
+        let all: Vec<AssertionIndex> = raw
             .filter(|raw| raw.text.is_empty())
             .map(|raw| raw.at)
             .collect();
-        let about: Vec<At> = all
+        let about: Vec<AssertionIndex> = all
             .into_iter()
             .filter(|at| self.sends(event, *at))
             .collect();

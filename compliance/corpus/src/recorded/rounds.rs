@@ -7,7 +7,7 @@ use tapewright_schemas::event::{Event, SessionKey};
 use super::Recorded;
 use super::exchange::ObservedExchange;
 use crate::observation::{Answer, Observation, Reply, Sent};
-use crate::plan::At;
+use crate::plan::AssertionIndex;
 use crate::rounds;
 
 /// How many are waited for at once.
@@ -68,7 +68,8 @@ impl Recorded<'_> {
     /// To assertions that compare answers, or count them, one that asks for input is an answer as any other: whoever
     /// asks the same several times at once gives nothing in return.
     fn is_enough(&mut self, event: &Event, exchange: &mut ObservedExchange, reply: &Reply) {
-        let compares = |at: At| self.plan.assertion(at).is_some_and(|one| one.wants() > 1);
+        let compares =
+            |at: AssertionIndex| self.plan.assertion(at).is_some_and(|one| one.wants() > 1);
         let tested = exchange.about.tested.iter().copied();
         let (now, later): (Vec<_>, Vec<_>) = tested.partition(|(at, _)| compares(*at));
         exchange.about = self.memory.about(self.plan, later);

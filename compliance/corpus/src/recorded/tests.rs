@@ -11,7 +11,7 @@ mod sessions;
 mod several;
 
 use super::{Judged, Recorded, Source};
-use crate::plan::{At, Plan};
+use crate::plan::{AssertionIndex, Plan};
 use crate::rule::Applies;
 use crate::verdict::{Untested, Verdict};
 use crate::version::VersionCorpus;
@@ -362,7 +362,7 @@ fn facts_are_read_from_the_opening() {
     assert_eq!(judged.facts.transports, [Applies::Stdio]);
     assert_eq!(judged.facts.known.declares("tools"), Some(true));
     assert_eq!(judged.facts.known.declares("prompts"), Some(false));
-    let at = At {
+    let at = AssertionIndex {
         rule: 0,
         assertion: 0,
     };

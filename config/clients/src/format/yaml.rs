@@ -5,7 +5,7 @@ use std::ops::Range;
 use granit_parser::{Event, Parser, ScalarStyle, StructureStyle};
 
 use super::{Tree, Unreadable};
-use crate::node::{Content, Held, Layout, MAX_DEPTH, Map, Member, Node};
+use crate::node::{Content, Layout, MAX_DEPTH, Map, Member, Node, Obstacle};
 
 /// Reads a text.
 pub(super) fn read(text: &str) -> Result<Tree, Unreadable> {
@@ -46,7 +46,7 @@ struct Builder {
 struct Frame {
     start: Range<usize>,
     is_flow: bool,
-    held: Option<Held>,
+    held: Option<Obstacle>,
     parts: Parts,
 }
 
@@ -70,7 +70,7 @@ impl Builder {
             }
             Event::Scalar(text, style, anchor, tag) => {
                 let held = held(*anchor, tag.is_some()).or(match style {
-                    ScalarStyle::Literal | ScalarStyle::Folded => Some(Held::Block),
+                    ScalarStyle::Literal | ScalarStyle::Folded => Some(Obstacle::Block),
                     _ => None,
                 });
                 if !self.key(text, &span) {
@@ -80,7 +80,7 @@ impl Builder {
             }
             Event::Alias(_) => {
                 let kind = Content::Other;
-                let held = Some(Held::Alias);
+                let held = Some(Obstacle::Alias);
                 if self.wants_key() {
                     return Err("a name may not be an alias here");
                 }
@@ -135,7 +135,7 @@ impl Builder {
     fn open(
         &mut self,
         style: StructureStyle,
-        held: Option<Held>,
+        held: Option<Obstacle>,
         start: Range<usize>,
         parts: Parts,
     ) -> Result<(), &'static str> {
@@ -199,16 +199,16 @@ impl Frame {
             _ => end.end,
         };
         let span = self.start.start..end.max(self.start.start);
-        let held = self.held.or(has_merge.then_some(Held::Merge));
+        let held = self.held.or(has_merge.then_some(Obstacle::Merge));
         Node { span, kind, held }
     }
 }
 
-fn held(anchor: usize, has_tag: bool) -> Option<Held> {
+fn held(anchor: usize, has_tag: bool) -> Option<Obstacle> {
     if anchor != 0 {
-        Some(Held::Anchor)
+        Some(Obstacle::Anchor)
     } else {
-        has_tag.then_some(Held::Tag)
+        has_tag.then_some(Obstacle::Tag)
     }
 }
 

@@ -2,17 +2,21 @@
 
 use crate::document::Document;
 use crate::edit::quoted;
-use crate::refusal::{Refusal, Why};
+use crate::refusal::{Refusal, RefusalReason};
 use crate::shape::Command;
 
-use super::How;
+use super::RecordOptions;
 
 impl Document<'_> {
     /// A refusal with what to change by hand. It repeats nothing that stands in the file.
-    pub(super) fn refusal(&self, why: Why, how: &How) -> Refusal {
+    pub(super) fn refusal(&self, why: RefusalReason, how: &RecordOptions) -> Refusal {
         let is_of_text = matches!(
             why,
-            Why::Twice(_) | Why::BadType(_) | Why::Held(_) | Why::Dotted | Why::Unsure
+            RefusalReason::Twice(_)
+                | RefusalReason::BadType(_)
+                | RefusalReason::NotReplaceable(_)
+                | RefusalReason::Dotted
+                | RefusalReason::Unsure
         );
         let by_hand = if is_of_text {
             self.by_hand(how)
@@ -22,7 +26,7 @@ impl Document<'_> {
         Refusal { why, by_hand }
     }
 
-    fn by_hand(&self, how: &How) -> Vec<String> {
+    fn by_hand(&self, how: &RecordOptions) -> Vec<String> {
         let options: Vec<String> = how.options.iter().map(|option| quoted(option)).collect();
         let words = [
             vec![quoted("record")],

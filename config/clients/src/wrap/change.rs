@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use crate::document::{Document, Process};
 use crate::node::{Content, Layout, Map, Member, Node};
-use crate::refusal::Why;
+use crate::refusal::RefusalReason;
 use crate::shape::Command;
 
-use super::{How, Meaning, Part};
+use super::{Meaning, Part, RecordOptions};
 
 /// A part of the body that is about to be replaced.
 pub(super) struct Change {
@@ -20,7 +20,7 @@ pub(super) struct Change {
 
 impl Document<'_> {
     /// The one member with a URL.
-    pub(super) fn remote<'d>(&self, node: &'d Node) -> Result<Option<&'d Member>, Why> {
+    pub(super) fn remote<'d>(&self, node: &'d Node) -> Result<Option<&'d Member>, RefusalReason> {
         let Some(map) = node.map() else {
             return Ok(None);
         };
@@ -28,7 +28,7 @@ impl Document<'_> {
         for url in self.client.shape.urls {
             match (map.get(url)?, found) {
                 (Some(member), Some(first)) => {
-                    return Err(Why::Both(first.key.clone(), member.key.clone()));
+                    return Err(RefusalReason::Both(first.key.clone(), member.key.clone()));
                 }
                 (Some(member), None) => found = Some(member),
                 (None, _) => {}
@@ -37,7 +37,9 @@ impl Document<'_> {
         if let Some(member) = found
             && member.value.text().is_none()
         {
-            return Err(held_or(&member.value, || Why::BadType(member.key.clone())));
+            return Err(held_or(&member.value, || {
+                RefusalReason::BadType(member.key.clone())
+            }));
         }
         Ok(found)
     }
@@ -45,8 +47,8 @@ impl Document<'_> {
     pub(super) fn process_changes(
         &self,
         process: &Process<'_>,
-        how: &How,
-    ) -> Result<Vec<Change>, Why> {
+        how: &RecordOptions,
+    ) -> Result<Vec<Change>, RefusalReason> {
         let mut arguments = vec!["record".to_owned()];
         arguments.extend(how.options.iter().cloned());
         arguments.push("--".to_owned());
@@ -79,10 +81,10 @@ impl Document<'_> {
     }
 
     /// A member that is there and can be replaced alone.
-    fn free<'d>(process: &Process<'d>, name: &str) -> Result<&'d Member, Why> {
-        let member = process.map.get(name)?.ok_or(Why::NoProcess)?;
+    fn free<'d>(process: &Process<'d>, name: &str) -> Result<&'d Member, RefusalReason> {
+        let member = process.map.get(name)?.ok_or(RefusalReason::NoProcess)?;
         match member.value.held_within() {
-            Some(held) => Err(Why::Held(held)),
+            Some(held) => Err(RefusalReason::NotReplaceable(held)),
             None => Ok(member),
         }
     }
@@ -111,11 +113,11 @@ impl Document<'_> {
         &self,
         node: &Node,
         url: &Member,
-        how: &How,
-    ) -> Result<Vec<Change>, Why> {
-        let map = node.map().ok_or(Why::NoProcess)?;
+        how: &RecordOptions,
+    ) -> Result<Vec<Change>, RefusalReason> {
+        let map = node.map().ok_or(RefusalReason::NoProcess)?;
         if let Some(held) = url.value.held_within() {
-            return Err(Why::Held(held));
+            return Err(RefusalReason::NotReplaceable(held));
         }
         let value = url.value.text().unwrap_or_default().to_owned();
         if let Some(gateway) = &how.gateway {
@@ -133,7 +135,7 @@ impl Document<'_> {
                 .get(name)?
                 .is_some_and(|member| member.value.is_filled())
             {
-                return Err(Why::Credentials((*name).to_owned()));
+                return Err(RefusalReason::Credentials((*name).to_owned()));
             }
         }
         let mut arguments = vec!["record".to_owned()];
@@ -149,9 +151,9 @@ impl Document<'_> {
         &self,
         map: &Map,
         url: &Member,
-        how: &How,
+        how: &RecordOptions,
         mut arguments: Vec<String>,
-    ) -> Result<Change, Why> {
+    ) -> Result<Change, RefusalReason> {
         let mut members = Vec::new();
         let mut new = Self::named(map, self.client.shape.command.member())?;
         match self.client.shape.command {
@@ -183,7 +185,7 @@ impl Document<'_> {
     }
 
     /// The member that says which transport it is.
-    fn kind_change(&self, node: &Node) -> Result<Option<Change>, Why> {
+    fn kind_change(&self, node: &Node) -> Result<Option<Change>, RefusalReason> {
         let (Some(kind), Some(map)) = (self.client.shape.kind, node.map()) else {
             return Ok(None);
         };
@@ -191,7 +193,7 @@ impl Document<'_> {
             return Ok(None);
         };
         if let Some(held) = member.value.held_within() {
-            return Err(Why::Held(held));
+            return Err(RefusalReason::NotReplaceable(held));
         }
         let meaning = Meaning::Text(kind.process.to_owned());
         Ok(Some(Change {
@@ -204,6 +206,6 @@ impl Document<'_> {
     }
 }
 
-fn held_or(node: &Node, why: impl FnOnce() -> Why) -> Why {
-    node.held.map_or_else(why, Why::Held)
+fn held_or(node: &Node, why: impl FnOnce() -> RefusalReason) -> RefusalReason {
+    node.held.map_or_else(why, RefusalReason::NotReplaceable)
 }

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::document::{Document, Entry, Process, Server, Transport};
 use crate::edit::{Edit, apply, in_order, list, quoted};
 use crate::node::Node;
-use crate::refusal::{Refusal, Why};
+use crate::refusal::{Refusal, RefusalReason};
 
 use self::change::Change;
 
 /// How servers are recorded.
 #[derive(Clone, Debug)]
-pub struct How {
+pub struct RecordOptions {
     /// The recorder.
     pub program: String,
     /// The options of `record`.
@@ -28,12 +28,12 @@ pub enum Wrapped {
     /// The recorder stands there already.
     Already,
     /// The file changes here, and this is kept for unwrapping.
-    Changed(Vec<Edit>, Kept),
+    Changed(Vec<Edit>, OriginalEntry),
 }
 
 /// What unwrapping needs. It holds what stood in the file, which may be a secret.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct OriginalEntry {
     /// The server.
     pub name: String,
     /// What was replaced, in the order of the file.
@@ -100,8 +100,8 @@ impl Document<'_> {
     ///
     /// A [`Refusal`] with the change to make by hand, when the file cannot be changed without
     /// touching anything else, or something that may be a secret had to be copied.
-    pub fn wrap(&self, name: &str, how: &How) -> Result<Wrapped, Refusal> {
-        let refuse = |why: Why| self.refusal(why, how);
+    pub fn wrap(&self, name: &str, how: &RecordOptions) -> Result<Wrapped, Refusal> {
+        let refuse = |why: RefusalReason| self.refusal(why, how);
         let entry = self.entry(name).map_err(refuse)?;
         if let Ok(Some(process)) = self.process(entry.node)
             && process.is_recorder()
@@ -109,35 +109,39 @@ impl Document<'_> {
             return Ok(Wrapped::Already);
         }
         let changes = self.changes(&entry, how).map_err(refuse)?;
-        let kept = Kept {
+        let kept = OriginalEntry {
             name: name.to_owned(),
             slices: changes.iter().map(|change| self.kept(change)).collect(),
         };
         let edits = changes
             .into_iter()
             .map(|change| self.edit(&change.range, change.new));
-        let edits = in_order(edits.collect()).ok_or_else(|| refuse(Why::Unsure))?;
+        let edits = in_order(edits.collect()).ok_or_else(|| refuse(RefusalReason::Unsure))?;
         if !self.holds(&edits, &kept, how) {
-            return Err(refuse(Why::Unsure));
+            return Err(refuse(RefusalReason::Unsure));
         }
         Ok(Wrapped::Changed(edits, kept))
     }
 
-    fn changes(&self, entry: &Entry<'_>, how: &How) -> Result<Vec<Change>, Why> {
+    fn changes(
+        &self,
+        entry: &Entry<'_>,
+        how: &RecordOptions,
+    ) -> Result<Vec<Change>, RefusalReason> {
         if let Some(held) = entry.held {
-            return Err(Why::Held(held));
+            return Err(RefusalReason::NotReplaceable(held));
         }
         let process = self.process(entry.node)?;
         let remote = self.remote(entry.node)?;
         match (process, remote) {
-            (Some(_), Some(url)) => Err(Why::Both(
+            (Some(_), Some(url)) => Err(RefusalReason::Both(
                 self.client.shape.command.member().to_owned(),
                 url.key.clone(),
             )),
-            (Some(_), None) if how.gateway.is_some() => Err(Why::NotRemote),
+            (Some(_), None) if how.gateway.is_some() => Err(RefusalReason::NotRemote),
             (Some(process), None) => self.process_changes(&process, how),
             (None, Some(url)) => self.remote_changes(entry.node, url, how),
-            (None, None) => Err(Why::NoProcess),
+            (None, None) => Err(RefusalReason::NoProcess),
         }
     }
 
@@ -152,7 +156,7 @@ impl Document<'_> {
     }
 
     /// Whether the changed file means the wrapped command, and can be put back.
-    fn holds(&self, edits: &[Edit], kept: &Kept, how: &How) -> bool {
+    fn holds(&self, edits: &[Edit], kept: &OriginalEntry, how: &RecordOptions) -> bool {
         let marked = "\u{feff}".repeat(usize::from(self.mark > 0)) + self.body;
         let changed = apply(&marked, edits);
         let read = Self::read_like(self, &changed);
@@ -176,7 +180,7 @@ impl Document<'_> {
                 .is_ok_and(|restored| apply(&changed, &restored.edits) == marked)
     }
 
-    fn read_like<'n>(like: &Self, text: &'n str) -> Result<Document<'n>, Why> {
+    fn read_like<'n>(like: &Self, text: &'n str) -> Result<Document<'n>, RefusalReason> {
         Document::read(like.client, like.format, &like.servers, text)
     }
 }

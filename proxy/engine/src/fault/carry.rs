@@ -17,7 +17,7 @@ const DUE: Hold = Hold::Over(Release::Due);
 
 /// A fault meets the message that it acts on.
 #[derive(Clone, Copy, Debug)]
-pub struct Meeting<'a> {
+pub struct FaultMatch<'a> {
     /// The faults in force.
     pub fault_set: &'a FaultSet,
     /// When the message came.
@@ -52,7 +52,7 @@ impl Chosen {
     }
 }
 
-impl Meeting<'_> {
+impl FaultMatch<'_> {
     /// The fate of the message.
     pub fn decide(&self, memory: &mut Memory) -> Decision {
         self.carry_out(memory, self.act())

@@ -3,8 +3,8 @@
 
 use tapewright_schemas::event::Direction;
 
-use super::kinds::{ActsOn, On, Reach};
-use super::methods::{Sort, one_way};
+use super::kinds::{ActsOn, FaultTarget, TransportSupport};
+use super::methods::{ExpectedMessage, one_way};
 use super::pointers;
 use super::selector::Selector;
 use super::spec::{Fault, SpecError};
@@ -31,7 +31,11 @@ impl Contradiction {
 }
 
 /// All that may be spoken.
-const ANYWHERE: [Reach; 3] = [Reach::Stdio, Reach::Http, Reach::Any];
+const ANYWHERE: [TransportSupport; 3] = [
+    TransportSupport::Stdio,
+    TransportSupport::Http,
+    TransportSupport::Any,
+];
 
 impl Fault {
     /// Refuses a fault that can never act, whatever is spoken.
@@ -45,7 +49,7 @@ impl Fault {
     }
 
     /// Refuses a fault that can never act where this is spoken.
-    pub(super) fn check_reach(&self, reach: Reach) -> Result<(), SpecError> {
+    pub(super) fn check_reach(&self, reach: TransportSupport) -> Result<(), SpecError> {
         let found = self
             .out_of_reach(reach)
             .or_else(|| no_session(&self.selector, reach))
@@ -63,9 +67,9 @@ impl Fault {
         }
     }
 
-    fn out_of_reach(&self, reach: Reach) -> Option<Contradiction> {
+    fn out_of_reach(&self, reach: TransportSupport) -> Option<Contradiction> {
         let kind = self.kind;
-        let needs = if kind.reach == Reach::Http {
+        let needs = if kind.reach == TransportSupport::Http {
             "HTTP"
         } else {
             "standard streams"
@@ -76,15 +80,15 @@ impl Fault {
     }
 
     /// Nothing that is met can be acted on, where any of these is spoken.
-    fn nothing_to_do(&self, reaches: &[Reach]) -> Option<Contradiction> {
+    fn nothing_to_do(&self, reaches: &[TransportSupport]) -> Option<Contradiction> {
         let sorts = self.selector.sorts();
-        let acts = |reach: &Reach| sorts.iter().any(|sort| self.can_act(*reach, *sort));
+        let acts = |reach: &TransportSupport| sorts.iter().any(|sort| self.can_act(*reach, *sort));
         if reaches.iter().any(acts) {
             return None;
         }
         let kind = self.kind.name;
-        let only_http = reaches == [Reach::Http];
-        if self.on == On::Request {
+        let only_http = reaches == [TransportSupport::Http];
+        if self.on == FaultTarget::Request {
             let why = if self.kind.acts_on == ActsOn::Messages {
                 format!(
                     "`{kind}` cannot act on HTTP requests, which can only be delayed or dropped"
@@ -104,7 +108,7 @@ impl Fault {
             let instead = "choose the method of a request";
             return Some(Contradiction::new(&["method"], why, instead));
         }
-        let to_client = |sort: &Sort| sort.dir == Direction::ToClient;
+        let to_client = |sort: &ExpectedMessage| sort.dir == Direction::ToClient;
         let why = if only_http {
             format!(
                 "`{kind}` cannot act on answers of clients over HTTP, which can only be delayed or dropped"
@@ -182,9 +186,9 @@ fn direction(selector: &Selector) -> Option<Contradiction> {
 }
 
 /// A session that there is not.
-fn no_session(selector: &Selector, reach: Reach) -> Option<Contradiction> {
+fn no_session(selector: &Selector, reach: TransportSupport) -> Option<Contradiction> {
     let session = selector.session.filter(|session| *session != 0)?;
     let why = format!("stdio has only session 0, not `session={session}`");
     let found = || Contradiction::new(&["session"], why, "omit it");
-    (reach == Reach::Stdio).then(found)
+    (reach == TransportSupport::Stdio).then(found)
 }

@@ -6,9 +6,9 @@ use tapewright_schemas::event::{Direction, Offset, Scope, SessionKey, What};
 use tapewright_schemas::json;
 
 use super::carried::Carried;
-use super::carry::{Chosen, Meeting};
+use super::carry::{Chosen, FaultMatch};
 use super::fault_set::{FaultSet, Hit};
-use super::kinds::On;
+use super::kinds::FaultTarget;
 use super::memory::{Key, Memory};
 use super::selector::Subject;
 use crate::policy::{Decision, Message, Verdict};
@@ -83,7 +83,7 @@ impl Conversation {
                 effect: Some(chosen.hit.effect(What::CancellationKept)),
             };
         }
-        let meeting = Meeting {
+        let meeting = FaultMatch {
             fault_set,
             now,
             dir,
@@ -115,7 +115,7 @@ impl Conversation {
                 let hit = fault_set.choose(now, &subject(method, true))?;
                 let id_text = json::find(text, &["id"]).unwrap_or(b"null").to_vec();
                 let key = (dir, IdKey::exact(id));
-                if hit.on() == On::Request {
+                if hit.on() == FaultTarget::Request {
                     return Some(Chosen::of(hit, key, id_text));
                 }
                 let awaited = Awaited {

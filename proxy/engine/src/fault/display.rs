@@ -4,7 +4,7 @@ use std::fmt;
 
 use tapewright_schemas::event::Direction;
 
-use super::kinds::On;
+use super::kinds::FaultTarget;
 use super::spec::Fault;
 
 impl fmt::Display for Fault {
@@ -32,8 +32,8 @@ impl fmt::Display for Fault {
         }
         if self.on != self.kind.on {
             let on = match self.on {
-                On::Answer => "answer",
-                On::Request => "request",
+                FaultTarget::Answer => "answer",
+                FaultTarget::Request => "request",
             };
             write!(out, " on={on}")?;
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::kinds::{ALL, Kind, Legal, On, Parameter, Reach, Unit};
+use super::kinds::{ALL, FaultTarget, Kind, Legality, Parameter, TransportSupport, Unit};
 
 impl Kind {
     /// What it does, whether the protocol allows it, its parameters and an example, as
@@ -12,18 +12,18 @@ impl Kind {
         let mut text = capital(self.does);
         text.push_str(".\n\n");
         let legal = match self.legal {
-            Legal::Forbidden(why) => format!("Against the protocol: {why}."),
-            Legal::Yes(why) => format!("Allowed by the protocol: {why}."),
+            Legality::Forbidden(why) => format!("Against the protocol: {why}."),
+            Legality::Yes(why) => format!("Allowed by the protocol: {why}."),
         };
         text.push_str(&legal);
         text.push_str(match self.on {
-            On::Answer => " Acts on the answer",
-            On::Request => " Acts on the request",
+            FaultTarget::Answer => " Acts on the answer",
+            FaultTarget::Request => " Acts on the request",
         });
         text.push_str(match self.reach {
-            Reach::Any => ", over standard streams and HTTP.\n",
-            Reach::Http => ", over HTTP.\n",
-            Reach::Stdio => ", over standard streams.\n",
+            TransportSupport::Any => ", over standard streams and HTTP.\n",
+            TransportSupport::Http => ", over HTTP.\n",
+            TransportSupport::Stdio => ", over standard streams.\n",
         });
         if !self.parameters.is_empty() {
             text.push_str("\n| parameter | what it says | values | default |\n|---|---|---|---|\n");

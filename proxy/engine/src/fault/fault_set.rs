@@ -8,8 +8,8 @@ use tapewright_schemas::event::{Effect, FaultKind, FaultRef, Offset, Release, Wh
 use tapewright_schemas::near::did_you_mean;
 
 use super::change_listener::ChangeListener;
-use super::kinds::{Kind, On, Reach};
-use super::methods::Sort;
+use super::kinds::{FaultTarget, Kind, TransportSupport};
+use super::methods::ExpectedMessage;
 use super::random::Random;
 use super::rejected::Rejected;
 use super::selector::Subject;
@@ -36,7 +36,7 @@ pub struct FaultSet {
     changes: AtomicU64,
     seed: u64,
     server: String,
-    reach: Reach,
+    reach: TransportSupport,
     state: Mutex<State>,
     hears: ChangeListener,
 }
@@ -54,7 +54,7 @@ struct Line {
     name: String,
     fault: Arc<Fault>,
     // What it can act on of what it meets.
-    acts_on: Vec<Sort>,
+    acts_on: Vec<ExpectedMessage>,
     // Tells a fault from one that had its name before.
     number: u64,
     met: u64,
@@ -144,16 +144,16 @@ impl Hit {
 
     /// To which message of a request.
     #[must_use]
-    pub fn on(&self) -> On {
+    pub fn on(&self) -> FaultTarget {
         self.fault.on
     }
 }
 
 impl FaultSet {
     /// A fault set without faults, for a server of this label, spoken to in this way:
-    /// [`Reach::Any`] where clients speak HTTP and their server lines.
+    /// [`TransportSupport::Any`] where clients speak HTTP and their server lines.
     #[must_use]
-    pub fn new(seed: u64, server: &str, reach: Reach) -> Self {
+    pub fn new(seed: u64, server: &str, reach: TransportSupport) -> Self {
         Self {
             in_force: AtomicBool::new(false),
             meets_posts: AtomicBool::new(false),
@@ -187,7 +187,7 @@ impl FaultSet {
 
     /// Whether clients speak HTTP and their server lines.
     pub(super) fn serves_http(&self) -> bool {
-        self.reach == Reach::Any
+        self.reach == TransportSupport::Any
     }
 
     /// Whether a fault in force may act on what clients send over HTTP, and not only on
@@ -298,7 +298,7 @@ impl FaultSet {
     pub fn choose(&self, now: Offset, subject: &Subject<'_>) -> Option<Hit> {
         let mut state = self.lock();
         let mut hit = None;
-        let sort = Sort {
+        let sort = ExpectedMessage {
             dir: subject.dir,
             is_request: subject.is_request,
         };
@@ -447,8 +447,8 @@ impl FaultSet {
     }
 
     /// What a fault can act on of what it meets.
-    fn acts_on(&self, fault: &Fault) -> Vec<Sort> {
-        let mut sorts = Sort::all();
+    fn acts_on(&self, fault: &Fault) -> Vec<ExpectedMessage> {
+        let mut sorts = ExpectedMessage::all();
         sorts.retain(|sort| fault.can_act(self.reach, *sort));
         sorts
     }

@@ -3,10 +3,10 @@
 use tapewright_schemas::event::{Direction, What};
 
 use super::act::{Act, CutAt};
-use super::carry::{Meeting, repeated};
-use crate::policy::{Aside, Delivery, Step, Verdict};
+use super::carry::{FaultMatch, repeated};
+use crate::policy::{Delivery, SideAction, Step, Verdict};
 
-impl Meeting<'_> {
+impl FaultMatch<'_> {
     /// What only HTTP can tell the client, and what the tape says of it; `None` where lines
     /// can.
     pub(super) fn give(&self, act: &Act) -> Option<(Verdict, What)> {
@@ -41,7 +41,7 @@ impl Meeting<'_> {
             _ => return None,
         };
         let line = line.clone();
-        let step = Step::Aside(Aside::Answer { line, given });
+        let step = Step::Side(SideAction::Answer { line, given });
         Some((Verdict::Play(vec![step]), what))
     }
 }

@@ -6,14 +6,14 @@ use super::selector::Selector;
 
 /// What is known of a message before it comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sort {
+pub(super) struct ExpectedMessage {
     /// Which way it travels.
     pub(super) dir: Direction,
     /// It asks for an answer; otherwise it is a notification.
     pub(super) is_request: bool,
 }
 
-impl Sort {
+impl ExpectedMessage {
     /// Every sort of message.
     pub(super) fn all() -> Vec<Self> {
         let both = [Direction::ToServer, Direction::ToClient].into_iter();
@@ -94,8 +94,8 @@ impl Selector {
     }
 
     /// The messages that can be met.
-    pub(super) fn sorts(&self) -> Vec<Sort> {
-        let mut sorts = Sort::all();
+    pub(super) fn sorts(&self) -> Vec<ExpectedMessage> {
+        let mut sorts = ExpectedMessage::all();
         sorts.retain(|sort| self.dir.is_none_or(|dir| dir == sort.dir));
         for (_, method) in self.methods() {
             let [request, notification] = natures(method);
@@ -113,7 +113,7 @@ impl Selector {
 
     /// Whether nothing is met but requests that only clients make.
     pub(super) fn is_of_client_requests(&self) -> bool {
-        let of_client = |sort: &Sort| sort.is_request && sort.dir == Direction::ToServer;
+        let of_client = |sort: &ExpectedMessage| sort.is_request && sort.dir == Direction::ToServer;
         self.sorts().iter().all(of_client)
     }
 }

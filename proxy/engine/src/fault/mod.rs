@@ -45,10 +45,10 @@ mod words;
 
 pub use self::act::{Act, Call, CutAt, Move, Until};
 pub use self::carried::Carried;
-pub use self::carry::{Chosen, Meeting};
+pub use self::carry::{Chosen, FaultMatch};
 pub use self::explain::page;
 pub use self::fault_set::{Entry, FaultSet, Hit, NoTicket};
-pub use self::kinds::{ActsOn, Kind, Legal, On, Parameter, Reach, Unit};
+pub use self::kinds::{ActsOn, FaultTarget, Kind, Legality, Parameter, TransportSupport, Unit};
 pub use self::memory::Memory;
 pub use self::policy::FaultPolicy;
 pub use self::random::Random;

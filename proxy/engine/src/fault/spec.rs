@@ -5,7 +5,7 @@ use std::time::Duration;
 use tapewright_schemas::event::Direction;
 use tapewright_schemas::near::did_you_mean;
 
-use super::kinds::{self, Kind, On, Parameter};
+use super::kinds::{self, FaultTarget, Kind, Parameter};
 use super::selector::Selector;
 use super::values::{ValueError, Values};
 use super::words::{Word, words};
@@ -22,7 +22,7 @@ pub struct Fault {
     /// To which messages.
     pub selector: Selector,
     /// To a matched request, or to its answer.
-    pub on: On,
+    pub on: FaultTarget,
     // Where its words stand, if it was read from some; the kind has no name here.
     columns: Vec<(String, usize)>,
 }
@@ -253,8 +253,8 @@ impl Fault {
             }
             "on" => {
                 self.on = match value {
-                    "answer" => On::Answer,
-                    "request" => On::Request,
+                    "answer" => FaultTarget::Answer,
+                    "request" => FaultTarget::Request,
                     _ => {
                         return Err(format!(
                             "invalid `on`: expected `answer` or `request`, found `{value}`"

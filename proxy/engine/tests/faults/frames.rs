@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use tapewright_engine::fault::{Carried, Chosen, Fault, FaultSet, Meeting, Memory, Reach, Subject};
+use tapewright_engine::fault::{
+    Carried, Chosen, Fault, FaultMatch, FaultSet, Memory, Subject, TransportSupport,
+};
 use tapewright_engine::policy::{Decision, Hold, Holds, Ticket};
 use tapewright_engine::{Outbox, SseFramer, SseItem};
 use tapewright_schemas::event::{
@@ -34,7 +36,7 @@ impl Holds for Tickets<'_> {
 }
 
 fn fault_set(fault: &str) -> Arc<FaultSet> {
-    let fault_set = FaultSet::new(7, "fs", Reach::Http);
+    let fault_set = FaultSet::new(7, "fs", TransportSupport::Http);
     fault_set
         .add(Fault::parse(fault).expect("a fault"))
         .expect("it may act");
@@ -66,7 +68,7 @@ fn event(text: &str) -> Carried {
 }
 
 fn decide(fault_set: &FaultSet, carried: &Carried) -> Decision {
-    let meeting = Meeting {
+    let meeting = FaultMatch {
         fault_set,
         now: Offset(0),
         dir: Direction::ToClient,

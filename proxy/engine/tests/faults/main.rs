@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use talk::Talk;
-use tapewright_engine::fault::{Fault, FaultSet, Reach, Rejected, SpecError, kinds};
+use tapewright_engine::fault::{Fault, FaultSet, Rejected, SpecError, TransportSupport, kinds};
 use tapewright_schemas::event::Direction;
 
 fn call(id: u64, tool: &str) -> String {
@@ -294,7 +294,7 @@ fn a_batch_is_acted_on_whole() {
 
 #[test]
 fn one_conversation_does_not_touch_another() {
-    let fault_set = Arc::new(FaultSet::new(1, "fs", Reach::Stdio));
+    let fault_set = Arc::new(FaultSet::new(1, "fs", TransportSupport::Stdio));
     fault_set
         .add(Fault::parse("wedged nth=1").unwrap())
         .unwrap();
@@ -313,7 +313,7 @@ fn one_conversation_does_not_touch_another() {
 
 #[test]
 fn the_book_refuses_what_cannot_be() {
-    let fault_set = FaultSet::new(0, "fs", Reach::Stdio);
+    let fault_set = FaultSet::new(0, "fs", TransportSupport::Stdio);
     let add = |text: &str| fault_set.add(Fault::parse(text).unwrap());
     assert_eq!(add("hang name=a"), Ok("a".to_owned()));
     assert_eq!(add("hang name=a"), Err(Rejected::NameTaken("a".to_owned())));

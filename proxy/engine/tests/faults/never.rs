@@ -1,7 +1,7 @@
 //! Faults that could never act are refused, and those that look like them are not.
 
 use proptest::prelude::*;
-use tapewright_engine::fault::{Fault, FaultSet, Reach, Subject, kinds};
+use tapewright_engine::fault::{Fault, FaultSet, Subject, TransportSupport, kinds};
 use tapewright_schemas::event::{Direction, Offset, SessionKey};
 
 use super::talk::Talk;
@@ -14,7 +14,7 @@ fn refused(spec: &str) -> String {
 }
 
 /// What a fault set says of a fault, where this is spoken.
-fn added(reach: Reach, spec: &str) -> Result<String, String> {
+fn added(reach: TransportSupport, spec: &str) -> Result<String, String> {
     let fault = Fault::parse(spec).map_err(|error| error.to_string())?;
     let fault_set = FaultSet::new(0, "fs", reach);
     fault_set.add(fault).map_err(|error| error.to_string())
@@ -146,42 +146,42 @@ fn what_only_looks_like_it_is_taken() {
 fn what_is_never_said_here_is_refused_here() {
     for (reach, spec, says) in [
         (
-            Reach::Stdio,
+            TransportSupport::Stdio,
             "http-status status=404",
             "column 1: `http-status` only works over HTTP; choose another kind; `tapewright explain` lists them",
         ),
         (
-            Reach::Http,
+            TransportSupport::Http,
             "exit",
             "column 1: `exit` only works over standard streams; choose another kind; `tapewright explain` lists them",
         ),
         (
-            Reach::Stdio,
+            TransportSupport::Stdio,
             "hang session=2",
             "column 6: stdio has only session 0, not `session=2`; omit it",
         ),
         (
-            Reach::Http,
+            TransportSupport::Http,
             "truncate on=request",
             "column 10: `truncate` cannot act on HTTP requests, which can only be delayed or dropped; omit `on=request` to use it on the answer",
         ),
         (
-            Reach::Http,
+            TransportSupport::Http,
             "truncate method=ping dir=to_client",
             "column 22: `truncate` cannot act on answers of clients over HTTP, which can only be delayed or dropped; omit `dir=to_client` to use it on answers of the server",
         ),
         (
-            Reach::Http,
+            TransportSupport::Http,
             "truncate method=sampling/createMessage",
             "column 10: `truncate` cannot act on answers of clients over HTTP, which can only be delayed or dropped; choose a method that clients ask with",
         ),
         (
-            Reach::Http,
+            TransportSupport::Http,
             "truncate method=notifications/initialized",
             "column 10: `truncate` acts on answers, and over HTTP a notification has none; choose the method of a request",
         ),
         (
-            Reach::Any,
+            TransportSupport::Any,
             "http-status status=404 method=notifications/initialized",
             "column 24: `http-status` acts on answers, and a notification has none; choose the method of a request",
         ),
@@ -189,14 +189,23 @@ fn what_is_never_said_here_is_refused_here() {
         assert_eq!(added(reach, spec), Err(says.to_owned()));
     }
     for (reach, spec) in [
-        (Reach::Http, "hang session=2"),
-        (Reach::Http, "hang method=ping dir=to_client"),
-        (Reach::Http, "hang on=request"),
-        (Reach::Http, "wedged method=notifications/initialized"),
-        (Reach::Http, "reset method=notifications/initialized"),
-        (Reach::Http, "truncate method=notifications/message"),
-        (Reach::Any, "exit"),
-        (Reach::Any, "http-status status=404"),
+        (TransportSupport::Http, "hang session=2"),
+        (TransportSupport::Http, "hang method=ping dir=to_client"),
+        (TransportSupport::Http, "hang on=request"),
+        (
+            TransportSupport::Http,
+            "wedged method=notifications/initialized",
+        ),
+        (
+            TransportSupport::Http,
+            "reset method=notifications/initialized",
+        ),
+        (
+            TransportSupport::Http,
+            "truncate method=notifications/message",
+        ),
+        (TransportSupport::Any, "exit"),
+        (TransportSupport::Any, "http-status status=404"),
     ] {
         assert!(added(reach, spec).is_ok(), "{spec}");
     }
@@ -205,12 +214,16 @@ fn what_is_never_said_here_is_refused_here() {
 #[test]
 fn every_kind_can_act_somewhere_and_says_so() {
     for kind in kinds::ALL {
-        let reaches = [Reach::Stdio, Reach::Http, Reach::Any];
+        let reaches = [
+            TransportSupport::Stdio,
+            TransportSupport::Http,
+            TransportSupport::Any,
+        ];
         let taken = reaches.map(|reach| added(reach, kind.example).is_ok());
         let expected = match kind.reach {
-            Reach::Any => [true; 3],
-            Reach::Http => [false, true, true],
-            Reach::Stdio => [true, false, true],
+            TransportSupport::Any => [true; 3],
+            TransportSupport::Http => [false, true, true],
+            TransportSupport::Stdio => [true, false, true],
         };
         assert_eq!(taken, expected, "{kind:?}");
     }

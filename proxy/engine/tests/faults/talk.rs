@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use tapewright_engine::fault::{Fault, FaultPolicy, FaultSet, Reach};
-use tapewright_engine::policy::Aside;
+use tapewright_engine::fault::{Fault, FaultPolicy, FaultSet, TransportSupport};
+use tapewright_engine::policy::SideAction;
 use tapewright_engine::{Conduit, Forward, Lane, Settings};
 use tapewright_schemas::event::{
     CloseReason, ConduitId, Direction, Event, EventBody, Faulted, Offset, SessionKey,
@@ -16,7 +16,7 @@ pub(crate) struct Talk {
     out: [Vec<u8>; 2],
     writes: [usize; 2],
     events: Vec<Event>,
-    asides: Vec<Aside>,
+    asides: Vec<SideAction>,
 }
 
 impl Talk {
@@ -25,7 +25,7 @@ impl Talk {
     }
 
     pub(crate) fn seeded(seed: u64, faults: &[&str]) -> Self {
-        let fault_set = Arc::new(FaultSet::new(seed, "fs", Reach::Stdio));
+        let fault_set = Arc::new(FaultSet::new(seed, "fs", TransportSupport::Stdio));
         for fault in faults {
             fault_set
                 .add(Fault::parse(fault).expect("a fault"))
@@ -177,17 +177,17 @@ impl Talk {
 
     /// How much was logged, in bytes.
     pub(crate) fn logged(&self) -> usize {
-        let length = |aside: &Aside| match aside {
-            Aside::Log(bytes) => bytes.len(),
-            Aside::Exit(_) | Aside::Answer { .. } => 0,
+        let length = |aside: &SideAction| match aside {
+            SideAction::Log(bytes) => bytes.len(),
+            SideAction::Exit(_) | SideAction::Answer { .. } => 0,
         };
         self.asides.iter().map(length).sum()
     }
 
     pub(crate) fn exit(&self) -> Option<u8> {
         self.asides.iter().find_map(|aside| match aside {
-            Aside::Exit(status) => Some(*status),
-            Aside::Log(_) | Aside::Answer { .. } => None,
+            SideAction::Exit(status) => Some(*status),
+            SideAction::Log(_) | SideAction::Answer { .. } => None,
         })
     }
 }

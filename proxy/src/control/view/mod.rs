@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use tapewright_schemas::conversation::Over;
 use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::event::{Direction, Event, EventBody, Finding, Offset, SessionMark};
-use tapewright_schemas::waits::{Change, Told, Waits};
+use tapewright_schemas::waits::{Change, HangReported, Waits};
 use tokio::sync::broadcast;
 
 use self::session::SessionView;
@@ -284,7 +284,7 @@ impl State {
         }
     }
 
-    fn hung(&mut self, over: &Over<Told>, told: &mut Vec<Value>) {
+    fn hung(&mut self, over: &Over<HangReported>, told: &mut Vec<Value>) {
         self.hangs_count += 1;
         if self.hangs.len() >= HANGS {
             self.hangs.pop_front();

@@ -5,7 +5,7 @@ use tapewright_schemas::conversation::{Step, shown};
 use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::event::{Direction, Event, EventBody, Exit, Offset, Payload, SessionMark};
 use tapewright_schemas::summary::{Introduction, Peer};
-use tapewright_schemas::waits::Told;
+use tapewright_schemas::waits::HangReported;
 
 use super::is_request;
 
@@ -61,7 +61,7 @@ impl SessionView {
     }
 
     /// A message passed.
-    pub(super) fn message(&mut self, event: &Event, step: &Step<'_, Told>) {
+    pub(super) fn message(&mut self, event: &Event, step: &Step<'_, HangReported>) {
         self.requests += u64::from(is_request(step.envelope));
         match &step.envelope.kind {
             Kind::Request { method, params, .. } if event.dir == Direction::ToServer => {

@@ -11,10 +11,10 @@ use tapewright_schemas::event::{
     SessionMark, What,
 };
 use tapewright_schemas::json;
-use tapewright_schemas::waits::{Told, Wait};
+use tapewright_schemas::waits::{HangReported, Wait};
 
 /// A single message.
-pub(super) fn message(event: &Event, step: &Step<'_, Told>) -> Value {
+pub(super) fn message(event: &Event, step: &Step<'_, HangReported>) -> Value {
     let mut told = base(event, "message");
     put(&mut told, "from", event.dir.sender());
     put(&mut told, "bytes", step.text.len());
@@ -134,7 +134,7 @@ pub(super) fn hang_event(wait: &Wait, at: Offset, closed: Option<&'static str>) 
 }
 
 /// An exchange that is over.
-pub(super) fn exchange(over: &Over<Told>) -> Value {
+pub(super) fn exchange(over: &Over<HangReported>) -> Value {
     json!({
         "event": "exchange",
         "at_ms": over.at.millis(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
-use tapewright_engine::fault::{Act, Call, Carried, Hit, On, Subject};
+use tapewright_engine::fault::{Act, Call, Carried, FaultTarget, Hit, Subject};
 use tapewright_engine::{SseEvent, SseFramer, SseItem};
 use tapewright_schemas::conversation::Handle;
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId, for_each_message};
@@ -75,7 +75,7 @@ impl Aimed {
             let Some(hit) = gateway.faults.choose(gateway.clock.now(), &subject) else {
                 return;
             };
-            let on_itself = !is_request || hit.on() == On::Request;
+            let on_itself = !is_request || hit.on() == FaultTarget::Request;
             aimed.get_or_insert(Self::new(hit, id_of(text), on_itself));
         });
         let mut aimed = aimed.map(|aimed| Self {
@@ -184,7 +184,7 @@ impl Scene {
             Kind::Request { method, .. } => {
                 let mut aimed = Aimed::new(self.choose(&method, text, true)?, id_of(text), true);
                 aimed.message = message;
-                if aimed.hit.on() == On::Request {
+                if aimed.hit.on() == FaultTarget::Request {
                     return Some(aimed);
                 }
                 // What the client answers comes with a POST of its own.

@@ -5,7 +5,7 @@ use http::response::Parts;
 use http::{Response, header};
 use http_body::Frame;
 use tapewright_engine::Outbox;
-use tapewright_engine::fault::{Carried, Chosen, Meeting, Memory};
+use tapewright_engine::fault::{Carried, Chosen, FaultMatch, Memory};
 use tapewright_engine::policy::{Decision, Verdict};
 use tapewright_schemas::event::{Effect, EventBody, FaultRef, MessageNumber, Offset, Unable, What};
 
@@ -21,11 +21,11 @@ pub(super) struct Stage {
     pub(super) scene: Scene,
     outbox: Outbox,
     memory: Memory,
-    kept: Option<Kept>,
+    kept: Option<WithheldRequest>,
 }
 
 /// A request that never comes to the server, and whose client waits for the answer.
-struct Kept {
+struct WithheldRequest {
     fault: FaultRef,
     message: Option<MessageNumber>,
     since: Offset,
@@ -70,7 +70,7 @@ impl Stage {
             return true;
         }
         let chosen = Chosen::new(aimed.hit.clone(), Some(aimed.id.clone()));
-        let meeting = Meeting {
+        let meeting = FaultMatch {
             fault_set,
             now,
             dir: self.scene.dir,
@@ -104,7 +104,7 @@ impl Stage {
 
     /// The client waits for an answer to what goes no further, until it leaves.
     pub(super) async fn never(&mut self, aimed: &Aimed) {
-        self.kept = Some(Kept {
+        self.kept = Some(WithheldRequest {
             fault: aimed.hit.named(),
             message: aimed.message,
             since: self.scene.now(),
@@ -256,7 +256,7 @@ impl Drop for Stage {
         };
         self.give_up(what);
         self.tell(true);
-        if let Some(Kept {
+        if let Some(WithheldRequest {
             fault,
             message,
             since,

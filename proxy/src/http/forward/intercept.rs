@@ -13,15 +13,15 @@ use tokio_rustls::TlsAcceptor;
 use super::Authority;
 use super::first::Tunnel;
 use crate::http::body::Outbound;
-use crate::http::gateway::{Gateway, Goal};
-use crate::http::listen::{Client, Handler, Kept, Served};
+use crate::http::gateway::{Gateway, RequestTarget};
+use crate::http::listen::{Client, Handler, Served, TunnelSlot};
 use crate::http::origin::Origin;
 
 /// A tunnel to one origin, opened.
 pub(super) struct Opened {
     pub(super) gateway: Arc<Gateway>,
     pub(super) client: Client,
-    pub(super) kept: Kept,
+    pub(super) kept: TunnelSlot,
     /// The server, with TLS and without.
     pub(super) origin: Arc<Origin>,
     pub(super) plain: Arc<Origin>,
@@ -73,7 +73,7 @@ impl Opened {
 pub(super) async fn serve<S>(
     gateway: Arc<Gateway>,
     client: Client,
-    kept: Kept,
+    kept: TunnelSlot,
     origin: Arc<Origin>,
     stream: S,
     http2: bool,
@@ -101,7 +101,7 @@ struct Inside {
 
 impl Handler for Inside {
     async fn handle(&self, client: Client, request: Request<Incoming>) -> Response<Outbound> {
-        let goal = Goal::known(Arc::clone(&self.origin));
+        let goal = RequestTarget::known(Arc::clone(&self.origin));
         self.gateway.exchange(client, goal, request).await
     }
 }

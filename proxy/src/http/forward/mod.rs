@@ -17,7 +17,7 @@ use http::{Method, Request, Response};
 use hyper::body::Incoming;
 
 use super::body::Outbound;
-use super::gateway::{Gateway, Goal, Ours, health, is_health};
+use super::gateway::{Gateway, Ours, RequestTarget, health, is_health};
 use super::listen::Client;
 use super::origin::{Origin, OriginSettings, OriginUrl, Scheme};
 use tapewright_schemas::event::InPlaceCause;
@@ -79,7 +79,7 @@ impl Forward {
             let ours = Ours::bad_request(InPlaceCause::NotProxied, why);
             return gateway.refuse(client, &request, &ours);
         };
-        let goal = Goal::known(self.origin(url));
+        let goal = RequestTarget::known(self.origin(url));
         gateway.exchange(client, goal, request).await
     }
 

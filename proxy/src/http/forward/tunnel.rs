@@ -21,7 +21,7 @@ use super::intercept;
 use crate::http::body::Outbound;
 use crate::http::fields::version_of;
 use crate::http::gateway::{Gateway, Ours, note_ours, peer};
-use crate::http::listen::{Client, Kept, Phase};
+use crate::http::listen::{Client, Phase, TunnelSlot};
 use crate::http::origin::{Origin, OriginUrl, Scheme};
 use crate::http::sessions::SESSIONLESS;
 use crate::http::tap::Log;
@@ -49,7 +49,7 @@ impl Forward {
             ..url.clone()
         });
         let upgrade = hyper::upgrade::on(&mut request);
-        let Some(kept) = request.extensions_mut().remove::<Kept>() else {
+        let Some(kept) = request.extensions_mut().remove::<TunnelSlot>() else {
             let why = "a tunnel needs a connection of its own";
             let ours = Ours::bad_request(InPlaceCause::TunnelShared, why);
             return gateway.refuse(client, &request, &ours);
@@ -108,7 +108,7 @@ impl Forward {
 struct Opened {
     gateway: Arc<Gateway>,
     client: Client,
-    kept: Kept,
+    kept: TunnelSlot,
     // The same server without TLS, for a client that speaks HTTP through the tunnel.
     plain: Arc<Origin>,
     log: Log,

@@ -10,8 +10,8 @@ use tapewright_schemas::event::{
     Carrier, Direction, Edit, EditTarget, EventBody, Head, SessionEnd, SessionMark, SessionStart,
 };
 
-use super::goal::Goal;
-use super::leg::{self, Leg};
+use super::goal::RequestTarget;
+use super::leg::{self, ClientLeg};
 use super::observe::{GatewayExchange, ResponseWatch};
 use super::ours;
 use crate::http::body::{Outbound, Tapped};
@@ -23,7 +23,7 @@ use crate::http::sessions::{SESSION_ID, SESSIONLESS, SessionHint};
 use crate::http::tap::{Tap, is_event_stream};
 
 /// What matters of the request when its response comes.
-pub(crate) struct Asked {
+pub(crate) struct RequestContext {
     pub(crate) method: Method,
     /// The session that the client named.
     pub(crate) session_id: Option<HeaderValue>,
@@ -32,16 +32,16 @@ pub(crate) struct Asked {
     /// It asks for the metadata of a protected resource, which is to be rewritten.
     pub(crate) is_metadata: bool,
     /// The client's leg, where what differs from the server's is told.
-    pub(crate) leg: Option<Leg>,
+    pub(crate) leg: Option<ClientLeg>,
     /// Where it went.
-    pub(crate) goal: Goal,
+    pub(crate) goal: RequestTarget,
 }
 
 /// Passes a response back: status and head at once, the body as it comes.
 pub(crate) fn pass(
     exchange: &Arc<GatewayExchange>,
     in_flight: InFlight,
-    asked: &Asked,
+    asked: &RequestContext,
     answer: Answer,
 ) -> Response<Outbound> {
     let Answer { response, lease } = answer;
@@ -100,7 +100,12 @@ pub(crate) fn pass(
 }
 
 /// What carries the messages of a response.
-fn carrier(exchange: &GatewayExchange, asked: &Asked, is_stream: bool, is_legacy: bool) -> Carrier {
+fn carrier(
+    exchange: &GatewayExchange,
+    asked: &RequestContext,
+    is_stream: bool,
+    is_legacy: bool,
+) -> Carrier {
     let listens = exchange.log.carrier(Direction::ToClient) == Carrier::Listen;
     match (&asked.method, is_stream) {
         _ if is_legacy => Carrier::LegacyStream,
@@ -115,7 +120,7 @@ fn carrier(exchange: &GatewayExchange, asked: &Asked, is_stream: bool, is_legacy
 /// Changes what in a head names the server's address, and says what changes the body.
 fn rewrite(
     exchange: &GatewayExchange,
-    asked: &Asked,
+    asked: &RequestContext,
     parts: &mut http::response::Parts,
     may_announce: bool,
 ) -> Option<Editor> {
@@ -137,7 +142,11 @@ fn rewrite(
 
 /// Puts the exchange into its session, where the response decides; whether it is the
 /// stream that carries a session of 2024-11-05.
-fn place(exchange: &GatewayExchange, asked: &Asked, response: &Response<Incoming>) -> bool {
+fn place(
+    exchange: &GatewayExchange,
+    asked: &RequestContext,
+    response: &Response<Incoming>,
+) -> bool {
     let gateway = &exchange.gateway;
     let named = response.headers().get(SESSION_ID);
     if exchange.initialize.load(Ordering::Relaxed) && response.status().is_success() {
@@ -184,7 +193,7 @@ fn place(exchange: &GatewayExchange, asked: &Asked, response: &Response<Incoming
 
 /// Learns of a session whose beginning was not seen: the server takes what names it, or names
 /// it in its answer.
-fn join(exchange: &GatewayExchange, asked: &Asked, response: &Response<Incoming>) {
+fn join(exchange: &GatewayExchange, asked: &RequestContext, response: &Response<Incoming>) {
     let named = response
         .headers()
         .get(SESSION_ID)
@@ -206,7 +215,7 @@ fn join(exchange: &GatewayExchange, asked: &Asked, response: &Response<Incoming>
 /// What the end of this response means for the session.
 fn ends(
     exchange: &GatewayExchange,
-    asked: &Asked,
+    asked: &RequestContext,
     status: StatusCode,
     head: &HeaderMap,
 ) -> Option<SessionEnd> {
@@ -226,7 +235,7 @@ fn ends(
 
 /// Whether anything of a response may name the server's address.
 fn may_change(
-    asked: &Asked,
+    asked: &RequestContext,
     parts: &http::response::Parts,
     rewrite_auth: bool,
     may_announce: bool,
@@ -267,7 +276,7 @@ fn edit_head(head: &mut HeaderMap, addresses: &Addresses, rewrite_auth: bool) ->
 
 /// What changes the body, where anything has to.
 fn editor_of(
-    asked: &Asked,
+    asked: &RequestContext,
     parts: &http::response::Parts,
     addresses: Addresses,
     may_announce: bool,

@@ -10,12 +10,12 @@ use tokio::sync::mpsc;
 use super::run::{ServeError, serve_until};
 use super::{Outcome, Settings};
 use crate::clock::Clock;
-use crate::http::listen::Reached;
+use crate::http::listen::ReachableAt;
 use crate::record::Recorder;
 
 /// A gateway that serves until this is dropped, which waits for its end.
 pub struct Background {
-    reached: Reached,
+    reached: ReachableAt,
     // What comes through it, or its end, is the end of the gateway.
     stop: Option<mpsc::Sender<i32>>,
     thread: Option<JoinHandle<Result<Outcome, ServeError>>>,
@@ -56,7 +56,7 @@ impl Background {
 
     /// How it is reached.
     #[must_use]
-    pub fn reached(&self) -> &Reached {
+    pub fn reached(&self) -> &ReachableAt {
         &self.reached
     }
 }

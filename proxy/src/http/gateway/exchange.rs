@@ -15,8 +15,8 @@ use tapewright_schemas::event::{
 };
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::goal::Goal;
-use super::leg::{Leg, edited};
+use super::goal::RequestTarget;
+use super::leg::{ClientLeg, edited};
 use super::observe::{GatewayExchange, RequestWatch};
 use super::ours::Ours;
 use super::peer::peer;
@@ -51,7 +51,7 @@ impl Gateway {
     pub(crate) async fn exchange(
         self: &Arc<Self>,
         client: Client,
-        goal: Goal,
+        goal: RequestTarget,
         request: Request<Incoming>,
     ) -> Response<Outbound> {
         let arrived = self.clock.now();
@@ -112,7 +112,7 @@ impl Gateway {
         begun: Begun,
         mut parts: http::request::Parts,
         body: Outbound,
-        goal: Goal,
+        goal: RequestTarget,
     ) -> Response<Outbound> {
         let Begun {
             exchange,
@@ -138,7 +138,7 @@ impl Gateway {
         let answer = flooded.unless(goal.origin.send(upstream)).await;
         let came = self.clock.now();
         let in_flight = waiting.over();
-        let asked = answer::Asked {
+        let asked = answer::RequestContext {
             method,
             session_id,
             resumes,
@@ -189,10 +189,10 @@ impl Gateway {
         &self,
         parts: http::request::Parts,
         body: Outbound,
-        goal: &Goal,
+        goal: &RequestTarget,
         is_metadata: bool,
         log: &Log,
-    ) -> (Option<Leg>, Request<Outbound>) {
+    ) -> (Option<ClientLeg>, Request<Outbound>) {
         let is_reverse = goal.ours.is_some();
         let came = (!is_reverse).then(|| (parts.headers.clone(), parts.uri.clone(), parts.version));
         let (origin, changes) = (&goal.origin, &self.changes);
@@ -210,7 +210,7 @@ impl Gateway {
                 .chain(target);
             let edits = edits.filter(|edit| !heads::is_of_version(edit, came.2));
             log.note_all(Direction::ToServer, edits.map(edited));
-            Leg::new(&came.0, came.2, &goes)
+            ClientLeg::new(&came.0, came.2, &goes)
         });
         (leg, goes)
     }
@@ -303,7 +303,7 @@ impl Gateway {
         &self,
         exchange: &Arc<GatewayExchange>,
         in_flight: InFlight,
-        asked: &answer::Asked,
+        asked: &answer::RequestContext,
         answer: Result<Answer, SendError>,
     ) -> Response<Outbound> {
         match answer {

@@ -6,7 +6,7 @@ use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use tapewright_schemas::event::{InPlace, InPlaceCause};
 
-use super::goal::{Goal, Named};
+use super::goal::{LocalAddress, RequestTarget};
 use super::ours::Ours;
 use super::{Gateway, Route};
 use crate::http::body::Outbound;
@@ -49,8 +49,8 @@ impl Handler for Front {
             Ok(found) => found,
             Err(ours) => return gateway.refuse(client, &request, &ours),
         };
-        let ours = Named::by(client, &request);
-        let goal = Goal {
+        let ours = LocalAddress::by(client, &request);
+        let goal = RequestTarget {
             origin,
             ours,
             mount,

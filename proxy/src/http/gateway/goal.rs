@@ -12,23 +12,23 @@ use crate::http::listen::Client;
 use crate::http::origin::{Origin, Scheme};
 
 /// Where one request goes.
-pub(crate) struct Goal {
+pub(crate) struct RequestTarget {
     pub(crate) origin: Arc<Origin>,
     /// The client knows the server under this address, which is ours; `None` where it
     /// knows the server's own.
-    pub(crate) ours: Option<Named>,
+    pub(crate) ours: Option<LocalAddress>,
     /// What the path begins with for us alone, such as `/anthropic`.
     pub(crate) mount: Option<Arc<str>>,
 }
 
 /// An address of ours, as a client named it.
 #[derive(Clone, Debug)]
-pub(crate) struct Named {
+pub(crate) struct LocalAddress {
     scheme: Scheme,
     authority: HeaderValue,
 }
 
-impl Named {
+impl LocalAddress {
     /// What a request names; `None` when that is no text.
     pub(crate) fn by(client: Client, request: &Request<Incoming>) -> Option<Self> {
         let authority = match request.uri().authority() {
@@ -53,7 +53,7 @@ impl Named {
     }
 }
 
-impl Goal {
+impl RequestTarget {
     /// To a server whose own address the client knows.
     pub(crate) fn known(origin: Arc<Origin>) -> Self {
         Self {

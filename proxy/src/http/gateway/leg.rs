@@ -11,7 +11,7 @@ use crate::http::edit::heads::{self, Framing};
 use crate::http::tap::Log;
 
 /// The client's leg of an exchange, and what the server's leg decides about its request.
-pub(crate) struct Leg {
+pub(crate) struct ClientLeg {
     version: Version,
     // Of the request: whether it came in chunks, and what goes on of it.
     was_chunked: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Leg {
     head: HeaderMap,
 }
 
-impl Leg {
+impl ClientLeg {
     pub(super) fn new(came: &HeaderMap, version: Version, goes: &Request<Outbound>) -> Self {
         let is_said = goes.headers().contains_key(CONTENT_LENGTH);
         let exact = goes.body().size_hint().exact();

@@ -2,7 +2,6 @@
 
 mod answer;
 mod background;
-mod beside;
 mod exchange;
 mod front;
 mod goal;
@@ -11,6 +10,7 @@ mod leg;
 mod observe;
 mod ours;
 mod peer;
+mod pending_agent;
 mod request;
 mod run;
 mod waiting;
@@ -43,13 +43,13 @@ use crate::record::Recorder;
 use crate::traces;
 
 pub use self::background::Background;
-pub(crate) use self::beside::beside;
 pub(crate) use self::exchange::note_ours;
 pub(crate) use self::front::{health, is_health};
-pub(crate) use self::goal::Goal;
+pub(crate) use self::goal::RequestTarget;
 pub(crate) use self::observe::GatewayExchange;
 pub(crate) use self::ours::{Ours, head_of};
 pub(crate) use self::peer::peer;
+pub(crate) use self::pending_agent::prepare_agent;
 pub use self::run::{Outcome, ServeError, run, run_beside};
 pub(crate) use self::run::{bind, ending_signals, raise_file_limit, tick};
 

@@ -16,15 +16,15 @@ use tapewright_schemas::event::{Exit, InPlace, InPlaceCause};
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, watch};
 
-use super::beside::beside;
 use super::front::{Front, health};
 use super::ours::Ours;
+use super::pending_agent::prepare_agent;
 use super::{Gateway, Settings};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::http::body::Outbound;
 use crate::http::listen::{
-    Client, Guard, Handler, Limits, ListenAddress, Listener, Phase, Reached, Workers,
+    Client, Guard, Handler, Limits, ListenAddress, Listener, Phase, ReachableAt, Workers,
 };
 use crate::http::metrics::Reading;
 use crate::record::{Durability, Recorder};
@@ -72,7 +72,7 @@ pub fn run(
     settings: Settings,
     recorder: &Arc<Recorder>,
     clock: Clock,
-    listening: impl FnOnce(&Reached, Option<SocketAddr>),
+    listening: impl FnOnce(&ReachableAt, Option<SocketAddr>),
 ) -> Result<Outcome, ServeError> {
     let signals = ending_signals()?;
     serve_until(settings, recorder, clock, signals, |reached, figures| {
@@ -89,9 +89,9 @@ pub fn run_beside(
     settings: Settings,
     recorder: &Arc<Recorder>,
     clock: Clock,
-    agent: impl FnOnce(&Reached) -> Agent,
+    agent: impl FnOnce(&ReachableAt) -> Agent,
 ) -> Result<Option<Exit>, ServeError> {
-    beside(agent)?.until_over(|ends, start| {
+    prepare_agent(agent)?.until_over(|ends, start| {
         serve_until(settings, recorder, clock, ends, |reached, _| start(reached))
     })
 }
@@ -102,7 +102,7 @@ pub(super) fn serve_until(
     recorder: &Arc<Recorder>,
     clock: Clock,
     ends: mpsc::Receiver<i32>,
-    listening: impl FnOnce(&Reached, Option<SocketAddr>) -> Result<(), ServeError>,
+    listening: impl FnOnce(&ReachableAt, Option<SocketAddr>) -> Result<(), ServeError>,
 ) -> Result<Outcome, ServeError> {
     raise_file_limit();
     // Under `synced` exchanges wait for the disk, and others go on meanwhile; what a fault
@@ -164,7 +164,7 @@ async fn serve(
     clock: Clock,
     mut signals: mpsc::Receiver<i32>,
     workers: &Workers,
-    listening: impl FnOnce(&Reached, Option<SocketAddr>) -> Result<(), ServeError>,
+    listening: impl FnOnce(&ReachableAt, Option<SocketAddr>) -> Result<(), ServeError>,
 ) -> Result<Outcome, ServeError> {
     let listener = bind(
         settings.listen.clone(),

@@ -46,7 +46,7 @@ impl fmt::Display for ListenAddress {
 
 /// How clients reach us, once they can.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reached {
+pub enum ReachableAt {
     /// At `scheme://authority`.
     Origin(String),
     /// Through a socket, over HTTP/1.1.
@@ -55,7 +55,7 @@ pub enum Reached {
 
 /// A place that is ours.
 #[derive(Debug)]
-pub(super) enum Bound {
+pub(super) enum BoundListener {
     Tcp(TcpListener),
     Unix(UnixListener, Owned),
 }
@@ -77,7 +77,7 @@ impl Drop for Owned {
     }
 }
 
-impl Bound {
+impl BoundListener {
     pub(super) async fn bind(place: ListenAddress) -> io::Result<Self> {
         match place {
             ListenAddress::Tcp(address) => Ok(Self::Tcp(TcpListener::bind(address).await?)),

@@ -40,7 +40,7 @@ pub(crate) struct Served<H> {
 
 /// Keeps the place of a connection that becomes a tunnel: an extension of its request.
 #[derive(Clone)]
-pub(crate) struct Kept(pub(crate) Arc<Busy>);
+pub(crate) struct TunnelSlot(pub(crate) Arc<Busy>);
 
 /// Which version of HTTP a connection speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,7 +200,7 @@ fn answer<H: Handler>(
 ) -> impl Future<Output = Result<Response<Answer>, CutOff>> + Send + use<H> {
     let busy = slot.begin();
     if *request.method() == Method::CONNECT {
-        let kept = Kept(Arc::new(slot.begin()));
+        let kept = TunnelSlot(Arc::new(slot.begin()));
         request.extensions_mut().insert(kept);
     }
     // Others cannot be told (RFC 9110 §15.2), or hyper has no way to.

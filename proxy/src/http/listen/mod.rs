@@ -23,13 +23,13 @@ use rustls::ServerConfig;
 use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 
-use self::address::{Accepted, Bound};
-use self::ours::Ours;
+use self::address::{Accepted, BoundListener};
+use self::ours::ListeningPlace;
 use self::slots::ConnectionSlots;
 use super::body::Outbound;
 
-pub use self::address::{ListenAddress, Reached};
-pub(crate) use self::connection::{Kept, Served};
+pub use self::address::{ListenAddress, ReachableAt};
+pub(crate) use self::connection::{Served, TunnelSlot};
 pub(crate) use self::guard::{Guard, Refused, comes_from_elsewhere, is_port};
 pub(crate) use self::ours::but_to_us;
 pub(crate) use self::slots::ConnectionSlot;
@@ -96,12 +96,12 @@ pub trait Handler: Clone + Send + Sync + 'static {
 /// A socket that clients can connect to.
 #[derive(Debug)]
 pub struct Listener {
-    socket: Bound,
+    socket: BoundListener,
     tls: Option<Arc<ServerConfig>>,
     limits: Limits,
     connections: AtomicU64,
     // It is not reached through us.
-    ours: Option<Ours>,
+    ours: Option<ListeningPlace>,
 }
 
 /// Where a shutdown is, seen by everything that serves.
@@ -125,7 +125,7 @@ impl Listener {
         limits: Limits,
     ) -> io::Result<Self> {
         Ok(Self {
-            socket: Bound::bind(place.into()).await?,
+            socket: BoundListener::bind(place.into()).await?,
             tls,
             limits,
             connections: AtomicU64::new(0),
@@ -137,7 +137,7 @@ impl Listener {
     #[must_use]
     pub fn ours(mut self) -> Self {
         let place = self.socket.path().is_none().then(|| self.address());
-        self.ours = place.and_then(Result::ok).map(Ours::new);
+        self.ours = place.and_then(Result::ok).map(ListeningPlace::new);
         self
     }
 
@@ -148,11 +148,11 @@ impl Listener {
     }
 
     /// How clients reach us.
-    pub fn reached(&self) -> io::Result<Reached> {
+    pub fn reached(&self) -> io::Result<ReachableAt> {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         Ok(match self.socket.path() {
-            Some(path) => Reached::Socket(path.to_owned()),
-            None => Reached::Origin(format!("{scheme}://{}", self.address()?)),
+            Some(path) => ReachableAt::Socket(path.to_owned()),
+            None => ReachableAt::Origin(format!("{scheme}://{}", self.address()?)),
         })
     }
 

@@ -11,18 +11,18 @@ use tokio::net::TcpStream;
 
 /// A place at which we listen, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Ours(SocketAddr);
+pub(super) struct ListeningPlace(SocketAddr);
 
 static OURS: Mutex<Vec<SocketAddr>> = Mutex::new(Vec::new());
 
-impl Ours {
+impl ListeningPlace {
     pub(super) fn new(address: SocketAddr) -> Self {
         all().push(address);
         Self(address)
     }
 }
 
-impl Drop for Ours {
+impl Drop for ListeningPlace {
     fn drop(&mut self) {
         let mut all = all();
         if let Some(at) = all.iter().position(|one| *one == self.0) {
@@ -85,7 +85,7 @@ mod tests {
     async fn a_place_of_ours_is_refused_until_we_leave_it() {
         let socket = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = socket.local_addr().unwrap();
-        let ours = Ours::new(address);
+        let ours = ListeningPlace::new(address);
         // Another way of writing it.
         let port = address.port();
         for host in ["127.0.0.1", "0.0.0.0", "localhost"] {

@@ -68,14 +68,14 @@ pub(super) fn name(alert: AlertDescription) -> String {
 }
 
 /// A connection with TLS that keeps the alert by which the server ended it.
-pub(super) struct Heard<S> {
+pub(super) struct AlertStream<S> {
     stream: S,
     refusal: Refusal,
     // Why nothing can be written any more, while an alert may still have come before that.
     failed: Option<io::Error>,
 }
 
-impl<S> Heard<S> {
+impl<S> AlertStream<S> {
     pub(super) fn new(stream: S, refusal: Refusal) -> Self {
         Self {
             stream,
@@ -85,7 +85,7 @@ impl<S> Heard<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> Heard<S> {
+impl<S: AsyncRead + Unpin> AlertStream<S> {
     /// Looks for an alert that came before a write failed. What else came is nobody's any more.
     fn poll_look(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let mut scratch = [0; 1_024];
@@ -142,7 +142,7 @@ impl<S: AsyncRead + Unpin> Heard<S> {
 /// How often is looked for an alert behind other data.
 const LOOKS: usize = 64;
 
-impl<S: AsyncRead + Unpin> AsyncRead for Heard<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for AlertStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -156,7 +156,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Heard<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Heard<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for AlertStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::AbortHandle;
 use tokio_rustls::TlsConnector;
 
-use super::alert::{self, Heard, Refusal};
+use super::alert::{self, AlertStream, Refusal};
 use super::{OriginSettings, OriginUrl, Scheme, SendError};
 use crate::http::body::{Gate, Outbound};
 use crate::http::joined::Joined;
@@ -138,7 +138,7 @@ impl Connector {
             .map_err(|source| self.no_tls(source))?;
         let (_, session) = stream.get_ref();
         let http2 = session.alpn_protocol() == Some(b"h2");
-        let stream = Heard::new(stream, refusal.clone());
+        let stream = AlertStream::new(stream, refusal.clone());
         self.speak(stream, socket, refusal, http2).await
     }
 

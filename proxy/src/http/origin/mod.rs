@@ -100,10 +100,10 @@ pub struct Answer {
 /// A hold on a connection. Dropping it ends the exchange: on HTTP/1.1 the connection is
 /// closed, unless [`complete`](Self::complete) said that it can serve another one.
 #[derive(Debug)]
-pub struct Lease(Option<Held>);
+pub struct Lease(Option<LeasedConnection>);
 
 #[derive(Debug)]
-struct Held {
+struct LeasedConnection {
     connection: Connection,
     origin: Arc<Origin>,
     // For how long the server keeps it.
@@ -204,7 +204,7 @@ impl Origin {
     ) -> Result<Answer, (SendError, Option<Box<Request<Outbound>>>)> {
         connection.prepare(&mut request, &self.url);
         self.pool.begin();
-        let mut lease = Lease(Some(Held {
+        let mut lease = Lease(Some(LeasedConnection {
             connection,
             origin: Arc::clone(self),
             keep: LONGEST_IDLE,

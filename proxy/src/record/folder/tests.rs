@@ -16,7 +16,7 @@ use tapewright_schemas::tape::{Ending, Reader};
 
 use super::*;
 use crate::clock::Clock;
-use crate::record::{Over, Recorder, WhenFull};
+use crate::record::{Recorder, RecordingOver, WhenFull};
 
 #[path = "../../../../tests/support/eventually.rs"]
 #[expect(clippy::disallowed_methods, reason = "a test waits for another thread")]
@@ -325,7 +325,7 @@ fn every_event_that_was_recorded_is_on_a_tape_whenever_we_are_killed() {
         assert_eq!(found, sent);
     }
     recorder.finish();
-    assert_eq!(recorder.offer(|| Some(ask(1, 1, 1))), Err(Over));
+    assert_eq!(recorder.offer(|| Some(ask(1, 1, 1))), Err(RecordingOver));
 }
 
 #[test]

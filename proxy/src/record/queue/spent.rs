@@ -63,16 +63,16 @@ mod tests {
 
     /// A message, and what tells that it has not been freed.
     fn message(size: usize) -> (Event, Arc<Vec<u8>>) {
-        struct Held(Arc<Vec<u8>>);
+        struct Tracked(Arc<Vec<u8>>);
 
-        impl AsRef<[u8]> for Held {
+        impl AsRef<[u8]> for Tracked {
             fn as_ref(&self) -> &[u8] {
                 &self.0
             }
         }
 
         let text = Arc::new(vec![b' '; size]);
-        let payload = Payload::Whole(Bytes::from_owner(Held(Arc::clone(&text))));
+        let payload = Payload::Whole(Bytes::from_owner(Tracked(Arc::clone(&text))));
         let end = LineEnd::Lf;
         let body = EventBody::message(payload, end);
         (Event::new(Offset(0), Direction::ToServer, body), text)

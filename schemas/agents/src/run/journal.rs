@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tapewright_models::agent_cassette::{
-    Said, Tokens, ToolCall, ToolOutcome, Trace, Turn, UserTurn,
+    ModelReply, Tokens, ToolCall, ToolOutcome, Trace, Turn, UserTurn,
 };
 use tapewright_models::conversation::{Response, Usage};
 
@@ -64,7 +64,9 @@ impl Journal {
 
     /// The model has answered, after so many milliseconds if that is known.
     pub(super) fn answers(&mut self, response: &Response, latency_ms: Option<u64>) {
-        self.trace.answers.push(Said::of(response, latency_ms));
+        self.trace
+            .answers
+            .push(ModelReply::of(response, latency_ms));
     }
 
     /// A tool is called; its place among the calls.

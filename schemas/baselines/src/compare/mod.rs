@@ -4,12 +4,12 @@
 //! the table of the format; what the same model shows against itself is noise.
 
 mod arguments;
+mod aspect;
 mod calls;
 mod content;
 mod entry;
 mod identity;
 mod noise;
-mod place;
 
 use tapewright_models::agent_cassette::Ended;
 

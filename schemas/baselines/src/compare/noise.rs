@@ -6,9 +6,9 @@
 
 use std::collections::BTreeSet;
 
+use super::aspect::Aspect;
 use super::differences;
 use super::entry::{Change, Severity};
-use super::place::Place;
 use crate::file::{Answer, Exchange};
 
 /// Every difference between two exchanges, and whether it is noise.
@@ -17,8 +17,8 @@ pub(super) fn changes(before: &Exchange, after: &Exchange) -> Vec<(Change, bool)
     if before.variants.is_empty() && after.variants.is_empty() {
         return first.into_iter().map(|change| (change, false)).collect();
     }
-    let known = Known::of(before, after);
-    let mut told: BTreeSet<Place> = BTreeSet::new();
+    let known = ObservedDifferences::of(before, after);
+    let mut told: BTreeSet<Aspect> = BTreeSet::new();
     let mut all = Vec::new();
     for change in first {
         told.extend(change.places());
@@ -39,14 +39,14 @@ pub(super) fn changes(before: &Exchange, after: &Exchange) -> Vec<(Change, bool)
 }
 
 /// Where answers differ.
-struct Known {
+struct ObservedDifferences {
     /// Within one side.
-    itself: BTreeSet<Place>,
+    itself: BTreeSet<Aspect>,
     /// Between the sides, for each pair of runs.
-    pairs: Vec<BTreeSet<Place>>,
+    pairs: Vec<BTreeSet<Aspect>>,
 }
 
-impl Known {
+impl ObservedDifferences {
     fn of(before: &Exchange, after: &Exchange) -> Self {
         let mut itself = BTreeSet::new();
         for side in [before, after] {
@@ -70,12 +70,12 @@ impl Known {
         let places = change.places();
         let varies = !places.is_empty() && places.iter().all(|place| self.itself.contains(place));
         let (_, severity) = change.class();
-        let agrees = |place: &Place| self.pairs.iter().any(|pair| !pair.contains(place));
+        let agrees = |place: &Aspect| self.pairs.iter().any(|pair| !pair.contains(place));
         varies && (severity != Severity::Fail || places.iter().all(agrees))
     }
 }
 
-fn places(one: &Answer, other: &Answer) -> BTreeSet<Place> {
+fn places(one: &Answer, other: &Answer) -> BTreeSet<Aspect> {
     let changes = differences(one, other);
     changes.iter().flat_map(Change::places).collect()
 }

@@ -4,7 +4,7 @@ mod fingerprint;
 mod path;
 mod read;
 mod recorded;
-mod said;
+mod reply;
 mod stale;
 mod view;
 mod write;
@@ -15,8 +15,8 @@ use serde_json::Value;
 
 pub use fingerprint::fingerprint;
 pub use path::file_names;
-pub use said::{Ended, Said};
-pub use stale::{Asked, Stale};
+pub use reply::{Ended, ModelReply};
+pub use stale::{AgentInputs, Stale};
 
 /// What stands in `schema_version`.
 pub const VERSION: &str = "v1";
@@ -57,9 +57,9 @@ pub struct Trace {
     /// The last text of the model; empty where the run ended before there was one.
     pub final_response: String,
     /// The run in numbers.
-    pub conversation: Talk,
+    pub conversation: RunStats,
     /// Every answer of the model, in order; empty where they were not kept.
-    pub answers: Vec<Said>,
+    pub answers: Vec<ModelReply>,
 }
 
 /// One tool that the model asked for.
@@ -96,7 +96,7 @@ pub struct ToolOutcome {
 
 /// A run in numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Talk {
+pub struct RunStats {
     /// The tokens that it took.
     pub tokens: Tokens,
     /// How long it took, in milliseconds.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    AgentCassette, Ended, Said, StopReason, Talk, Tokens, ToolCall, ToolOutcome, Trace, Turn,
-    UserTurn, VERSION,
+    AgentCassette, Ended, ModelReply, RunStats, StopReason, Tokens, ToolCall, ToolOutcome, Trace,
+    Turn, UserTurn, VERSION,
 };
 use crate::read::{Members, Problem, ReadError, json};
 
@@ -81,10 +81,10 @@ fn servers(members: &mut Members) -> Result<BTreeMap<String, String>, ReadError>
     found.rest().into_iter().map(one).collect()
 }
 
-fn said(value: Value) -> Result<Said, ReadError> {
+fn said(value: Value) -> Result<ModelReply, ReadError> {
     let mut members = Members::of(value)?;
     let finish = members.needed_text("finish_reason")?;
-    Ok(Said {
+    Ok(ModelReply {
         content: members.list("content")?,
         tool_calls: members.count("tool_calls")?.unwrap_or(0),
         ended: Ended::of_name(&finish)
@@ -118,7 +118,7 @@ fn outcome(value: Value) -> Result<ToolOutcome, ReadError> {
     })
 }
 
-fn talk(mut members: Members) -> Result<Talk, ReadError> {
+fn talk(mut members: Members) -> Result<RunStats, ReadError> {
     let mut counts = needed(&mut members, "tokens")?;
     let tokens = tokens(&mut counts).map_err(|error| error.under("tokens"))?;
     let stop_reason = match members.text("stop_reason")? {
@@ -126,7 +126,7 @@ fn talk(mut members: Members) -> Result<Talk, ReadError> {
         Some(name) => StopReason::of_name(&name)
             .ok_or_else(|| ReadError::expected("a known reason").under("stop_reason"))?,
     };
-    Ok(Talk {
+    Ok(RunStats {
         tokens,
         duration_ms: needed_count(&mut members, "duration_ms")?,
         message_count: needed_count(&mut members, "message_count")?,

@@ -10,7 +10,8 @@ use tapewright_schemas::event::Offset;
 use tapewright_schemas::slices::Part as _;
 
 use super::{
-    AgentCassette, Said, StopReason, Talk, Tokens, ToolCall, ToolOutcome, Trace, Turn, UserTurn,
+    AgentCassette, ModelReply, RunStats, StopReason, Tokens, ToolCall, ToolOutcome, Trace, Turn,
+    UserTurn,
 };
 use crate::conversation::{
     Block, Content, Input, Media, MediaKind, Message, Request, Response, Role, Source, ToolResult,
@@ -301,7 +302,7 @@ impl Run {
             .min()
             .unwrap_or(last.began);
         let said = std::mem::take(&mut trace.conversation.turns);
-        trace.conversation = Talk {
+        trace.conversation = RunStats {
             tokens: Tokens {
                 prompt,
                 completion,
@@ -320,14 +321,14 @@ impl Run {
 
 /// What the model said in each call of the run. Where some of them are not on the recording,
 /// the calls of tools cannot be told apart by answer, and there are none.
-fn answers(own: &[&Call], tool_calls: usize) -> Vec<Said> {
+fn answers(own: &[&Call], tool_calls: usize) -> Vec<ModelReply> {
     let mut own = own.to_vec();
     own.sort_by_key(|call| call.began);
     let said = |call: &&Call| {
         let took = call.ended.since(call.began).0 / 1_000;
-        Said::of(&call.response, Some(took))
+        ModelReply::of(&call.response, Some(took))
     };
-    let all: Vec<Said> = own.iter().map(said).collect();
+    let all: Vec<ModelReply> = own.iter().map(said).collect();
     let counted: u64 = all.iter().map(|said| said.tool_calls).sum();
     if counted == tool_calls as u64 {
         all

@@ -5,7 +5,7 @@ use crate::keys::hide_keys;
 
 /// What a suite asks for.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct AgentInputs<'a> {
     /// The name of the test.
     pub agent: &'a str,
     /// The model.
@@ -37,7 +37,7 @@ pub struct Stale {
 impl AgentCassette {
     /// Whether what the suite asks for is what was recorded; the first difference counts.
     /// Keys are hidden on both sides, since they were when the cassette was written.
-    pub fn check(&self, asked: &Asked<'_>) -> Result<(), Stale> {
+    pub fn check(&self, asked: &AgentInputs<'_>) -> Result<(), Stale> {
         let fields = [
             ("model", Some(self.model.as_str()), Some(asked.model)),
             (

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{AgentCassette, Said, Talk, ToolCall, ToolOutcome, UserTurn, VERSION};
+use super::{AgentCassette, ModelReply, RunStats, ToolCall, ToolOutcome, UserTurn, VERSION};
 use crate::keys::hide_keys;
 use crate::write::put;
 
@@ -50,7 +50,7 @@ impl super::Trace {
     }
 }
 
-fn said(said: &Said) -> Value {
+fn said(said: &ModelReply) -> Value {
     let mut map = Map::new();
     map.insert("content".into(), said.content.clone().into());
     map.insert("tool_calls".into(), said.tool_calls.into());
@@ -87,7 +87,7 @@ fn outcomes(results: &[ToolOutcome]) -> Vec<Value> {
     results.iter().map(one).collect()
 }
 
-fn talk(talk: &Talk) -> Value {
+fn talk(talk: &RunStats) -> Value {
     let turns: Vec<Value> = talk
         .turns
         .iter()

@@ -103,12 +103,12 @@ pub enum CallStep {
     /// What began with this event was none.
     WasNone(u64),
     /// One is over.
-    Ended(Box<ModelCall>, Said),
+    Ended(Box<ModelCall>, CallBodies),
 }
 
 /// What was said in a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct CallBodies {
     /// The body of the request.
     pub request: Body,
     /// The body of the response; a stream as the response that it adds up to.

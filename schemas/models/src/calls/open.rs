@@ -5,7 +5,7 @@ use tapewright_schemas::event::{
 };
 use tapewright_schemas::listing::Body;
 
-use super::{CallEnd, ModelCall, Said, UseSeen};
+use super::{CallBodies, CallEnd, ModelCall, UseSeen};
 use crate::conversation::{Content, Request, Response, Role, StreamEvent, ToolUse};
 use crate::links::digest;
 use crate::read::ReadError;
@@ -23,7 +23,7 @@ pub(super) struct Open {
     // The body says that it is JSON-RPC, on a path of a model.
     is_mcp: bool,
     // What was said, where it is kept.
-    said: Option<Said>,
+    said: Option<CallBodies>,
 }
 
 /// How the response is read.
@@ -65,7 +65,7 @@ impl Open {
             told,
             response: Reading::Nothing,
             is_mcp: false,
-            said: with_bodies.then(Said::default),
+            said: with_bodies.then(CallBodies::default),
         }
     }
 
@@ -243,7 +243,7 @@ impl Open {
     }
 
     /// What is to be told of it; nothing where it was MCP.
-    pub(super) fn into_call(mut self) -> Option<(ModelCall, Said)> {
+    pub(super) fn into_call(mut self) -> Option<(ModelCall, CallBodies)> {
         if self.is_mcp {
             return None;
         }

@@ -26,7 +26,7 @@ pub struct Linker {
     parts: Vec<Part>,
     uses: Vec<Use>,
     done: Vec<ToolCall>,
-    told: Told,
+    told: ResultTimes,
     passed_over: u64,
 }
 
@@ -54,14 +54,14 @@ struct Use {
 
 /// When models were told results, by the id of the use, or by the name of the tool in order.
 #[derive(Debug, Default)]
-struct Told {
+struct ResultTimes {
     by_id: HashMap<String, u64>,
     by_name: HashMap<String, Vec<u64>>,
 }
 
 /// What became of one tool use.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolAsked {
+pub struct LinkedToolUse {
     /// The tape, in the order in which tapes were taken.
     pub part: usize,
     /// The call of the model, by the number of its first event.
@@ -71,12 +71,12 @@ pub struct ToolAsked {
     /// The name that the model used.
     pub name: String,
     /// What became of it.
-    pub fate: Fate,
+    pub fate: ToolUseOutcome,
 }
 
 /// What became of a tool use.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum ToolUseOutcome {
     /// A `tools/call` carried it out.
     Called {
         /// The request.
@@ -127,7 +127,7 @@ impl How {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
     /// Every tool use of a model, in order.
-    pub asked: Vec<ToolAsked>,
+    pub asked: Vec<LinkedToolUse>,
     /// Every `tools/call` that no model asked for, in order.
     pub unasked: Vec<ToolCall>,
     /// How many more of both there were than are looked at.
@@ -230,13 +230,13 @@ impl Linker {
                     *linked = true;
                 }
                 let by = self.done.get(at)?.clone();
-                Some(Fate::Called { by, how })
+                Some(ToolUseOutcome::Called { by, how })
             });
             let fate = called.unwrap_or(match one.until_us {
-                Some(_) => Fate::Elsewhere,
-                None => Fate::Never,
+                Some(_) => ToolUseOutcome::Elsewhere,
+                None => ToolUseOutcome::Never,
             });
-            asked.push(ToolAsked {
+            asked.push(LinkedToolUse {
                 part: one.part,
                 call_seq: one.call_seq,
                 id: one.id,
@@ -256,7 +256,7 @@ impl Linker {
     }
 }
 
-impl Told {
+impl ResultTimes {
     fn note(&mut self, id: Option<&str>, name: Option<&str>, at_us: u64) {
         if let Some(id) = id {
             self.by_id.entry(id.to_owned()).or_insert(at_us);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tapewright_schemas::conversation::{AskedBy, CarriedOut, ToolUseRow, shown};
 use tapewright_schemas::listing::AskedFor;
 
-use super::{Fate, Links, ToolAsked};
+use super::{LinkedToolUse, Links, ToolUseOutcome};
 
 /// What is linked on one tape.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ impl Links {
         let name = |part: usize| files.get(part).cloned().unwrap_or_default();
         let mut parts = vec![PartLinks::default(); files.len()];
         for one in self.asked {
-            if let Fate::Called { by, how } = &one.fate
+            if let ToolUseOutcome::Called { by, how } = &one.fate
                 && let Some(part) = parts.get_mut(by.part)
             {
                 let asked_by = AskedBy {
@@ -46,14 +46,14 @@ impl Links {
     }
 }
 
-fn used(one: ToolAsked, name: impl Fn(usize) -> String, has_all: bool) -> ToolUseRow {
+fn used(one: LinkedToolUse, name: impl Fn(usize) -> String, has_all: bool) -> ToolUseRow {
     let mut row = ToolUseRow {
         id: one.id,
         name: one.name,
         ..ToolUseRow::default()
     };
     match one.fate {
-        Fate::Called { by, how } => {
+        ToolUseOutcome::Called { by, how } => {
             row.fate = Some("called");
             (row.how, row.guess) = (Some(how.name()), how.is_guess());
             row.by = Some(CarriedOut {
@@ -63,8 +63,8 @@ fn used(one: ToolAsked, name: impl Fn(usize) -> String, has_all: bool) -> ToolUs
                 tool: by.tool,
             });
         }
-        Fate::Elsewhere => row.fate = has_all.then_some("elsewhere"),
-        Fate::Never => row.fate = has_all.then_some("never"),
+        ToolUseOutcome::Elsewhere => row.fate = has_all.then_some("elsewhere"),
+        ToolUseOutcome::Never => row.fate = has_all.then_some("never"),
     }
     row
 }

@@ -114,9 +114,9 @@ fn of_more_calls_than_are_looked_at_the_rest_is_counted() {
 /// How each use was carried out, and by which request.
 fn told(links: &Links) -> Vec<String> {
     let all = links.asked.iter().map(|one| match &one.fate {
-        Fate::Called { by, how } => format!("{} {}#{}", how.name(), by.server, by.seq),
-        Fate::Elsewhere => "elsewhere".to_owned(),
-        Fate::Never => "never".to_owned(),
+        ToolUseOutcome::Called { by, how } => format!("{} {}#{}", how.name(), by.server, by.seq),
+        ToolUseOutcome::Elsewhere => "elsewhere".to_owned(),
+        ToolUseOutcome::Never => "never".to_owned(),
     });
     all.collect()
 }
@@ -168,7 +168,7 @@ fn name_and_arguments_prove_it_where_nothing_else_fits_and_are_a_guess_where_it_
         ["arguments fs#1", "order fs#2", "order fs#3", "name fs#4"]
     );
     let guesses = links.asked.iter().map(|one| match &one.fate {
-        Fate::Called { how, .. } => how.is_guess(),
+        ToolUseOutcome::Called { how, .. } => how.is_guess(),
         _ => false,
     });
     assert_eq!(guesses.collect::<Vec<_>>(), [false, true, true, true]);
@@ -246,7 +246,7 @@ proptest! {
         let mut seen: Vec<u64> = links.unasked.iter().map(|call| call.seq).collect();
         for (one, asked) in links.asked.iter().zip(&models) {
             prop_assert_eq!(one.call_seq, asked.seq);
-            if let Fate::Called { by, how } = &one.fate {
+            if let ToolUseOutcome::Called { by, how } = &one.fate {
                 seen.push(by.seq);
                 let meant = by.marks.iter().any(|mark| Some(mark) == one.id.as_ref());
                 prop_assert_eq!(meant, *how == How::Id);

@@ -9,7 +9,7 @@ use super::window::Window;
 use super::{Moment, Reader};
 use crate::cassette::finisher::Finisher;
 use crate::cassette::read::{
-    Aside, Cassette, Entry, RecordedExchange, RecordedSession, Unanswered,
+    BareHttpExchange, Cassette, Entry, RecordedExchange, RecordedSession, Unanswered,
 };
 use crate::cassette::timeline::Timeline;
 use crate::event::Event;
@@ -150,7 +150,7 @@ impl Noted {
             }
             "http" => {
                 let after = after(&element);
-                let aside = Aside::read(text, element).ok()?;
+                let aside = BareHttpExchange::read(text, element).ok()?;
                 rest.http.extend(aside.map(|aside| (after, aside)));
             }
             _ => rest.sessions.push(RecordedSession::read(&element)),

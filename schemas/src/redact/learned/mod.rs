@@ -29,7 +29,7 @@ pub(super) struct Secret {
 /// The secrets of one tape that are known by their value.
 #[derive(Default)]
 pub(super) struct Learned {
-    values: HashMap<Box<[u8]>, Kept, RandomState>,
+    values: HashMap<Box<[u8]>, LearnedSecret, RandomState>,
     index: Index,
     bytes: usize,
     // Counts what was learned; never becomes less.
@@ -42,7 +42,7 @@ pub(super) struct Learned {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+struct LearnedSecret {
     secret: Secret,
     reach: Reach,
     seen: u64,
@@ -92,7 +92,7 @@ impl Learned {
             kind,
             mark: mark(value),
         };
-        let kept = Kept {
+        let kept = LearnedSecret {
             secret,
             reach,
             seen: self.tick,
@@ -138,7 +138,7 @@ impl Learned {
             .map(|(value, kept)| (&**value, kept.secret.kind))
     }
 
-    fn keep(&mut self, value: Box<[u8]>, kept: Kept) {
+    fn keep(&mut self, value: Box<[u8]>, kept: LearnedSecret) {
         self.bytes += value.len();
         let secret = kept.secret;
         match (kept.reach, std::str::from_utf8(&value)) {

@@ -8,8 +8,8 @@ use tapewright_corpus::migration::Doctor;
 use tapewright_corpus::missing_resource::NO_SUCH_URI;
 use tapewright_proxy::bridge::{Remote, RemoteSettings};
 use tapewright_proxy::client::{
-    Answer, Asked, Client, ClientError, FIRST_STATELESS, LATEST_HANDSHAKE, Opening, Revision,
-    Settings,
+    Answer, Client, ClientError, FIRST_STATELESS, LATEST_HANDSHAKE, Opening, Revision,
+    ServerRequest, Settings,
 };
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::http::origin::Origin;
@@ -242,7 +242,7 @@ impl Asking<'_> {
 }
 
 /// Answers of a client that has no roots, no model and nobody to ask.
-fn offered(asked: &Asked<'_>) -> Answer {
+fn offered(asked: &ServerRequest<'_>) -> Answer {
     match asked.method {
         "roots/list" => Answer::Result(r#"{"roots":[]}"#.to_owned()),
         "elicitation/create" => Answer::Result(r#"{"action":"decline"}"#.to_owned()),

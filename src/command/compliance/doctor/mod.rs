@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use tapewright_corpus::migration::{Doctor, Finding, Status};
-use tapewright_corpus::official::Ours;
+use tapewright_corpus::official::OurRule;
 
 use super::official::{Official, OfficialArguments};
 use crate::command::duration;
@@ -21,7 +21,7 @@ use crate::files::{Recording, folder};
 use crate::log::LogArguments;
 use crate::report;
 use crate::report::compliance::doctor as told;
-use crate::report::formats::{Told as _, github, junit, markdown};
+use crate::report::formats::{Reportable as _, github, junit, markdown};
 
 /// Find what must change for a later protocol revision
 ///
@@ -116,8 +116,8 @@ impl Examined {
     }
 
     /// The cases as rules that hold or do not, for whoever compares.
-    fn as_rules(&self) -> Vec<Ours> {
-        let rule = |finding: &Finding| Ours {
+    fn as_rules(&self) -> Vec<OurRule> {
+        let rule = |finding: &Finding| OurRule {
             rule: finding.case.id.to_owned(),
             holds: match finding.status {
                 Status::Pass => Some(true),

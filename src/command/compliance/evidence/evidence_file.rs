@@ -22,7 +22,7 @@ use crate::files::{self, Contents, Recording};
 
 /// What is known of the whole recording.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct RecordingFacts {
     /// By every rule: code, side and words of each finding.
     findings: BTreeSet<(Code, Side, String)>,
     /// Whether it can be replayed.
@@ -38,7 +38,7 @@ pub(super) struct Source {
     capture: Option<Capture>,
     // The events that belong together, each by its place.
     parts: Vec<Vec<usize>>,
-    pub(super) known: Known,
+    pub(super) known: RecordingFacts,
 }
 
 /// A kind of file, and how parts of the recording get into it.
@@ -57,7 +57,7 @@ pub(super) trait EvidenceFile {
 
     /// Whether the text, judged anew, shows the finding and no other than these, and can be
     /// replayed where the whole recording can.
-    fn shows(&self, text: Vec<u8>, finding: &Finding, known: &Known) -> bool {
+    fn shows(&self, text: Vec<u8>, finding: &Finding, known: &RecordingFacts) -> bool {
         let replays = !known.replays || Script::load(text.clone()).is_ok();
         let told = |one: &Finding| (one.code, one.side, one.detail.clone());
         let alone = |code| {
@@ -106,7 +106,7 @@ impl Source {
         })?;
         let (_, text) = files::whole(path)?;
         let told = |one: Finding| (one.code, one.side, one.detail);
-        let known = Known {
+        let known = RecordingFacts {
             replays: Script::load(text.clone()).is_ok(),
             findings: findings(text, Selection::all())
                 .unwrap_or_default()

@@ -17,7 +17,7 @@ use super::{Arguments, LIMIT, gates, opening};
 use crate::command::run::is_ci;
 use crate::command::suites::Ready;
 use crate::corpus::Run;
-use crate::corpus::live::{Asker, Manner, Target};
+use crate::corpus::live::{AskOptions, Asker, Target};
 use crate::corpus::versions::Versions;
 use crate::report::{self, Mistake};
 use crate::suite::live::{self, Reached};
@@ -97,7 +97,7 @@ impl Arguments {
         let Some(Reached { upstream, origin }) = live::reached(server, options)? else {
             return Ok(None);
         };
-        let manner = Manner {
+        let manner = AskOptions {
             rules: Arc::clone(&options.rules),
             timeout: self.choice.timeout,
             limit: LIMIT,

@@ -21,12 +21,12 @@ pub(crate) use self::scored::{Gate, Judged, Other, Scored};
 use crate::command::record::config::label;
 use crate::command::redaction;
 use crate::corpus::captured::{self, Question};
-use crate::corpus::live::{Asker, Manner, Target};
+use crate::corpus::live::{AskOptions, Asker, Target};
 use crate::corpus::versions::Versions;
 use crate::exit::Exit;
 use crate::files::NewFile;
 use crate::report;
-use crate::report::formats::{Told as _, github, html, junit, markdown};
+use crate::report::formats::{Reportable as _, github, html, junit, markdown};
 
 /// How long all questions together may take.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -101,7 +101,7 @@ impl Arguments {
         let version = asked.map(|text| versions.named(text)).transpose()?;
         let mut settings = self.redaction.settings();
         settings.values.extend(self.server.secrets()?);
-        let manner = Manner {
+        let manner = AskOptions {
             rules: Arc::new(redaction::rules(&settings)?),
             timeout: self.choice.timeout,
             limit: LIMIT,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tapewright_corpus::official::Ours;
+use tapewright_corpus::official::OurRule;
 use tapewright_corpus::plan::{Inapplicable, State};
 use tapewright_corpus::rule::{RegisteredRule, Severity};
 use tapewright_corpus::score::{self, Scorecard};
@@ -137,7 +137,7 @@ impl Scored {
     }
 
     /// What became of each rule, for whoever asked the same server.
-    pub(crate) fn as_rules(&self) -> Vec<Ours> {
+    pub(crate) fn as_rules(&self) -> Vec<OurRule> {
         let ours = |one: &Judged| {
             let (holds, detail) = match &one.state {
                 State::Pass { .. } => (Some(true), String::new()),
@@ -148,7 +148,7 @@ impl Scored {
                 State::Untested(why) => (None, why.to_string()),
                 State::Inapplicable(why) => (None, why.to_string()),
             };
-            Ours {
+            OurRule {
                 rule: one.rule.id.clone(),
                 holds,
                 detail,

@@ -9,11 +9,11 @@ use tapewright_replay::diff::{self, Change, Compared, DiffOptions, Found};
 
 use super::Spec;
 use crate::command::mcp::answer::{Answer, shortened};
-use crate::command::mcp::cursor::{Place, Question};
+use crate::command::mcp::cursor::{Question, RowPosition};
 use crate::command::mcp::page::{Page, Row};
 use crate::command::mcp::{Sources, asked};
 use crate::command::replay::load;
-use crate::report::diff::{Differences, Differing, Lacks, Of};
+use crate::report::diff::{Differences, Differing, IncompleteReason, Of};
 use crate::report::{self, Mistake, safe};
 
 pub(super) const SPEC: Spec = Spec {
@@ -31,7 +31,7 @@ pub(super) const SPEC: Spec = Spec {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct Arguments {
     before: String,
     after: String,
     #[serde(default)]
@@ -101,7 +101,7 @@ fn output() -> Value {
 }
 
 fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
-    let asked: Asked = asked::read(arguments)?;
+    let asked: Arguments = asked::read(arguments)?;
     let mut question = Question::of(SPEC.name)
         .about(&asked.exact)
         .about(&asked.ignore);
@@ -133,13 +133,13 @@ fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answ
     let mut page = Page::new(after, asked::rows(asked.limit));
     for (place, one) in (0..).zip(&found.exchanges) {
         if one.change != Change::Same {
-            page.offer(Place(place, 0), || row(one));
+            page.offer(RowPosition(place, 0), || row(one));
         }
     }
     let rows = page.finish();
     let mut latency = json!(found.latency);
     shortened(&mut latency);
-    let incomplete = [earlier, later].map(|script| Lacks::of(script));
+    let incomplete = [earlier, later].map(|script| IncompleteReason::of(script));
     let differing = differing(&asked, found, incomplete);
     let text = report::mcp::differences(&differing, &rows.lines);
     let told = json!({
@@ -156,7 +156,11 @@ fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answ
     Ok(Answer::new(told, text).going_on(&question, rows.next))
 }
 
-fn differing(asked: &Asked, found: Found, incomplete: [Option<Lacks>; 2]) -> Differing<'_> {
+fn differing(
+    asked: &Arguments,
+    found: Found,
+    incomplete: [Option<IncompleteReason>; 2],
+) -> Differing<'_> {
     let of = Of::Server(String::new());
     Differing {
         before: asked.before.as_ref(),

@@ -8,8 +8,8 @@ use tapewright_schemas::redact::Redactor;
 
 use super::{Spec, find};
 use crate::command::mcp::answer::{Answer, Piece, piece};
-use crate::command::mcp::cursor::{Place, Question};
-use crate::command::mcp::one::{ShownExchange, Which};
+use crate::command::mcp::cursor::{Question, RowPosition};
+use crate::command::mcp::one::{ExchangeSelector, ShownExchange};
 use crate::command::mcp::{Sources, asked};
 use crate::report;
 
@@ -34,7 +34,7 @@ const LEAST: usize = 1 << 10;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct Arguments {
     recording: String,
     seq: Option<u64>,
     id: Option<String>,
@@ -48,7 +48,7 @@ fn input() -> Value {
         "max_bytes": { "type": "integer", "minimum": 1, "maximum": MOST, "default": PIECE, "description": "How much to tell at once." },
         "cursor": asked::cursor(),
     });
-    Which::schema(
+    ExchangeSelector::schema(
         "Place of its request, its answer, or a notification about it.",
         members,
     )
@@ -90,8 +90,8 @@ fn output() -> Value {
 }
 
 fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
-    let asked: Asked = asked::read(arguments)?;
-    let which = Which::of(asked.seq, asked.id, asked.session)?;
+    let asked: Arguments = asked::read(arguments)?;
+    let which = ExchangeSelector::of(asked.seq, asked.id, asked.session)?;
     let shown = ShownExchange::find(sources, &asked.recording, &which)?;
     let question = Question::of(SPEC.name)
         .about(&shown.found.name)
@@ -109,16 +109,16 @@ pub(in crate::command::mcp) fn of(
     name: &str,
     seq: u64,
 ) -> anyhow::Result<Answer> {
-    let shown = ShownExchange::find(sources, name, &Which::Seq(seq))?;
+    let shown = ShownExchange::find(sources, name, &ExchangeSelector::Seq(seq))?;
     let question = Question::of("resource");
-    answer(&shown, sources, &question, Place::default(), MOST)
+    answer(&shown, sources, &question, RowPosition::default(), MOST)
 }
 
 fn answer(
     shown: &ShownExchange,
     sources: &Sources,
     question: &Question,
-    Place(asked, answered): Place,
+    RowPosition(asked, answered): RowPosition,
     most: usize,
 ) -> anyhow::Result<Answer> {
     let said = shown.said(sources)?;
@@ -150,7 +150,7 @@ fn answer(
     let next = |piece: Option<Piece>| piece.and_then(|piece| piece.next).map(|at| at as u64);
     let next = match (next(request), next(reply)) {
         (None, None) => None,
-        (asked, answered) => Some(Place(
+        (asked, answered) => Some(RowPosition(
             asked.unwrap_or(u64::MAX),
             answered.unwrap_or(u64::MAX),
         )),

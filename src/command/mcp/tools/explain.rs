@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::Spec;
 use crate::command::explain;
 use crate::command::mcp::answer::Answer;
-use crate::command::mcp::cursor::{Place, Question};
+use crate::command::mcp::cursor::{Question, RowPosition};
 use crate::command::mcp::page::{Page, Row};
 use crate::command::mcp::{Sources, asked};
 use crate::report;
@@ -25,7 +25,7 @@ pub(super) const SPEC: Spec = Spec {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct Arguments {
     code: Option<String>,
     limit: Option<usize>,
     cursor: Option<String>,
@@ -57,7 +57,7 @@ fn output() -> Value {
 }
 
 fn call(_: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
-    let asked: Asked = asked::read(arguments)?;
+    let asked: Arguments = asked::read(arguments)?;
     let question = Question::of(SPEC.name);
     if let Some(code) = &asked.code {
         let page = explain::page(code)?;
@@ -69,7 +69,7 @@ fn call(_: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
     let after = after.map(|cursor| question.place(cursor)).transpose()?;
     let mut page = Page::new(after, asked::rows(asked.limit));
     for (place, (code, about)) in (0..).zip(explain::codes()) {
-        page.offer(Place(place, 0), || Row {
+        page.offer(RowPosition(place, 0), || Row {
             line: format!("{code}  {about}"),
             value: json!({ "code": code, "about": about }),
         });

@@ -12,7 +12,7 @@ use tapewright_schemas::tape::Ending;
 
 use super::Spec;
 use crate::command::mcp::answer::{Answer, shortened};
-use crate::command::mcp::cursor::{Place, Question, mark};
+use crate::command::mcp::cursor::{Question, RowPosition, mark};
 use crate::command::mcp::page::{Page, Row};
 use crate::command::mcp::{Sources, asked};
 use crate::command::show;
@@ -38,7 +38,7 @@ pub(super) const SPEC: Spec = Spec {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct Arguments {
     recording: String,
     #[serde(default)]
     filter: Vec<String>,
@@ -134,7 +134,7 @@ fn beside() -> Value {
 }
 
 fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
-    let asked: Asked = asked::read(arguments)?;
+    let asked: Arguments = asked::read(arguments)?;
     let filter = filter(&asked.filter)?;
     let (found, recording) = sources.recordings.read(&asked.recording)?;
     let (kind, timed, header) = (recording.kind(), recording.timed(), recording.header());
@@ -194,11 +194,11 @@ fn filter(words: &[String]) -> Result<Filter, Mistake> {
 }
 
 /// Where a line stands: at its first event.
-fn place(entry: &Entry) -> Place {
+fn place(entry: &Entry) -> RowPosition {
     match entry {
-        Entry::Exchange { row, .. } => Place(row.request_seq, mark(&("", &row.id, row.from))),
-        Entry::Model { row, .. } => Place(row.request_seq, mark(&("model", &row.id, ""))),
-        Entry::Beside(note) => Place(note.seq, mark(&(note.kind.name(), &note.id, ""))),
+        Entry::Exchange { row, .. } => RowPosition(row.request_seq, mark(&("", &row.id, row.from))),
+        Entry::Model { row, .. } => RowPosition(row.request_seq, mark(&("model", &row.id, ""))),
+        Entry::Beside(note) => RowPosition(note.seq, mark(&(note.kind.name(), &note.id, ""))),
     }
 }
 

@@ -8,7 +8,7 @@ use tapewright_compliance::{Outcome, Selection, table};
 use super::Spec;
 use crate::command::compliance::{Question as Judging, Server, Verdicts, judge};
 use crate::command::mcp::answer::{Answer, cut, shortened};
-use crate::command::mcp::cursor::{Place, Question};
+use crate::command::mcp::cursor::{Question, RowPosition};
 use crate::command::mcp::page::{Page, Row};
 use crate::command::mcp::{Sources, asked};
 use crate::report;
@@ -32,7 +32,7 @@ const NOTE: usize = 500;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct Arguments {
     recording: String,
     #[serde(default = "yes")]
     all: bool,
@@ -96,7 +96,7 @@ fn output() -> Value {
 }
 
 fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
-    let asked: Asked = asked::read(arguments)?;
+    let asked: Arguments = asked::read(arguments)?;
     let (found, recording) = sources.recordings.read(&asked.recording)?;
     let question = Question::of(SPEC.name)
         .about(&found.name)
@@ -151,7 +151,7 @@ fn rows(verdicts: &Verdicts, page: &mut Page) {
     for (session, server) in (0_u64..).zip(&verdicts.servers) {
         for (rule, outcome) in (0_u64..).zip(&server.outcomes) {
             for (index, _) in outcome.findings.iter().enumerate() {
-                let place = Place((session << SESSION_BITS) | rule, index as u64);
+                let place = RowPosition((session << SESSION_BITS) | rule, index as u64);
                 page.offer_if(place, || row(server, outcome, index));
             }
         }

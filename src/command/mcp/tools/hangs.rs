@@ -12,7 +12,7 @@ use super::Spec;
 use super::inspect::HANG_AFTER;
 use crate::command::inspect;
 use crate::command::mcp::answer::{Answer, shortened};
-use crate::command::mcp::cursor::{Place, Question, mark};
+use crate::command::mcp::cursor::{Question, RowPosition, mark};
 use crate::command::mcp::page::{Page, Row};
 use crate::command::mcp::{Sources, asked};
 use crate::report;
@@ -31,7 +31,7 @@ pub(super) const SPEC: Spec = Spec {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct Arguments {
     recording: String,
     hang_after_ms: Option<u64>,
     limit: Option<usize>,
@@ -80,7 +80,7 @@ fn output() -> Value {
 }
 
 fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
-    let asked: Asked = asked::read(arguments)?;
+    let asked: Arguments = asked::read(arguments)?;
     let (found, recording) = sources.recordings.read(&asked.recording)?;
     let header = recording.header();
     let question = Question::of(SPEC.name)
@@ -98,7 +98,7 @@ fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answ
     let age_ms = is_written.then(|| age_ms(&header.created)).flatten();
     let mut page = Page::new(after, asked::rows(asked.limit));
     for hang in &report.hangs {
-        let place = Place(hang.seq, mark(&(&hang.id, hang.from)));
+        let place = RowPosition(hang.seq, mark(&(&hang.id, hang.from)));
         page.offer(place, || row(hang, age_ms));
     }
     let rows = page.finish();

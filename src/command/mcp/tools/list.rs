@@ -9,7 +9,7 @@ use tapewright_schemas::event::EventBody;
 
 use super::Spec;
 use crate::command::mcp::answer::Answer;
-use crate::command::mcp::cursor::{Place, Question, mark};
+use crate::command::mcp::cursor::{Question, RowPosition, mark};
 use crate::command::mcp::page::{Page, Row};
 use crate::command::mcp::recordings::Found;
 use crate::command::mcp::{Sources, asked, resources};
@@ -35,7 +35,7 @@ const LISTED: usize = 20;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct Arguments {
     limit: Option<usize>,
     cursor: Option<String>,
 }
@@ -75,7 +75,7 @@ fn output() -> Value {
 }
 
 fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
-    let asked: Asked = asked::read(arguments)?;
+    let asked: Arguments = asked::read(arguments)?;
     let question = Question::of(SPEC.name);
     let after = asked.cursor.as_deref();
     let after = after.map(|cursor| question.place(cursor)).transpose()?;
@@ -93,11 +93,11 @@ fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answ
 }
 
 /// The newest first: whatever is written to after this answer moves in front of those to come.
-fn place(found: &Found) -> Place {
+fn place(found: &Found) -> RowPosition {
     let since = found.changed.duration_since(SystemTime::UNIX_EPOCH);
     let micros = since.unwrap_or_default().as_micros();
     let micros = u64::try_from(micros).unwrap_or(u64::MAX);
-    Place(u64::MAX - micros, mark(&found.name))
+    RowPosition(u64::MAX - micros, mark(&found.name))
 }
 
 /// What is told of a recording; nothing of what is none.

@@ -23,7 +23,7 @@ pub(super) const SPEC: Spec = Spec {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct Arguments {
     session: Option<u32>,
 }
 
@@ -51,7 +51,7 @@ fn output() -> Value {
 }
 
 fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
-    let asked: Asked = asked::read(arguments)?;
+    let asked: Arguments = asked::read(arguments)?;
     let (mut all, mut text) = (Vec::new(), String::new());
     for (control, remote) in &sources.recorders {
         let shown = safe(control);

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::Spec;
 use crate::command::init::recorded;
 use crate::command::mcp::answer::Answer;
-use crate::command::mcp::one::{ShownExchange, Which};
+use crate::command::mcp::one::{ExchangeSelector, ShownExchange};
 use crate::command::mcp::{Sources, asked};
 use crate::report::{Mistake, safe};
 use crate::suite::write::call::Calls;
@@ -30,7 +30,7 @@ pub(super) const SPEC: Spec = Spec {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct Arguments {
     recording: String,
     seq: Option<u64>,
     id: Option<String>,
@@ -38,7 +38,7 @@ struct Asked {
 }
 
 fn input() -> Value {
-    Which::schema("Place of its request or its answer.", json!({}))
+    ExchangeSelector::schema("Place of its request or its answer.", json!({}))
 }
 
 fn output() -> Value {
@@ -55,8 +55,8 @@ fn output() -> Value {
 }
 
 fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
-    let asked: Asked = asked::read(arguments)?;
-    let which = Which::of(asked.seq, asked.id, asked.session)?;
+    let asked: Arguments = asked::read(arguments)?;
+    let which = ExchangeSelector::of(asked.seq, asked.id, asked.session)?;
     let shown = ShownExchange::find(sources, &asked.recording, &which)?;
     let mut calls = Calls::default();
     shown.events(sources, |event| calls.observe(event, None))?;

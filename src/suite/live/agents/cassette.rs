@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tapewright_judges::Model;
-use tapewright_models::agent_cassette::{AgentCassette, Asked, Stale};
+use tapewright_models::agent_cassette::{AgentCassette, AgentInputs, Stale};
 use tapewright_proxy::clock::Clock;
 use tapewright_schemas::redact::{Redactor, Rules};
 
@@ -20,7 +20,7 @@ use crate::suite::plan::AgentCase;
 const LONGEST: u64 = 64 << 20;
 
 /// A recorded run, and its file.
-pub(super) struct Known {
+pub(super) struct RecordedRun {
     pub(super) path: PathBuf,
     pub(super) cassette: AgentCassette,
 }
@@ -34,7 +34,7 @@ pub(crate) fn found(folder: &Path, agent: &AgentCase) -> Option<PathBuf> {
 }
 
 /// The recorded run of a case, where there is one; the error says why it cannot be read.
-pub(super) fn read(folder: &Path, agent: &AgentCase) -> Result<Option<Known>, String> {
+pub(super) fn read(folder: &Path, agent: &AgentCase) -> Result<Option<RecordedRun>, String> {
     found(folder, agent).map_or(Ok(None), open)
 }
 
@@ -44,7 +44,7 @@ pub(super) fn model(folder: &Path, file: &str) -> Result<Option<Model>, String> 
     Ok(known.map(|known| Model::named(known.cassette.model)))
 }
 
-fn open(path: PathBuf) -> Result<Option<Known>, String> {
+fn open(path: PathBuf) -> Result<Option<RecordedRun>, String> {
     let shown = path.display().to_string();
     let failed = |why: &str| format!("cannot read the cassette `{shown}`: {why}");
     let mut text = Vec::new();
@@ -59,14 +59,18 @@ fn open(path: PathBuf) -> Result<Option<Known>, String> {
         return Err(failed("it is too long"));
     }
     let cassette = AgentCassette::read(&text).map_err(|error| failed(&error.to_string()))?;
-    Ok(Some(Known { path, cassette }))
+    Ok(Some(RecordedRun { path, cassette }))
 }
 
 /// Whether a recorded run is of what the suite asks. What is a secret was hidden when it was
 /// written, so that it is hidden in the suite before the two are compared.
-pub(super) fn check(known: &Known, agent: &AgentCase, rules: &Arc<Rules>) -> Result<(), Stale> {
+pub(super) fn check(
+    known: &RecordedRun,
+    agent: &AgentCase,
+    rules: &Arc<Rules>,
+) -> Result<(), Stale> {
     let prompt = agent.user.prompt();
-    let asked = Asked {
+    let asked = AgentInputs {
         agent: &agent.agent,
         model: &agent.model.id,
         user_prompt: &prompt,
@@ -79,7 +83,7 @@ pub(super) fn check(known: &Known, agent: &AgentCase, rules: &Arc<Rules>) -> Res
     let shown = hidden(&shown.to_string(), rules);
     let shown: Value = serde_json::from_str(&shown).unwrap_or_default();
     let text = |name: &str| shown.get(name).and_then(Value::as_str);
-    let asked = Asked {
+    let asked = AgentInputs {
         user_prompt: text("user_prompt").unwrap_or(&prompt),
         system_prompt: text("system_prompt"),
         ..asked

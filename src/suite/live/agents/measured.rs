@@ -10,7 +10,7 @@ use super::rows::{Evidence, begun};
 use crate::report::judgement::why;
 use crate::suite::judging::{JudgingTask, TestJudge};
 use crate::suite::plan::{AgentCase, By, Case, Measure};
-use crate::suite::result::{Row, Status, Told};
+use crate::suite::result::{Located, Row, Status};
 
 /// A row for each measure of a run.
 pub(super) fn rows(
@@ -113,7 +113,7 @@ fn settle(row: &mut Row, opinion: &Opinion) {
     };
     match opinion.outcome {
         Outcome::Pass => {}
-        Outcome::Fail => row.failures.push(Told {
+        Outcome::Fail => row.failures.push(Located {
             what: Failure {
                 matcher: "rubric".to_owned(),
                 target: "conversation".to_owned(),

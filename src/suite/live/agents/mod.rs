@@ -19,7 +19,7 @@ use tapewright_config::Suite;
 use tapewright_models::agent_cassette::AgentCassette;
 use tapewright_proxy::clock::Clock;
 
-use self::cassette::Known;
+use self::cassette::RecordedRun;
 use self::drive::Ran;
 use self::rows::{Evidence, rows};
 use super::{INTERRUPTED, Options};
@@ -193,7 +193,7 @@ impl<'a> Agents<'a> {
         number: usize,
         case: &Case,
         agent: &AgentCase,
-        known: Known,
+        known: RecordedRun,
         clock: Clock,
     ) -> Vec<Row> {
         if self.how.check_tools
@@ -231,7 +231,7 @@ impl<'a> Agents<'a> {
     }
 
     /// Whether the servers offer what they offered when the run was recorded.
-    fn same_tools(&self, agent: &AgentCase, known: &Known) -> Result<(), String> {
+    fn same_tools(&self, agent: &AgentCase, known: &RecordedRun) -> Result<(), String> {
         let Some(recorded) = &known.cassette.tools_fingerprint else {
             return Ok(());
         };

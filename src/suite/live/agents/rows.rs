@@ -12,7 +12,7 @@ use super::measured;
 use crate::suite::judged;
 use crate::suite::judging::TestJudge;
 use crate::suite::plan::{AgentCase, Case};
-use crate::suite::result::{Row, Status, Told};
+use crate::suite::result::{Located, Row, Status};
 use crate::suite::world::{SuiteWorld, TestWorld};
 
 /// What there is to judge of a run.
@@ -167,7 +167,7 @@ fn failed(row: &mut Row, matcher: &str, target: &str, why: String, place: Source
     if row.status != Status::Error {
         row.status = Status::Fail;
     }
-    row.failures.push(Told {
+    row.failures.push(Located {
         what: Failure {
             matcher: matcher.to_owned(),
             target: target.to_owned(),

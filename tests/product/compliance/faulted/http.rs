@@ -5,7 +5,7 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 
 use super::{
-    Came, Client, INITIALIZE, INITIALIZED, PATIENCE, SHORT, Way, answer, is_answered, process,
+    Came, Client, INITIALIZE, INITIALIZED, PATIENCE, SHORT, Transport, answer, is_answered, process,
 };
 use crate::support::http::{Gateway, Seen, Strict, chunk, json, post, request};
 use crate::support::{Tape, eventually};
@@ -27,16 +27,16 @@ pub(super) struct Posts {
 }
 
 impl Posts {
-    pub(super) fn start(folder: &Path, options: &[&str], way: Way) -> Self {
+    pub(super) fn start(folder: &Path, options: &[&str], way: Transport) -> Self {
         let (url, script) = match way {
-            Way::Front => (String::new(), process()),
+            Transport::Front => (String::new(), process()),
             way => (format!("http://{}/mcp", streamable(way)), String::new()),
         };
         let tape = folder.join("run.tape.jsonl");
         let mut all = vec!["--listen", "127.0.0.1:0", "-o", tape.to_str().unwrap()];
         all.extend(options);
         match way {
-            Way::Front => all.extend(["--", "sh", "-c", &script]),
+            Transport::Front => all.extend(["--", "sh", "-c", &script]),
             _ => all.extend(["--upstream", &url]),
         }
         let mut command = crate::support::tapewright();
@@ -118,14 +118,14 @@ impl Client for Posts {
 }
 
 /// A server of streamable HTTP that keeps to the protocol.
-fn streamable(way: Way) -> SocketAddr {
+fn streamable(way: Transport) -> SocketAddr {
     let respond = move |seen: &Seen| {
         let message = String::from_utf8_lossy(&seen.body).into_owned();
         let response = if seen.head.line.starts_with("DELETE") {
             ACCEPTED.replacen("202 Accepted", "200 OK", 1)
         } else if let Some(answer) = answer(&message) {
             match way {
-                Way::Events => {
+                Transport::Events => {
                     let event = String::from_utf8(chunk(format!("data: {answer}\n\n"))).unwrap();
                     let coding = "Transfer-Encoding: chunked\r\n";
                     format!("{STREAM}{SESSION}{coding}\r\n{event}0\r\n\r\n")

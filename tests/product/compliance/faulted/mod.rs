@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use tapewright_engine::fault::{Kind, Reach, kinds};
+use tapewright_engine::fault::{Kind, TransportSupport, kinds};
 use tapewright_schemas::event::EventBody;
 
 use super::{INITIALIZE, INITIALIZED, RESULT, findings, from_disk, server};
@@ -172,12 +172,12 @@ fn play(folder: &Path, mut client: Box<dyn Client>, course: Course) -> Tape {
 #[derive(Clone, Debug)]
 struct Cell {
     fault: String,
-    way: Way,
+    way: Transport,
     course: Course,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Way {
+enum Transport {
     Lines,
     Bodies,
     Events,
@@ -192,8 +192,8 @@ impl Cell {
         let fault = self.fault.as_str();
         let options = ["--check", "--all", "--control", &control, "--fault", fault];
         match self.way {
-            Way::Lines => Box::new(lines::Lines::start(folder, &options)),
-            Way::Legacy => Box::new(legacy::Legacy::start(folder, &options)),
+            Transport::Lines => Box::new(lines::Lines::start(folder, &options)),
+            Transport::Legacy => Box::new(legacy::Legacy::start(folder, &options)),
             way => Box::new(http::Posts::start(folder, &options, way)),
         }
     }
@@ -236,17 +236,17 @@ fn cells() -> Vec<Cell> {
     let mut cells = Vec::new();
     for kind in kinds::ALL {
         for way in [
-            Way::Lines,
-            Way::Bodies,
-            Way::Events,
-            Way::Front,
-            Way::Legacy,
+            Transport::Lines,
+            Transport::Bodies,
+            Transport::Events,
+            Transport::Front,
+            Transport::Legacy,
         ] {
             let reach = match way {
-                Way::Front | Way::Lines => Reach::Stdio,
-                _ => Reach::Http,
+                Transport::Front | Transport::Lines => TransportSupport::Stdio,
+                _ => TransportSupport::Http,
             };
-            if kind.reach != Reach::Any && kind.reach != reach {
+            if kind.reach != TransportSupport::Any && kind.reach != reach {
                 continue;
             }
             for fault in meeting(kind) {
@@ -288,7 +288,7 @@ fn a_delayed_answer_on_another_conduit_is_over_when_it_was_passed_on() {
     let folder = tempfile::tempdir().unwrap();
     let cell = Cell {
         fault: "slow tool=search nth=1 delay_ms=3600000".to_owned(),
-        way: Way::Legacy,
+        way: Transport::Legacy,
         course: Course::Removed,
     };
     let client = cell.start(folder.path());

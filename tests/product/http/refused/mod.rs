@@ -5,7 +5,7 @@
 
 mod table;
 
-use self::table::Fate::{Broken, Denied, Passed, PassedLast, Refused};
+use self::table::Expected::{Broken, Denied, Passed, PassedLast, Refused};
 use self::table::{SMUGGLED, TABLE};
 use crate::support::http::{Gateway, Seen, Strict, Wire, json, request};
 

@@ -1,7 +1,7 @@
 //! The inputs, and what must become of each.
 
 /// What must become of an input.
-pub(super) enum Fate {
+pub(super) enum Expected {
     /// An answer with one of these statuses, and the end of the connection; nothing
     /// reaches the server. Status 0: the end alone.
     Refused(&'static [u16]),
@@ -15,12 +15,12 @@ pub(super) enum Fate {
     Broken,
 }
 
-use Fate::{Broken, Denied, Passed, PassedLast, Refused};
+use Expected::{Broken, Denied, Passed, PassedLast, Refused};
 
 pub(super) const SMUGGLED: &str = "GET /smuggled HTTP/1.1\r\nHost: HOST\r\n\r\n";
 
 /// Inputs by name. `HOST` stands for the gateway's address, `SMUGGLED` for a request.
-pub(super) const TABLE: &[(&str, &str, Fate)] = &[
+pub(super) const TABLE: &[(&str, &str, Expected)] = &[
     // Two framings.
     (
         "length and coding",

@@ -11,7 +11,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::stage::{Said, Stage, said, with_peer};
+use super::stage::{CommandOutput, Stage, said, with_peer};
 use crate::support::provider::Provider;
 
 /// The key that the scripted provider wants.
@@ -50,7 +50,7 @@ fn command(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> Comman
     command
 }
 
-fn run(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> Said {
+fn run(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> CommandOutput {
     said(&mut command(stage, provider, words))
 }
 

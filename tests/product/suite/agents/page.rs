@@ -112,7 +112,7 @@ fn run(
     stage: &Stage,
     provider: &crate::support::provider::Provider,
     words: &[&str],
-) -> super::super::stage::Said {
+) -> super::super::stage::CommandOutput {
     let is_variable = |word: &&&str| word.contains("=…");
     let keys = words.iter().take_while(is_variable).count();
     match &words[keys..] {

@@ -40,7 +40,7 @@ fn stage(wanted: impl Fn(&str) -> bool) -> Stage {
 }
 
 /// As a user of the example runs it: tapewright is on the `PATH`.
-fn as_shown(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> Said {
+fn as_shown(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> CommandOutput {
     let program = Path::new(env!("CARGO_BIN_EXE_tapewright"));
     let folder = program.parent().expect("a folder").display().to_string();
     let paths = std::env::var("PATH").expect("a path");

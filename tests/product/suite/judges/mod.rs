@@ -10,7 +10,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::stage::{Said, Stage, said, verdicts, with_peer};
+use super::stage::{CommandOutput, Stage, said, verdicts, with_peer};
 use crate::support::provider::Provider;
 
 /// The key that the scripted provider wants.
@@ -57,7 +57,7 @@ fn command(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> Comman
     command
 }
 
-fn told(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> Said {
+fn told(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> CommandOutput {
     said(&mut command(stage, provider, words))
 }
 

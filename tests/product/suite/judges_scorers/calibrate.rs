@@ -23,7 +23,7 @@ fn judge() -> Provider {
 /// Of the six that it judges it is wrong about one: it fails what is middling and labelled as a pass.
 const EXAMPLES: &str = "judges: [gpt-5]\nrubric: It names the release.\nexamples:\n  - { input: Which release?, output: excellent 1, label: pass, score: 1 }\n  - { input: Which release?, output: good 2, label: pass }\n  - { name: third, output: middling 3, label: pass }\n  - { output: poor 4, score: 0.2 }\n  - { output: awful 5, label: fail }\n  - { output: poor 6, label: fail }\n";
 
-fn calibrate(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> Said {
+fn calibrate(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> CommandOutput {
     said(&mut command(
         stage,
         provider,
@@ -31,7 +31,7 @@ fn calibrate(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> Said
     ))
 }
 
-fn document(said: &Said) -> Value {
+fn document(said: &CommandOutput) -> Value {
     serde_json::from_str(&said.out)
         .unwrap_or_else(|error| panic!("{error}: {}\n{}", said.out, said.err))
 }

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::stage::{Said, Stage, said};
+use super::stage::{CommandOutput, Stage, said};
 use crate::support::provider::Provider;
 
 /// The key that the scripted provider wants.

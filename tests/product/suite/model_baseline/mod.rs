@@ -9,7 +9,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::stage::{Said, Stage, said, with_peer};
+use super::stage::{CommandOutput, Stage, said, with_peer};
 use crate::support::provider::Provider;
 
 const KEY: &str = "sk-ant-told-and-never-written";
@@ -44,12 +44,12 @@ fn command(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> Comman
     command
 }
 
-fn run(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> Said {
+fn run(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> CommandOutput {
     said(&mut command(stage, provider, words))
 }
 
 /// The same, which has to go well.
-fn well(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> Said {
+fn well(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> CommandOutput {
     let said = run(stage, provider, words);
     assert_eq!(said.status, 0, "{words:?}\n{}{}", said.out, said.err);
     said

@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 use tapewright_schemas::event::Direction;
 
 use super::{answered, breaks, holds, untested};
-use crate::observation::{Beside, Observation, Reply};
+use crate::observation::{Observation, Reply, SideMessage};
 use crate::verdict::{Expectation, Untested};
 
 fn asked(params: &Value, reply: Reply) -> Observation {
     let message = json!({ "id": "s", "method": "sampling/createMessage", "params": params });
     let dir = Direction::ToClient;
     Observation {
-        between: vec![Beside { dir, message }],
+        between: vec![SideMessage { dir, message }],
         ..answered(reply)
     }
 }

@@ -5,7 +5,7 @@ use tapewright_schemas::event::{Direction, Side};
 use tapewright_schemas::json;
 
 use super::super::case::{Case, Kind, Severity};
-use super::super::fold::{Asked, Fold, Out, Seen, What};
+use super::super::fold::{Fold, Out, PendingRequest, Seen, What};
 
 pub(super) static DISCOVER: Case = Case {
     id: "missing-server-discover",
@@ -60,7 +60,7 @@ impl Fold for Discover {
         self.refused.get_or_insert((seen.seq, "/error/code", what));
     }
 
-    fn unanswered(&mut self, asked: &Asked, outcome: Outcome, status: u16, _: &mut Out) {
+    fn unanswered(&mut self, asked: &PendingRequest, outcome: Outcome, status: u16, _: &mut Out) {
         // Who is not let in does not learn what there is.
         if asked.method == METHOD
             && outcome == Outcome::HttpError

@@ -82,7 +82,7 @@ const SAID: [&str; 22] = [
 
 /// What stands between a request and its answer, or takes the place of the answer.
 #[derive(Clone, Copy, Debug)]
-enum Beside {
+enum Interruption {
     Nothing,
     Progress,
     Asks,
@@ -92,21 +92,21 @@ enum Beside {
     Slow,
 }
 
-fn step() -> impl Strategy<Value = (usize, usize, Beside, bool)> {
+fn step() -> impl Strategy<Value = (usize, usize, Interruption, bool)> {
     let beside = prop_oneof![
-        12 => Just(Beside::Nothing),
-        1 => Just(Beside::Progress),
-        1 => Just(Beside::Asks),
-        1 => Just(Beside::Cancelled),
-        1 => Just(Beside::Unanswered),
-        1 => Just(Beside::Gap),
-        1 => Just(Beside::Slow),
+        12 => Just(Interruption::Nothing),
+        1 => Just(Interruption::Progress),
+        1 => Just(Interruption::Asks),
+        1 => Just(Interruption::Cancelled),
+        1 => Just(Interruption::Unanswered),
+        1 => Just(Interruption::Gap),
+        1 => Just(Interruption::Slow),
     ];
     (0..ASKED.len(), 0..SAID.len() + 6, beside, any::<bool>())
 }
 
 /// Few questions and answers, so that they come again.
-fn steps() -> impl Strategy<Value = Vec<(usize, usize, Beside, bool)>> {
+fn steps() -> impl Strategy<Value = Vec<(usize, usize, Interruption, bool)>> {
     let few = proptest::collection::vec(step(), 1..6);
     (few, proptest::collection::vec(0..6_usize, 1..60)).prop_map(|(few, order)| {
         let each = order.iter().filter_map(|at| few.get(at % few.len()));
@@ -114,7 +114,7 @@ fn steps() -> impl Strategy<Value = Vec<(usize, usize, Beside, bool)>> {
     })
 }
 
-fn take(tape: &mut Tape, id: usize, step: (usize, usize, Beside, bool), stateless: bool) {
+fn take(tape: &mut Tape, id: usize, step: (usize, usize, Interruption, bool), stateless: bool) {
     let (asked, said, beside, token) = step;
     let (method, params) = ASKED[asked];
     let mut params = params.to_owned();
@@ -141,24 +141,24 @@ fn take(tape: &mut Tape, id: usize, step: (usize, usize, Beside, bool), stateles
     let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
     tape.line(Direction::ToServer, &text);
     match beside {
-        Beside::Nothing => {}
-        Beside::Unanswered => return,
-        Beside::Progress => {
+        Interruption::Nothing => {}
+        Interruption::Unanswered => return,
+        Interruption::Progress => {
             tape.says(json!({ "method": "notifications/progress",
                 "params": { "progressToken": id, "progress": 1 } }));
         }
-        Beside::Asks => {
+        Interruption::Asks => {
             tape.says(json!({ "id": id, "method": "roots/list" }));
             tape.asks(json!({ "id": id, "result": { "roots": [] } }));
         }
-        Beside::Cancelled => {
+        Interruption::Cancelled => {
             tape.now += 20_000_000;
             tape.asks(
                 json!({ "method": "notifications/cancelled", "params": { "requestId": id } }),
             );
         }
-        Beside::Gap => tape.event(Direction::ToClient, EventBody::Gap(Gap::default())),
-        Beside::Slow => tape.now += 6_000_000,
+        Interruption::Gap => tape.event(Direction::ToClient, EventBody::Gap(Gap::default())),
+        Interruption::Slow => tape.now += 6_000_000,
     }
     // Most lists are what they are.
     let said = SAID
@@ -196,19 +196,29 @@ fn plan_of(version: &str) -> Plan {
     Plan::new(&registry::embedded().value.expect("a registry"), &corpus)
 }
 
-fn same_with_and_without(plan: &Plan, steps: &[(usize, usize, Beside, bool)]) {
+fn same_with_and_without(plan: &Plan, steps: &[(usize, usize, Interruption, bool)]) {
     let version = &plan.version;
     let revision = version.trim_start_matches('v');
     let stateless = revision >= "2026-07-28";
     let mut tape = Tape::new();
     if stateless {
-        take(&mut tape, 0, (0, usize::MAX, Beside::Nothing, false), true);
+        take(
+            &mut tape,
+            0,
+            (0, usize::MAX, Interruption::Nothing, false),
+            true,
+        );
     } else {
         let params = json!({ "protocolVersion": revision });
         tape.asks(json!({ "id": 0, "method": "initialize", "params": params }));
         tape.says(json!({ "id": 0, "result": { "protocolVersion": revision,
             "capabilities": { "tools": {} } } }));
-        take(&mut tape, 1, (0, usize::MAX, Beside::Nothing, false), false);
+        take(
+            &mut tape,
+            1,
+            (0, usize::MAX, Interruption::Nothing, false),
+            false,
+        );
     }
     for (id, step) in steps.iter().enumerate() {
         take(&mut tape, id + 2, *step, stateless);

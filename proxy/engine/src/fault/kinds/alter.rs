@@ -6,13 +6,13 @@ use tapewright_schemas::json;
 use tapewright_schemas::slices::Front as _;
 use tapewright_schemas::slices::Part as _;
 
-use super::{ActsOn, Kind, Legal, On, Parameter, Reach, Unit};
+use super::{ActsOn, FaultTarget, Kind, Legality, Parameter, TransportSupport, Unit};
 use crate::fault::act::{Act, Call};
 
 pub(super) static ERROR: Kind = Kind {
     name: "error",
     does: "answer with a JSON-RPC error instead",
-    legal: Legal::Yes("any request may fail"),
+    legal: Legality::Yes("any request may fail"),
     example: "error tool=search code=-32603 message='index is down'",
     parameters: &[
         Parameter {
@@ -28,9 +28,9 @@ pub(super) static ERROR: Kind = Kind {
             does: "the error message",
         },
     ],
-    on: On::Answer,
+    on: FaultTarget::Answer,
     acts_on: ActsOn::Answers,
-    reach: Reach::Any,
+    reach: TransportSupport::Any,
     limit: None,
     act: error,
 };
@@ -38,7 +38,7 @@ pub(super) static ERROR: Kind = Kind {
 pub(super) static HTTP_STATUS: Kind = Kind {
     name: "http-status",
     does: "answer with an HTTP status instead",
-    legal: Legal::Yes(
+    legal: Legality::Yes(
         "401 and 403 ask for authorization, 404 ends a session, 429 and 5xx may come at any time",
     ),
     example: "http-status method=tools/list status=429 retry_after_s=1",
@@ -64,9 +64,9 @@ pub(super) static HTTP_STATUS: Kind = Kind {
             does: "value of Retry-After; 0 omits it",
         },
     ],
-    on: On::Answer,
+    on: FaultTarget::Answer,
     acts_on: ActsOn::Responses,
-    reach: Reach::Http,
+    reach: TransportSupport::Http,
     limit: None,
     act: |call| {
         let wait = call.number("retry_after_s");
@@ -80,7 +80,7 @@ pub(super) static HTTP_STATUS: Kind = Kind {
 pub(super) static TRUNCATE: Kind = Kind {
     name: "truncate",
     does: "cut the answer short; its line still ends",
-    legal: Legal::Forbidden("what is left is not JSON"),
+    legal: Legality::Forbidden("what is left is not JSON"),
     example: "truncate tool=search bytes=20",
     parameters: &[Parameter {
         name: "bytes",
@@ -92,9 +92,9 @@ pub(super) static TRUNCATE: Kind = Kind {
         default: Some("0"),
         does: "how much to keep; 0 is half",
     }],
-    on: On::Answer,
+    on: FaultTarget::Answer,
     acts_on: ActsOn::Messages,
-    reach: Reach::Any,
+    reach: TransportSupport::Any,
     limit: None,
     act: |call| {
         let left = match call.size("bytes") {
@@ -109,7 +109,7 @@ pub(super) static TRUNCATE: Kind = Kind {
 pub(super) static GARBAGE: Kind = Kind {
     name: "garbage",
     does: "send a line that is not a message before the answer",
-    legal: Legal::Forbidden("a server writes nothing but messages to its output"),
+    legal: Legality::Forbidden("a server writes nothing but messages to its output"),
     example: "garbage tool=search text='Listening on port 3000'",
     parameters: &[Parameter {
         name: "text",
@@ -117,9 +117,9 @@ pub(super) static GARBAGE: Kind = Kind {
         default: Some("Listening on port 3000"),
         does: "the line",
     }],
-    on: On::Answer,
+    on: FaultTarget::Answer,
     acts_on: ActsOn::Messages,
-    reach: Reach::Any,
+    reach: TransportSupport::Any,
     limit: None,
     act: |call| Act::Precede(Bytes::copy_from_slice(call.word("text").as_bytes())),
 };
@@ -127,7 +127,7 @@ pub(super) static GARBAGE: Kind = Kind {
 pub(super) static WRONG_ID: Kind = Kind {
     name: "wrong-id",
     does: "give the answer an unknown id",
-    legal: Legal::Forbidden("a response has the id of its request"),
+    legal: Legality::Forbidden("a response has the id of its request"),
     example: "wrong-id tool=search id=424242",
     parameters: &[Parameter {
         name: "id",
@@ -135,9 +135,9 @@ pub(super) static WRONG_ID: Kind = Kind {
         default: Some("\"nobody-asked\""),
         does: "the id, as JSON",
     }],
-    on: On::Answer,
+    on: FaultTarget::Answer,
     acts_on: ActsOn::Answers,
-    reach: Reach::Any,
+    reach: TransportSupport::Any,
     limit: None,
     act: wrong_id,
 };
@@ -145,7 +145,7 @@ pub(super) static WRONG_ID: Kind = Kind {
 pub(super) static OVERSIZE: Kind = Kind {
     name: "oversize",
     does: "add a member of this size to the result",
-    legal: Legal::Yes("results may have further members, and their size is not limited"),
+    legal: Legality::Yes("results may have further members, and their size is not limited"),
     example: "oversize tool=search bytes=20000000",
     parameters: &[Parameter {
         name: "bytes",
@@ -157,9 +157,9 @@ pub(super) static OVERSIZE: Kind = Kind {
         default: Some("16777216"),
         does: "minimum size to add",
     }],
-    on: On::Answer,
+    on: FaultTarget::Answer,
     acts_on: ActsOn::Messages,
-    reach: Reach::Any,
+    reach: TransportSupport::Any,
     limit: None,
     act: oversize,
 };

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use tapewright_schemas::event::What;
 
-use super::{ActsOn, Kind, Legal, MS, On, Parameter, Reach, Unit};
+use super::{ActsOn, FaultTarget, Kind, Legality, MS, Parameter, TransportSupport, Unit};
 use crate::fault::act::{Act, Call, Move, Until};
 
-const SILENCE: Legal = Legal::Yes("a server may take any time; a client should have timeouts");
+const SILENCE: Legality =
+    Legality::Yes("a server may take any time; a client should have timeouts");
 
 pub(super) static HANG: Kind = Kind {
     name: "hang",
@@ -24,9 +25,9 @@ pub(super) static HANG: Kind = Kind {
         default: Some("0"),
         does: "send this much of the answer first, and nothing after it: half a line, then silence",
     }],
-    on: On::Answer,
+    on: FaultTarget::Answer,
     acts_on: ActsOn::Messages,
-    reach: Reach::Any,
+    reach: TransportSupport::Any,
     limit: None,
     act: hang,
 };
@@ -37,9 +38,9 @@ pub(super) static WEDGED: Kind = Kind {
     legal: SILENCE,
     example: "wedged tool=search",
     parameters: &[],
-    on: On::Answer,
+    on: FaultTarget::Answer,
     acts_on: ActsOn::Messages,
-    reach: Reach::Any,
+    reach: TransportSupport::Any,
     limit: None,
     act: |_| Act::HoldAll { cut_after: None },
 };
@@ -59,9 +60,9 @@ pub(super) static RECOVER_AFTER: Kind = Kind {
         default: None,
         does: "number of calls that hang",
     }],
-    on: On::Answer,
+    on: FaultTarget::Answer,
     acts_on: ActsOn::Messages,
-    reach: Reach::Any,
+    reach: TransportSupport::Any,
     limit: Some("failures"),
     act: |_| Act::Hold(Until::Removed),
 };
@@ -69,7 +70,7 @@ pub(super) static RECOVER_AFTER: Kind = Kind {
 pub(super) static TIMEOUT: Kind = Kind {
     name: "timeout",
     does: "answer nothing from this call on, and cut the connection after a time",
-    legal: Legal::Yes("connections may break at any time"),
+    legal: Legality::Yes("connections may break at any time"),
     example: "timeout tool=search timeout_ms=2000",
     parameters: &[Parameter {
         name: "timeout_ms",
@@ -77,9 +78,9 @@ pub(super) static TIMEOUT: Kind = Kind {
         default: Some("0"),
         does: "when to cut the connection; 0 means when the fault is removed",
     }],
-    on: On::Answer,
+    on: FaultTarget::Answer,
     acts_on: ActsOn::Messages,
-    reach: Reach::Any,
+    reach: TransportSupport::Any,
     limit: None,
     act: |call| {
         let time = call.millis("timeout_ms");

@@ -15,17 +15,17 @@ pub struct Kind {
     /// What it does, in one sentence.
     pub does: &'static str,
     /// Whether a peer that keeps to the protocol can meet it, and why.
-    pub legal: Legal,
+    pub legal: Legality,
     /// A fault of this kind, as one writes it.
     pub example: &'static str,
     /// What can be said about it.
     pub parameters: &'static [Parameter],
     /// Which message it acts on where nobody says.
-    pub on: On,
+    pub on: FaultTarget,
     /// To what it can be done.
     pub acts_on: ActsOn,
     /// Where it can be done.
-    pub reach: Reach,
+    pub reach: TransportSupport,
     /// The parameter that says how many messages it acts on at most.
     pub limit: Option<&'static str>,
     /// What it does to the message at hand.
@@ -45,7 +45,7 @@ pub enum ActsOn {
 
 /// Whether a peer must cope with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Legal {
+pub enum Legality {
     /// The protocol forbids it: it tests what a peer does with broken ones.
     Forbidden(&'static str),
     /// The protocol allows it, for this reason: a peer has to cope.
@@ -54,7 +54,7 @@ pub enum Legal {
 
 /// Which message of a matched request a fault acts on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum On {
+pub enum FaultTarget {
     /// The answer.
     Answer,
     /// The request, on its way to the receiver.
@@ -63,7 +63,7 @@ pub enum On {
 
 /// Over which transports it can be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum TransportSupport {
     /// All.
     Any,
     /// HTTP.
@@ -154,8 +154,8 @@ pub fn find(name: &str) -> Option<&'static Kind> {
 
 impl Kind {
     /// Whether it can be done where this is spoken.
-    pub(super) fn is_for(&self, reach: Reach) -> bool {
-        self.reach == Reach::Any || reach == Reach::Any || self.reach == reach
+    pub(super) fn is_for(&self, reach: TransportSupport) -> bool {
+        self.reach == TransportSupport::Any || reach == TransportSupport::Any || self.reach == reach
     }
 
     /// The parameter of a name.

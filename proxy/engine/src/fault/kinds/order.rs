@@ -2,13 +2,13 @@
 
 use tapewright_schemas::event::What;
 
-use super::{ActsOn, DAY_MS, Kind, Legal, MS, On, Parameter, Reach, Unit};
+use super::{ActsOn, DAY_MS, FaultTarget, Kind, Legality, MS, Parameter, TransportSupport, Unit};
 use crate::fault::act::{Act, Move, Until};
 
 pub(super) static DUPLICATE: Kind = Kind {
     name: "duplicate",
     does: "send the answer more than once",
-    legal: Legal::Forbidden("a request has one response"),
+    legal: Legality::Forbidden("a request has one response"),
     example: "duplicate tool=search times=1",
     parameters: &[Parameter {
         name: "times",
@@ -20,9 +20,9 @@ pub(super) static DUPLICATE: Kind = Kind {
         default: Some("1"),
         does: "number of copies",
     }],
-    on: On::Answer,
+    on: FaultTarget::Answer,
     acts_on: ActsOn::Messages,
-    reach: Reach::Any,
+    reach: TransportSupport::Any,
     limit: None,
     act: |call| Act::Repeat(u8::try_from(call.number("times")).unwrap_or(u8::MAX)),
 };
@@ -30,7 +30,7 @@ pub(super) static DUPLICATE: Kind = Kind {
 pub(super) static REORDER: Kind = Kind {
     name: "reorder",
     does: "swap the answer with the next message in its direction",
-    legal: Legal::Yes("responses may come in any order"),
+    legal: Legality::Yes("responses may come in any order"),
     example: "reorder tool=search within_ms=1000",
     parameters: &[Parameter {
         name: "within_ms",
@@ -42,9 +42,9 @@ pub(super) static REORDER: Kind = Kind {
         default: Some("1000"),
         does: "how long to wait for the next message",
     }],
-    on: On::Answer,
+    on: FaultTarget::Answer,
     acts_on: ActsOn::Messages,
-    reach: Reach::Stdio,
+    reach: TransportSupport::Stdio,
     limit: None,
     act: |call| Act::Hold(Until::Next(call.millis("within_ms"))),
 };
@@ -52,14 +52,14 @@ pub(super) static REORDER: Kind = Kind {
 pub(super) static DROP: Kind = Kind {
     name: "drop",
     does: "drop the answer or notification; with on=request, the request",
-    legal: Legal::Forbidden(
+    legal: Legality::Forbidden(
         "a request must be answered; the loss of a notification cannot be noticed",
     ),
     example: "drop method=notifications/progress dir=to_client every=2",
     parameters: &[],
-    on: On::Answer,
+    on: FaultTarget::Answer,
     acts_on: ActsOn::Messages,
-    reach: Reach::Any,
+    reach: TransportSupport::Any,
     limit: None,
     act: |_| Act::Drop,
 };
@@ -67,7 +67,7 @@ pub(super) static DROP: Kind = Kind {
 pub(super) static LATE_AFTER_CANCEL: Kind = Kind {
     name: "late-after-cancel",
     does: "send the answer only after the client cancels the call",
-    legal: Legal::Yes("a cancellation and an answer may cross on their way"),
+    legal: Legality::Yes("a cancellation and an answer may cross on their way"),
     example: "late-after-cancel tool=search delay_ms=100",
     parameters: &[Parameter {
         name: "delay_ms",
@@ -75,9 +75,9 @@ pub(super) static LATE_AFTER_CANCEL: Kind = Kind {
         default: Some("0"),
         does: "delay after the cancellation",
     }],
-    on: On::Answer,
+    on: FaultTarget::Answer,
     acts_on: ActsOn::Answers,
-    reach: Reach::Stdio,
+    reach: TransportSupport::Stdio,
     limit: None,
     act: |call| Act::Hold(Until::Cancelled(call.millis("delay_ms"))),
 };
@@ -85,7 +85,7 @@ pub(super) static LATE_AFTER_CANCEL: Kind = Kind {
 pub(super) static LIST_CHANGE: Kind = Kind {
     name: "list-change",
     does: "send a list-changed notification after the answer",
-    legal: Legal::Yes("a server that declares `listChanged` may say so at any time"),
+    legal: Legality::Yes("a server that declares `listChanged` may say so at any time"),
     example: "list-change method=tools/list list=tools",
     parameters: &[Parameter {
         name: "list",
@@ -93,9 +93,9 @@ pub(super) static LIST_CHANGE: Kind = Kind {
         default: Some("tools"),
         does: "which list",
     }],
-    on: On::Answer,
+    on: FaultTarget::Answer,
     acts_on: ActsOn::Responses,
-    reach: Reach::Stdio,
+    reach: TransportSupport::Stdio,
     limit: None,
     act: |call| {
         let list = call.word("list");

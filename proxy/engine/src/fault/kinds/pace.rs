@@ -5,12 +5,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use tapewright_schemas::event::What;
 
-use super::{ActsOn, Kind, Legal, MS, On, Parameter, Reach, Unit};
+use super::{ActsOn, FaultTarget, Kind, Legality, MS, Parameter, TransportSupport, Unit};
 use crate::fault::act::{Act, Call, Move};
 use crate::policy::Step;
 
-const LATE: Legal = Legal::Yes("a server may take any time");
-const PIECES: Legal = Legal::Yes("a stream may be cut anywhere on its way");
+const LATE: Legality = Legality::Yes("a server may take any time");
+const PIECES: Legality = Legality::Yes("a stream may be cut anywhere on its way");
 
 /// Into how many pieces a message is cut at most: each costs a write.
 const MOST_PIECES: usize = 65_536;
@@ -34,9 +34,9 @@ pub(super) static SLOW: Kind = Kind {
             does: "random variation of the delay, plus or minus",
         },
     ],
-    on: On::Answer,
+    on: FaultTarget::Answer,
     acts_on: ActsOn::Messages,
-    reach: Reach::Any,
+    reach: TransportSupport::Any,
     limit: None,
     act: |call| Act::Delay {
         time: jittered(call, "delay_ms"),
@@ -63,9 +63,9 @@ pub(super) static LATENCY: Kind = Kind {
             does: "random variation of the delay, plus or minus",
         },
     ],
-    on: On::Request,
+    on: FaultTarget::Request,
     acts_on: ActsOn::Messages,
-    reach: Reach::Any,
+    reach: TransportSupport::Any,
     limit: None,
     act: |call| Act::Delay {
         time: jittered(call, "latency_ms"),
@@ -88,9 +88,9 @@ pub(super) static SLOW_TRICKLE: Kind = Kind {
         default: None,
         does: "bytes per second",
     }],
-    on: On::Answer,
+    on: FaultTarget::Answer,
     acts_on: ActsOn::Messages,
-    reach: Reach::Any,
+    reach: TransportSupport::Any,
     limit: None,
     act: trickle,
 };
@@ -118,9 +118,9 @@ pub(super) static SLICER: Kind = Kind {
             does: "pause between pieces",
         },
     ],
-    on: On::Answer,
+    on: FaultTarget::Answer,
     acts_on: ActsOn::Messages,
-    reach: Reach::Any,
+    reach: TransportSupport::Any,
     limit: None,
     act: |call| {
         let whole = call.whole();

@@ -3,14 +3,14 @@
 use bytes::Bytes;
 use tapewright_schemas::event::What;
 
-use super::{ActsOn, Kind, Legal, MS, On, Parameter, Reach, Unit};
+use super::{ActsOn, FaultTarget, Kind, Legality, MS, Parameter, TransportSupport, Unit};
 use crate::fault::act::{Act, Call, CutAt, Move};
-use crate::policy::{Aside, Step};
+use crate::policy::{SideAction, Step};
 
 pub(super) static RESET: Kind = Kind {
     name: "reset",
     does: "cut the connection to the client",
-    legal: Legal::Yes("connections may break at any time"),
+    legal: Legality::Yes("connections may break at any time"),
     example: "reset tool=search at=mid",
     parameters: &[Parameter {
         name: "at",
@@ -18,9 +18,9 @@ pub(super) static RESET: Kind = Kind {
         default: Some("before"),
         does: "when: before the answer, after the response head (HTTP), in the middle, or after the answer",
     }],
-    on: On::Answer,
+    on: FaultTarget::Answer,
     acts_on: ActsOn::Responses,
-    reach: Reach::Any,
+    reach: TransportSupport::Any,
     limit: None,
     act: reset,
 };
@@ -28,7 +28,7 @@ pub(super) static RESET: Kind = Kind {
 pub(super) static STDERR_FLOOD: Kind = Kind {
     name: "stderr-flood",
     does: "write lines to stderr before the answer",
-    legal: Legal::Yes("a server may write to standard error what it likes"),
+    legal: Legality::Yes("a server may write to standard error what it likes"),
     example: "stderr-flood tool=search bytes=1000000",
     parameters: &[Parameter {
         name: "bytes",
@@ -40,9 +40,9 @@ pub(super) static STDERR_FLOOD: Kind = Kind {
         default: Some("1048576"),
         does: "how much, in lines of 80 bytes",
     }],
-    on: On::Answer,
+    on: FaultTarget::Answer,
     acts_on: ActsOn::Messages,
-    reach: Reach::Stdio,
+    reach: TransportSupport::Stdio,
     limit: None,
     act: flood,
 };
@@ -50,7 +50,7 @@ pub(super) static STDERR_FLOOD: Kind = Kind {
 pub(super) static STDIN_STALL: Kind = Kind {
     name: "stdin-stall",
     does: "stop reading from the client after the call, so that its pipe fills up",
-    legal: Legal::Yes("a server may be slow to read"),
+    legal: Legality::Yes("a server may be slow to read"),
     example: "stdin-stall tool=search for_ms=3000",
     parameters: &[Parameter {
         name: "for_ms",
@@ -58,9 +58,9 @@ pub(super) static STDIN_STALL: Kind = Kind {
         default: Some("0"),
         does: "for how long; 0 means until the fault is removed",
     }],
-    on: On::Request,
+    on: FaultTarget::Request,
     acts_on: ActsOn::Messages,
-    reach: Reach::Stdio,
+    reach: TransportSupport::Stdio,
     limit: None,
     act: |call| {
         let time = call.millis("for_ms");
@@ -71,7 +71,7 @@ pub(super) static STDIN_STALL: Kind = Kind {
 pub(super) static EXIT: Kind = Kind {
     name: "exit",
     does: "end the server's process when it is called",
-    legal: Legal::Yes("processes may end at any time"),
+    legal: Legality::Yes("processes may end at any time"),
     example: "exit tool=search status=1",
     parameters: &[Parameter {
         name: "status",
@@ -83,14 +83,14 @@ pub(super) static EXIT: Kind = Kind {
         default: Some("1"),
         does: "exit status that the client sees",
     }],
-    on: On::Request,
+    on: FaultTarget::Request,
     acts_on: ActsOn::Messages,
-    reach: Reach::Stdio,
+    reach: TransportSupport::Stdio,
     limit: None,
     act: |call| {
         let status = u8::try_from(call.number("status")).unwrap_or(1);
         Act::Play {
-            moves: vec![Move::Step(Step::Aside(Aside::Exit(status)))],
+            moves: vec![Move::Step(Step::Side(SideAction::Exit(status)))],
             what: What::Ended,
         }
     },
@@ -112,7 +112,7 @@ fn flood(call: &Call<'_>) -> Act {
     let text = Bytes::from(LINE.repeat(lines));
     Act::Play {
         moves: vec![
-            Move::Step(Step::Aside(Aside::Log(text))),
+            Move::Step(Step::Side(SideAction::Log(text))),
             Move::send(call.whole()),
         ],
         what: What::Logged,

@@ -2,8 +2,8 @@
 
 mod folder;
 mod hosts;
-mod kept;
 mod leaf;
+mod stored;
 #[cfg(test)]
 mod tests;
 
@@ -18,8 +18,8 @@ use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
-use self::kept::Kept;
 use self::leaf::{WEEK, leaf};
+use self::stored::StoredAuthority;
 use crate::http::origin::versions;
 
 pub use self::hosts::{BadHost, Hosts};
@@ -110,7 +110,7 @@ pub enum AuthorityProblem {
 
 /// What changes while a recording goes on.
 struct State {
-    kept: Kept,
+    kept: StoredAuthority,
     leaves: HashMap<String, Leaf>,
     // When it is tried again to renew the authority, since 1970.
     again: Duration,
@@ -137,7 +137,8 @@ impl Authority {
     /// when its end is near.
     pub fn open(settings: AuthoritySettings) -> Result<Self, AuthorityProblem> {
         let now = since_1970((settings.now)());
-        let (kept, change) = Kept::open(&settings.folder, &settings.hosts, now, PATIENCE)?;
+        let (kept, change) =
+            StoredAuthority::open(&settings.folder, &settings.hosts, now, PATIENCE)?;
         if let Some(change) = change {
             (settings.changed)(change, &kept.certificate);
         }
@@ -192,7 +193,7 @@ impl Authority {
     fn renew(&self, state: &mut State, now: Duration) {
         let AuthoritySettings { folder, hosts, .. } = &self.settings;
         // A connection waits. What there is can be used for a while.
-        let Ok((kept, change)) = Kept::open(folder, hosts, now, Duration::ZERO) else {
+        let Ok((kept, change)) = StoredAuthority::open(folder, hosts, now, Duration::ZERO) else {
             state.again = now + AGAIN;
             return;
         };
@@ -205,7 +206,7 @@ impl Authority {
 
     fn make(
         &self,
-        kept: &Kept,
+        kept: &StoredAuthority,
         host: &str,
         now: Duration,
     ) -> Result<Arc<ServerConfig>, AuthorityProblem> {

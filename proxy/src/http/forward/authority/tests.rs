@@ -400,11 +400,12 @@ fn a_recorder_that_does_not_let_go_is_not_waited_for_forever() {
     let held = folder::Folder::at(&root).unwrap();
     held.lock(Duration::ZERO).unwrap();
     let hosts = Hosts::default();
-    let refused = Kept::open(&root, &hosts, world.now(), Duration::from_millis(30)).err();
+    let refused =
+        StoredAuthority::open(&root, &hosts, world.now(), Duration::from_millis(30)).err();
     assert!(
         matches!(refused, Some(AuthorityProblem::Locked { .. })),
         "{refused:?}"
     );
     drop(held);
-    assert!(Kept::open(&root, &hosts, world.now(), Duration::ZERO).is_ok());
+    assert!(StoredAuthority::open(&root, &hosts, world.now(), Duration::ZERO).is_ok());
 }

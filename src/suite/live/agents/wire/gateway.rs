@@ -8,10 +8,10 @@ use std::time::Duration;
 use anyhow::Context as _;
 use tapewright_config::suite::http::{Http, Tls, TlsVersion};
 use tapewright_config::suite::server::UrlServer;
-use tapewright_engine::fault::{FaultSet, Reach};
+use tapewright_engine::fault::{FaultSet, TransportSupport};
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::http::gateway::{Background, Changes, Route, Settings};
-use tapewright_proxy::http::listen::{Limits, Reached};
+use tapewright_proxy::http::listen::{Limits, ReachableAt};
 use tapewright_proxy::http::origin::{Origin, OriginSettings, OriginUrl};
 use tapewright_proxy::record::Recorder;
 
@@ -47,7 +47,7 @@ impl<'s> Making<'s> {
         Self {
             name,
             clock,
-            fault_set: FaultSet::new(faults::chance(clock), name, Reach::Http),
+            fault_set: FaultSet::new(faults::chance(clock), name, TransportSupport::Http),
         }
     }
 
@@ -89,7 +89,7 @@ impl Faulty {
     /// Where the server is now.
     pub(super) fn url(&self) -> String {
         let origin = match self.serving.as_ref().map(Background::reached) {
-            Some(Reached::Origin(origin)) => origin.as_str(),
+            Some(ReachableAt::Origin(origin)) => origin.as_str(),
             _ => "",
         };
         format!("{origin}{}", self.path)

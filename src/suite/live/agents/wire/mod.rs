@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use tapewright_config::suite::server::{CommandServer, Server, Target, UrlServer};
-use tapewright_engine::fault::{FaultSet, Reach};
+use tapewright_engine::fault::{FaultSet, TransportSupport};
 
 use self::gateway::Faulty;
 use crate::report;
@@ -67,7 +67,7 @@ fn remote<'s>(
 ) -> Result<Reached<'s>, String> {
     let told = |error: anyhow::Error| format!("{error:#}");
     let gateway = gateway::Making::new(&server.name);
-    let lines = FaultSet::new(0, &server.name, Reach::Stdio);
+    let lines = FaultSet::new(0, &server.name, TransportSupport::Stdio);
     let mut on_lines = Vec::new();
     for one in faults {
         let Err(why) = gateway.fault_set.add(one.fault.clone()) else {
@@ -75,7 +75,7 @@ fn remote<'s>(
         };
         if let Err(other) = lines.add(one.fault.clone()) {
             let why = match one.fault.kind.reach {
-                Reach::Stdio => other,
+                TransportSupport::Stdio => other,
                 _ => why,
             };
             let (spec, name) = (report::safe(&one.spec), report::safe(&server.name));

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use tapewright_engine::fault::{FaultPolicy, FaultSet, Reach};
+use tapewright_engine::fault::{FaultPolicy, FaultSet, TransportSupport};
 use tapewright_proxy::bridge::{Remote, RemoteSettings};
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::front::{self, Behind};
@@ -16,14 +16,14 @@ use tapewright_proxy::upstream::Upstream;
 use tapewright_schemas::event;
 
 use super::http::HttpArguments;
-use super::models::{self, Asked, Between, ModelsArguments};
+use super::models::{self, ModelProxy, ModelRoute, ModelsArguments};
 use super::part::Part;
 use super::{config, gateway};
 use crate::exit::Exit;
 use crate::report::Mistake;
 
 /// Which two sides the recorder stands between.
-pub(super) enum Way<'a> {
+pub(super) enum Endpoints<'a> {
     /// A stdio client and a child.
     Process {
         command: &'a [OsString],
@@ -44,7 +44,7 @@ pub(super) enum Way<'a> {
     Models {
         listen: Option<&'a str>,
         command: &'a [OsString],
-        asked: Asked,
+        asked: ModelRoute,
     },
 }
 
@@ -57,7 +57,7 @@ pub(super) enum End {
     Ours(Exit),
 }
 
-impl<'a> Way<'a> {
+impl<'a> Endpoints<'a> {
     /// What the command line asks for.
     pub(super) fn of(
         http: &'a HttpArguments,
@@ -150,12 +150,14 @@ impl<'a> Way<'a> {
     }
 
     /// Which faults can be injected.
-    pub(super) fn reach(&self) -> Reach {
+    pub(super) fn reach(&self) -> TransportSupport {
         match self {
-            Self::Process { .. } | Self::Remote(_) => Reach::Stdio,
+            Self::Process { .. } | Self::Remote(_) => TransportSupport::Stdio,
             // Clients speak HTTP there, and their server lines.
-            Self::Front { .. } => Reach::Any,
-            Self::Gateway { .. } | Self::ForwardProxy { .. } | Self::Models { .. } => Reach::Http,
+            Self::Front { .. } => TransportSupport::Any,
+            Self::Gateway { .. } | Self::ForwardProxy { .. } | Self::Models { .. } => {
+                TransportSupport::Http
+            }
         }
     }
 
@@ -194,7 +196,7 @@ impl<'a> Way<'a> {
                 command,
                 asked,
             } => {
-                let between = Between {
+                let between = ModelProxy {
                     http,
                     asked: &asked,
                     part: part.context("`--models` needs a folder in `-o`")?,

@@ -10,7 +10,7 @@ use tapewright_models::prices::Prices;
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{Event, EventBody};
 use tapewright_schemas::filter::LineKind;
-use tapewright_schemas::listing::{Body, Change, Entry, Told, Wanted};
+use tapewright_schemas::listing::{Body, Change, Entry, NoteContent, Wanted};
 use tapewright_schemas::slices::{Front as _, Part as _};
 use tapewright_schemas::tape::{Header, Reader};
 
@@ -19,7 +19,7 @@ use super::tape::Places;
 
 /// Which row is meant.
 #[derive(Clone, Debug)]
-pub(super) struct Meant {
+pub(super) struct RowId {
     /// Its place on the tape.
     pub(super) seq: u64,
     /// What sort of line it is.
@@ -38,7 +38,7 @@ const TEXT_BYTES: usize = 8 << 20;
 pub(super) fn on_tape(
     header: &Header,
     places: &Places,
-    meant: &Meant,
+    meant: &RowId,
 ) -> io::Result<Option<Value>> {
     let Some(place) = places.before(meant.seq) else {
         return Ok(None);
@@ -63,7 +63,7 @@ pub(super) fn on_tape(
 }
 
 /// What was said in a document.
-pub(super) fn in_events(events: &[Event], meant: &Meant) -> Option<Value> {
+pub(super) fn in_events(events: &[Event], meant: &RowId) -> Option<Value> {
     let from = events.partition_point(|event| event.seq < meant.seq);
     let mut search = Search::new(meant);
     let rest = events.part(from..);
@@ -76,12 +76,12 @@ pub(super) fn in_events(events: &[Event], meant: &Meant) -> Option<Value> {
 
 /// Looks for a line among the events from before its beginning on.
 struct Search<'m> {
-    meant: &'m Meant,
+    meant: &'m RowId,
     listing: Listing,
 }
 
 impl<'m> Search<'m> {
-    fn new(meant: &'m Meant) -> Self {
+    fn new(meant: &'m RowId) -> Self {
         let wanted = Wanted {
             kinds: BTreeSet::from([meant.kind]),
             bodies: true,
@@ -145,7 +145,7 @@ fn told(entry: &Entry) -> Value {
             vec![("request", request), ("answer", answer)]
         }
         Entry::Beside(note) => match &note.told {
-            Told::Message(body) => vec![("message", body)],
+            NoteContent::Message(body) => vec![("message", body)],
             _ => Vec::new(),
         },
     };

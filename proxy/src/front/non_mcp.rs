@@ -19,9 +19,9 @@ use tapewright_schemas::event::{
 };
 use tokio::time::Sleep;
 
-use super::body::Held;
+use super::body::BufferedBody;
 use super::check::Refusal;
-use super::endpoint::{Asked, Refused, plain};
+use super::endpoint::{FrontRequest, Refused, plain};
 use super::exchange::{Ended, FrontExchange, Reason};
 use super::shared::{Front, unavailable};
 use crate::http::body::{BodyError, Outbound};
@@ -41,11 +41,11 @@ pub trait Answers: Send + Sync {
 
 /// Who answers what is asked beside MCP.
 #[derive(Clone)]
-pub struct Beside(pub Arc<dyn Answers>);
+pub struct NonMcpHandler(pub Arc<dyn Answers>);
 
-impl fmt::Debug for Beside {
+impl fmt::Debug for NonMcpHandler {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Beside")
+        out.write_str("NonMcpHandler")
     }
 }
 
@@ -95,10 +95,10 @@ impl Front {
     /// Answers what is no MCP.
     pub(crate) async fn answer_beside(
         &self,
-        beside: Beside,
-        asked: Asked,
+        beside: NonMcpHandler,
+        asked: FrontRequest,
     ) -> Result<Response<Outbound>, Refused> {
-        let Asked {
+        let FrontRequest {
             head,
             body,
             exchange,
@@ -136,7 +136,7 @@ impl Front {
 
     /// Whoever answers what is no MCP, where a request is none, and the request without its
     /// body.
-    pub(crate) fn beside(&self, head: &Parts) -> Option<(Beside, Request)> {
+    pub(crate) fn beside(&self, head: &Parts) -> Option<(NonMcpHandler, Request)> {
         let path = head.uri.path();
         let is_mcp = path == self.settings.path || matches!(path, "/sse" | "/messages");
         let beside = self.settings.beside.clone().filter(|_| !is_mcp)?;
@@ -144,7 +144,11 @@ impl Front {
     }
 
     /// Reads a body whole, and undoes its encodings.
-    async fn read_decoded(&self, body: Incoming, head: &HeaderMap) -> Result<Held, Refusal> {
+    async fn read_decoded(
+        &self,
+        body: Incoming,
+        head: &HeaderMap,
+    ) -> Result<BufferedBody, Refusal> {
         let taken = self.read_at_most(body, MOST).await?;
         if !head.contains_key(header::CONTENT_ENCODING) {
             return Ok(taken);
@@ -156,7 +160,7 @@ impl Front {
     }
 }
 
-impl Beside {
+impl NonMcpHandler {
     /// A refusal of ours in the form of whoever answers.
     pub(crate) async fn refused(
         &self,
@@ -203,7 +207,7 @@ impl OtherResponse {
         let mut parts = self.parts;
         let at_once = parts.iter().all(|(wait, _)| wait.is_zero());
         let framer = is_events.then(|| SseFramer::new(MOST));
-        let mut told = Told {
+        let mut told = TapedResponse {
             exchange: exchange.clone(),
             framer,
         };
@@ -231,7 +235,7 @@ struct Paced {
     parts: VecDeque<(Duration, Bytes)>,
     sleep: Option<Pin<Box<Sleep>>>,
     breaks_off: bool,
-    told: Told,
+    told: TapedResponse,
     ended: Ended,
 }
 
@@ -268,13 +272,13 @@ impl Body for Paced {
 }
 
 /// What is said, on the tape.
-struct Told {
+struct TapedResponse {
     exchange: FrontExchange,
     // Cuts an event stream into its events.
     framer: Option<SseFramer>,
 }
 
-impl Told {
+impl TapedResponse {
     fn part(&mut self, part: &Bytes) {
         let say = |body| self.exchange.says(Direction::ToClient, body);
         let Some(framer) = &mut self.framer else {

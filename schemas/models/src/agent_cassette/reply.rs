@@ -7,7 +7,7 @@ use crate::write::{put, with};
 
 /// One answer of the model.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Said {
+pub struct ModelReply {
     /// Everything that it is made of but the tools that it asks for, block by block, each an
     /// object with a `type`.
     pub content: Vec<Value>,
@@ -71,7 +71,7 @@ impl Ended {
     }
 }
 
-impl Said {
+impl ModelReply {
     /// The first answer of a response that took so long, in milliseconds.
     #[must_use]
     pub fn of(response: &Response, latency_ms: Option<u64>) -> Self {
@@ -145,9 +145,9 @@ mod tests {
     use super::*;
     use crate::Wire;
 
-    fn read(wire: Wire, body: &Value) -> Said {
+    fn read(wire: Wire, body: &Value) -> ModelReply {
         let response = wire.read_response(body.to_string().as_bytes());
-        Said::of(&response.expect("a response"), Some(12))
+        ModelReply::of(&response.expect("a response"), Some(12))
     }
 
     #[test]

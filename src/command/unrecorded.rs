@@ -15,13 +15,13 @@ use tapewright_schemas::tape::{Header, VERSION};
 use super::behind::Behind;
 use super::faults;
 use super::otlp::{Destination, OtlpArguments};
-use super::page::{Beside, Page, PageArguments};
+use super::page::{Page, PageArguments, PageSources};
 use super::record::target;
 use crate::here;
 use crate::log::{self, LogListener};
 
 /// A run of which nobody wants a recording.
-pub(crate) struct Unkept<'u> {
+pub(crate) struct UnrecordedRun<'u> {
     pub(crate) label: &'u str,
     pub(crate) transport: &'u str,
     pub(crate) redacted: bool,
@@ -35,7 +35,7 @@ pub(crate) struct Readers<'r> {
     pub(crate) page: &'r PageArguments,
     pub(crate) otlp: &'r OtlpArguments,
     pub(crate) destination: Destination,
-    pub(crate) beside: &'r Beside<'r>,
+    pub(crate) beside: &'r PageSources<'r>,
 }
 
 /// A recorder, who hears it for the log, and what reads its tape.
@@ -91,7 +91,11 @@ impl Readers<'_> {
 
     /// Starts a recorder of a run of which nobody wants a recording. Where something reads its tape, that stands in a folder of its own until
     /// the end.
-    pub(crate) fn start_unkept(self, run: Unkept<'_>, clock: Clock) -> anyhow::Result<Running> {
+    pub(crate) fn start_unrecorded(
+        self,
+        run: UnrecordedRun<'_>,
+        clock: Clock,
+    ) -> anyhow::Result<Running> {
         if self.page.is_asked() || self.destination.is_somewhere() {
             let scratch = Scratch::create().context("cannot create a folder for the tape")?;
             let (settings, log_listener) = run.settings(&scratch, self.beside, clock)?;
@@ -116,11 +120,11 @@ impl Readers<'_> {
     }
 }
 
-impl Unkept<'_> {
+impl UnrecordedRun<'_> {
     fn settings(
         self,
         scratch: &Scratch,
-        beside: &Beside<'_>,
+        beside: &PageSources<'_>,
         clock: Clock,
     ) -> anyhow::Result<(Settings, Option<LogListener>)> {
         let (judging, log_listener) = log::heard(faults::watched(beside.control, None), false)?;

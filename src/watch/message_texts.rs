@@ -2,16 +2,16 @@
 
 /// What was said in an exchange, or by one event.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct MessageTexts {
     /// Each text in its order.
-    pub(crate) all: Vec<Spoken>,
+    pub(crate) all: Vec<MessageText>,
     /// Why it cannot be shown.
     pub(crate) problem: Option<String>,
 }
 
 /// One text.
 #[derive(Clone, Debug)]
-pub(crate) struct Spoken {
+pub(crate) struct MessageText {
     /// Its place on the tape.
     pub(crate) seq: u64,
     /// Whether it went to the client.
@@ -25,7 +25,7 @@ pub(crate) struct Spoken {
 /// How much of a text is shown, in bytes.
 pub(crate) const SAID_BYTES: usize = 1 << 20;
 
-impl Said {
+impl MessageTexts {
     /// It cannot be shown.
     pub(crate) fn not(why: impl Into<String>) -> Self {
         Self {

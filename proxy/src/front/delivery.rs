@@ -10,7 +10,7 @@ use crate::bridge::line::one_line;
 
 /// How a stream ends that does not come to its proper end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum AbnormalEnd {
     /// The connection is cut, after these bytes of the answer; without them there is no
     /// response at all.
     Cut(Option<Bytes>),
@@ -50,12 +50,12 @@ impl Switchboard {
                 let fate = match given {
                     Delivery::Cut(length) => {
                         let part = length.map(|length| line.slice(..line.len().min(length)));
-                        Some(Fate::Cut(part))
+                        Some(AbnormalEnd::Cut(part))
                     }
                     Delivery::Status {
                         status,
                         retry_after,
-                    } => Some(Fate::Status(*status, *retry_after)),
+                    } => Some(AbnormalEnd::Status(*status, *retry_after)),
                     Delivery::Again(_) | Delivery::Behind(_) => None,
                 };
                 if let Some(fate) = fate.filter(|_| times == 0) {

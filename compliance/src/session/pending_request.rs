@@ -11,7 +11,7 @@ use crate::revision::Revisions;
 
 /// A request that awaits its response.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct PendingRequest {
     pub(crate) seq: u64,
     pub(crate) at: Offset,
     pub(crate) conduit: ConduitId,
@@ -50,7 +50,7 @@ pub(crate) struct More {
     pub(crate) salient: Option<u64>,
 }
 
-impl Asked {
+impl PendingRequest {
     /// A request of which nothing but its method is known.
     pub(crate) fn new(
         moment: Moment,

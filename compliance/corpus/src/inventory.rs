@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 /// What a server says it has.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct ServerInventory {
     /// The capabilities that it declared, once it did.
     pub capabilities: Option<Map<String, Value>>,
     /// Of `tools/list`.
@@ -87,7 +87,7 @@ impl List {
     }
 }
 
-impl Known {
+impl ServerInventory {
     /// Takes the result of a request; what is no list and no opening is passed over.
     pub fn learn(&mut self, method: &str, result: &Value) {
         if matches!(method, "initialize" | "server/discover") {

@@ -40,7 +40,7 @@ const CERTIFICATE: &str = "ca.pem";
 const MARK: &str = "tapewright authority, made ";
 
 /// An authority, as it is kept.
-pub(super) struct Kept {
+pub(super) struct StoredAuthority {
     /// Signs certificates.
     pub(super) issuer: Issuer<'static, KeyPair>,
     /// When it ends, since 1970.
@@ -60,7 +60,7 @@ struct Record {
     certificate: String,
 }
 
-impl Kept {
+impl StoredAuthority {
     /// The authority for `hosts` under `root`, at the time `now`; it is made or renewed
     /// where it has to be. Waits so long for other recorders that do the same.
     pub(super) fn open(

@@ -13,7 +13,7 @@ use super::queue::Queue;
 /// Hands events on to a judge on another thread. When too much waits for it, the judge is
 /// told of a gap, and what depends on it cannot be known.
 #[derive(Debug)]
-pub(crate) struct Aside {
+pub(crate) struct JudgeThread {
     queue: Arc<Queue>,
     found: Arc<Found>,
     thread: Option<JoinHandle<Box<dyn Judge>>>,
@@ -27,7 +27,7 @@ struct Found {
     events: Mutex<VecDeque<Event>>,
 }
 
-impl Aside {
+impl JudgeThread {
     /// Starts the thread; without one the judge judges where it is called.
     pub(crate) fn start(judge: Box<dyn Judge>) -> Box<dyn Judge> {
         let queue = Arc::new(Queue::aside());
@@ -92,7 +92,7 @@ impl Found {
     }
 }
 
-impl Judge for Aside {
+impl Judge for JudgeThread {
     fn observe(&mut self, event: &Event, _message: Option<&Envelope<'_>>) {
         let mut event = Some(event.clone());
         self.queue.push(|| event.take());
@@ -117,7 +117,7 @@ impl Judge for Aside {
     }
 }
 
-impl Drop for Aside {
+impl Drop for JudgeThread {
     fn drop(&mut self) {
         // The thread of a tape that is never finished ends as well.
         self.queue.close();
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn everything_is_judged_and_told_in_order() {
-        let mut aside = Aside::start(Box::<Picky>::default());
+        let mut aside = JudgeThread::start(Box::<Picky>::default());
         for seq in 1..=100 {
             aside.observe(&message(seq, 10), None);
         }
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_a_gap_and_nobody_waits() {
-        let mut aside = Aside::start(Box::<Picky>::default());
+        let mut aside = JudgeThread::start(Box::<Picky>::default());
         // More than may wait, at once: the thread naps while nothing has come.
         for seq in 1..=64 {
             aside.observe(&message(seq, 2 << 20), None);

@@ -8,23 +8,23 @@ use tokio::sync::mpsc;
 
 use super::ServeError;
 use crate::agent::{Agent, Signals};
-use crate::http::listen::Reached;
+use crate::http::listen::ReachableAt;
 
 /// An agent that is to be started. Signals are the agent's from here on.
-pub(crate) struct Beside<S> {
+pub(crate) struct PendingAgent<S> {
     start: S,
     ends: mpsc::Receiver<i32>,
     told: Receiver<Option<Exit>>,
 }
 
 /// What `agent` makes, to be started.
-pub(crate) fn beside(
-    agent: impl FnOnce(&Reached) -> Agent,
-) -> io::Result<Beside<impl FnOnce(&Reached) -> Result<(), ServeError>>> {
+pub(crate) fn prepare_agent(
+    agent: impl FnOnce(&ReachableAt) -> Agent,
+) -> io::Result<PendingAgent<impl FnOnce(&ReachableAt) -> Result<(), ServeError>>> {
     let signals = Signals::catch()?;
     let (ended, ends) = mpsc::channel(1);
     let (tell, told) = sync_channel(1);
-    let start = move |reached: &Reached| {
+    let start = move |reached: &ReachableAt| {
         let agent = agent(reached);
         let program = agent.program.to_string_lossy().into_owned();
         let is_over = move |exit| {
@@ -35,10 +35,10 @@ pub(crate) fn beside(
         let started = agent.start(signals, is_over);
         started.map_err(|source| ServeError::Agent { program, source })
     };
-    Ok(Beside { start, ends, told })
+    Ok(PendingAgent { start, ends, told })
 }
 
-impl<S> Beside<S> {
+impl<S> PendingAgent<S> {
     /// How it ended, where that is known. `serve` is told of the end and is given what starts it, once it is known how we are
     /// reached.
     pub(crate) fn until_over<T>(

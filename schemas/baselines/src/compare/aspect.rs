@@ -4,7 +4,7 @@ use super::entry::Change;
 
 /// A place at which answers can differ.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Place {
+pub(super) enum Aspect {
     Order,
     Tool(String),
     Count(String),
@@ -18,7 +18,7 @@ pub(super) enum Place {
 
 impl Change {
     /// The places that a difference between two answers is at.
-    pub(super) fn places(&self) -> Vec<Place> {
+    pub(super) fn places(&self) -> Vec<Aspect> {
         let place = match self {
             Self::Arguments {
                 tool,
@@ -26,17 +26,18 @@ impl Change {
                 arguments,
             } => {
                 let each = arguments.iter();
-                let each = each.map(|one| Place::Argument(tool.clone(), *nth, one.pointer.clone()));
+                let each =
+                    each.map(|one| Aspect::Argument(tool.clone(), *nth, one.pointer.clone()));
                 return each.collect();
             }
-            Self::Order { .. } => Place::Order,
-            Self::MissingTool(tool) | Self::UnexpectedTool(tool) => Place::Tool(tool.clone()),
-            Self::Count { tool, .. } => Place::Count(tool.clone()),
-            Self::ArgumentOrder { tool, nth, .. } => Place::ArgumentOrder(tool.clone(), *nth),
-            Self::BlockCount { .. } => Place::Blocks,
-            Self::BlockType { at, .. } | Self::BlockData { at, .. } => Place::Block(*at),
-            Self::Text { at, .. } => Place::Text(*at),
-            Self::Finish { .. } => Place::Finish,
+            Self::Order { .. } => Aspect::Order,
+            Self::MissingTool(tool) | Self::UnexpectedTool(tool) => Aspect::Tool(tool.clone()),
+            Self::Count { tool, .. } => Aspect::Count(tool.clone()),
+            Self::ArgumentOrder { tool, nth, .. } => Aspect::ArgumentOrder(tool.clone(), *nth),
+            Self::BlockCount { .. } => Aspect::Blocks,
+            Self::BlockType { at, .. } | Self::BlockData { at, .. } => Aspect::Block(*at),
+            Self::Text { at, .. } => Aspect::Text(*at),
+            Self::Finish { .. } => Aspect::Finish,
             // These are between exchanges, not between answers.
             Self::Same | Self::OnlyInBaseline | Self::OnlyInCandidate | Self::Invariant { .. } => {
                 return Vec::new();
