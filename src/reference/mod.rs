@@ -1,6 +1,6 @@
 //! The pages of docs/reference, made of the tables that the program works by.
 //!
-//! A test fails when a page is not what its table says; `TAPEWRIGHT_BLESS=1 cargo test -p tapewright --bin tapewright
+//! A test fails when a page is not what its table says; `TAPEWRIGHT_BLESS=1 cargo test -p tapewright-commands
 //! reference` writes them anew. Nothing of this is in the program that is shipped.
 
 mod commands;
@@ -15,12 +15,13 @@ use tapewright_schemas::published;
 
 use crate::exit::Exit;
 
-const MADE: &str = "<!-- Made of the code: TAPEWRIGHT_BLESS=1 cargo test -p tapewright --bin tapewright reference -->";
+const MADE: &str =
+    "<!-- Made of the code: TAPEWRIGHT_BLESS=1 cargo test -p tapewright-commands reference -->";
 
 /// Compares a page with what is there, or writes it.
 fn page(name: &str, title: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("docs/reference")
+        .join("../docs/reference")
         .join(name);
     let wanted = format!("{MADE}\n\n# {title}\n\n{}\n", text.trim_end());
     if std::env::var_os("TAPEWRIGHT_BLESS").is_some() {
@@ -31,7 +32,7 @@ fn page(name: &str, title: &str, text: &str) {
     let found = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         found == wanted,
-        "docs/reference/{name} is stale: TAPEWRIGHT_BLESS=1 cargo test -p tapewright --bin tapewright reference"
+        "docs/reference/{name} is stale: TAPEWRIGHT_BLESS=1 cargo test -p tapewright-commands reference"
     );
 }
 

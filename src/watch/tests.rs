@@ -21,7 +21,7 @@ const HANG_AFTER_US: u64 = 30_000_000;
 
 /// The recorded example of tests and pictures.
 pub(crate) fn example() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/watch/example.tape.jsonl")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/watch/example.tape.jsonl")
 }
 
 /// A source that is read, what it has told, and its texts.

@@ -23,7 +23,7 @@ impl Named {
         let service = given("service.name").map(|(_, value)| value.as_str());
         let service = self.service.as_deref().or(service);
         let mut resource = Attributes::default();
-        resource.text("service.name", service.unwrap_or(env!("CARGO_PKG_NAME")));
+        resource.text("service.name", service.unwrap_or("tapewright"));
         let mut plain = vec![("service.version", env!("CARGO_PKG_VERSION"))];
         if !header.label.is_empty() {
             plain.push(("tapewright.label", header.label.as_str()));

@@ -90,7 +90,7 @@ impl<W: Write> Archive<W> {
 
     fn begin(&mut self) -> io::Result<()> {
         let creator = serde_json::json!({
-            "name": env!("CARGO_PKG_NAME"),
+            "name": "tapewright",
             "version": env!("CARGO_PKG_VERSION"),
         });
         let comment = serde_json::Value::from(self.comment.as_str());

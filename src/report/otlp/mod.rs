@@ -262,7 +262,7 @@ pub(crate) fn around(resource: &Attributes) -> (Vec<u8>, Vec<u8>) {
 
 const SCOPE: &str = concat!(
     "},\"scopeSpans\":[{\"scope\":{\"name\":\"",
-    env!("CARGO_PKG_NAME"),
+    "tapewright",
     "\",\"version\":\"",
     env!("CARGO_PKG_VERSION"),
     "\"},\"spans\":["

@@ -34,7 +34,7 @@ fn rows(buffer: &Buffer) -> Vec<String> {
 }
 
 fn kept(path: &str, found: &str) {
-    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
     if std::env::var_os("TAPEWRIGHT_BLESS").is_some() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, found).unwrap();
@@ -111,7 +111,8 @@ fn tools_are_sorted_by_a_column_and_the_same_key_turns_it_round() {
 
 #[test]
 fn a_wide_terminal_tells_latency_in_two_parts_and_what_is_live_has_clocks() {
-    let wire = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wire/handshake-http.tape.jsonl");
+    let wire =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/wire/handshake-http.tape.jsonl");
     let mut played = Played::whole(wire);
     played.state.resize(130, 24);
     played.press(&[Key::Char('g')]);

@@ -25,15 +25,9 @@ pub(crate) struct Draft {
 impl Draft {
     /// The session of this name among the real ones in `tests/wire`.
     pub(crate) fn recorded(name: &str) -> Self {
-        let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let folders = [package.join("tests/wire"), package.join("../tests/wire")];
-        let file = format!("{name}.tape.jsonl");
-        let mut texts = folders
-            .iter()
-            .map(|folder| std::fs::read(folder.join(&file)));
-        let text = texts
-            .find_map(Result::ok)
-            .unwrap_or_else(|| panic!("there is no `{file}` in tests/wire"));
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/wire");
+        let text = std::fs::read(folder.join(format!("{name}.tape.jsonl")))
+            .unwrap_or_else(|why| panic!("`{name}` in tests/wire: {why}"));
         let mut reader = Reader::open(text.as_slice()).expect("a tape");
         let mut events = Vec::new();
         while let Some(event) = reader.next_event().expect("an event") {
