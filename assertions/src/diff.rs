@@ -1,8 +1,10 @@
 //! What differs between two values, as text.
 
-use similar::{ChangeTag, TextDiff};
+use similar::DiffTag;
+use tapewright_schemas::slices::Part as _;
 
 use crate::json::Json;
+use crate::lines::{differing, hunks};
 
 /// What has to be added to (`+`) and taken from (`-`) `expected` to get `actual`.
 ///
@@ -29,31 +31,34 @@ pub(crate) fn diff(expected: &Json, actual: &Json) -> Option<String> {
 }
 
 fn lines(one: &str, other: &str) -> String {
-    TextDiff::from_lines(one, other)
-        .unified_diff()
-        .context_radius(2)
-        .missing_newline_hint(false)
-        .to_string()
+    let mut text = String::new();
+    for line in hunks(one, other, 2) {
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
 }
 
 /// The runs of characters that were added or removed, in order.
 fn characters(one: &str, other: &str) -> String {
-    let mut out = String::new();
-    let mut last = ChangeTag::Equal;
-    for change in TextDiff::from_chars(one, other).iter_all_changes() {
-        let tag = change.tag();
-        if tag != ChangeTag::Equal {
-            if tag != last {
-                if !out.is_empty() {
-                    out.push(' ');
-                }
-                out.push(if tag == ChangeTag::Insert { '+' } else { '-' });
-            }
-            out.push_str(change.value());
+    let (one, other) = (each(one), each(other));
+    let mut told = Vec::new();
+    for change in differing(&one, &other).ops() {
+        let (tag, old, new) = change.as_tag_tuple();
+        if tag == DiffTag::Equal {
+            continue;
         }
-        last = tag;
+        for (sign, run) in [('-', one.part(old)), ('+', other.part(new))] {
+            if !run.is_empty() {
+                told.push(format!("{sign}{}", run.concat()));
+            }
+        }
     }
-    out
+    told.join(" ")
+}
+
+fn each(text: &str) -> Vec<&str> {
+    text.split_inclusive(|_: char| true).collect()
 }
 
 /// Longer values are shown, not compared: the time goes with the square.

@@ -16,6 +16,7 @@ mod expectation;
 mod failure;
 pub mod json;
 mod judging;
+pub mod lines;
 mod matcher;
 pub mod score;
 pub mod target;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use similar::TextDiff;
+use tapewright_assertions::lines;
 use tapewright_replay::diff::{Change, Compared, Found, Listed, Moved};
 use tapewright_replay::{Difference, Script};
 use tapewright_schemas::tape::Incomplete;
@@ -322,19 +322,10 @@ pub(super) fn definition(one: &Listed) -> Vec<String> {
         _ if before.len().max(after.len()) > TEXT_BYTES => return Vec::new(),
         _ => {}
     }
-    let diff = TextDiff::from_lines(&before, &after);
-    let mut told = diff.unified_diff();
-    let told = told
-        .context_radius(2)
-        .missing_newline_hint(false)
-        .to_string();
+    let told = lines::hunks(&before, &after, 2);
     let mut lines = vec![format!("{what}:")];
-    lines.extend(
-        told.lines()
-            .take(TEXT_LINES)
-            .map(|line| format!("  {line}")),
-    );
-    let more = told.lines().count().saturating_sub(TEXT_LINES);
+    lines.extend(told.iter().take(TEXT_LINES).map(|line| format!("  {line}")));
+    let more = told.len().saturating_sub(TEXT_LINES);
     if more > 0 {
         lines.push(format!("  … {more} more lines"));
     }

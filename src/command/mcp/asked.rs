@@ -29,6 +29,19 @@ pub(super) fn rows(limit: Option<usize>) -> usize {
     limit.unwrap_or(ROWS).clamp(1, MOST_ROWS)
 }
 
+/// A schema that is written down: `json!` is code for every member of it.
+pub(super) fn written(schema: &'static str) -> Value {
+    serde_json::from_str(schema).unwrap_or_default()
+}
+
+/// Says what a member is of, whose place a schema that is written down keeps by a `null`.
+pub(super) fn fill(schema: &mut Value, member: &str, of: Value) {
+    let members = schema.get_mut("properties");
+    if let Some(place) = members.and_then(|members| members.get_mut(member)) {
+        *place = of;
+    }
+}
+
 /// The schema of the name of a recording.
 pub(super) fn recording() -> Value {
     json!({

@@ -58,7 +58,8 @@ fn input() -> Value {
 }
 
 fn output() -> Value {
-    json!({
+    asked::written(
+        r#"{
         "type": "object",
         "required": ["before", "after", "changed", "new", "gone", "same", "exchanges", "latency", "notes", "next_cursor"],
         "properties": {
@@ -86,18 +87,19 @@ fn output() -> Value {
                             "properties": {
                                 "path": { "type": "string", "description": "JSON path of the place." },
                                 "recorded": { "type": "string", "description": "The earlier value, around the first difference." },
-                                "live": { "type": "string", "description": "The later value." },
-                            },
+                                "live": { "type": "string", "description": "The later value." }
+                            }
                         } },
-                        "listed": { "type": "array", "items": { "type": "object" }, "description": "Tools, prompts and resources whose definitions changed." },
-                    },
-                },
+                        "listed": { "type": "array", "items": { "type": "object" }, "description": "Tools, prompts and resources whose definitions changed." }
+                    }
+                }
             },
             "latency": { "type": "array", "items": { "type": "object" }, "description": "Medians that moved, in milliseconds." },
             "notes": { "type": "array", "items": { "type": "string" }, "description": "What is missing on either side." },
-            "next_cursor": { "type": ["string", "null"] },
-        },
-    })
+            "next_cursor": { "type": ["string", "null"] }
+        }
+    }"#,
+    )
 }
 
 fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {

@@ -55,24 +55,27 @@ fn input() -> Value {
 }
 
 fn output() -> Value {
-    let piece = json!({
+    let piece = asked::written(
+        r#"{
         "type": ["object", "null"],
         "required": ["text", "offset", "bytes", "whole"],
         "properties": {
             "text": { "type": "string", "description": "JSON as it stands on the recording, or the part of it from `offset` on." },
             "offset": { "type": "integer" },
             "bytes": { "type": "integer", "description": "How long all of it is." },
-            "whole": { "type": "boolean" },
-        },
-    });
-    json!({
+            "whole": { "type": "boolean" }
+        }
+    }"#,
+    );
+    let mut schema = asked::written(
+        r#"{
         "type": "object",
         "required": ["recording", "exchange", "request", "answer", "notifications", "next_cursor"],
         "properties": {
             "recording": { "type": "string" },
-            "exchange": find::row(),
-            "request": piece,
-            "answer": piece,
+            "exchange": null,
+            "request": null,
+            "answer": null,
             "notifications": { "type": "array", "items": {
                 "type": "object",
                 "required": ["seq", "at_ms", "from", "text"],
@@ -80,13 +83,22 @@ fn output() -> Value {
                     "seq": { "type": "integer" },
                     "at_ms": { "type": ["number", "null"] },
                     "from": { "enum": ["client", "server"] },
-                    "text": { "type": "string" },
-                },
+                    "text": { "type": "string" }
+                }
             } },
             "others": { "type": "array", "items": { "type": "integer" }, "description": "Places of further exchanges with this id." },
-            "next_cursor": { "type": ["string", "null"] },
-        },
-    })
+            "next_cursor": { "type": ["string", "null"] }
+        }
+    }"#,
+    );
+    for (member, of) in [
+        ("exchange", find::row()),
+        ("request", piece.clone()),
+        ("answer", piece),
+    ] {
+        asked::fill(&mut schema, member, of);
+    }
+    schema
 }
 
 fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {

@@ -41,7 +41,8 @@ fn input() -> Value {
 }
 
 fn output() -> Value {
-    json!({
+    asked::written(
+        r#"{
         "type": "object",
         "required": ["codes", "next_cursor"],
         "properties": {
@@ -49,11 +50,12 @@ fn output() -> Value {
             "codes": { "type": "array", "items": {
                 "type": "object",
                 "required": ["code", "about"],
-                "properties": { "code": { "type": "string" }, "about": { "type": "string" } },
+                "properties": { "code": { "type": "string" }, "about": { "type": "string" } }
             } },
-            "next_cursor": { "type": ["string", "null"] },
-        },
-    })
+            "next_cursor": { "type": ["string", "null"] }
+        }
+    }"#,
+    )
 }
 
 fn call(_: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {

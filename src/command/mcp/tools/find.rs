@@ -61,23 +61,28 @@ fn input() -> Value {
 }
 
 fn output() -> Value {
-    json!({
+    let lines = json!({
+        "type": "array",
+        "description": "Exchanges, and with `kind:` other lines, which have a member `kind`.",
+        "items": { "anyOf": [row(), published("model-call"), beside()] },
+    });
+    let mut schema = asked::written(
+        r#"{
         "type": "object",
         "required": ["recording", "exchanges_in_all", "found", "lines", "is_written", "summary", "next_cursor"],
         "properties": {
             "recording": { "type": "string" },
             "exchanges_in_all": { "type": "integer" },
             "found": { "type": "integer", "description": "How many lines the filter finds." },
-            "lines": {
-                "type": "array",
-                "description": "Exchanges, and with `kind:` other lines, which have a member `kind`.",
-                "items": { "anyOf": [row(), published("model-call"), beside()] },
-            },
+            "lines": null,
             "is_written": { "type": "boolean", "description": "A recorder still writes it: there may be more soon." },
             "summary": { "type": "string", "description": "How much there was, and what is missing." },
-            "next_cursor": { "type": ["string", "null"] },
-        },
-    })
+            "next_cursor": { "type": ["string", "null"] }
+        }
+    }"#,
+    );
+    asked::fill(&mut schema, "lines", lines);
+    schema
 }
 
 /// The schema of an exchange, as it is published.

@@ -55,7 +55,8 @@ fn input() -> Value {
 }
 
 fn output() -> Value {
-    json!({
+    asked::written(
+        r#"{
         "type": "object",
         "required": ["recording", "sessions", "counts", "findings", "notes", "next_cursor"],
         "properties": {
@@ -65,7 +66,7 @@ fn output() -> Value {
                 "type": "object",
                 "description": "How many invariants have which verdict, over all sessions.",
                 "required": ["fail", "race", "inconclusive", "pass", "vacuous"],
-                "additionalProperties": { "type": "integer" },
+                "additionalProperties": { "type": "integer" }
             },
             "findings": { "type": "array", "items": {
                 "type": "object",
@@ -84,15 +85,16 @@ fn output() -> Value {
                         "required": ["seq", "pointer"],
                         "properties": {
                             "seq": { "type": "integer", "description": "Place of the message; `show_exchange` takes it." },
-                            "pointer": { "type": "string", "description": "JSON pointer within it." },
-                        },
-                    } },
-                },
+                            "pointer": { "type": "string", "description": "JSON pointer within it." }
+                        }
+                    } }
+                }
             } },
             "notes": { "type": "array", "items": { "type": "string" }, "description": "What of the recording is missing." },
-            "next_cursor": { "type": ["string", "null"] },
-        },
-    })
+            "next_cursor": { "type": ["string", "null"] }
+        }
+    }"#,
+    )
 }
 
 fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {

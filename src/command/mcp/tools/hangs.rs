@@ -49,7 +49,8 @@ fn input() -> Value {
 }
 
 fn output() -> Value {
-    json!({
+    asked::written(
+        r#"{
         "type": "object",
         "required": ["recording", "found", "never_answered", "hangs", "is_written", "next_cursor"],
         "properties": {
@@ -70,13 +71,14 @@ fn output() -> Value {
                     "waited_ms": { "type": ["number", "null"], "description": "For how long, as far as the recording goes." },
                     "closed": { "type": "string", "description": "answered, cancelled, peer gone, still pending, client gone, failed, http error or no response." },
                     "fault": { "type": "object", "description": "The injected fault that caused it." },
-                    "pending_now_ms": { "type": ["number", "null"], "description": "How long it is pending by now, where the recording is still written." },
-                },
+                    "pending_now_ms": { "type": ["number", "null"], "description": "How long it is pending by now, where the recording is still written." }
+                }
             } },
             "is_written": { "type": "boolean" },
-            "next_cursor": { "type": ["string", "null"] },
-        },
-    })
+            "next_cursor": { "type": ["string", "null"] }
+        }
+    }"#,
+    )
 }
 
 fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {

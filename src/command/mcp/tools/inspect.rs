@@ -37,7 +37,8 @@ fn input() -> Value {
 }
 
 fn output() -> Value {
-    json!({
+    asked::written(
+        r#"{
         "type": "object",
         "required": ["recording", "report", "left_out", "redactions"],
         "properties": {
@@ -55,13 +56,14 @@ fn output() -> Value {
                     "tools": { "type": "array", "items": { "type": "object" } },
                     "hangs_count": { "type": "integer" },
                     "unanswered_count": { "type": "integer" },
-                    "ended": { "type": "object" },
-                },
+                    "ended": { "type": "object" }
+                }
             },
             "left_out": { "type": "object", "description": "How many elements of which list were left out.", "additionalProperties": { "type": "integer" } },
-            "redactions": { "type": "object", "description": "Secrets that were replaced, by kind.", "additionalProperties": { "type": "integer" } },
-        },
-    })
+            "redactions": { "type": "object", "description": "Secrets that were replaced, by kind.", "additionalProperties": { "type": "integer" } }
+        }
+    }"#,
+    )
 }
 
 fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {

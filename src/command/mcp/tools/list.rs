@@ -46,7 +46,8 @@ fn input() -> Value {
 }
 
 fn output() -> Value {
-    json!({
+    asked::written(
+        r#"{
         "type": "object",
         "required": ["folder", "count", "recordings", "next_cursor"],
         "properties": {
@@ -66,12 +67,13 @@ fn output() -> Value {
                     "is_written": { "type": "boolean", "description": "A recorder still writes it." },
                     "redacted": { "type": "boolean", "description": "False if it was recorded with its secrets; its messages are not shown then." },
                     "problem": { "type": "string", "description": "Why it cannot be read." },
-                    "uri": { "type": "string", "description": "Its resource." },
-                },
+                    "uri": { "type": "string", "description": "Its resource." }
+                }
             } },
-            "next_cursor": { "type": ["string", "null"] },
-        },
-    })
+            "next_cursor": { "type": ["string", "null"] }
+        }
+    }"#,
+    )
 }
 
 fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {

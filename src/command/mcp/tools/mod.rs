@@ -65,3 +65,19 @@ impl Spec {
             .with_annotations(hints)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_schema_names_its_members_and_says_what_each_is() {
+        for spec in ALL {
+            for schema in [(spec.input)(), (spec.output)()] {
+                let members = schema["properties"].as_object();
+                let members = members.unwrap_or_else(|| panic!("{}: {schema}", spec.name));
+                assert!(members.values().all(Value::is_object), "{}", spec.name);
+            }
+        }
+    }
+}

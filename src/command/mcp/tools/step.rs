@@ -42,16 +42,18 @@ fn input() -> Value {
 }
 
 fn output() -> Value {
-    json!({
+    asked::written(
+        r#"{
         "type": "object",
         "required": ["recording", "block", "step", "suite"],
         "properties": {
             "recording": { "type": "string" },
             "block": { "enum": ["tools", "resources", "prompts"], "description": "The block of a suite that the step belongs to." },
             "step": { "type": "string", "description": "The test, in YAML." },
-            "suite": { "type": "string", "description": "A suite of this test alone, with its server." },
-        },
-    })
+            "suite": { "type": "string", "description": "A suite of this test alone, with its server." }
+        }
+    }"#,
+    )
 }
 
 fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answer> {
