@@ -1,6 +1,6 @@
 //! The entries of one tape, in order: what of it the store has, and what is missing.
 
-use crate::entry::{Ended, Entry};
+use crate::entry::{Ended, Entry, Total};
 use crate::names::{EntryName, TapeName};
 use crate::store::{Problem, Store, StoreError};
 
@@ -97,6 +97,15 @@ impl Chain {
         self.entries.last().map_or(0, |last| last.end)
     }
 
+    /// What its last entry tells of all; nothing comes to nothing.
+    #[must_use]
+    pub fn total(&self) -> Option<Total> {
+        match self.entries.last() {
+            Some(last) => last.total,
+            None => Some(Total::default()),
+        }
+    }
+
     /// How the tape ended, where it did.
     #[must_use]
     pub fn ended(&self) -> Option<Ended> {
@@ -116,6 +125,25 @@ impl Chain {
             return Ok(None);
         }
         Self::of_names(store, &names).await.map(Some)
+    }
+
+    /// Its last entry alone, where that tells of all and none of them is missing. What stands in the others is not looked at.
+    pub async fn last_of(store: &Store, names: &[EntryName]) -> Result<Option<Self>, StoreError> {
+        // Where one was superseded, the sums behind it are of what it was.
+        let is_plain = names.iter().all(|name| name.version == 0);
+        let Some(last) = names.last().filter(|_| is_plain) else {
+            return Ok(None);
+        };
+        let Ok(entry) = entry(store, last).await? else {
+            return Ok(None);
+        };
+        let is_all = entry
+            .total
+            .is_some_and(|total| total.entries == names.len() as u64);
+        Ok((is_all || entry.swept.is_some()).then(|| Self {
+            entries: vec![entry],
+            missing: None,
+        }))
     }
 
     /// Reads entries that were listed.

@@ -24,6 +24,7 @@ pub(crate) enum Command {
     Ls(Ls),
     Fetch(Fetch),
     Sweep(Sweep),
+    Scrub(Scrub),
 }
 
 /// Follow the tapes of a folder and ship them to a store
@@ -143,6 +144,9 @@ pub(crate) struct Ls {
     /// List the files with their rows, for an engine that reads Parquet, or their segments
     #[arg(long, value_name = "KIND", conflicts_with = "json")]
     pub(crate) files: Option<Files>,
+    /// Look at every entry of each tape, and not only at the last one
+    #[arg(long, conflicts_with = "files")]
+    pub(crate) check: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -201,6 +205,34 @@ pub(crate) struct Sweep {
     #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = duration)]
     pub(crate) orphans_after: Duration,
     /// Say what would be removed, and remove nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Take secrets out of a store, when a rule for them came after they were shipped
+///
+/// A range of a tape that has one is written again without it, with its rows, and what it was is removed. Stopped at any moment, it can be run
+/// again. What recorders go on writing needs the same rules there: give them first.
+#[derive(Debug, Args)]
+pub(crate) struct Scrub {
+    #[command(flatten)]
+    pub(crate) at: At,
+    /// Only tapes of this gateway
+    #[arg(long, value_name = "NAME")]
+    pub(crate) gateway: Option<Gateway>,
+    /// Redact values of this member or header; repeatable
+    #[arg(long, value_name = "NAME")]
+    pub(crate) redact_key: Vec<String>,
+    /// Redact matches of this regular expression, or of its group if it has one; repeatable
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) redact_pattern: Vec<String>,
+    /// Redact the value of this environment variable; repeatable
+    #[arg(long, value_name = "NAME")]
+    pub(crate) redact_env: Vec<String>,
+    /// Say what would be replaced, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print JSON

@@ -1,6 +1,7 @@
 //! The commands.
 
 mod announced;
+mod scrub;
 mod tail;
 
 use std::io;
@@ -61,6 +62,8 @@ pub(crate) enum Failure {
     Away,
     #[error("not every tape could be shipped")]
     Trouble,
+    #[error("invalid redaction rules: {0}")]
+    Rules(String),
     #[error(transparent)]
     Link(#[from] LinkError),
     #[error("{0}")]
@@ -81,6 +84,7 @@ pub(crate) async fn run(command: Command) -> Result<Exit, Failure> {
         Command::Tail(tail) => Box::pin(tail::run(tail)).await,
         Command::Ls(ls) => self::ls(ls).await,
         Command::Fetch(fetch) => fetch_one(fetch).await,
+        Command::Scrub(scrub) => Box::pin(scrub::run(scrub)).await,
         Command::Sweep(sweep) => sweep_store(sweep).await,
     }
 }
@@ -232,7 +236,7 @@ async fn ls(arguments: Ls) -> Result<Exit, Failure> {
         report::files(&arguments.at.place, &paths)?;
         return Ok(Exit::Pass);
     }
-    let rows = rows(&store, &catalogue).await?;
+    let rows = rows(&store, &catalogue, arguments.check).await?;
     report::list(&catalogue, &rows, arguments.json)?;
     let is_damaged = rows.iter().any(|row| row.state == State::Damaged);
     Ok(if is_damaged {

@@ -32,14 +32,20 @@ pub struct Entry {
     pub end: u64,
     /// What stands there.
     pub content: Content,
-    /// SHA-256 of that range.
+    /// SHA-256 of that range; of one that was scrubbed it is not told.
     pub sha256: String,
+    /// What `scrub` made of it, where it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scrubbed: Option<Scrubbed>,
     /// Where it stands in the store; none of an empty range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segment: Option<Segment>,
     /// The rows that were made of it.
     #[serde(default, skip_serializing_if = "Rows::is_empty")]
     pub rows: Rows,
+    /// What all entries of the tape up to this one come to; none where one before it does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<Total>,
     /// When it was shipped, RFC 3339 in UTC.
     pub shipped: String,
     /// How the tape ended, in its last entry.
@@ -107,6 +113,17 @@ pub struct Content {
     pub last_us: Option<u64>,
 }
 
+/// What became of a range from which secrets were taken. Its segment holds that.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scrubbed {
+    /// Its length.
+    pub bytes: u64,
+    /// Its SHA-256.
+    pub sha256: String,
+    /// When that was done, RFC 3339 in UTC.
+    pub at: String,
+}
+
 /// An object that holds a range of a tape, compressed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Segment {
@@ -166,6 +183,42 @@ pub struct RowFile {
     /// The tools that they name, unless those are too many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<BTreeSet<String>>,
+}
+
+/// What entries of a tape come to, from its first one on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Total {
+    /// How many entries.
+    pub entries: u64,
+    /// How many events.
+    pub events: u64,
+    /// How many segments.
+    pub segments: u64,
+    /// How long those are in the store.
+    pub stored_bytes: u64,
+    /// How many exchanges have rows.
+    pub exchanges: u64,
+    /// How many findings have.
+    pub findings: u64,
+}
+
+impl Total {
+    /// With one more.
+    #[must_use]
+    pub fn and(self, entry: &Entry) -> Self {
+        let rows = |file: &Option<RowFile>| file.as_ref().map_or(0, |file| file.rows);
+        let segment = entry.segment.as_ref();
+        Self {
+            entries: self.entries.saturating_add(1),
+            events: self.events.saturating_add(entry.content.events),
+            segments: self.segments.saturating_add(u64::from(segment.is_some())),
+            stored_bytes: self
+                .stored_bytes
+                .saturating_add(segment.map_or(0, |segment| segment.bytes)),
+            exchanges: self.exchanges.saturating_add(rows(&entry.rows.exchanges)),
+            findings: self.findings.saturating_add(rows(&entry.rows.findings)),
+        }
+    }
 }
 
 /// How a tape ended.
@@ -238,7 +291,7 @@ impl Entry {
             return Err(EntryError::Range);
         }
         let is_own = |(kind, path): (Kind, &str)| {
-            ObjectName::read(path).is_ok_and(|one| one.kind == kind && one.of == *name)
+            ObjectName::read(path).is_ok_and(|one| one.kind == kind && one.of.is_of_same(name))
         };
         if !entry.objects().all(is_own) {
             return Err(EntryError::Foreign);
@@ -266,13 +319,19 @@ impl Entry {
         text
     }
 
-    /// Its name, of a tape.
+    /// Length and SHA-256 of what its segment holds.
+    #[must_use]
+    pub fn held(&self) -> (u64, &str) {
+        match &self.scrubbed {
+            Some(scrubbed) => (scrubbed.bytes, &scrubbed.sha256),
+            None => (self.end - self.start, &self.sha256),
+        }
+    }
+
+    /// The name that its shipper gave it, of a tape.
     #[must_use]
     pub fn name(&self, tape: &TapeName) -> EntryName {
-        EntryName {
-            tape: tape.clone(),
-            start: self.start,
-        }
+        EntryName::first(tape, self.start)
     }
 }
 

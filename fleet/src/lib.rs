@@ -21,6 +21,7 @@ pub mod hash;
 pub mod list;
 pub mod names;
 pub mod rows;
+pub mod scrub;
 pub mod segment;
 pub mod ship;
 pub mod store;

@@ -6,7 +6,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use serde::Serialize;
 
 use crate::chain::Chain;
-use crate::entry::{Ended, Entry, How, RowFile, Rows};
+use crate::entry::{Ended, Entry, How, Total};
 use crate::names::{EntryName, Kind, TapeName};
 use crate::store::{Store, StoreError};
 
@@ -35,7 +35,7 @@ impl Catalogue {
         };
         store.manifests(gateway, each).await?;
         for names in catalogue.tapes.values_mut() {
-            names.sort();
+            EntryName::keep_latest(names);
         }
         Ok(catalogue)
     }
@@ -165,22 +165,23 @@ impl Row {
     /// Of a tape with these entries.
     #[must_use]
     pub fn of(name: &TapeName, chain: &Chain) -> Self {
+        let total = chain.entries.iter().fold(Total::default(), Total::and);
+        Self::with(name, chain, total)
+    }
+
+    /// Of a tape that ends with the entries of a chain, and whose entries come to so much.
+    fn with(name: &TapeName, chain: &Chain, total: Total) -> Self {
         let last = chain.entries.last().cloned().unwrap_or_default();
-        let rows = |file: fn(&Rows) -> Option<&RowFile>| {
-            let files = chain.entries.iter().filter_map(|one| file(&one.rows));
-            files.map(|file| file.rows).sum()
-        };
-        let segments = || chain.entries.iter().filter_map(|one| one.segment.as_ref());
         Self {
             gateway: name.gateway.to_string(),
             tape: name.id.to_string(),
             state: State::of(chain),
             bytes: chain.end(),
-            stored_bytes: segments().map(|segment| segment.bytes).sum(),
-            events: chain.entries.iter().map(|one| one.content.events).sum(),
-            segments: segments().count() as u64,
-            exchanges: rows(|rows| rows.exchanges.as_ref()),
-            findings: rows(|rows| rows.findings.as_ref()),
+            stored_bytes: total.stored_bytes,
+            events: total.events,
+            segments: total.segments,
+            exchanges: total.exchanges,
+            findings: total.findings,
             shipped: last.shipped,
             label: last.about.label,
             created: last.about.created,
@@ -189,15 +190,30 @@ impl Row {
             missing: chain.missing.as_ref().map(crate::chain::Missing::text),
         }
     }
+
+    /// Of a tape whose entries were listed. Of most tapes the last entry tells enough; with `is_thorough` each is read.
+    async fn read(
+        store: &Store,
+        name: &TapeName,
+        entries: &[EntryName],
+        is_thorough: bool,
+    ) -> Result<Self, StoreError> {
+        if !is_thorough && let Some(chain) = Chain::last_of(store, entries).await? {
+            let total = chain.total().unwrap_or_default();
+            return Ok(Self::with(name, &chain, total));
+        }
+        Ok(Self::of(name, &Chain::of_names(store, entries).await?))
+    }
 }
 
 /// The tapes of a catalogue, in the order of their names.
-pub async fn rows(store: &Store, catalogue: &Catalogue) -> Result<Vec<Row>, StoreError> {
+pub async fn rows(
+    store: &Store,
+    catalogue: &Catalogue,
+    is_thorough: bool,
+) -> Result<Vec<Row>, StoreError> {
     futures_util::stream::iter(&catalogue.tapes)
-        .map(async |(name, entries)| {
-            let chain = Chain::of_names(store, entries).await?;
-            Ok(Row::of(name, &chain))
-        })
+        .map(async |(name, entries)| Row::read(store, name, entries, is_thorough).await)
         .buffered(AT_ONCE)
         .try_collect()
         .await

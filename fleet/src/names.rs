@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! manifests/GATEWAY/TAPE/START.json           one entry; its name is taken once
+//! manifests/GATEWAY/TAPE/START.VERSION.json   one that supersedes it; of several the one with the highest version counts
 //! segments/DATE/GATEWAY/TAPE-START-UUID.jsonl.zst   lines of one tape; nobody else can choose the name
 //! exchanges/DATE/GATEWAY/TAPE-START-UUID.parquet    rows of what was settled within these lines
 //! findings/DATE/GATEWAY/TAPE-START-UUID.parquet     rows of findings among these lines
@@ -245,13 +246,51 @@ pub struct EntryName {
     pub tape: TapeName,
     /// Where its range begins.
     pub start: u64,
+    /// How many entries of the same range it supersedes; 0 is what a shipper writes.
+    pub version: u32,
 }
 
 impl EntryName {
+    /// The name that a shipper gives an entry.
+    #[must_use]
+    pub fn first(tape: &TapeName, start: u64) -> Self {
+        Self {
+            tape: tape.clone(),
+            start,
+            version: 0,
+        }
+    }
+
+    /// The name of the entry that supersedes this one.
+    #[must_use]
+    pub fn next(&self) -> Self {
+        Self {
+            version: self.version.saturating_add(1),
+            ..self.clone()
+        }
+    }
+
+    /// Whether another name is of the same range.
+    #[must_use]
+    pub fn is_of_same(&self, other: &Self) -> bool {
+        (&self.tape, self.start) == (&other.tape, other.start)
+    }
+
+    /// Sorts names, and leaves of those of the same range the one that counts.
+    pub fn keep_latest(names: &mut Vec<Self>) {
+        names.sort_by(|a, b| b.cmp(a));
+        names.dedup_by(|next, last| next.is_of_same(last));
+        names.reverse();
+    }
+
     /// Where it stands in the store.
     #[must_use]
     pub fn path(&self) -> String {
-        format!("{}/{:0DIGITS$}.json", self.tape.folder(), self.start)
+        let (folder, start) = (self.tape.folder(), self.start);
+        match self.version {
+            0 => format!("{folder}/{start:0DIGITS$}.json"),
+            version => format!("{folder}/{start:0DIGITS$}.{version}.json"),
+        }
     }
 
     /// Reads where an entry stands.
@@ -261,12 +300,23 @@ impl EntryName {
             return Err(NameError::Object);
         };
         let digits = file.strip_suffix(".json").ok_or(NameError::Object)?;
+        let (digits, version) = match digits.split_once('.') {
+            None => (digits, 0),
+            Some((digits, version)) => (digits, number(version).ok_or(NameError::Object)?),
+        };
         let tape = TapeName {
             gateway: gateway.parse()?,
             id: id.parse()?,
         };
-        let start = offset(digits).ok_or(NameError::Object)?;
-        Ok(Self { tape, start })
+        let name = Self {
+            tape,
+            start: offset(digits).ok_or(NameError::Object)?,
+            version: u32::try_from(version).map_err(|_| NameError::Object)?,
+        };
+        // There is one spelling of each name.
+        (name.path() == path)
+            .then_some(name)
+            .ok_or(NameError::Object)
     }
 }
 
@@ -315,7 +365,7 @@ pub struct ObjectName {
     /// What it holds.
     pub kind: Kind,
     date: String,
-    /// The entry that may name it.
+    /// The entry that may name it, or one that supersedes it.
     pub of: EntryName,
     uuid: Uuid,
 }
@@ -342,9 +392,15 @@ impl ObjectName {
         Self {
             kind,
             date: time.strftime("%Y-%m-%d").to_string(),
-            of: of.clone(),
+            of: EntryName::first(&of.tape, of.start),
             uuid,
         }
+    }
+
+    /// Whether both were made of the same range at once, and one entry names both.
+    #[must_use]
+    pub fn is_made_with(&self, other: &Self) -> bool {
+        self.uuid == other.uuid && self.of == other.of
     }
 
     /// When it was made, in milliseconds since 1970.
@@ -383,7 +439,8 @@ impl ObjectName {
             id: file.parse().ok()?,
         };
         let start = offset(start)?;
-        let name = Self::at(kind, &EntryName { tape, start }, uuid.parse().ok()?);
+        let of = EntryName::first(&tape, start);
+        let name = Self::at(kind, &of, uuid.parse().ok()?);
         // There is one spelling of each name.
         (name.path() == path).then_some(name)
     }

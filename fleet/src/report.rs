@@ -9,6 +9,7 @@ use serde::Serialize;
 use tapewright_fleet::entry::{Ended, How};
 use tapewright_fleet::fetch::Fetched;
 use tapewright_fleet::list::{Catalogue, Row};
+use tapewright_fleet::scrub::Scrubbed;
 use tapewright_fleet::ship::Told;
 use tapewright_fleet::store::Place;
 use tapewright_fleet::sweep::Swept;
@@ -159,6 +160,46 @@ pub(crate) fn swept(swept: &Swept, as_json: bool) -> io::Result<()> {
     ))?;
     if swept.foreign > 0 {
         err(&format!("{} foreign objects ignored\n", swept.foreign));
+    }
+    Ok(())
+}
+
+/// What was scrubbed.
+pub(crate) fn scrubbed(scrubbed: &Scrubbed, as_json: bool) -> io::Result<()> {
+    if as_json {
+        return json(scrubbed);
+    }
+    let verb = if scrubbed.dry_run {
+        "would change"
+    } else {
+        "changed"
+    };
+    for tape in &scrubbed.changed {
+        out(&format!("{verb} {}\n", safe(tape)))?;
+    }
+    let kinds: Vec<String> = scrubbed
+        .replaced
+        .iter()
+        .map(|(kind, count)| format!("{} {count}", safe(kind)))
+        .collect();
+    let replaced = if kinds.is_empty() {
+        "nothing to replace".to_owned()
+    } else {
+        kinds.join(", ")
+    };
+    out(&format!(
+        "{verb} {} of {} tapes in {} segments: {replaced}; {} objects removed\n",
+        scrubbed.changed.len(),
+        scrubbed.tapes,
+        scrubbed.entries,
+        scrubbed.removed,
+    ))?;
+    for left in &scrubbed.left {
+        err(&format!(
+            "{}: not scrubbed to its end: {}\n",
+            safe(&left.tape),
+            safe(&left.why)
+        ));
     }
     Ok(())
 }

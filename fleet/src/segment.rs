@@ -18,7 +18,7 @@ const CHUNK: usize = 256 << 10;
 /// How much is kept until it is sent, in compressed bytes. S3 takes no shorter parts than 5 MiB but the last.
 const PART: usize = 8 << 20;
 /// How hard it is tried to make segments small.
-const LEVEL: i32 = 3;
+pub(crate) const LEVEL: i32 = 3;
 
 /// Why a range did not become a segment.
 #[derive(Debug, thiserror::Error)]
@@ -192,7 +192,8 @@ pub async fn unpack(store: &Store, entry: &Entry, sink: &mut impl Sink) -> Resul
     if got.meta.size != segment.bytes {
         return Err(damaged("does not have its length"));
     }
-    let opened = Opened::new(entry.end - entry.start, sink);
+    let (length, sha256) = entry.held();
+    let opened = Opened::new(length, sink);
     let mut opened = opened.map_err(UnpackError::Write)?;
     let mut pieces = got.into_stream();
     while let Some(piece) = store
@@ -207,7 +208,7 @@ pub async fn unpack(store: &Store, entry: &Entry, sink: &mut impl Sink) -> Resul
     let (packed, plain) = opened
         .finish()
         .map_err(|error| error.into_unpack(&damaged))?;
-    if packed != segment.sha256 || plain != entry.sha256 {
+    if packed != segment.sha256 || plain != sha256 {
         return Err(damaged("does not have its SHA-256"));
     }
     Ok(())

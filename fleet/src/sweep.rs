@@ -60,8 +60,8 @@ pub struct Swept {
 /// What was listed.
 #[derive(Default)]
 struct Listing {
-    // What stands under the name of each entry: of each kind one object, or several, of which it names one.
-    objects: HashMap<(EntryName, Kind), Vec<(ObjectName, Listed)>>,
+    // What stands under each range of a tape: what its entry names, and what nothing names.
+    objects: HashMap<EntryName, Vec<(ObjectName, Listed)>>,
     tapes: BTreeMap<TapeName, Held>,
     foreign: u64,
 }
@@ -69,7 +69,10 @@ struct Listing {
 /// What is listed of one tape.
 #[derive(Default)]
 struct Held {
+    // Every entry, also those that are superseded.
     entries: Vec<EntryName>,
+    // Those that count.
+    latest: Vec<EntryName>,
     changed_ms: i64,
     objects: Vec<(String, u64)>,
 }
@@ -77,6 +80,12 @@ struct Held {
 impl Held {
     fn bytes(&self) -> u64 {
         self.objects.iter().map(|(_, bytes)| bytes).sum()
+    }
+
+    /// The entry that counts of a range.
+    fn entry(&self, of: &EntryName) -> Option<&EntryName> {
+        let at = self.latest.binary_search_by_key(&of.start, |one| one.start);
+        self.latest.get(at.ok()?)
     }
 }
 
@@ -88,16 +97,42 @@ pub async fn sweep(store: &Store, policy: &Policy) -> Result<Swept, StoreError> 
         foreign: listing.foreign,
         ..Swept::default()
     };
-    let orphans = listing.orphans(store, policy).await?;
-    for (path, bytes) in orphans {
+    sweep_orphans(store, policy, &mut listing, &mut swept).await?;
+    sweep_tapes(store, policy, listing.tapes, &mut swept).await?;
+    Ok(swept)
+}
+
+/// Removes what no entry of a store names, as `sweep` does, and nothing else.
+pub async fn sweep_unnamed(store: &Store, policy: &Policy) -> Result<Swept, StoreError> {
+    let mut listing = Listing::read(store).await?;
+    let mut swept = Swept::default();
+    sweep_orphans(store, policy, &mut listing, &mut swept).await?;
+    Ok(swept)
+}
+
+async fn sweep_orphans(
+    store: &Store,
+    policy: &Policy,
+    listing: &mut Listing,
+    swept: &mut Swept,
+) -> Result<(), StoreError> {
+    for (path, bytes) in listing.orphans(store, policy).await? {
         swept.orphans += 1;
         swept.orphan_bytes += bytes;
         if !policy.is_dry {
             store.delete(&path).await?;
         }
     }
-    sweep_tapes(store, policy, listing.tapes, &mut swept).await?;
-    Ok(swept)
+    // What is being written for so long is not written any more.
+    let age = policy.orphans_after.max(YOUNGEST);
+    for stray in store.strays(&|modified_ms| policy.is_older(modified_ms, age))? {
+        swept.orphans += 1;
+        swept.orphan_bytes += stray.bytes;
+        if !policy.is_dry {
+            stray.remove()?;
+        }
+    }
+    Ok(())
 }
 
 async fn sweep_tapes(
@@ -143,6 +178,12 @@ impl Policy {
         let at = Duration::from_millis(u64::try_from(at_ms).unwrap_or_default());
         now.saturating_sub(at) > than
     }
+
+    /// Whether an object that nothing names is so old that nothing will.
+    fn is_orphan(&self, name: &ObjectName, listed: &Listed) -> bool {
+        let made_ms = name.made_ms().max(listed.modified_ms);
+        self.is_older(made_ms, self.orphans_after.max(YOUNGEST))
+    }
 }
 
 impl Listing {
@@ -151,8 +192,7 @@ impl Listing {
         let mut listing = Self::default();
         let each = |one: Listed| match ObjectName::read(&one.path) {
             Ok(name) => {
-                let key = (name.of.clone(), name.kind);
-                let places = listing.objects.entry(key).or_default();
+                let places = listing.objects.entry(name.of.clone()).or_default();
                 places.push((name, one));
             }
             Err(_) => listing.foreign += 1,
@@ -169,49 +209,61 @@ impl Listing {
         store.manifests(None, each).await?;
         for held in listing.tapes.values_mut() {
             held.entries.sort();
+            held.latest.clone_from(&held.entries);
+            EntryName::keep_latest(&mut held.latest);
         }
         Ok(listing)
     }
 
-    /// The segments that no entry names and that are old enough. The others are put to their tapes.
+    /// The objects that no entry names and that are old enough. The others are put to their tapes.
     async fn orphans(
         &mut self,
         store: &Store,
         policy: &Policy,
     ) -> Result<Vec<(String, u64)>, StoreError> {
         let mut orphans = Vec::new();
-        for ((name, kind), candidates) in std::mem::take(&mut self.objects) {
-            let held = self.tapes.get_mut(&name.tape);
-            let has_entry = held
-                .as_ref()
-                .is_some_and(|held| held.entries.binary_search(&name).is_ok());
-            let named = match candidates.len() {
-                _ if !has_entry => Named::None,
-                // A single segment is the one that is named. Rows may be a part of an upload of which the entry says that there are none.
-                1 if kind == Kind::Segment => Named::Any,
-                _ => named(store, &name, kind).await?,
+        for (of, candidates) in std::mem::take(&mut self.objects) {
+            let mut held = self.tapes.get_mut(&of.tape);
+            let entry = held.as_ref().and_then(|held| held.entry(&of));
+            let named = match entry {
+                None => Named::None,
+                Some(_) if is_one(&candidates) => Named::Any,
+                Some(name) => named(store, name).await?,
             };
-            let mut of_tape = Vec::new();
-            for (segment, listed) in candidates {
-                let made_ms = segment.made_ms().max(listed.modified_ms);
+            for (name, listed) in candidates {
                 if named.is(&listed.path) {
-                    of_tape.push((listed.path, listed.bytes));
-                } else if policy.is_older(made_ms, policy.orphans_after.max(YOUNGEST)) {
+                    if let Some(held) = &mut held {
+                        held.objects.push((listed.path, listed.bytes));
+                    }
+                } else if named.supersedes(&name) || policy.is_orphan(&name, &listed) {
                     orphans.push((listed.path, listed.bytes));
                 }
-            }
-            if let Some(held) = held {
-                held.objects.append(&mut of_tape);
             }
         }
         Ok(orphans)
     }
 }
 
-/// Which of the segments under the name of an entry it names.
+/// Whether all of what stands under a range was made at once, with a segment. Then its entry names all of it.
+fn is_one(candidates: &[(ObjectName, Listed)]) -> bool {
+    let segment = candidates
+        .iter()
+        .find(|(name, _)| name.kind == Kind::Segment);
+    segment.is_some_and(|(segment, _)| {
+        candidates
+            .iter()
+            .all(|(name, _)| name.is_made_with(segment))
+    })
+}
+
+/// Which of the objects under a range its entry names.
 enum Named {
     None,
-    This(String),
+    These {
+        paths: Vec<String>,
+        /// When the entry superseded another one: when what it names was made.
+        superseded_ms: Option<i64>,
+    },
     /// Any of them, for all that is known.
     Any,
 }
@@ -220,17 +272,29 @@ impl Named {
     fn is(&self, path: &str) -> bool {
         match self {
             Self::None => false,
-            Self::This(name) => name == path,
+            Self::These { paths, .. } => paths.iter().any(|one| one == path),
             Self::Any => true,
         }
     }
+
+    /// Whether an object that is not named was made before an entry superseded what might name it: nothing can name it any more.
+    fn supersedes(&self, object: &ObjectName) -> bool {
+        let Self::These { superseded_ms, .. } = self else {
+            return false;
+        };
+        superseded_ms.is_some_and(|made_ms| object.made_ms() < made_ms)
+    }
 }
 
-async fn named(store: &Store, name: &EntryName, kind: Kind) -> Result<Named, StoreError> {
+async fn named(store: &Store, name: &EntryName) -> Result<Named, StoreError> {
     match store.entry(name).await {
         Ok(entry) => {
-            let name = entry.objects().find(|(one, _)| *one == kind);
-            Ok(name.map_or(Named::None, |(_, path)| Named::This(path.to_owned())))
+            let segment = entry.segment.as_ref().filter(|_| name.version > 0);
+            let segment = segment.and_then(|segment| ObjectName::read(&segment.name).ok());
+            Ok(Named::These {
+                superseded_ms: segment.map(|segment| segment.made_ms()),
+                paths: entry.objects().map(|(_, path)| path.to_owned()).collect(),
+            })
         }
         Err(error) if matches!(error.problem, Problem::Bad | Problem::Missing) => Ok(Named::Any),
         Err(error) => Err(error),
@@ -254,16 +318,16 @@ struct Removal<'a> {
 
 impl Removal<'_> {
     async fn run(&self, is_wanted: bool) -> Result<Outcome, StoreError> {
-        let chain = Chain::of_names(self.store, &self.held.entries).await?;
-        if chain.swept().is_some() {
-            // Whoever swept it may have been stopped.
-            if !self.policy.is_dry {
-                self.remove(&chain).await?;
-            }
-            return Ok(Outcome::RemovedBefore);
+        if !is_wanted {
+            // Of what stays, the last entry tells enough.
+            return self.stays().await;
+        }
+        let chain = Chain::of_names(self.store, &self.held.latest).await?;
+        if let (Some(_), Some(last)) = (chain.swept(), chain.entries.last()) {
+            return self.finish(last).await;
         }
         // What is wrong with a damaged tape is for somebody to look at.
-        if !is_wanted || chain.missing.is_some() {
+        if chain.missing.is_some() {
             return Ok(Outcome::Kept);
         }
         let is_silent = self.policy.is_older(self.held.changed_ms, SILENT);
@@ -276,9 +340,27 @@ impl Removal<'_> {
         let Some(last) = self.close(&chain).await? else {
             return Ok(Outcome::Kept);
         };
-        let chain = Chain::of([Ok(last)]);
-        self.remove(&chain).await?;
+        self.remove(&last).await?;
         Ok(Outcome::Removed)
+    }
+
+    async fn stays(&self) -> Result<Outcome, StoreError> {
+        let Some(last) = self.held.latest.last() else {
+            return Ok(Outcome::Kept);
+        };
+        match self.store.entry(last).await {
+            Ok(entry) if entry.swept.is_some() => self.finish(&entry).await,
+            Err(error) if !matches!(error.problem, Problem::Bad | Problem::Missing) => Err(error),
+            _ => Ok(Outcome::Kept),
+        }
+    }
+
+    /// Removes what is left of a tape that was swept: whoever did may have been stopped.
+    async fn finish(&self, last: &Entry) -> Result<Outcome, StoreError> {
+        if !self.policy.is_dry {
+            self.remove(last).await?;
+        }
+        Ok(Outcome::RemovedBefore)
     }
 
     /// Makes the last entry say that the tape was swept. `None` where its shipper goes on after all.
@@ -293,15 +375,24 @@ impl Removal<'_> {
             }
         }
         entry.swept = Some(clock::text(self.policy.now));
-        self.store.replace(&entry.name(self.name), &entry).await?;
+        let first = entry.name(self.name);
+        let versions = self
+            .held
+            .entries
+            .iter()
+            .filter(|name| name.is_of_same(&first));
+        // The one that counts is the last of them.
+        for name in versions.filter(|name| **name != first) {
+            self.store.replace(name, &entry).await?;
+        }
+        self.store.replace(&first, &entry).await?;
         Ok(Some(entry))
     }
 
     /// Removes everything but the last entry.
-    async fn remove(&self, chain: &Chain) -> Result<(), StoreError> {
-        let last = chain.entries.last().map(|last| last.start);
+    async fn remove(&self, last: &Entry) -> Result<(), StoreError> {
         for name in &self.held.entries {
-            if Some(name.start) != last {
+            if name.start != last.start {
                 self.store.delete(&name.path()).await?;
             }
         }
@@ -314,13 +405,14 @@ impl Removal<'_> {
 
 /// The last entry of a tape whose shipper has said nothing for long.
 fn abandoned(last: &Entry) -> Entry {
-    Entry {
+    let mut entry = Entry {
         manifest: entry::VERSION.to_owned(),
         by: crate::BY.to_owned(),
         start: last.end,
         end: last.end,
         content: entry::Content::default(),
         sha256: Hasher::default().finish(),
+        scrubbed: None,
         segment: None,
         rows: entry::Rows::default(),
         ended: Some(Ended {
@@ -330,7 +422,9 @@ fn abandoned(last: &Entry) -> Entry {
             lost_events: 0,
         }),
         ..last.clone()
-    }
+    };
+    entry.total = last.total.map(|total| total.and(&entry));
+    entry
 }
 
 #[cfg(test)]

@@ -151,10 +151,7 @@ mod tests {
     }
 
     fn entry(summary: Summary) -> Entry {
-        let of = EntryName {
-            tape: name(),
-            start: 5,
-        };
+        let of = EntryName::first(&name(), 5);
         let segment = ObjectName::fresh(&of);
         Entry {
             about: About {

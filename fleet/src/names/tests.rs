@@ -25,6 +25,27 @@ fn names_are_read_as_they_are_written() {
 }
 
 #[test]
+fn of_the_entries_of_a_range_the_latest_counts() {
+    let first = entry();
+    let second = first.next();
+    assert!(second.path().ends_with("/00000000000000004711.1.json"));
+    assert_eq!(EntryName::read(&second.path()), Ok(second.clone()));
+    let other = EntryName::first(&first.tape, 9);
+    let mut names = vec![second.next(), first.clone(), other.clone(), second.clone()];
+    EntryName::keep_latest(&mut names);
+    assert_eq!(names, [other, second.next()]);
+    for name in ["4711.0", "4711.01", "4711.x", "4711.", "4711.4294967296"] {
+        let path = first.path().replace("4711", name);
+        assert!(EntryName::read(&path).is_err(), "{path}");
+    }
+    let segment = ObjectName::fresh(&second);
+    assert_eq!(
+        (segment.of.version, segment.of.is_of_same(&second)),
+        (0, true)
+    );
+}
+
+#[test]
 fn foreign_names_are_none() {
     let long = "g".repeat(65);
     for name in ["", ".", "..", "-a", "a/b", "a b", "ä", "a\n", long.as_str()] {

@@ -82,6 +82,23 @@ impl Deriver {
         self.read(file, start)?;
         self.fold.forget();
         self.read(file, end)?;
+        self.rows(is_last)
+    }
+
+    /// The rows of the next range, whose lines these are, and which ends at `end`.
+    pub fn derive_lines(
+        &mut self,
+        lines: &[u8],
+        end: u64,
+        is_last: bool,
+    ) -> Result<Rows, RowsError> {
+        if !lines.is_empty() {
+            self.read_lines(lines, end)?;
+        }
+        self.rows(is_last)
+    }
+
+    fn rows(&mut self, is_last: bool) -> Result<Rows, RowsError> {
         if is_last {
             self.fold.finish();
         }
@@ -97,14 +114,15 @@ impl Deriver {
         if self.at >= end {
             return Ok(());
         }
-        let region = io::BufReader::with_capacity(
-            BUFFER,
-            Region {
-                file,
-                at: self.at,
-                end,
-            },
-        );
+        let region = Region {
+            file,
+            at: self.at,
+            end,
+        };
+        self.read_lines(io::BufReader::with_capacity(BUFFER, region), end)
+    }
+
+    fn read_lines(&mut self, region: impl io::BufRead, end: u64) -> Result<(), RowsError> {
         let mut reader = if self.at == 0 {
             let reader = Reader::open(region)?;
             if reader.header().tape.split('.').next() == Some(OLD_MAJOR) {

@@ -95,7 +95,9 @@ impl Shipper<'_> {
     fn drop_one(&self, tape: &Tape) -> io::Result<Option<u64>> {
         let file = File::open(&tape.found.path)?;
         let known = match &tape.state {
-            State::At { name, head, end } => Some((name.clone(), head.clone(), *end)),
+            State::At {
+                name, head, end, ..
+            } => Some((name.clone(), head.clone(), *end)),
             _ => None,
         };
         let known = known.or_else(|| {

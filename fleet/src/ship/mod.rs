@@ -22,6 +22,7 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 
 pub(crate) use self::backoff::Backoff;
+pub(crate) use self::row_files::put_rows;
 use self::tape::{Step, Tape};
 pub use self::told::{Line, Told};
 use crate::clock::Stopwatch;

@@ -114,8 +114,9 @@ impl Note {
     /// The last entry of the tape, behind what the store has.
     fn entry(&self, chain: &Chain) -> Entry {
         let end = chain.end();
+        let total = chain.total();
         let shipped: u64 = chain.entries.iter().map(|one| one.content.events).sum();
-        Entry {
+        let mut entry = Entry {
             manifest: entry::VERSION.to_owned(),
             by: crate::BY.to_owned(),
             file: self.file.clone(),
@@ -131,6 +132,8 @@ impl Note {
                 lost_events: self.events.saturating_sub(shipped),
             }),
             ..Entry::default()
-        }
+        };
+        entry.total = total.map(|total| total.and(&entry));
+        entry
     }
 }

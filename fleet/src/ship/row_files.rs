@@ -9,6 +9,7 @@ use super::{Context, ShipError};
 use crate::entry::{self, Entry};
 use crate::names::{Kind, ObjectName};
 use crate::rows::{self, Deriver};
+use crate::store::{Store, StoreError};
 use crate::summary::Summary;
 
 impl Tape {
@@ -33,15 +34,7 @@ impl Tape {
         match deriver.derive(file, entry.start, entry.end, entry.ended.is_some()) {
             Ok(rows) => {
                 self.deriver = Some(deriver);
-                let summary = (rows.summary != Summary::default()).then_some(rows.summary);
-                let exchanges = row_file(context, name.of_kind(Kind::Exchanges), rows.exchanges);
-                let findings = row_file(context, name.of_kind(Kind::Findings), rows.findings);
-                Ok(entry::Rows {
-                    exchanges: exchanges.await?,
-                    findings: findings.await?,
-                    none_because: None,
-                    summary,
-                })
+                Ok(put_rows(context.store, name, rows).await?)
             }
             Err(error) => Ok(entry::Rows {
                 none_because: Some(error.to_string().chars().take(200).collect()),
@@ -51,12 +44,29 @@ impl Tape {
     }
 }
 
-/// Ships a file of rows.
+/// Writes the rows of a range beside its segment.
+pub(crate) async fn put_rows(
+    store: &Store,
+    name: &ObjectName,
+    rows: rows::Rows,
+) -> Result<entry::Rows, StoreError> {
+    let summary = (rows.summary != Summary::default()).then_some(rows.summary);
+    let exchanges = row_file(store, name.of_kind(Kind::Exchanges), rows.exchanges);
+    let findings = row_file(store, name.of_kind(Kind::Findings), rows.findings);
+    Ok(entry::Rows {
+        exchanges: exchanges.await?,
+        findings: findings.await?,
+        none_because: None,
+        summary,
+    })
+}
+
+/// Writes a file of rows.
 async fn row_file(
-    context: &Context<'_>,
+    store: &Store,
     name: ObjectName,
     table: Option<rows::Table>,
-) -> Result<Option<entry::RowFile>, ShipError> {
+) -> Result<Option<entry::RowFile>, StoreError> {
     let Some(table) = table else {
         return Ok(None);
     };
@@ -69,9 +79,8 @@ async fn row_file(
         last_us: table.last_us,
         tools: table.tools,
     };
-    let put = context
-        .store
-        .put(&file.name, table.bytes, PutMode::Overwrite);
-    put.await?;
+    store
+        .put(&file.name, table.bytes, PutMode::Overwrite)
+        .await?;
     Ok(Some(file))
 }

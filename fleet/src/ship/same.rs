@@ -26,7 +26,7 @@ pub(super) async fn is_same(
         return Ok(len < last.end || holds(file, last).map_err(ShipError::Tape)?);
     }
     for entry in &chain.entries {
-        let is_held = if len >= entry.end {
+        let is_held = if len >= entry.end || entry.scrubbed.is_some() {
             holds(file, entry).map_err(ShipError::Tape)?
         } else {
             begins(context, file, len, entry).await?
@@ -41,8 +41,11 @@ pub(super) async fn is_same(
     Ok(true)
 }
 
-/// Whether a file holds the range of an entry.
+/// Whether a file holds the range of an entry. Of what was scrubbed that is not known any more.
 pub(super) fn holds(file: &File, entry: &Entry) -> io::Result<bool> {
+    if entry.scrubbed.is_some() {
+        return Ok(true);
+    }
     let mut hasher = Hasher::default();
     let mut chunk = vec![0; 256 << 10];
     let mut at = entry.start;

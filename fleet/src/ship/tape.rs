@@ -10,7 +10,7 @@ use super::{Context, ShipError};
 use crate::chain::Chain;
 use crate::clock::{self, Stopwatch};
 use crate::disk::{Cut, Found, Head, Kind, Writer, writer};
-use crate::entry::{self, Ended, Entry, How};
+use crate::entry::{self, Ended, Entry, How, Total};
 use crate::hash::Hasher;
 use crate::names::{COPIES, EntryName, Gateway, ObjectName, TapeName};
 use crate::rows::Deriver;
@@ -43,6 +43,8 @@ pub(super) enum State {
         name: TapeName,
         head: Head,
         end: u64,
+        /// What its entries come to.
+        total: Option<Box<Total>>,
     },
     /// All of it is shipped.
     Over { name: TapeName },
@@ -154,11 +156,16 @@ impl Tape {
                 name,
                 head: known,
                 end,
-            } if *known == head && *end <= self.found.len => Some((name.clone(), *end)),
+                total,
+            } if *known == head && *end <= self.found.len => Some(Place {
+                name: name.clone(),
+                end: *end,
+                total: total.as_deref().copied(),
+            }),
             _ => None,
         };
         match known {
-            Some((name, end)) => self.go_on(context, file, &head, name, end).await,
+            Some(place) => self.go_on(context, file, &head, place).await,
             None => self.join(context, file, head).await,
         }
     }
@@ -176,7 +183,12 @@ impl Tape {
                 id: head.id.copy(copy),
             };
             let Some(chain) = Chain::read(context.store, &name).await? else {
-                self.state = State::At { name, head, end: 0 };
+                self.state = State::At {
+                    name,
+                    head,
+                    end: 0,
+                    total: Some(Box::default()),
+                };
                 return Ok(Step::Again);
             };
             if let Some(missing) = &chain.missing {
@@ -188,7 +200,7 @@ impl Tape {
                 ended.how == How::Footer || self.found.len <= chain.end() + ended.torn_bytes
             });
             if is_same && is_open {
-                return Ok(self.joined(context, name, head, chain.end()));
+                return Ok(self.joined(context, name, head, &chain));
             }
             if is_same && is_whole {
                 self.state = State::Over { name };
@@ -201,17 +213,24 @@ impl Tape {
         )))
     }
 
-    fn joined(&mut self, context: &Context<'_>, name: TapeName, head: Head, end: u64) -> Step {
-        if self.found.len < end {
+    fn joined(&mut self, context: &Context<'_>, name: TapeName, head: Head, chain: &Chain) -> Step {
+        let is_shorter = self.found.len < chain.end();
+        if is_shorter {
             // What is left of the file is in the store.
             context.tell(&Told::Shorter {
                 file: &self.found.path,
                 tape: &name,
             });
-            self.state = State::At { name, head, end };
+        }
+        self.state = State::At {
+            name,
+            head,
+            end: chain.end(),
+            total: chain.total().map(Box::new),
+        };
+        if is_shorter {
             return self.settle();
         }
-        self.state = State::At { name, head, end };
         Step::Again
     }
 
@@ -221,8 +240,7 @@ impl Tape {
         context: &Context<'_>,
         file: &File,
         head: &Head,
-        name: TapeName,
-        end: u64,
+        Place { name, end, total }: Place,
     ) -> Result<Step, ShipError> {
         // Whoever is gone has written all there will be: its length is looked at behind that.
         let writer = writer(file);
@@ -242,6 +260,7 @@ impl Tape {
             name,
             cut,
             ended,
+            total,
         };
         self.put(context, next).await
     }
@@ -270,11 +289,9 @@ impl Tape {
             name,
             cut,
             ended,
+            total,
         } = next;
-        let entry_name = EntryName {
-            tape: name.clone(),
-            start: cut.start,
-        };
+        let entry_name = EntryName::first(&name, cut.start);
         let began = (Stopwatch::start(), clock::wall());
         let mut entry = self.entry(head, &cut, ended);
         if cut.end > cut.start {
@@ -287,6 +304,7 @@ impl Tape {
             let unused = ObjectName::fresh(&entry_name);
             entry.rows = self.rows(context, file, &unused, &entry).await?;
         }
+        entry.total = total.map(|total| total.and(&entry));
         // A machine may have slept meanwhile, which only the time of the day tells.
         let slept = clock::wall().duration_since(began.1).unwrap_or_default();
         if slept.max(began.0.elapsed()) > UPLOAD_LIMIT {
@@ -346,6 +364,7 @@ impl Tape {
             name,
             head,
             end: entry.end,
+            total: entry.total.map(Box::new),
         };
         Step::Again
     }
@@ -361,8 +380,10 @@ impl Tape {
             end: cut.end,
             content: cut.content,
             sha256: Hasher::default().finish(),
+            scrubbed: None,
             segment: None,
             rows: entry::Rows::default(),
+            total: None,
             shipped: clock::text(clock::wall()),
             ended,
             swept: None,
@@ -377,6 +398,14 @@ struct Next<'a> {
     name: TapeName,
     cut: Cut,
     ended: Option<Ended>,
+    total: Option<Total>,
+}
+
+/// How far a tape is in the store.
+struct Place {
+    name: TapeName,
+    end: u64,
+    total: Option<Total>,
 }
 
 fn is_changed(before: &Found, now: &Found) -> bool {

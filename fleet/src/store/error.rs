@@ -53,6 +53,14 @@ impl StoreError {
         }
     }
 
+    /// A file of a folder that could not be looked at or removed.
+    pub(super) fn file(path: &std::path::Path, why: &std::io::Error) -> Self {
+        Self {
+            problem: Problem::Away,
+            text: format!("cannot use `{}`: {why}", path.display()),
+        }
+    }
+
     /// A store that did not answer in time.
     #[must_use]
     pub(super) fn slow(patience: Duration) -> Self {

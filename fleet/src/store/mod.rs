@@ -5,6 +5,7 @@ mod error;
 pub(crate) mod failing;
 mod open;
 mod s3;
+mod stray;
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,6 +31,8 @@ pub struct Store {
     secrets: Arc<Secrets>,
     /// How long one request may take.
     patience: Duration,
+    /// Where it is, if it is a folder.
+    folder: Option<Arc<std::path::Path>>,
 }
 
 impl fmt::Debug for Store {
@@ -70,6 +73,7 @@ impl Store {
             inner,
             secrets: Arc::default(),
             patience,
+            folder: None,
         }
     }
 
@@ -177,8 +181,15 @@ impl Store {
         }
     }
 
-    /// The entries of a tape, by their offsets.
+    /// The entries of a tape that count, by their offsets.
     pub async fn entries(&self, tape: &TapeName) -> Result<Vec<EntryName>, StoreError> {
+        let mut names = self.versions(tape).await?;
+        EntryName::keep_latest(&mut names);
+        Ok(names)
+    }
+
+    /// The entries of a tape, also those that are superseded.
+    pub async fn versions(&self, tape: &TapeName) -> Result<Vec<EntryName>, StoreError> {
         let mut names = Vec::new();
         let every = |one: Listed| names.extend(EntryName::read(&one.path).ok());
         self.list(&tape.folder(), every).await?;

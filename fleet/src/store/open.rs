@@ -134,6 +134,7 @@ impl Store {
             inner: Arc::new(inner),
             secrets: Arc::default(),
             patience: PATIENCE,
+            folder: Some(folder.into()),
         })
     }
 }

@@ -73,6 +73,7 @@ pub(super) fn open(
         inner,
         secrets,
         patience: PATIENCE,
+        folder: None,
     })
 }
 

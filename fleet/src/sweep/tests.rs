@@ -87,7 +87,7 @@ async fn objects(store: &Store) -> Vec<String> {
 
 async fn states(store: &Store) -> Vec<State> {
     let catalogue = Catalogue::read(store, None).await.unwrap();
-    let rows = rows(store, &catalogue).await.unwrap();
+    let rows = rows(store, &catalogue, false).await.unwrap();
     rows.into_iter().map(|row| row.state).collect()
 }
 
@@ -223,7 +223,7 @@ fn the_oldest_go_until_the_rest_fits() {
         let swept = sweep(&well, &policy).await.unwrap();
         assert_eq!((swept.tapes.len(), swept.kept), (1, 2));
         let catalogue = Catalogue::read(&well, None).await.unwrap();
-        let rows = rows(&well, &catalogue).await.unwrap();
+        let rows = rows(&well, &catalogue, true).await.unwrap();
         let left: Vec<&str> = rows
             .iter()
             .filter(|row| row.state == State::Whole)
@@ -293,4 +293,54 @@ fn what_cannot_be_read_is_left() {
         assert_eq!((swept.tapes.len(), swept.kept, swept.orphans), (0, 1, 0));
         assert_eq!(objects(&well).await, before);
     });
+}
+
+/// Of what stays, one entry of each tape is read, by `ls` and by `sweep`; and that tells the same as all of them.
+#[test]
+fn the_last_entry_of_a_tape_tells_enough() {
+    run(async {
+        let inner: Arc<InMemory> = Arc::default();
+        let folder = tempfile::tempdir().unwrap();
+        tape(folder.path(), "a", true);
+        tape(folder.path(), "b", false);
+        assert!(ship(&Failing::well(&inner), folder.path()).await);
+        let counted = Failing::over(&inner, u64::MAX, false);
+        let store = counted.store();
+        let catalogue = Catalogue::read(&store, None).await.unwrap();
+        let entries: usize = catalogue.tapes.values().map(Vec::len).sum();
+        assert!(entries > 10);
+        let before = counted.requests();
+        let brief = rows(&store, &catalogue, false).await.unwrap();
+        assert_eq!(counted.requests() - before, 2);
+        assert_eq!(rows(&store, &catalogue, true).await.unwrap(), brief);
+        let before = counted.requests();
+        let policy = later(Duration::ZERO);
+        let swept = sweep(&store, &policy).await.unwrap();
+        assert_eq!((swept.kept, swept.orphans), (2, 0));
+        // Two entries, and the listings.
+        let listings = Kind::ALL.len() as u64 + 1;
+        assert_eq!(counted.requests() - before, 2 + listings);
+    });
+}
+
+/// A shipper that is killed while it writes into a folder leaves a file with a number behind its name, which no listing shows.
+#[test]
+fn strays_of_a_folder_go_by_age() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("file://{}", folder.path().display());
+    let place = crate::store::Place::read(&url).unwrap();
+    let store = Store::open(&place, false, std::iter::empty()).unwrap();
+    let deep = folder.path().join("segments/2026-11-26/g1");
+    fs::create_dir_all(&deep).unwrap();
+    for path in [deep.join("x.jsonl.zst#2"), folder.path().join("mine#2")] {
+        fs::write(path, "half").unwrap();
+    }
+    run(async {
+        let young = sweep(&store, &later(Duration::ZERO)).await.unwrap();
+        assert_eq!(young.orphans, 0);
+        let swept = sweep(&store, &later(2 * DAY)).await.unwrap();
+        assert_eq!((swept.orphans, swept.orphan_bytes), (1, 4));
+    });
+    assert_eq!(fs::read_dir(deep).unwrap().count(), 0);
+    assert!(folder.path().join("mine#2").exists());
 }

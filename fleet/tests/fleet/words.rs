@@ -257,3 +257,42 @@ fn the_files_with_rows_are_listed() {
     let wanted = "[('t0', 'answered', 10, None), ('t1', 'answered', 10, None), ('t2', 'answered', 10, None), ('t3', 'answered', 10, None)]\n";
     assert_eq!(told, wanted);
 }
+
+/// What a rule of today finds in a store of yesterday is taken out, and never told.
+#[test]
+fn a_secret_is_scrubbed_out_of_a_store() {
+    let fleet = Fleet::new();
+    let mut recorder = Recorder::begin(fleet.tapes.path(), "files");
+    recorder.calls(30);
+    recorder.call_without_an_answer("slow", "ticket-4711-x");
+    recorder.end();
+    let ship = ["--once", "--segment-bytes", "1KiB"];
+    assert!(fleet.ship(&ship).output().unwrap().status.success());
+    let before = fleet.list();
+    let rule = ["--redact-pattern", "ticket-[0-9]+-x"];
+    let scrub = |more: &[&str]| {
+        let output = fleet.run(&[&["scrub"][..], &rule, more].concat());
+        assert_eq!(status(&output), 0, "{output:?}");
+        text(&output.stdout)
+    };
+    let told = scrub(&["--dry-run"]);
+    assert!(told.starts_with("would change g1/2026"), "{told}");
+    let told = scrub(&[]);
+    assert!(
+        told.contains("changed 1 of 1 tapes in 1 segments: ") && !told.contains("4711"),
+        "{told}"
+    );
+    let told = scrub(&["--json"]);
+    assert!(told.contains("\"entries\": 0"), "{told}");
+    let bytes = fleet.fetch("g1/2026");
+    let tape = text(&bytes);
+    assert!(
+        !tape.contains("4711") && tape.contains("REDACTED"),
+        "{tape}"
+    );
+    let mut after = fleet.list();
+    after[0]["stored_bytes"] = before[0]["stored_bytes"].clone();
+    assert_eq!(after, before);
+    let wrong = fleet.run(&["scrub", "--redact-pattern", "("]);
+    assert_eq!(status(&wrong), 2);
+}
