@@ -20,6 +20,7 @@ pub mod front;
 pub mod growth;
 pub mod guard;
 pub mod http;
+pub mod operations;
 pub mod page;
 pub mod provider;
 pub mod record;

@@ -1,4 +1,5 @@
-//! What is made of a recording while it is made: traces that are sent, and durations for the figures of a gateway.
+//! What is made of a recording while it is made: traces that are sent, and durations for the figures of a gateway. A recorder counts
+//! durations itself; those of an agent's recording, whose tapes several recorders write, are counted by reading them.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -6,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use tapewright_proxy::behind::{self, MakeObserver, Observer};
-use tapewright_proxy::http::operations::{Counting, Operations, wall_time};
+use tapewright_proxy::operations::{Counting, Operations, Reading};
 use tapewright_proxy::page::{Search, TapeFilter};
 use tapewright_proxy::record::Settings;
 use tapewright_proxy::traces::Figures;
@@ -52,21 +53,23 @@ impl Behind {
     pub(crate) fn start(
         traces: Option<Traces>,
         has_metrics: bool,
-        settings: &Settings,
+        settings: &mut Settings,
         whole: Option<&Path>,
     ) -> anyhow::Result<Option<Self>> {
-        if traces.is_none() && !has_metrics {
-            return Ok(None);
-        }
         let operations = has_metrics.then(Arc::<Operations>::default);
         let told = SharedMetrics {
             figures: traces.as_ref().map(Traces::figures),
             operations: operations.clone(),
         };
         drop(TOLD.set(told));
+        let read = operations.clone().filter(|_| whole.is_some());
+        settings.operations = operations.filter(|_| whole.is_none());
+        if traces.is_none() && read.is_none() {
+            return Ok(None);
+        }
         let (tracing, span_sender) = traces.as_ref().map(Traces::observers).unzip();
         let mut makers: Vec<MakeObserver> = tracing.into_iter().collect();
-        makers.extend(operations.map(counting));
+        makers.extend(read.map(counting));
         let pace = traces.as_ref().map_or(PACE, Traces::pace);
         let make = move |header: &Header| {
             let all: Vec<_> = makers.iter().filter_map(|make| make(header)).collect();
@@ -96,13 +99,9 @@ impl Behind {
 fn counting(operations: Arc<Operations>) -> MakeObserver {
     Box::new(move |header| {
         let began = header.created.parse::<jiff::Timestamp>().ok()?;
-        let began = wall_time(u64::try_from(began.as_nanosecond()).ok()?);
-        let is_http = header.transport == "http";
-        Some(Box::new(Counting::new(
-            Arc::clone(&operations),
-            began,
-            is_http,
-        )))
+        let began = u64::try_from(began.as_nanosecond()).ok()?;
+        let counting = Counting::new(Arc::clone(&operations), header);
+        Some(Box::new(Reading::new(counting, began)))
     })
 }
 

@@ -210,7 +210,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let page = &arguments.page;
     let _page = page.of_recorder(&settings, whole, &beside, hang_after)?;
     let traces = arguments.otlp.start(destination)?;
-    let behind = Behind::start(traces, arguments.http.has_metrics(), &settings, whole)?;
+    let behind = Behind::start(traces, arguments.http.has_metrics(), &mut settings, whole)?;
     let wanted = settings.target.tape().clone();
     let start = || start(settings, clock, arguments.verbose.then_some(&*wanted));
     let limit_bytes = arguments.max_message;

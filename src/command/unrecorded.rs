@@ -70,13 +70,13 @@ impl Readers<'_> {
     /// Starts a recorder with these settings, and what reads its tape.
     pub(crate) fn start(
         self,
-        settings: Settings,
+        mut settings: Settings,
         log_listener: Option<LogListener>,
         clock: Clock,
     ) -> anyhow::Result<Running> {
         let page = self.page.of_recorder(&settings, None, self.beside, None)?;
         let traces = self.otlp.start(self.destination)?;
-        let behind = Behind::start(traces, false, &settings, None)?;
+        let behind = Behind::start(traces, false, &mut settings, None)?;
         let recorder = Recorder::start(settings, clock);
         let recorder = recorder.context("cannot start the recorder")?;
         Ok(Running {
@@ -150,6 +150,7 @@ impl UnrecordedRun<'_> {
             command: Vec::new(),
             rules: Box::new(move || rules),
             judging,
+            operations: None,
         };
         Ok((settings, log_listener))
     }

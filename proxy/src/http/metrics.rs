@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tapewright_schemas::event::{Added, Direction};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::operations::Operations;
+use crate::operations::Operations;
 use crate::record::{Amount, Figures};
 use crate::traces;
 

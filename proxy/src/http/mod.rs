@@ -27,7 +27,6 @@ mod joined;
 pub mod listen;
 mod metrics;
 pub mod models;
-pub mod operations;
 pub mod origin;
 mod sessions;
 pub(crate) mod tap;

@@ -22,6 +22,7 @@ use super::sync::SyncGate;
 use super::tape_file::{TapeWriter, redact_header};
 use super::tapes::Unsynced;
 use super::{Durability, Judging, Settings};
+use crate::operations::Operations;
 
 /// Writes a tape for each session.
 #[derive(Debug)]
@@ -36,6 +37,7 @@ pub(crate) struct Folder {
     idle_us: u64,
     synced: bool,
     judging: Option<(Judging, Durability)>,
+    operations: Option<Arc<Operations>>,
     open: HashMap<SessionKey, Open>,
     // The sessions of this batch.
     touched: Vec<SessionKey>,
@@ -111,6 +113,7 @@ impl Folder {
             rules,
             durability,
             judging,
+            operations,
             target: Target { times, .. },
             ..
         } = settings;
@@ -130,6 +133,7 @@ impl Folder {
             idle_us: u64::try_from(target.idle.as_micros()).unwrap_or(u64::MAX),
             synced: durability == Durability::Synced,
             judging: judging.map(|judging| (judging, durability)),
+            operations,
             open: HashMap::new(),
             touched: Vec::new(),
             unsynced: Vec::new(),
@@ -200,7 +204,7 @@ impl Folder {
     /// Finishes what has been silent for long.
     pub(crate) fn tick(&mut self, now: Offset) {
         self.now = self.now.max(now);
-        if self.judging.is_some() {
+        if self.judging.is_some() || self.operations.is_some() {
             self.open.values_mut().for_each(|open| open.tape.tick(now));
         }
         self.look();
@@ -278,6 +282,7 @@ impl Folder {
             header,
             redactor,
             self.judging.clone(),
+            self.operations.clone(),
             Arc::clone(&self.disk),
         );
         self.open.insert(

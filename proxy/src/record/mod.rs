@@ -10,6 +10,7 @@
 
 mod cassettes;
 mod chain;
+mod counted;
 mod finish;
 mod folder;
 mod follow;
@@ -52,6 +53,7 @@ use self::stats::Stats;
 use self::sync::SyncGate;
 use self::tapes::{Tapes, Unsynced};
 use crate::clock::Clock;
+use crate::operations::Operations;
 
 pub use self::finish::{Failure, Finished, Problem, SessionFiles};
 pub use self::judging::{Findings, Judging, MakeJudge, Tell};
@@ -116,6 +118,16 @@ impl WhenFull {
 /// two; clients give up a request after sixty.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How often the time is told to who counts, so that what came last is counted though nothing follows.
+const COUNTING_BEAT: Duration = Duration::from_secs(5);
+
+/// How often somebody wants to know the time, if anybody does.
+fn beat(settings: &Settings) -> Option<Duration> {
+    let judging = settings.judging.as_ref().and_then(|judging| judging.beat);
+    let counting = settings.operations.as_ref().map(|_| COUNTING_BEAT);
+    judging.into_iter().chain(counting).min()
+}
+
 /// What and how to record.
 pub struct Settings {
     /// Where the tape, the cassette and the capture go.
@@ -135,6 +147,8 @@ pub struct Settings {
     pub rules: Box<dyn FnOnce() -> Arc<Rules> + Send>,
     /// Who judges the recording while it is written, if anybody does.
     pub judging: Option<Judging>,
+    /// Where it is counted how long operations and sessions took, if it is.
+    pub operations: Option<Arc<Operations>>,
 }
 
 impl fmt::Debug for Settings {
@@ -155,7 +169,7 @@ pub struct Recorder {
     stats: Arc<Stats>,
     // There is a tape for each session.
     folder: bool,
-    // How often a judge wants to know the time.
+    // How often a judge, or who counts, wants to know the time.
     beat: Option<Duration>,
     finished: AtomicBool,
     clock: Clock,
@@ -188,7 +202,7 @@ impl Recorder {
         } = settings;
         let stats = Arc::new(Stats::default());
         let folder = settings.target.folder.is_some();
-        let beat = settings.judging.as_ref().and_then(|judging| judging.beat);
+        let beat = beat(&settings);
         let keeper = if durability == Durability::Queue {
             let (queue, disk) = (Arc::new(Queue::new(when_full)), Arc::<Disk>::default());
             if when_full == WhenFull::WaitBriefly {

@@ -11,6 +11,7 @@ use tapewright_schemas::slices::{Front as _, Part as _};
 use tapewright_schemas::tape::{Encoder, Header, TapeFailure};
 use tracing::{info, warn};
 
+use super::counted::Counted;
 use super::finish::{Failure, Finished, Identity, Projection};
 use super::follow::{self, Follower, Progress};
 use super::judging::Bench;
@@ -19,6 +20,7 @@ use super::order::Order;
 use super::queue::{Disk, payload_bytes};
 use super::stats::Amount;
 use super::{Durability, Judging, Settings, Target};
+use crate::operations::Operations;
 
 /// How much encoded text is gathered before a write, in bytes.
 const WRITE_SIZE: usize = 256 * 1024;
@@ -67,6 +69,8 @@ pub(crate) struct TapeWriter {
     problem: Option<Failure>,
     // Where what a judge finds is looked after.
     bench: Option<Bench>,
+    // How long operations took, as far as they are on the tape.
+    counted: Option<Counted>,
     // Who projects the tape while it is written, from how many bytes on.
     follower: Option<Follower>,
     follow_from: u64,
@@ -85,6 +89,7 @@ impl TapeWriter {
             rules,
             durability,
             judging,
+            operations,
             ..
         } = settings;
         let mut redactor = Redactor::new(rules());
@@ -94,6 +99,7 @@ impl TapeWriter {
             header,
             redactor,
             judging.map(|one| (one, durability)),
+            operations,
             disk,
         )
     }
@@ -104,6 +110,7 @@ impl TapeWriter {
         header: Header,
         redactor: Redactor,
         judging: Option<(Judging, Durability)>,
+        operations: Option<Arc<Operations>>,
         disk: Arc<Disk>,
     ) -> Self {
         let judge = judging
@@ -111,8 +118,14 @@ impl TapeWriter {
             .and_then(|(judging, durability)| judging.of(&header, *durability));
         let before = [&target.cassette, &target.capture]
             .map(|path| path.as_ref().and_then(|path| Identity::of(path)));
+        let counted = operations.map(|operations| Counted::new(operations, &header));
+        let encoder = Encoder::new(redactor).with_judge(judge);
         let mut tape = Self {
-            encoder: Encoder::new(redactor).with_judge(judge),
+            encoder: if counted.is_some() {
+                encoder.with_gists()
+            } else {
+                encoder
+            },
             order: Order::default(),
             header,
             path: target.tape.clone(),
@@ -129,6 +142,7 @@ impl TapeWriter {
             lost_ever: Amount::default(),
             problem: None,
             bench: judging.map(|(judging, _)| Bench::new(judging)),
+            counted,
             follower: None,
             follow_from: follow::FROM,
             progress: Arc::default(),
@@ -205,6 +219,9 @@ impl TapeWriter {
             Ok(()) => {
                 self.good += self.out.len() as u64;
                 self.unwritten = Gap::default();
+                if let Some(counted) = &mut self.counted {
+                    counted.written(self.lines.len());
+                }
                 self.let_follow(self.out.len() as u64);
             }
             Err((written, error)) => self.give_up(written, &error),
@@ -229,12 +246,18 @@ impl TapeWriter {
         }
     }
 
-    /// Lets the judge know the time, and writes what that led to.
+    /// Lets the judge, and who counts, know the time, and writes what that led to.
     pub(crate) fn tick(&mut self, now: Offset) {
-        if self.bench.is_some() && !self.finished {
+        if self.finished {
+            return;
+        }
+        if self.bench.is_some() {
             self.encoder.tick_judge(now);
             self.write_findings();
             self.flush();
+        }
+        if let Some(counted) = &mut self.counted {
+            counted.tick(now);
         }
     }
 
@@ -263,6 +286,9 @@ impl TapeWriter {
             bytes,
             tells_gap: false,
         });
+        if let Some(counted) = &mut self.counted {
+            counted.add(self.encoder.take_gist());
+        }
     }
 
     /// The file, for syncing.
@@ -314,6 +340,9 @@ impl TapeWriter {
             .footer(self.order.of(now).0, self.problem.clone());
         footer.write(&mut self.out);
         self.flush();
+        if let Some(counted) = self.counted.take() {
+            counted.finish(Offset(footer.at_us));
+        }
         Finished {
             tape: self.file.is_some().then(|| self.path.clone()),
             events: footer.events,
@@ -345,6 +374,12 @@ impl TapeWriter {
         self.follower.take()
     }
 
+    /// Writes to another file from now on; the one from before.
+    #[cfg(test)]
+    pub(super) fn swap_file(&mut self, file: Arc<File>) -> Option<Arc<File>> {
+        self.file.replace(file)
+    }
+
     #[cfg(test)]
     pub(super) fn is_followed(&self) -> bool {
         self.follower.is_some()
@@ -374,6 +409,9 @@ impl TapeWriter {
     fn give_up(&mut self, written: usize, error: &io::Error) {
         let lines = std::mem::take(&mut self.lines);
         let kept = lines.partition_point(|line| line.end <= written);
+        if let Some(counted) = &mut self.counted {
+            counted.written(kept);
+        }
         for line in lines.iter().skip(kept) {
             self.lost.events += line.events;
             self.lost.bytes += line.bytes;

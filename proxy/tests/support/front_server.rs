@@ -106,5 +106,6 @@ fn recording(tape: &Path) -> Settings {
         command: Vec::new(),
         rules: Box::new(|| Arc::new(Rules::new(&redact::Settings::default()).unwrap())),
         judging: None,
+        operations: None,
     }
 }

@@ -7,12 +7,7 @@ impl<'a> Envelope<'a> {
     /// Looks at one message that is known to be an object with these members: names, and
     /// values with the white space before them.
     pub(crate) fn of_members(message: &'a [u8], outline: &[(Text, Span)]) -> Self {
-        let mut members = Members::default();
-        let mut meaning = Vec::new();
-        for (name, value) in outline {
-            members.named(*name, trimmed(*value, message), message, &mut meaning);
-        }
-        members.envelope(message)
+        Outline::of_members(message, outline).envelope(message)
     }
 }
 
@@ -48,6 +43,18 @@ impl Outline {
             members.named(name, value, text, &mut meaning);
         })?;
         Some(Self { members, length })
+    }
+
+    /// The outline of one message that is known to be an object with these members: names, and values
+    /// with the white space before them.
+    pub(crate) fn of_members(message: &[u8], outline: &[(Text, Span)]) -> Self {
+        let mut members = Members::default();
+        let mut meaning = Vec::new();
+        for (name, value) in outline {
+            members.named(*name, trimmed(*value, message), message, &mut meaning);
+        }
+        let length = message.len();
+        Self { members, length }
     }
 
     /// The length of the object.

@@ -76,7 +76,7 @@ pub use lines::LineState;
 pub use names::is_secret_name;
 pub use rules::{RuleError, Rules, Settings};
 
-use crate::envelope::Envelope;
+use crate::envelope::{Envelope, Outline};
 use crate::json::{Invalid, Span};
 use crate::slices::{Front as _, Part as _};
 use clean::CleanFields;
@@ -161,6 +161,14 @@ impl Redactor {
             Some(members) if self.outlined => Envelope::of_members(text, members),
             _ => Envelope::of_json(text),
         }
+    }
+
+    /// Where the members of `text` stand, which [`json`](Self::json) has just proved to be JSON: where
+    /// nothing was secret in it.
+    pub(crate) fn outline(&self, text: &[u8]) -> Option<Outline> {
+        let members = self.finder.outline.members();
+        let members = members.filter(|_| self.outlined);
+        members.map(|members| Outline::of_members(text, members))
     }
 
     /// Redacts free text of any bytes: noise, a URL, malformed JSON.

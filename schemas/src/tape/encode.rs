@@ -13,7 +13,7 @@ use super::line::{
 use super::seen::SeenFields;
 use super::watch::Watch;
 use super::{Footer, GapTotal, TapeFailure};
-use crate::conversation::Owed;
+use crate::conversation::{Gist, Owed};
 use crate::envelope::{Envelope, Kind, for_each_message};
 use crate::era::{Era, EraTracker};
 use crate::event::{
@@ -41,6 +41,9 @@ pub struct Encoder {
     seq: u64,
     gaps: GapTotal,
     pub(super) watch: Watch,
+    // Whether the gist of each event is told, and that of the last one.
+    has_gists: bool,
+    gist: Option<Gist>,
 }
 
 impl Encoder {
@@ -57,13 +60,28 @@ impl Encoder {
             seq: 0,
             gaps: GapTotal::default(),
             watch: Watch::default(),
+            has_gists: false,
+            gist: None,
         }
+    }
+
+    /// Tells the gist of each event, by [`take_gist`](Self::take_gist).
+    #[must_use]
+    pub fn with_gists(mut self) -> Self {
+        self.has_gists = true;
+        self
+    }
+
+    /// The gist of the event that was written last, without its secrets.
+    pub fn take_gist(&mut self) -> Option<Gist> {
+        self.gist.take()
     }
 
     /// Appends one event as one line.
     pub fn encode(&mut self, event: &Event, out: &mut Vec<u8>) {
         self.seq += 1;
         self.watch.begin();
+        self.gist = None;
         let start = out.len();
         out.extend_from_slice(b"{\"seq\":");
         push_number(self.seq, out);
@@ -82,6 +100,9 @@ impl Encoder {
         if self.watch.is_on() {
             let line = out.part(start..out.len() - 1);
             self.watch.line(event, line);
+        }
+        if self.has_gists && self.gist.is_none() {
+            self.gist = Some(Gist::of(event, self.seq));
         }
     }
 
@@ -117,6 +138,10 @@ impl Encoder {
                 push_dir(event.dir, out);
                 let redacted = redacted_faulted(&mut self.redactor, faulted);
                 push_value("faulted", &redacted, out);
+                if self.has_gists {
+                    let body = EventBody::Faulted(Box::new(redacted));
+                    self.gist = Some(Gist::with_body(event, self.seq, body));
+                }
             }
             EventBody::Finding(finding) => self.finding(finding, out),
             EventBody::Gap(gap) => self.gap(gap, out),
@@ -209,8 +234,18 @@ impl Encoder {
         };
         let why = match self.redactor.json(bytes) {
             Ok(redacted) => {
-                let as_it_came = matches!(redacted, Cow::Borrowed(_)) && fits_a_line(bytes);
-                self.follow(event, bytes, as_it_came, out);
+                let is_plain = matches!(redacted, Cow::Borrowed(_));
+                let as_it_came = is_plain && fits_a_line(bytes);
+                let era = self.follow(event, bytes, as_it_came, out);
+                if self.has_gists {
+                    self.gist = Some(if is_plain {
+                        let outline = self.redactor.outline(bytes);
+                        Gist::of_message(event, self.seq, era, bytes.clone(), outline)
+                    } else {
+                        let text = Bytes::copy_from_slice(&redacted);
+                        Gist::of_message(event, self.seq, era, text, None)
+                    });
+                }
                 if fits_a_line(&redacted) {
                     out.extend_from_slice(b",\"message\":");
                     out.extend_from_slice(&redacted);
@@ -227,23 +262,35 @@ impl Encoder {
             None => self.redactor.text(bytes),
         };
         push_bytes("text", &redacted, why, out);
+        if self.has_gists {
+            // Whatever it says, it is no message.
+            self.gist = Some(Gist::of_message(event, self.seq, None, Bytes::new(), None));
+        }
     }
 
     /// Follows the conversation: the era of this message, and who awaits an answer.
-    fn follow(&mut self, event: &Event, bytes: &Bytes, as_it_came: bool, out: &mut Vec<u8>) {
+    fn follow(
+        &mut self,
+        event: &Event,
+        bytes: &Bytes,
+        as_it_came: bool,
+        out: &mut Vec<u8>,
+    ) -> Option<Era> {
         let envelope = self.redactor.envelope(bytes);
         if let Kind::Batch { .. } = envelope.kind {
             let mut era = None;
             for_each_message(bytes, |one| {
                 era = self.follow_one(event, &Envelope::of_json(one));
             });
-            return push_era(era, out);
+            push_era(era, out);
+            return era;
         }
         let era = self.follow_one(event, &envelope);
         push_era(era, out);
         if as_it_came && self.watch.is_on() {
             self.watch.message(event, self.seq, era, &envelope);
         }
+        era
     }
 
     fn follow_one(&mut self, event: &Event, envelope: &Envelope<'_>) -> Option<Era> {

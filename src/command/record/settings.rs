@@ -98,6 +98,7 @@ pub(super) fn settings(
         judging: arguments
             .judging
             .judging(arguments.verbose, scoring.map(Scoring::feed))?,
+        operations: None,
     })
 }
 

@@ -421,6 +421,7 @@ fn start(
         command: Vec::new(),
         rules: Box::new(move || rules),
         judging,
+        operations: None,
     };
     faults::note(beside.fault_set, beside.control, &mut settings.header);
     faults::stands_on(beside.control, settings.target.tape());

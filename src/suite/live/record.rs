@@ -51,6 +51,7 @@ pub(super) fn settings(
         command: Vec::new(),
         rules: Box::new(move || rules),
         judging: None,
+        operations: None,
     }
 }
 

@@ -34,11 +34,11 @@ use super::forward::Forward;
 use super::listen::{ClientToken, Guard, Limits, ListenAddress, Phase};
 use super::metrics::Metrics;
 use super::models::Providers;
-use super::operations::Operations;
 use super::origin::Origin;
 use super::sessions::Sessions;
 use super::tap::{Budget, Log};
 use crate::clock::Clock;
+use crate::operations::Operations;
 use crate::record::Recorder;
 use crate::traces;
 

@@ -43,6 +43,7 @@ fn settings(target: Target, durability: Durability) -> Settings {
         command: Vec::new(),
         rules: Box::new(|| Arc::new(Rules::new(&redact::Settings::default()).unwrap())),
         judging: None,
+        operations: None,
     }
 }
 

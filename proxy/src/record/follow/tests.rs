@@ -139,7 +139,14 @@ proptest! {
 
 /// A writer whose tape is followed from its first byte on.
 fn writer(folder: &Path) -> TapeWriter {
-    let writer = TapeWriter::open(target(folder), header(), redactor(), None, Arc::default());
+    let writer = TapeWriter::open(
+        target(folder),
+        header(),
+        redactor(),
+        None,
+        None,
+        Arc::default(),
+    );
     writer.followed_from(0)
 }
 

@@ -112,6 +112,7 @@ fn recorder(arguments: &Arguments, rules: &Arc<Rules>, clock: Clock) -> anyhow::
         command: Vec::new(),
         rules: Box::new(move || rules),
         judging: None,
+        operations: None,
     };
     Recorder::start(settings, clock).context("cannot start the recorder")
 }

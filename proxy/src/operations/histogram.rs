@@ -1,0 +1,38 @@
+//! Durations in the buckets that the conventions advise.
+
+use tapewright_schemas::event::Offset;
+
+/// The upper bounds of the buckets but the last, in seconds. A duration that is a bound belongs to the bucket below it.
+pub(crate) const BOUNDS: [f64; 14] = [
+    0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0,
+];
+
+/// So many durations in each bucket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Histogram {
+    /// Not added up, without what is above the last bound.
+    pub(crate) buckets: [u64; BOUNDS.len()],
+    pub(crate) count: u64,
+    sum: Offset,
+}
+
+impl Histogram {
+    pub(crate) fn add(&mut self, took: Offset) {
+        let seconds = seconds(took);
+        let bucket = BOUNDS.iter().zip(&mut self.buckets);
+        if let Some((_, bucket)) = bucket.into_iter().find(|(bound, _)| seconds <= **bound) {
+            *bucket += 1;
+        }
+        self.count += 1;
+        self.sum.0 = self.sum.0.saturating_add(took.0);
+    }
+
+    /// All durations together, in seconds.
+    pub(crate) fn sum(&self) -> f64 {
+        seconds(self.sum)
+    }
+}
+
+fn seconds(time: Offset) -> f64 {
+    time.millis() / 1e3
+}

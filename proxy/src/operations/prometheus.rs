@@ -1,0 +1,102 @@
+//! Durations as text of Prometheus (exposition format 0.0.4).
+
+use std::fmt::Write as _;
+
+use super::Operations;
+use super::histogram::{BOUNDS, Histogram};
+use super::series::{Both, Labels};
+
+impl Operations {
+    /// Appends all of it.
+    pub(crate) fn render(&self, out: &mut String) {
+        let state = self.lock();
+        let all = state.operations();
+        for (name, help, of) in OPERATIONS {
+            begin(name, help, out);
+            for (labels, both) in &all {
+                of(both).render(name, &operation(labels), out);
+            }
+        }
+        for (name, help) in SESSIONS {
+            begin(name, help, out);
+            for (transport, histogram) in state.sessions() {
+                histogram.render(name, &label("network_transport", transport), out);
+            }
+        }
+        let (name, help) = (
+            "tapewright_operations_other_total",
+            "Operations of which a method, a tool or an error is counted as `other`.",
+        );
+        // Writing to a string does not fail.
+        writeln!(out, "# HELP {name} {help}\n# TYPE {name} counter").ok();
+        writeln!(out, "{name} {}", state.overflow()).ok();
+    }
+}
+
+/// A name, what it means, and which of the two histograms it is.
+type OfOperations = (&'static str, &'static str, fn(&Both) -> &Histogram);
+
+const OPERATIONS: [OfOperations; 2] = [
+    (
+        "mcp_server_operation_duration_seconds",
+        "Time from a request that reached us to its answer that left us.",
+        |both| &both.server,
+    ),
+    (
+        "mcp_client_operation_duration_seconds",
+        "Time from a request that left us to its answer that reached us.",
+        |both| &both.client,
+    ),
+];
+
+const SESSIONS: [(&str, &str); 2] = [
+    (
+        "mcp_server_session_duration_seconds",
+        "Time that sessions lasted that are over, towards clients.",
+    ),
+    (
+        "mcp_client_session_duration_seconds",
+        "Time that sessions lasted that are over, towards servers.",
+    ),
+];
+
+fn begin(name: &str, help: &str, out: &mut String) {
+    writeln!(out, "# HELP {name} {help}\n# TYPE {name} histogram").ok();
+}
+
+fn operation(of: &Labels<'_>) -> String {
+    let mut labels = label("mcp_method_name", of.method);
+    for (name, value) in [
+        ("gen_ai_tool_name", of.tool),
+        ("error_type", of.error),
+        ("network_transport", Some(of.transport)),
+    ] {
+        if let Some(value) = value {
+            labels.push(',');
+            labels.push_str(&label(name, value));
+        }
+    }
+    labels
+}
+
+fn label(name: &str, value: &str) -> String {
+    let value = value
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n");
+    format!("{name}=\"{value}\"")
+}
+
+impl Histogram {
+    fn render(&self, name: &str, labels: &str, out: &mut String) {
+        let mut sum = 0;
+        for (bound, count) in BOUNDS.iter().zip(&self.buckets) {
+            sum += count;
+            writeln!(out, "{name}_bucket{{{labels},le=\"{bound}\"}} {sum}").ok();
+        }
+        let (count, sum) = (self.count, self.sum());
+        writeln!(out, "{name}_bucket{{{labels},le=\"+Inf\"}} {count}").ok();
+        writeln!(out, "{name}_sum{{{labels}}} {sum}").ok();
+        writeln!(out, "{name}_count{{{labels}}} {count}").ok();
+    }
+}
