@@ -60,6 +60,60 @@ fn an_answer_that_echoes_a_secret_of_its_request_holds_none() {
     }
 }
 
+/// As programs write `p4ss!W"o/r&d+é'9 ~<x` in a text.
+#[test]
+fn a_secret_comes_again_as_any_program_writes_it() {
+    let secret = "p4ss!W\"o/r&d+é'9 ~<x";
+    for form in [
+        // JSON in a text: JavaScript and Rust, Python, Go, .NET, PHP.
+        r#"{"a": "p4ss!W\"o/r&d+é'9 ~<x"} done"#,
+        r#"{"a": "p4ss!W\"o/r&d+\u00e9'9 ~<x"} done"#,
+        r#"{"a": "p4ss!W\"o/r\u0026d+é'9 ~\u003cx"} done"#,
+        r#"{"a": "p4ss!W\u0022o/r\u0026d\u002B\u00E9\u00279 ~\u003Cx"} done"#,
+        r#"{"a": "p4ss!W\"o\/r&d+\u00e9'9 ~<x"} done"#,
+        // HTML: in a text, and in attributes as Go, Python, PHP and XML have them.
+        r#"<p>p4ss!W"o/r&amp;d+é'9 ~&lt;x</p>"#,
+        r#"<i a="p4ss!W&#34;o/r&amp;d+é&#39;9 ~&lt;x">"#,
+        r#"<i a="p4ss!W&quot;o/r&amp;d+é&#x27;9 ~&lt;x">"#,
+        r#"<i a="p4ss!W&quot;o/r&amp;d+é&#039;9 ~&lt;x">"#,
+        r#"<i a="p4ss!W&quot;o/r&amp;d+é&apos;9 ~&lt;x">"#,
+        // URLs: a browser, RFC 3986, Python, a form, in small letters, and one in another.
+        "https://h.example/?q=p4ss!W%22o%2Fr%26d%2B%C3%A9'9%20~%3Cx",
+        "https://h.example/?q=p4ss%21W%22o%2Fr%26d%2B%C3%A9%279%20~%3Cx",
+        "https://h.example/?q=p4ss%21W%22o/r%26d%2B%C3%A9%279%20~%3Cx",
+        "https://h.example/?q=p4ss%21W%22o%2Fr%26d%2B%C3%A9%279+%7E%3Cx",
+        "https://h.example/?q=p4ss%21W%22o%2fr%26d%2b%c3%a9%279+%7e%3cx",
+        "https://h.example/?u=https%3A%2F%2Fi.example%2F%3Fq%3Dp4ss!W%2522o%252Fr%2526d%252B%25C3%25A9'9%2520~%253Cx",
+    ] {
+        let mut redactor = told(secret);
+        let answer = serde_json::json!({"jsonrpc": "2.0", "id": 1, "result": {"text": form}});
+        let out = json(&mut redactor, &answer.to_string());
+        assert!(
+            out.contains(PLACE) && !out.contains("p4ss"),
+            "{form}: {out}"
+        );
+    }
+}
+
+#[test]
+fn a_secret_in_base64_is_found_where_a_url_holds_it() {
+    // Base64 of it has both signs.
+    let secret = "k9>>>?x7?~Zq4>~?w2";
+    for before in ["", "a", "ab"] {
+        let text = STANDARD.encode(format!("{before}{secret}"));
+        assert!(text.contains('/') || text.contains('+'), "{text}");
+        for (plus, slash) in [("%2B", "%2F"), ("%2b", "%2f")] {
+            let text = text
+                .replace('+', plus)
+                .replace('/', slash)
+                .replace('=', "%3D");
+            let answer = serde_json::json!({"jsonrpc": "2.0", "id": 1, "result": {"text": text}});
+            let out = json(&mut told(secret), &answer.to_string());
+            assert!(out.contains(PLACE), "{text}: {out}");
+        }
+    }
+}
+
 #[test]
 fn every_way_to_read_a_text_knows_it() {
     let mut redactor = told(SECRET);

@@ -145,7 +145,12 @@ const DATA: &[&str] = &[
     "grep -n 'password=' . ; if (password === '') return; password.length < 8",
     "const password = req.body.password; let token = ctx.request.token;",
     "password = input('Password: ')\npassword = getpass.getpass()\nDB_PASSWORD = env('DB_PASSWORD')",
+    "docker run -e PASSWORD=\"$PASSWORD\" -e 'API_KEY=${API_KEY}' x",
+    "apiKey: \"{{ api_key }}\"\ntoken: '${{ secrets.NPM_TOKEN }}'\npassword: \"%DB_PASSWORD%\"",
+    r#"{"env":{"API_KEY":"${input:api_key}","GITHUB_TOKEN":"$GITHUB_TOKEN"},"headers":{"Authorization":"Bearer ${TOKEN}"}}"#,
+    "password: !Ref DbPassword\nsecret: !secret api_password\ntoken: !vault",
     // Documentation.
+    "export API_KEY=\"<your api key>\"\napi_key = \"xxx\"\ntoken = \"...\"",
     "Authorization: Bearer YOUR_TOKEN_HERE",
     "curl -H 'Authorization: Bearer YOUR_API_TOKEN' -H 'X-Api-Key: YOUR_API_KEY' https://x.example",
     r#"{"headers":{"Authorization":"Bearer YOUR_TOKEN_HERE","X-Api-Key":"your-api-key-here"}}"#,

@@ -17,6 +17,43 @@ pub(super) fn is_example(value: &[u8]) -> bool {
     }
 }
 
+/// Whether a value says where a secret is to be had, or hides it: `$TOKEN`, `${input:token}`,
+/// `{{ api_key }}`, `%TOKEN%`, `<your api key>`, `...`.
+pub(super) fn is_reference(value: &[u8]) -> bool {
+    if value.len() > LONGEST {
+        return false;
+    }
+    let between = |start: &[u8], end: &[u8]| value.strip_prefix(start)?.strip_suffix(end);
+    let in_braces = between(b"${{", b"}}")
+        .or_else(|| between(b"{{", b"}}"))
+        .or_else(|| between(b"${", b"}"));
+    if let Some(name) = in_braces {
+        return is_name(name.trim_ascii());
+    }
+    let variable = value.strip_prefix(b"$").or_else(|| between(b"%", b"%"));
+    if let Some(name) = variable {
+        return is_name(name) && !name.iter().any(u8::is_ascii_lowercase);
+    }
+    if let Some(words) = between(b"<", b">") {
+        let word = |byte: &u8| byte.is_ascii_alphabetic() || b" _-".contains(byte);
+        return words.iter().all(word);
+    }
+    let masks = [b'x', b'X', b'.', b'*'];
+    value.len() >= 3
+        && masks
+            .iter()
+            .any(|mask| value.iter().all(|byte| byte == mask))
+}
+
+/// Whether text is what programs call something.
+fn is_name(name: &[u8]) -> bool {
+    let start = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
+    name.first().is_some_and(start)
+        && name
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"_.:".contains(byte))
+}
+
 /// Whether a value under `credentials` says whether a browser sends any (Fetch,
 /// `RequestCredentials`).
 pub(super) fn is_of_fetch(kind: &str, value: &[u8]) -> bool {
@@ -60,6 +97,44 @@ const FETCH: &[&str] = &["include", "omit", "same-origin"];
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn references_hold_no_value() {
+        for text in [
+            "$TOKEN",
+            "${DB_PASSWORD}",
+            "${input:github_token}",
+            "${{ secrets.NPM_TOKEN }}",
+            "{{ api_key }}",
+            "{{password}}",
+            "%APPKEY%",
+            "<your api key>",
+            "<token>",
+            "...",
+            "xxxxxxxx",
+            "********",
+        ] {
+            assert!(is_reference(text.as_bytes()), "{text}");
+        }
+        for text in [
+            "",
+            "$Tr0ub4dor",
+            "$hunter",
+            "${PASSWORD:-hunter2}",
+            "${hunter2}x",
+            "$",
+            "${}",
+            "{{}}",
+            "%7B%",
+            "%%",
+            "<hunter2>",
+            "{{a}}{{b}}",
+            "xx",
+            "xxX.",
+        ] {
+            assert!(!is_reference(text.as_bytes()), "{text}");
+        }
+    }
 
     #[test]
     fn examples_ask_for_something() {

@@ -1,11 +1,15 @@
 //! The forms in which a secret value comes again.
 
+mod written;
+
 use std::ops::Range;
 
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 
-use crate::json::escape;
 use crate::slices::Part as _;
+use written::{html, json, percents};
+
+pub(super) use written::hex;
 
 /// What a text is in which values are looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,20 +50,17 @@ impl Form {
     }
 }
 
-/// A value as it is, as JSON escapes it, and as URLs, forms, base64 and hex write it.
+/// A value as it is, as JSON and HTML escape it, and as URLs, forms, base64 and hex write it.
 pub(super) fn anywhere(value: &str) -> Vec<(Vec<u8>, Form)> {
-    let mut escaped = Vec::new();
-    escape(value, &mut escaped);
     let hex = hex(value.as_bytes());
     let mut forms = vec![
         value.as_bytes().to_vec(),
-        escaped,
-        percent(value, "%20", false),
-        percent(value, "%20", true),
-        percent(value, "+", false),
         hex.to_ascii_uppercase().into_bytes(),
         hex.into_bytes(),
     ];
+    forms.extend(json(value));
+    forms.extend(html(value));
+    forms.extend(percents(value));
     forms.sort_unstable();
     forms.dedup();
     let mut literals: Vec<_> = forms
@@ -69,39 +70,16 @@ pub(super) fn anywhere(value: &str) -> Vec<(Vec<u8>, Form)> {
     for offset in 0..3 {
         let (plain, form) = base64(value.as_bytes(), offset, &STANDARD);
         let (url, _) = base64(value.as_bytes(), offset, &URL_SAFE);
-        if url != plain {
-            literals.push((url, form));
+        let mut letters = vec![url, plain.clone()];
+        // In a URL its signs are encoded.
+        if let Ok(plain) = str::from_utf8(&plain) {
+            letters.extend(percents(plain));
         }
-        literals.push((plain, form));
+        letters.sort_unstable();
+        letters.dedup();
+        literals.extend(letters.into_iter().map(|letters| (letters, form)));
     }
     literals
-}
-
-pub(super) fn hex(value: &[u8]) -> String {
-    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
-    value
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
-        .collect()
-}
-
-/// A value in a URL (WHATWG URL, component percent-encode set) or a form.
-pub(super) fn percent(value: &str, space: &str, lower: bool) -> Vec<u8> {
-    let mut out = String::with_capacity(value.len() + 8);
-    for byte in value.bytes() {
-        match byte {
-            b' ' => out.push_str(space),
-            _ if byte.is_ascii_alphanumeric() || b"-_.!~*'()".contains(&byte) => {
-                out.push(char::from(byte));
-            }
-            _ => {
-                let digits = hex(&[byte]);
-                out.push('%');
-                out.push_str(&if lower { digits } else { digits.to_uppercase() });
-            }
-        }
-    }
-    out.into_bytes()
 }
 
 /// The letters of base64 that a value alone decides when `offset` bytes stand before it, or a

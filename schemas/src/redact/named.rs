@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::edits::Rank;
-use super::example::{is_example, is_of_fetch};
+use super::example::{is_example, is_of_fetch, is_reference};
 use super::finder::Finder;
 use super::placeholders;
 use super::rules::Rules;
@@ -45,7 +45,7 @@ impl Finder {
             None => (0, kind),
         };
         let secret = value.part(skip..);
-        let is_none = is_example(secret) || is_of_fetch(kind, secret);
+        let is_none = is_example(secret) || is_reference(secret) || is_of_fetch(kind, secret);
         if !is_none && !placeholders::is_whole(secret) {
             self.secret(rules, secret, start + skip, kind);
         }

@@ -160,6 +160,7 @@ pub(super) fn is_no_value(start: &[u8], around: &Around<'_>) -> bool {
         .unwrap_or_default();
     let bare = around.separator == Separator::Equals && !around.spaced;
     is_template(word)
+        || is_tag(word)
         || is_described(word)
         || is_code(word, bare)
         || refers_to_secret(word, around.name)
@@ -202,6 +203,16 @@ fn is_template(value: &[u8]) -> bool {
                     .all(|byte| matches!(byte, b'x' | b'X' | b'*' | b'.' | b'-'))
         }
     }
+}
+
+/// `!Ref` and `!secret`: a tag of YAML, behind which stands where the value is to be had.
+fn is_tag(word: &[u8]) -> bool {
+    let name = word.strip_prefix(b"!");
+    let is_known = |name: &[u8]| {
+        TAGS.iter()
+            .any(|tag| tag.as_bytes().eq_ignore_ascii_case(name))
+    };
+    name.is_some_and(is_known)
 }
 
 /// The start of a regular expression, as in `s/password=.*/`.
@@ -307,6 +318,17 @@ pub(super) fn placeholder_at(text: &[u8], at: usize) -> Option<usize> {
 
 /// Deeper quoting than this is not followed.
 const MOST_BACKSLASHES: usize = 31;
+
+/// Tags of `CloudFormation`, Home Assistant and Ansible.
+const TAGS: &[&str] = &[
+    "env_var",
+    "getatt",
+    "importvalue",
+    "ref",
+    "secret",
+    "sub",
+    "vault",
+];
 
 #[cfg(test)]
 mod tests {

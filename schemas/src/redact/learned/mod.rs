@@ -170,7 +170,7 @@ impl Learned {
 /// How many values of one tape are followed.
 const MOST_VALUES: usize = 256;
 
-/// How long they may be together, in bytes. Their forms take some fifteen times as much.
+/// How long they may be together, in bytes. Their forms take some thirty times as much.
 const MOST_BYTES: usize = 64 << 10;
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::super::Shape;
 use super::super::extent::{
     alnum, any, digit, digit_or_long, hex, mixed, opaque_part, url64, word,
 };
+use super::super::vendors::hyphened_hex;
 use super::body;
 
 pub(super) static SHAPES: &[Shape] = &[
@@ -24,12 +25,36 @@ pub(super) static SHAPES: &[Shape] = &[
         look_alike: "csk-release-candidate",
     },
     Shape {
+        kind: "context7-api-key",
+        prefixes: &["ctx7sk-"],
+        extent: body(hyphened_hex, 36, 36, any, true),
+        example: ("ctx7sk-", "0a1b2c3d-4e5f-4071-8293-a4b5c6d7e8f9"),
+        docs: "https://context7.com/docs/howto/api-keys",
+        look_alike: "ctx7sk-facade",
+    },
+    Shape {
         kind: "e2b-api-key",
         prefixes: &["e2b_"],
         extent: body(hex, 32, 64, any, true),
         example: ("e2b_", "0a1b2c3d4e5f60718293a4b5c6d7e8f901234567"),
         docs: "https://e2b.dev/docs",
         look_alike: "e2b_sandbox",
+    },
+    Shape {
+        kind: "elevenlabs-api-key",
+        prefixes: &["sk_"],
+        extent: body(hex, 48, 48, digit, false),
+        example: ("sk_", "0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f6071"),
+        docs: "https://elevenlabs.io/docs/api-reference/authentication",
+        look_alike: "sk_decade",
+    },
+    Shape {
+        kind: "firecrawl-api-key",
+        prefixes: &["fc-"],
+        extent: body(hex, 32, 32, digit, false),
+        example: ("fc-", "0a1b2c3d4e5f60718293a4b5c6d7e8f9"),
+        docs: "https://docs.firecrawl.dev/introduction",
+        look_alike: "fc-facade",
     },
     Shape {
         kind: "fireworks-api-key",
@@ -86,6 +111,14 @@ pub(super) static SHAPES: &[Shape] = &[
         example: ("lsv2_", "pt_0a1b2c3d4e5f60718293a4b5c6d7e8f9"),
         docs: "https://docs.smith.langchain.com",
         look_alike: "lsv2_short",
+    },
+    Shape {
+        kind: "nvidia-api-key",
+        prefixes: &["nvapi-"],
+        extent: body(url64, 20, 128, mixed, true),
+        example: ("nvapi-", "A1b2C3d4E5f6G7h8I9j0A1b2C3d4E5f6G7h8I9j0"),
+        docs: "https://docs.api.nvidia.com/nim/docs/api-quickstart",
+        look_alike: "nvapi-client-for-python",
     },
     Shape {
         kind: "openai-api-key",

@@ -2,7 +2,7 @@
 
 use super::super::extent::{
     alnum, any, base64, digit, digit_or_long, discord_webhook, dotted, hex, mailchimp, mixed,
-    sendgrid, slack_webhook, telegram, url64,
+    opaque_part, sendgrid, slack_webhook, telegram, url64, word,
 };
 use super::super::vendors::{
     airtable, asana, authress, braintree, discord_bot, hyphened_alnum, hyphened_hex, teams_webhook,
@@ -29,6 +29,14 @@ pub(super) static SHAPES: &[Shape] = &[
         ),
         docs: "https://airtable.com/developers/web/guides/personal-access-tokens",
         look_alike: "pattern.matching",
+    },
+    Shape {
+        kind: "apify-token",
+        prefixes: &["apify_api_"],
+        extent: body(alnum, 20, 64, mixed, true),
+        example: ("apify_api_", "A1b2C3d4E5f6G7h8I9j0A1b2C3d4E5f6G7h8"),
+        docs: "https://docs.apify.com/platform/integrations/api",
+        look_alike: "apify_api_client_for_python",
     },
     Shape {
         kind: "asana-token",
@@ -274,6 +282,14 @@ pub(super) static SHAPES: &[Shape] = &[
         example: ("phx_", "A1b2C3d4E5f6G7h8I9j0A1b2C3d4E5f6G7h8I9j0"),
         docs: "https://posthog.com/docs/api",
         look_alike: "phx_airport_departures_of_the_day",
+    },
+    Shape {
+        kind: "resend-api-key",
+        prefixes: &["re_"],
+        extent: body(word, 24, 48, opaque_part, false),
+        example: ("re_", "A1b2C3d4_A1b2C3d4E5f6G7h8I9j0K1l2"),
+        docs: "https://resend.com/docs/dashboard/api-keys/introduction",
+        look_alike: "re_match_all_the_patterns_in_2_texts",
     },
     Shape {
         kind: "sendgrid-api-key",
