@@ -181,6 +181,11 @@ impl Methods {
         other.names.iter().map(|name| self.admit(name)).collect()
     }
 
+    /// The names of all methods, in the order of their ids.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.names.iter().map(Vec::as_slice)
+    }
+
     /// The name of a method; empty for one that is not here.
     pub(crate) fn name(&self, method: MethodId) -> &[u8] {
         let name = self.names.get(method.0 as usize);

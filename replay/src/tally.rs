@@ -12,7 +12,8 @@ use crate::json::Difference;
 use crate::matcher::Miss;
 use crate::models::ModelReport;
 use crate::paths::{PathMap, PathMaps};
-use crate::script::{MethodId, Script};
+use crate::requests::Requests;
+use crate::script::Script;
 
 /// Counts over all sessions of a replay.
 #[derive(Default)]
@@ -61,7 +62,7 @@ pub struct Report {
     /// How many recorded requests nobody made.
     pub unused: u64,
     /// What was recorded, one entry per request, in the order of the recording.
-    pub requests: Vec<Served>,
+    pub requests: Requests,
     /// What became of the calls of models, where the recording was served as a provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub models: Option<ModelReport>,
@@ -131,17 +132,6 @@ pub struct SoFar {
     pub recorded: usize,
     /// The first of them: where they stand in the file, and their methods.
     pub first: Vec<(String, String)>,
-}
-
-/// One recorded request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Served {
-    /// Where it stands in its file, as a JSON pointer.
-    pub place: String,
-    /// Its method.
-    pub method: String,
-    /// How often it was played.
-    pub times: u32,
 }
 
 /// How many misses, other replies and requests with mapped paths are kept whole.
@@ -267,29 +257,12 @@ impl Tally {
         let inner = self.lock();
         // A peer may call a method as it likes.
         let mut redactor = Redactor::new(Arc::clone(&index.options.rules));
-        let mut methods: HashMap<MethodId, String> = HashMap::new();
-        let mut named = |method: MethodId| {
-            let shown = || {
-                let text = redactor.text(script.method_name(method));
-                String::from_utf8_lossy(&text).into_owned()
-            };
-            methods.entry(method).or_insert_with(shown).clone()
-        };
-        let requests: Vec<Served> = script
-            .takes
-            .iter()
-            .enumerate()
-            .map(|(place, take)| Served {
-                place: take.place.pointer(),
-                method: named(take.method),
-                times: inner.served.get(place).copied().unwrap_or_default(),
-            })
-            .collect();
+        let requests = Requests::new(&index.script, &inner.served, &mut redactor);
         Report {
             sessions: inner.sessions,
-            served: requests.iter().map(|one| u64::from(one.times)).sum(),
+            served: inner.served.iter().copied().map(u64::from).sum(),
             missed: inner.missed,
-            unused: requests.iter().filter(|one| one.times == 0).count() as u64,
+            unused: requests.len().saturating_sub(inner.played) as u64,
             requests,
             models: None,
             misses: inner.misses.iter().map(|(_, miss)| miss.clone()).collect(),

@@ -25,27 +25,23 @@ pub(crate) fn model_miss(miss: &ModelMiss) {
 
 /// Tells how it went.
 pub(crate) fn end(report: &Report) {
-    let unused: Vec<_> = report
-        .requests
-        .iter()
-        .filter(|one| one.times == 0)
-        .collect();
     note(&format!(
         "{} served, {} missed, {} of {} recorded requests never requested",
         report.served,
         report.missed,
-        unused.len(),
+        report.unused,
         report.requests.len()
     ));
-    for one in unused.iter().take(NAMED) {
+    for one in report.requests.unused().take(NAMED) {
         note(&format!(
             "  never requested: {} {}",
             one.place,
             safe(&one.method)
         ));
     }
-    if unused.len() > NAMED {
-        note(&format!("  and {} more", unused.len() - NAMED));
+    let more = report.unused.saturating_sub(NAMED as u64);
+    if more > 0 {
+        note(&format!("  and {more} more"));
     }
     if report.own_pings > 0 {
         let pings = report.own_pings;

@@ -3,63 +3,68 @@
 /// Ordinals of takes by key.
 #[derive(Debug, Default)]
 pub(crate) struct Chains {
-    // The keys in order, and where the list of each begins.
-    starts: Vec<(u64, u32)>,
-    // The lists, one behind the other.
-    ordinals: Vec<u32>,
+    // By their keys, and of one key in the order of the recording.
+    links: Vec<Link>,
 }
 
-/// Marks the last ordinal of a list.
-const LAST: u32 = 1 << 31;
+/// A take under a key. A long recording has millions of these: the key is in halves, so that none
+/// has room that it does not need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Link {
+    high: u32,
+    low: u32,
+    ordinal: u32,
+}
+
+impl Link {
+    /// A take under a key.
+    #[expect(clippy::cast_possible_truncation, reason = "the halves of a number")]
+    pub(crate) fn new(key: u64, ordinal: u32) -> Self {
+        Self {
+            high: (key >> 32) as u32,
+            low: key as u32,
+            ordinal,
+        }
+    }
+
+    fn key(&self) -> u64 {
+        u64::from(self.high) << 32 | u64::from(self.low)
+    }
+}
 
 /// One place in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry(u32);
+pub(crate) struct Entry(usize);
 
 impl Chains {
     /// The lists of takes under their keys, each in the order of the recording.
-    pub(crate) fn of(mut pairs: Vec<(u64, u32)>) -> Self {
-        pairs.sort_unstable();
-        let mut ordinals: Vec<u32> = Vec::with_capacity(pairs.len());
-        let mut starts: Vec<(u64, u32)> = Vec::new();
-        for (key, ordinal) in pairs {
-            if starts.last().is_none_or(|(last, _)| *last != key) {
-                if let Some(last) = ordinals.last_mut() {
-                    *last |= LAST;
-                }
-                let Ok(start) = u32::try_from(ordinals.len()) else {
-                    break;
-                };
-                starts.push((key, start));
-            }
-            ordinals.push(ordinal & !LAST);
-        }
-        if let Some(last) = ordinals.last_mut() {
-            *last |= LAST;
-        }
-        starts.shrink_to_fit();
-        Self { starts, ordinals }
+    pub(crate) fn of(mut links: Vec<Link>) -> Self {
+        links.sort_unstable();
+        Self { links }
     }
 
     /// The first entry under a key.
     pub(crate) fn first(&self, key: u64) -> Option<Entry> {
-        let place = self
-            .starts
-            .binary_search_by_key(&key, |(key, _)| *key)
-            .ok()?;
-        self.starts.get(place).map(|(_, start)| Entry(*start))
+        let place = self.links.partition_point(|link| link.key() < key);
+        self.entry(place, key)
     }
 
     /// The entry behind this one.
     pub(crate) fn next(&self, entry: Entry) -> Option<Entry> {
-        let ordinal = self.ordinals.get(entry.0 as usize)?;
-        (ordinal & LAST == 0).then_some(Entry(entry.0 + 1))
+        let key = self.links.get(entry.0)?.key();
+        self.entry(entry.0 + 1, key)
+    }
+
+    /// The entry at a place, if it is under this key.
+    fn entry(&self, place: usize, key: u64) -> Option<Entry> {
+        let link = self.links.get(place)?;
+        (link.key() == key).then_some(Entry(place))
     }
 
     /// The take of an entry.
     pub(crate) fn ordinal(&self, entry: Entry) -> u32 {
-        let ordinal = self.ordinals.get(entry.0 as usize);
-        ordinal.map_or(u32::MAX, |ordinal| ordinal & !LAST)
+        let link = self.links.get(entry.0);
+        link.map_or(u32::MAX, |link| link.ordinal)
     }
 
     /// The takes from an entry on.
@@ -74,9 +79,15 @@ mod tests {
 
     #[test]
     fn lists_keep_their_order() {
-        let chains = Chains::of(vec![(7, 0), (8, 1), (7, 2), (7, 3)]);
+        let high = 7 << 40 | 7;
+        let pairs = [(7, 0), (high, 1), (8, 4), (7, 2), (7, 3), (u64::MAX, 5)];
+        let links = pairs.map(|(key, ordinal)| Link::new(key, ordinal)).to_vec();
+        let chains = Chains::of(links);
         assert_eq!(chains.from(chains.first(7)).collect::<Vec<_>>(), [0, 2, 3]);
-        assert_eq!(chains.from(chains.first(8)).collect::<Vec<_>>(), [1]);
-        assert_eq!(chains.first(9), None);
+        assert_eq!(chains.from(chains.first(8)).collect::<Vec<_>>(), [4]);
+        assert_eq!(chains.from(chains.first(high)).collect::<Vec<_>>(), [1]);
+        let last = chains.first(u64::MAX);
+        assert_eq!(chains.from(last).collect::<Vec<_>>(), [5]);
+        assert_eq!((chains.first(9), chains.first(0)), (None, None));
     }
 }

@@ -33,7 +33,7 @@ use crate::options::{MatchMode, Options, Unanswered};
 use crate::script::{MethodId, Script, Take, TakePlace};
 
 pub(crate) use aside::AsideKind;
-pub(crate) use chains::{Chains, Entry};
+pub(crate) use chains::{Chains, Entry, Link};
 
 /// How much two requests have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -109,14 +109,14 @@ impl Index {
     }
 
     /// The keys of all takes by their methods.
-    fn method_keys(&self) -> Vec<(u64, u32)> {
+    fn method_keys(&self) -> Vec<Link> {
         let mut keys = Vec::with_capacity(self.script.takes.len());
         for (ordinal, take) in numbered(&self.script) {
             if self.is_skipped(&take) {
                 continue;
             }
             self.each_key(&take, |session| {
-                keys.push((method_key(take.method, session), ordinal));
+                keys.push(Link::new(method_key(take.method, session), ordinal));
             });
         }
         keys
@@ -124,7 +124,7 @@ impl Index {
 
     /// The keys of all takes that are found by their parameters, in recorded order. Much to
     /// do for a long recording, and shared among threads.
-    fn exact_keys(&self) -> Vec<(u64, u32)> {
+    fn exact_keys(&self) -> Vec<Link> {
         let count = self.script.takes.len();
         let threads = threads(count * TAKE);
         let share = count.div_ceil(threads).max(1);
@@ -149,7 +149,7 @@ impl Index {
         })
     }
 
-    fn exact_keys_of(&self, takes: Range<usize>) -> Vec<(u64, u32)> {
+    fn exact_keys_of(&self, takes: Range<usize>) -> Vec<Link> {
         let mut keys = Vec::with_capacity(takes.len());
         let mut form = Vec::new();
         // What the form is of: many recordings hold the same call again and again.
@@ -176,7 +176,7 @@ impl Index {
             }
             self.each_key(&take, |session| {
                 let key = key(Level::Exact, session, take.method, 0, &form);
-                keys.push((key, ordinal));
+                keys.push(Link::new(key, ordinal));
             });
         }
         keys
@@ -330,7 +330,8 @@ impl Index {
                 form.clear();
                 self.write_form(level, take.method, params, None, None, &mut form);
                 self.each_key(&take, |session| {
-                    keys.push((key(level, session, take.method, 0, &form), ordinal));
+                    let key = key(level, session, take.method, 0, &form);
+                    keys.push(Link::new(key, ordinal));
                 });
             }
             if self.options.mode != MatchMode::Strict
@@ -349,7 +350,7 @@ impl Index {
     fn add_pattern(
         &self,
         loose: &mut Loose,
-        keys: &mut Vec<(u64, u32)>,
+        keys: &mut Vec<Link>,
         ordinal: u32,
         take: &Take,
         params: Option<&[u8]>,
@@ -369,7 +370,7 @@ impl Index {
         self.write_form(Level::Pattern, take.method, params, None, masks, &mut form);
         self.each_key(take, |session| {
             let key = key(Level::Pattern, session, take.method, number, &form);
-            keys.push((key, ordinal));
+            keys.push(Link::new(key, ordinal));
         });
     }
 

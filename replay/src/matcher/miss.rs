@@ -12,6 +12,7 @@ use super::{Live, Matcher};
 use crate::index::{is_by_method, method_key};
 use crate::json::{Aliases, Comparison, Difference, compare};
 use crate::options::MatchMode;
+use crate::paths::PathMap;
 use crate::script::{MethodId, Take, TakePlace};
 
 /// A request that no recording answers.
@@ -30,6 +31,10 @@ pub struct Miss {
     /// The recorded requests that are most like it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nearest: Vec<Near>,
+    /// The mapping of paths with which the first of these would match, `FROM=TO`, where one was
+    /// given the wrong way round.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fitting_map: Option<String>,
 }
 
 /// Why a request is missed.
@@ -107,6 +112,7 @@ impl Miss {
             reason,
             recorded: 0,
             nearest: Vec::new(),
+            fitting_map: None,
         }
     }
 
@@ -139,7 +145,10 @@ impl Miss {
             Reason::Unanswered { why } => format!("recorded without an answer ({why})"),
         };
         let near = self.nearest_words();
-        format!("no recording answers {what}: {why}{near}")
+        let map = self.fitting_map.as_ref().map_or_else(String::new, |map| {
+            format!("; `--map` is the wrong way round, use `--map {map}`")
+        });
+        format!("no recording answers {what}: {why}{near}{map}")
     }
 
     fn never_called(&self, called: &[String]) -> String {
@@ -226,13 +235,30 @@ impl Matcher {
             },
             None => self.reason(seen, &nearest),
         };
+        let fitting_map = nearest.first().and_then(|near| self.fitting_map(near));
         Box::new(Miss {
             method: self.shown(live.method).chars().take(120).collect(),
             target: named::target(params).as_deref().map(named::short),
             reason,
             recorded: self.count(method),
             nearest,
+            fitting_map,
         })
+    }
+
+    /// The mapping with which a recorded request would match, as it may be told.
+    fn fitting_map(&mut self, near: &Near) -> Option<String> {
+        let leads = |map: &PathMap, one: &Difference| {
+            let sides = one.live.as_deref().zip(one.recorded.as_deref());
+            sides.is_some_and(|(live, recorded)| map.leads(live, recorded))
+        };
+        let differences = &near.differences;
+        let fits = |map: &&PathMap| differences.iter().all(|one| leads(map, one));
+        let index = Arc::clone(&self.index);
+        let mut given = index.options.paths.given();
+        let map = given.find(fits).filter(|_| !differences.is_empty())?;
+        let (from, to) = (self.shown(&map.here), self.shown(&map.recorded));
+        Some(format!("{from}={to}"))
     }
 
     /// Why, where the name says nothing.

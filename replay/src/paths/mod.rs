@@ -101,6 +101,11 @@ impl PathMaps {
         Ok(Self(maps))
     }
 
+    /// The mappings that somebody gave.
+    pub(crate) fn given(&self) -> impl Iterator<Item = &PathMap> {
+        self.0.iter().filter(|map| !map.learned)
+    }
+
     /// Whether nothing is mapped.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -214,6 +219,13 @@ impl PathMaps {
 }
 
 impl PathMap {
+    /// Whether `recorded` is what becomes of `live` when the mapping is used backwards.
+    pub(crate) fn leads(&self, live: &str, recorded: &str) -> bool {
+        let alone = PathMaps(vec![self.clone()]);
+        let turned = alone.text(live, Goal::Here, &mut Vec::new());
+        turned.is_some_and(|turned| turned == recorded)
+    }
+
     /// What is looked for, and what takes its place.
     fn sides(&self, goal: Goal) -> (&str, &str) {
         match goal {

@@ -143,6 +143,7 @@ impl Player {
             kind,
             request: None,
             error_code: None,
+            keeps_paths: false,
         })
     }
 

@@ -192,7 +192,7 @@ impl Player {
     /// What is to be sent next.
     pub fn poll(&mut self, now: Duration) -> Option<Output> {
         let output = self.ready.pop_front().or_else(|| self.play_due(now))?;
-        if self.index.options.paths.is_empty() {
+        if self.index.options.paths.is_empty() || output.keeps_paths {
             return Some(output);
         }
         let message = output.to_bytes();

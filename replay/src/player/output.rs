@@ -17,6 +17,8 @@ pub struct Output {
     pub request: Option<Bytes>,
     /// The code, when it is an error response: some eras give it an HTTP status.
     pub error_code: Option<i64>,
+    /// It speaks of paths on both sides, and keeps them as they are.
+    pub(crate) keeps_paths: bool,
 }
 
 /// What a message is.
@@ -41,6 +43,7 @@ impl Output {
             kind,
             request: None,
             error_code: None,
+            keeps_paths: false,
         }
     }
 
@@ -115,6 +118,7 @@ pub(super) fn join(outputs: &mut VecDeque<Output>, from: usize) {
     if responses.is_empty() {
         return;
     }
+    let keeps_paths = responses.iter().any(|response| response.keeps_paths);
     let mut parts = Vec::new();
     for (place, response) in responses.into_iter().enumerate() {
         parts.push(Bytes::from_static(if place == 0 { b"[" } else { b"," }));
@@ -126,5 +130,6 @@ pub(super) fn join(outputs: &mut VecDeque<Output>, from: usize) {
         kind: OutputKind::Response,
         request: None,
         error_code: None,
+        keeps_paths,
     });
 }

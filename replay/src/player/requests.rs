@@ -163,7 +163,10 @@ impl Player {
     /// Answers a request with an error that says why.
     fn refuse(&mut self, now: Duration, id: &[u8], miss: &Miss) {
         let error = miss.error().to_string();
-        let output = Output::response(id, "error", &error, Some(MISS_CODE));
+        let output = Output {
+            keeps_paths: miss.fitting_map.is_some(),
+            ..Output::response(id, "error", &error, Some(MISS_CODE))
+        };
         self.say_now(now, output);
     }
 

@@ -265,6 +265,7 @@ impl Player {
             kind,
             request: Some(request),
             error_code: None,
+            keeps_paths: false,
         })
     }
 
@@ -305,6 +306,7 @@ impl Player {
             kind: OutputKind::Response,
             request: Some(scene.id.clone()),
             error_code: error_code(&message),
+            keeps_paths: false,
         })
     }
 

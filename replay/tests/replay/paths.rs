@@ -71,6 +71,38 @@ fn a_miss_counts_no_mapped_request_and_speaks_of_the_clients_paths() {
 }
 
 #[test]
+fn a_map_the_wrong_way_round_is_told() {
+    let call = exchange("tools/call", &read(RECORDED), "{}");
+    let backwards = || Options {
+        paths: PathMaps::new(&[format!("{HERE}={RECORDED}")]).unwrap(),
+        ..options()
+    };
+    let mut stage = Stage::with(&cassette(&[&call]), backwards());
+    let error = stage.missed("tools/call", &read(HERE));
+    let map = format!("{RECORDED}={HERE}");
+    assert_eq!(error["data"]["fitting_map"], map);
+    let message = error["message"].as_str().unwrap();
+    let hint = format!("`--map` is the wrong way round, use `--map {map}`");
+    assert!(message.ends_with(&hint), "{message}");
+    // Both sides are told as they are.
+    let difference = &error["data"]["nearest"][0]["differences"][0];
+    assert_eq!(difference["recorded"], format!("\"{RECORDED}/a.txt\""));
+    assert_eq!(difference["live"], format!("\"{HERE}/a.txt\""));
+    // Where more than the path differs, the map need not be the cause.
+    for asked in [
+        read(&format!("{HERE}/sub")),
+        read(HERE).replace("}}", r#","line":1}}"#),
+    ] {
+        let mut stage = Stage::with(&cassette(&[&call]), backwards());
+        let error = stage.missed("tools/call", &asked);
+        assert!(error["data"]["fitting_map"].is_null(), "{error}");
+    }
+    let mut stage = Stage::with(&cassette(&[&call]), mapped());
+    let error = stage.missed("tools/call", &read(&format!("{HERE}/sub")));
+    assert!(error["data"]["fitting_map"].is_null(), "{error}");
+}
+
+#[test]
 fn roots_and_batches_are_turned_too() {
     let roots = format!(
         r#"{{"request":{{"jsonrpc":"2.0","id":1,"method":"go"}},"response":{{"jsonrpc":"2.0","id":1,"result":{{}}}},"stream":[

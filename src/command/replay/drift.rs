@@ -91,6 +91,7 @@ mod tests {
                     redacted: false,
                 }],
             }],
+            fitting_map: None,
         };
         let told = missed("7", &miss, true);
         assert_eq!(told["paths"][0]["recorded"], "\"a.rs\"");

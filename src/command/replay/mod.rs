@@ -370,11 +370,8 @@ pub(crate) fn conclude(report: &Report, file: Option<&Path>, verbose: bool) -> a
         report::replay::end(report);
     }
     if let Some(path) = file {
-        use std::io::Write as _;
-
         let mut file = NewFile::create(path)?;
-        let text = formats::json::text(report)?;
-        file.writer().write_all(text.as_bytes())?;
+        formats::json::write(report, file.writer())?;
         file.commit(None)?;
     }
     Ok(())
