@@ -1,7 +1,7 @@
 //! One POST: a message goes to the server, and what it answers goes to the client.
 
 use bytes::Bytes;
-use http::{Method, StatusCode};
+use http::{Method, StatusCode, header};
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId};
 use tapewright_schemas::era::Era;
 
@@ -74,7 +74,8 @@ impl Shared {
     /// Reads the answer to a message that the server took.
     async fn read(&self, post: &Post, answer: Answer) -> Result<(), Gone> {
         let status = answer.response.status();
-        if is_stream(&answer) {
+        let strange = strange(&answer);
+        if is_stream(&answer) && encoding(&answer).is_none() {
             let mut cursor = Cursor::default();
             let mut events = Events::new(answer, self.limit_bytes);
             self.follow(&mut events, &mut cursor).await?;
@@ -89,26 +90,23 @@ impl Shared {
             return self.give_up(post.exchange, why, None).await;
         }
         let code = Some(status.as_u16());
-        if content_type(&answer) == "application/json" {
+        if content_type(&answer) == "application/json" && encoding(&answer).is_none() {
             let why = match whole(answer, self.limit_bytes).await {
                 Ok(body) if is_message(&body) => {
                     self.deliver(&body).await?;
                     "the server answered a different request".to_owned()
                 }
                 Ok(body) if body.trim_ascii().is_empty() => empty(status),
-                Ok(_) => format!(
-                    "the server answered {status} with a body that is not a JSON-RPC message{WHERE}"
-                ),
+                Ok(_) => strange,
                 Err(unread) => unread.to_string(),
             };
             return self.give_up(post.exchange, &why, code).await;
         }
-        let kind = content_type(&answer);
         // It says on the tape what stands there in the place of MCP.
         let why = if error_body(answer).await.is_empty() {
             empty(status)
         } else {
-            format!("the server answered {status} with `{kind}` instead of a message{WHERE}")
+            strange
         };
         self.give_up(post.exchange, &why, code).await
     }
@@ -196,6 +194,32 @@ const WHERE: &str = "; check that the URL is that of an MCP endpoint";
 
 fn empty(status: StatusCode) -> String {
     format!("the server answered {status} without a message{WHERE}")
+}
+
+/// What is said of an answer that is no MCP, by its head.
+fn strange(answer: &Answer) -> String {
+    let status = answer.response.status();
+    if let Some(encoding) = encoding(answer) {
+        return format!(
+            "the server answered {status} in the encoding `{encoding}`, which a client on stdio cannot read; turn it off at the server"
+        );
+    }
+    match content_type(answer).as_str() {
+        "application/json" => {
+            format!(
+                "the server answered {status} with a body that is not a JSON-RPC message{WHERE}"
+            )
+        }
+        "" => format!("the server answered {status} without a content type{WHERE}"),
+        kind => format!("the server answered {status} with `{kind}` instead of a message{WHERE}"),
+    }
+}
+
+/// The encoding of an answer, where it has one.
+fn encoding(answer: &Answer) -> Option<&str> {
+    let value = answer.response.headers().get(header::CONTENT_ENCODING)?;
+    let value = value.to_str().ok()?;
+    (!value.eq_ignore_ascii_case("identity")).then_some(value)
 }
 
 /// Whether a body is what a client on stdio may be given.

@@ -58,6 +58,7 @@ fn folder() -> anyhow::Result<PathBuf> {
 /// Says what clients have to trust from now on.
 fn tell(change: Change, file: &Path) {
     let what = match change {
+        Change::KeyLost => "takes the place of one whose key is missing".to_owned(),
         Change::Made => return,
         Change::Renewed { end } => {
             let end = timestamp(end);

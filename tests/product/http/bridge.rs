@@ -122,6 +122,18 @@ fn an_answer_that_is_no_mcp_becomes_an_error() {
         (json("200 OK", "", "{\"hello\":1}"), "not a JSON-RPC message"),
         (json("200 OK", "", ""), "without a message"),
         (
+            "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}".to_owned(),
+            "without a content type",
+        ),
+        (
+            json("200 OK", "Content-Encoding: gzip\r\n", "\x1f"),
+            "in the encoding `gzip`",
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: br\r\nContent-Length: 2\r\n\r\n\x0b\x02".to_owned(),
+            "in the encoding `br`",
+        ),
+        (
             "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".to_owned(),
             "without a message",
         ),

@@ -50,6 +50,8 @@ pub struct AuthoritySettings {
 /// How an authority came to be another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
+    /// There was one, and its key is gone.
+    KeyLost,
     /// There was none.
     Made,
     /// It would have ended then.

@@ -159,10 +159,12 @@ fn make(
     now: Duration,
 ) -> Result<(Record, Change), AuthorityProblem> {
     // Also a file that is not needed any more says who may have looked.
-    folder.read(CERTIFICATE)?;
+    let shown = folder.read(CERTIFICATE)?;
+    let was_shown = shown.is_some_and(|text| text.contains("-----BEGIN CERTIFICATE-----"));
     let record = Record::make(hosts, now)?;
     let mut trusted = record.certificate.clone();
     let change = match former {
+        Found::Nothing if was_shown => Change::KeyLost,
         Found::Nothing => Change::Made,
         Found::Unlimited => Change::Replaced,
         Found::Record(former) => {

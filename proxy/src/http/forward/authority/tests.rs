@@ -344,6 +344,12 @@ fn what_is_open_to_others_or_damaged_is_refused() {
     let authority = world.open(folder.path(), &[]).unwrap();
     assert!(world.trusts(&roots(&authority), &authority, "localhost", 0.0));
     assert_eq!(world.told(), [Change::Made]);
+    // Without its key it is another one, which is told.
+    fs::remove_file(&key).unwrap();
+    let authority = world.open(folder.path(), &[]).unwrap();
+    assert!(world.trusts(&roots(&authority), &authority, "localhost", 0.0));
+    assert_eq!(roots(&authority).len(), 1);
+    assert_eq!(world.told(), [Change::KeyLost]);
 }
 
 /// The file of an authority, made worse.
