@@ -20,7 +20,7 @@ pub(crate) struct NewFile {
 
 impl NewFile {
     /// Begins a file that only its owner can read. A link is followed, so that its target
-    /// is replaced and not the link.
+    /// is replaced and not the link. Folders that are missing are made.
     pub(crate) fn create(path: &Path) -> anyhow::Result<Self> {
         output::links(path)?;
         let goal = final_target(path);
@@ -35,6 +35,9 @@ impl NewFile {
                 goal,
                 temporary: None,
             });
+        }
+        if let Some(folder) = goal.parent() {
+            fs::create_dir_all(folder).map_err(fail)?;
         }
         let (file, temporary) = create_beside(&goal).map_err(fail)?;
         Ok(Self {
@@ -124,11 +127,7 @@ fn private(options: &mut OpenOptions) -> &mut OpenOptions {
 fn unwritable(path: &Path, error: &io::Error) -> anyhow::Error {
     let path = report::safe(&path.display().to_string());
     let what = format!("cannot write `{path}`: {error}");
-    Mistake::new(
-        what,
-        "choose a file in an existing folder that you can write to",
-    )
-    .into()
+    Mistake::new(what, "choose a file in a folder that you can write to").into()
 }
 
 const ATTEMPTS: u32 = 1_000;

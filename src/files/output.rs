@@ -63,18 +63,20 @@ pub(crate) fn check(path: &Path, over: Overwrite) -> anyhow::Result<()> {
 pub(crate) fn check_ahead(path: &Path, over: Overwrite) -> anyhow::Result<()> {
     check(path, over)?;
     let goal = final_target(path);
-    folder(goal.parent().unwrap_or(Path::new("")), over)
+    folder(goal.parent().unwrap_or(Path::new("")))
 }
 
-/// Refuses a folder in which no file can be made. For recordings it is made where it is
-/// missing.
-pub(crate) fn folder(folder: &Path, over: Overwrite) -> anyhow::Result<()> {
+/// Makes a folder where it is missing, and refuses one in which no file can be made.
+pub(crate) fn folder(folder: &Path) -> anyhow::Result<()> {
     let folder = or_here(folder);
     links(folder)?;
+    let hint = "choose a folder that you can write to";
+    if fs::metadata(folder).is_ok_and(|data| !data.is_dir()) {
+        let what = format!("`{}` is not a folder", shown(folder));
+        return Err(Mistake::new(what, hint).into());
+    }
     let try_it = || {
-        if over == Overwrite::Recording {
-            fs::create_dir_all(folder)?;
-        }
+        fs::create_dir_all(folder)?;
         let name = folder.join(format!(".tapewright.{}.probe", std::process::id()));
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600);
@@ -87,7 +89,7 @@ pub(crate) fn folder(folder: &Path, over: Overwrite) -> anyhow::Result<()> {
     };
     try_it().map_err(|error| {
         let what = format!("cannot write to `{}`: {error}", shown(folder));
-        Mistake::new(what, "choose a folder that you can write to").into()
+        Mistake::new(what, hint).into()
     })
 }
 

@@ -77,6 +77,44 @@ fn files_are_for_their_owner_alone_and_nothing_else_is_left() {
 }
 
 #[test]
+fn every_output_makes_the_folders_that_are_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (cassette, log) = (place("a/b/fs.json"), place("log/b/fs.log"));
+    let capture = place("capture/b/fs.json");
+    let options = [
+        "-o",
+        &cassette,
+        "--save-capture",
+        &capture,
+        "--log",
+        &log,
+        "--log-filter",
+        "debug",
+    ];
+    let mut session = Session::start(record(&options, &["sh", "-c", ANSWER]));
+    session.send(PING);
+    session.line();
+    assert!(session.finish(LIMIT).success());
+    let page = place("page/b/fs.html");
+    let report = place("report/b/fs.report.json");
+    let again = place("again/b/fs.tape.jsonl");
+    let other = place("other/b/fs.json");
+    for arguments in [
+        &["export", &cassette, "--as", "html", "-o", &page][..],
+        &["export", &cassette, "--as", "cassette", "-o", &other],
+        &["replay", &cassette, "--report", &report, "-o", &again],
+    ] {
+        let output = tapewright().args(arguments).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {told}");
+    }
+    for file in [cassette, log, capture, page, report, again, other] {
+        assert!(Path::new(&file).is_file(), "{file}");
+    }
+}
+
+#[test]
 fn a_second_recording_takes_the_name_and_the_first_tape_a_number() {
     let folder = tempfile::tempdir().unwrap();
     let cassette = folder.path().join("fs.json");
@@ -263,16 +301,17 @@ fn a_folder_that_cannot_be_written_is_refused_before_anything_is_started() {
     std::fs::write(folder.path().join("file"), "").unwrap();
     let started = folder.path().join("started");
     let touch = started.to_str().unwrap();
-    for (option, name) in [
-        ("-o", "file/fs.json"),
-        ("-o", "file/fs.tape.jsonl"),
-        ("-o", "file/folder/"),
-        ("--save-capture", "file/fs.capture.json"),
+    for (option, name, words) in [
+        ("-o", "file/fs.json", "is not a folder"),
+        ("-o", "file/fs.tape.jsonl", "is not a folder"),
+        ("-o", "file/folder/", "cannot write to"),
+        ("--save-capture", "file/fs.capture.json", "is not a folder"),
+        ("--log", "file/fs.log", "is not a folder"),
     ] {
         let output = folder.path().join(name);
         let output = output.to_str().unwrap();
         let said = refused(&["record", option, output, "--", "touch", touch]);
-        assert!(said.contains("cannot write to"), "{said}");
+        assert!(said.contains(words), "{said}");
         assert!(!started.exists());
     }
 }

@@ -97,10 +97,7 @@ impl Run {
             return report::out(&draft.write());
         };
         let cassette = self.cassette_of(output);
-        output::check(&cassette, over)?;
-        if let Some(folder) = cassette.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
+        output::check_ahead(&cassette, over)?;
         write(&cassette, &self.cassette.write())?;
         write(output, &draft.write())?;
         let cassette = safe(&cassette.display().to_string());

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Arguments, Format, html};
 use crate::exit::Exit;
-use crate::files::output::{self, Overwrite};
+use crate::files::output;
 use crate::files::{Recording, folder};
 use crate::report::figures::plural;
 use crate::report::{self, Mistake};
@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     for (path, output) in recordings.iter().zip(&outputs) {
         arguments.check(&Recording::open(path)?, Some(output))?;
     }
-    output::folder(goal, Overwrite::Recording)?;
+    output::folder(goal)?;
     for (path, output) in recordings.iter().zip(&outputs) {
         arguments.write_file(Recording::open_slowly(path)?, output)?;
     }

@@ -43,7 +43,7 @@ pub(super) fn of_one(recording: Recording, out: &mut dyn Write) -> anyhow::Resul
 /// Writes a page that shows the recording of an agent.
 pub(super) fn of_folder(folder: &Path, output: Option<&Path>) -> anyhow::Result<Exit> {
     if let Some(output) = output {
-        output::check(output, Overwrite::Nothing)?;
+        output::check_ahead(output, Overwrite::Nothing)?;
     }
     let parts = folder::contained(folder)?.parts;
     let whole = Whole::open(&parts, &everything(), &Prices::built_in())?;

@@ -101,7 +101,7 @@ fn suite(arguments: &Arguments) -> anyhow::Result<Exit> {
     if !arguments.tape.is_dir() {
         arguments.check(&Recording::open(&arguments.tape)?, output)?;
     } else if let Some(output) = output {
-        output::check(output, Overwrite::Nothing)?;
+        output::check_ahead(output, Overwrite::Nothing)?;
     }
     let draft = recorded::draft(&arguments.tape, output)?;
     recorded::write(&draft, output)?;
@@ -121,7 +121,7 @@ fn agent_run(arguments: &Arguments) -> anyhow::Result<Option<agent::Run>> {
 fn of_agent(arguments: &Arguments, run: &agent::Run) -> anyhow::Result<Exit> {
     let output = arguments.output.as_deref();
     if let Some(output) = output {
-        output::check(output, Overwrite::Nothing)?;
+        output::check_ahead(output, Overwrite::Nothing)?;
     }
     match arguments.format {
         Format::AgentCassette => run.write_cassette(output)?,
@@ -144,7 +144,7 @@ impl Arguments {
             .into());
         }
         self.check_times(recording)?;
-        output.map_or(Ok(()), |output| output::check(output, self.over()))
+        output.map_or(Ok(()), |output| output::check_ahead(output, self.over()))
     }
 
     /// What the output may replace.

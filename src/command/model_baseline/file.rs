@@ -62,7 +62,7 @@ pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
 
 /// The baseline that is to be replaced, if there is one. Anything else is not replaced.
 pub(super) fn replaced(path: &Path) -> anyhow::Result<Option<Baseline>> {
-    output::check(path, output::Overwrite::Any)?;
+    output::check_ahead(path, output::Overwrite::Any)?;
     match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Ok(data) if data.len() == 0 => return Ok(None),

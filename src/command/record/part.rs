@@ -11,7 +11,7 @@ use anyhow::Context as _;
 
 use super::target;
 use crate::command::replay::PlayedStarts;
-use crate::files::output::{self, Overwrite};
+use crate::files::output;
 use crate::files::{claims, folder};
 use crate::report::{Mistake, safe};
 use tapewright_schemas::slices::Part as _;
@@ -59,7 +59,7 @@ impl Part {
             let hint = "choose another folder, or move this one away";
             return mistake("already contains a recording", hint);
         }
-        output::folder(&folder, Overwrite::Recording)?;
+        output::folder(&folder)?;
         let folder = fs::canonicalize(&folder).context("the folder of the recording is gone")?;
         Ok(Self { id: name, folder })
     }

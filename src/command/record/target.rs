@@ -25,7 +25,7 @@ pub(crate) fn of(
             let what = format!("`{}` is not a folder", output.display());
             return Err(Mistake::new(what, "use a folder, such as `recordings/`").into());
         }
-        output::folder(output, Overwrite::Recording)?;
+        output::folder(output)?;
         return Ok(Target::folder(output));
     }
     output::check_ahead(output, Overwrite::Recording)?;

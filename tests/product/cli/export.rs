@@ -182,7 +182,7 @@ fn mistakes_are_explained() {
         );
     };
     onto("export_onto_itself", "fs.tape.jsonl");
-    onto("export_no_folder", "none/out.json");
+    onto("export_no_folder", "fs.tape.jsonl/out.json");
     assert_eq!(
         fs::read_to_string(folder.path().join("fs.tape.jsonl")).unwrap(),
         TAPE

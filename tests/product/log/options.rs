@@ -100,12 +100,12 @@ fn what_cannot_be_logged_is_refused_before_anything_is_started() {
     let folder = Folder::new();
     let (mine, marker) = (folder.file("server.py"), folder.file("started"));
     std::fs::write(&mine, "import sys\n").unwrap();
-    let nowhere = folder.file("no/such/log");
+    let nowhere = folder.file("server.py/log");
     let inside = folder.path().to_str().unwrap();
     let cases: [(&[&str], &str); 7] = [
         (&["--log", &mine], "is not a tapewright log"),
         (&["--log", inside], "is a folder"),
-        (&["--log", &nowhere], "cannot write to"),
+        (&["--log", &nowhere], "is not a folder"),
         (&["--log-filter", "debug"], "has no effect without `--log`"),
         (&["--log-format", "json"], "has no effect without `--log`"),
         (
