@@ -11,5 +11,6 @@ mod kills;
 mod nats;
 mod page;
 mod s3;
+mod stores;
 mod support;
 mod words;
