@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tapewright_schemas::capture::Capture;
 use tapewright_schemas::event::SessionKey;
+use tapewright_schemas::order::Order as _;
 use tapewright_schemas::slices::Front as _;
 
 /// A hazard between servers.
@@ -109,7 +110,7 @@ fn collision(label: &str, mine: &BTreeSet<&str>, other: &str, theirs: &[String])
         return None;
     }
     let mut servers = vec![label.to_owned(), other.to_owned()];
-    servers.sort();
+    servers.order();
     let mut shown = both.front(NAMED).join(", ");
     if both.len() > NAMED {
         shown = format!("{shown} and {} more", both.len() - NAMED);

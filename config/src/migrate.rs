@@ -4,6 +4,7 @@
 
 use crate::source::Span;
 use crate::yaml::{self, Kind, Node};
+use tapewright_schemas::order::Order as _;
 
 /// What a suite says that changes with a revision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -169,7 +170,7 @@ impl Search<'_> {
     }
 
     fn finish(mut self) -> Dependent {
-        self.inside.sort_by_key(|span| span.start);
+        self.inside.order_by_key(|span| span.start);
         self.inside.dedup();
         for span in self.inside {
             if self.outside.contains(&span) {

@@ -10,6 +10,7 @@ use crate::event::{
     Added, CloseReason, ConduitId, Direction, Edit, Event, EventBody, Fields, Head, Offset, Peer,
     RequestHead, ResponseHead, SessionKey, SseNote,
 };
+use crate::order::Order as _;
 
 /// Follows the HTTP exchanges of a recording.
 ///
@@ -174,7 +175,7 @@ impl HttpExchanges {
     /// Ends all exchanges, in the order in which they began: nothing more will come.
     pub fn finish(&mut self) {
         let mut rest: Vec<_> = self.open.drain().collect();
-        rest.sort_by_key(|(_, exchange)| exchange.order);
+        rest.order_by_key(|(_, exchange)| exchange.order);
         self.over.extend(rest);
         self.closing.clear();
     }

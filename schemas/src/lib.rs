@@ -16,6 +16,7 @@ pub mod json;
 pub mod listing;
 pub mod made_in;
 pub mod near;
+pub mod order;
 pub mod patience;
 pub mod published;
 pub mod recording;

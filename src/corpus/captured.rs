@@ -9,6 +9,7 @@ use tapewright_corpus::plan::Plan;
 use tapewright_corpus::recorded::{Recorded, Source};
 use tapewright_corpus::revision::Finder;
 use tapewright_corpus::rule::Applies;
+use tapewright_schemas::order::Order as _;
 use tapewright_schemas::tape::Ending;
 
 use super::Run;
@@ -46,7 +47,7 @@ pub(crate) fn recordings(named: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
         let what = "no recording in the given paths";
         return Err(Mistake::new(what, "give a tape, cassette or capture").into());
     }
-    found.sort();
+    found.order();
     Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 

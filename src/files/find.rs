@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use tapewright_schemas::near::did_you_mean;
+use tapewright_schemas::order::Order as _;
 
 use super::unreadable;
 use crate::report;
@@ -48,7 +49,7 @@ pub(crate) fn near(named: &Path, is_one: impl Fn(&Path) -> bool) -> Option<Strin
     let paths = entries.map(|entry| entry.path()).take(MOST_FILES);
     let paths = paths.filter(|path| is_one(path) && is_near(path) && path.is_file());
     let mut candidates: Vec<String> = paths.map(|path| text(path.file_name())).collect();
-    candidates.sort();
+    candidates.order();
     let name = text(named.file_name());
     let hint = did_you_mean(&name, candidates.iter().map(String::as_str))?;
     Some(report::safe(&hint))

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use tapewright_schemas::order::Order as _;
 use tapewright_schemas::recording::FileKind;
 
 use crate::files::{Recording, first_line, unreadable};
@@ -83,7 +84,7 @@ pub(crate) fn all(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
             paths.push(path);
         }
     }
-    paths.sort();
+    paths.order();
     Ok(paths)
 }
 

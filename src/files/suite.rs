@@ -5,6 +5,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use tapewright_config::Files;
+use tapewright_schemas::order::Order as _;
 
 use super::unreadable;
 
@@ -51,7 +52,7 @@ fn suites_of(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
             hint,
         ));
     }
-    found.sort();
+    found.order();
     Ok(found)
 }
 

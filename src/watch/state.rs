@@ -2,6 +2,7 @@
 
 use tapewright_schemas::filter::LineKind;
 use tapewright_schemas::listing::{Change, Wanted};
+use tapewright_schemas::order::Order as _;
 
 use super::fault::{Fault, Faults};
 use super::list::List;
@@ -293,7 +294,7 @@ impl State {
             (NamedTool { name, tool }, *word)
         });
         let mut all: Vec<_> = named.collect();
-        all.sort_by(|(one, _), (other, _)| self.order.compare(one, other));
+        all.order_by(|(one, _), (other, _)| self.order.compare(one, other));
         all.into_iter().map(|(_, word)| word).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! A form that is the same for equal values.
 
 use tapewright_schemas::json::number;
+use tapewright_schemas::order::Order as _;
 
 use super::Json;
 
@@ -32,7 +33,7 @@ impl Json {
             }
             Self::Object(members) => {
                 let mut members: Vec<_> = members.iter().collect();
-                members.sort_by_key(|(name, _)| *name);
+                members.order_by_key(|(name, _)| *name);
                 out.push(b'{');
                 for (name, value) in members {
                     write_text(name, out);

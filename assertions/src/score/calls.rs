@@ -8,6 +8,7 @@ use tapewright_schemas::envelope::{Kind, is_error_of_ours};
 use tapewright_schemas::event::{
     ConduitId, Direction, Event, EventBody, Fields, Head, Offset, Payload, Peer, SessionKey,
 };
+use tapewright_schemas::order::Order as _;
 
 /// Follows the requests of clients. Ask it for what is over with [`poll`](Self::poll).
 #[derive(Debug)]
@@ -179,7 +180,7 @@ impl Followed {
 
     fn release_all(&mut self) {
         let mut held: Vec<_> = self.held.drain().flat_map(|(_, all)| all).collect();
-        held.sort_by_key(|one| one.request);
+        held.order_by_key(|one| one.request);
         self.over.extend(held);
     }
 

@@ -7,6 +7,7 @@ use tapewright_config::migrate::dependent;
 use tapewright_config::source::Span;
 use tapewright_schemas::envelope::RequestId;
 use tapewright_schemas::json;
+use tapewright_schemas::order::Order as _;
 use tapewright_schemas::slices::Part as _;
 
 use crate::missing_resource::{CODE, LEGACY_CODE};
@@ -80,7 +81,7 @@ impl Plan {
             }
         });
         let mut notes: Vec<Note> = shared.chain(going).collect();
-        notes.sort_by_key(|note| note.at);
+        notes.order_by_key(|note| note.at);
         Some(Self {
             edits: found.codes.iter().map(place).collect(),
             notes,

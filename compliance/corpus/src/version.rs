@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use tapewright_config::Files;
 use tapewright_config::corpus::{CorpusFile, DRAFT, Read, Rule, load_corpus, read_corpus};
 use tapewright_config::source::Sources;
+use tapewright_schemas::order::Order as _;
 
 use crate::embedded;
 
@@ -55,7 +56,7 @@ impl VersionCorpus {
         let sources = read.sources.clone();
         read.map(|files| {
             let mut rules: Vec<_> = files.into_iter().flat_map(|file| file.rules).collect();
-            rules.sort_by(|one, other| one.id.cmp(&other.id));
+            rules.order_by(|one, other| one.id.cmp(&other.id));
             Self {
                 version: version.to_owned(),
                 rules,

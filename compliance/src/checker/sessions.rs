@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use tapewright_schemas::event::{ConduitId, SessionKey};
+use tapewright_schemas::order::Order as _;
 
 use crate::session::Session;
 
@@ -78,7 +79,7 @@ impl Sessions {
         let first_kept = turns.get(count).copied().unwrap_or_default();
         let silent = self.all.extract_if(|_, (turn, _)| *turn < first_kept);
         let mut silent: Vec<_> = silent.collect();
-        silent.sort_by_key(|(name, _)| *name);
+        silent.order_by_key(|(name, _)| *name);
         let sessionless = silent.iter().filter(|((key, _), _)| *key == SessionKey(0));
         let latest = sessionless.map(|((_, conduit), _)| *conduit).max();
         self.forgotten = self.forgotten.max(latest);
@@ -89,7 +90,7 @@ impl Sessions {
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Box<Session>> + use<> {
         let all = self.all.drain().map(|(name, (_, session))| (name, session));
         let mut all: Vec<_> = all.chain(self.last.take()).collect();
-        all.sort_by_key(|(name, _)| *name);
+        all.order_by_key(|(name, _)| *name);
         all.into_iter().map(|(_, session)| session)
     }
 

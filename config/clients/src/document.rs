@@ -8,6 +8,7 @@ use crate::format::{Format, Tree};
 use crate::node::{Content, Map, Node, Obstacle};
 use crate::refusal::RefusalReason;
 use crate::shape::Command;
+use tapewright_schemas::order::Order as _;
 
 /// The members whose values are shown to nobody, in any client.
 const HIDDEN: &[&str] = &[
@@ -144,7 +145,7 @@ impl<'t> Document<'t> {
     pub fn hidden(&self) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         hide(&self.tree.root, false, &mut found);
-        found.sort_by_key(|range| range.start);
+        found.order_by_key(|range| range.start);
         found
             .into_iter()
             .map(|range| self.in_file(&range))

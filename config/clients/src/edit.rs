@@ -1,6 +1,7 @@
 //! Edits of byte ranges, and strings as all three formats write them.
 
 use std::ops::Range;
+use tapewright_schemas::order::Order as _;
 use tapewright_schemas::slices::Part as _;
 
 /// A byte range of a file, and what it becomes.
@@ -28,7 +29,7 @@ pub fn apply(text: &str, edits: &[Edit]) -> String {
 
 /// Brings edits into the order of the file; nothing when two of them overlap.
 pub(crate) fn in_order(mut edits: Vec<Edit>) -> Option<Vec<Edit>> {
-    edits.sort_by_key(|edit| edit.range.start);
+    edits.order_by_key(|edit| edit.range.start);
     let mut pairs = edits.iter().zip(edits.iter().skip(1));
     let apart = pairs.all(|(first, second)| first.range.end <= second.range.start);
     apart.then_some(edits)

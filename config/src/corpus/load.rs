@@ -11,6 +11,7 @@ use crate::load::{Files, MAX_FILE_BYTES, why};
 use crate::read::{Context, Cursor, Phase};
 use crate::source::{Source, SourceSpot, Sources};
 use crate::yaml;
+use tapewright_schemas::order::Order as _;
 
 /// What reading found.
 #[derive(Debug)]
@@ -83,7 +84,7 @@ pub fn load_corpus(
 ) -> Read<Vec<CorpusFile>> {
     let mut reader = Reader::default();
     let mut paths: Vec<_> = paths.iter().filter(|path| is_corpus(path)).collect();
-    paths.sort();
+    paths.order();
     let mut found = Vec::new();
     for path in paths {
         let text = reader.file(path, files);
@@ -210,7 +211,7 @@ impl Reader {
         let errors = self.issues.errors();
         let (mut issues, dropped) = self.issues.finish();
         let at = |place: &SourceSpot| (place.file, place.span.start);
-        issues.sort_by_key(|issue| issue.place.as_ref().map(at));
+        issues.order_by_key(|issue| issue.place.as_ref().map(at));
         Read {
             value: value.filter(|_| errors == 0),
             issues,

@@ -6,6 +6,7 @@ use super::names;
 use super::rule::{RegisteredRule, Registry};
 use crate::issue::Code;
 use crate::read::Cursor;
+use tapewright_schemas::order::Order as _;
 
 /// The one version of the format.
 const VERSION: u64 = 1;
@@ -81,7 +82,7 @@ impl Registry {
     pub fn versions(&self) -> Vec<&str> {
         let all = self.rules.iter().flat_map(|rule| &rule.spec_versions);
         let mut versions: Vec<&str> = all.map(String::as_str).collect();
-        versions.sort_by_key(|version| (*version == names::DRAFT, *version));
+        versions.order_by_key(|version| (*version == names::DRAFT, *version));
         versions.dedup();
         versions
     }

@@ -17,6 +17,7 @@ use crate::source::{FileId, Sources};
 use crate::suite::Suite;
 use crate::variables::{Environment, Filler, Scope, add_credentials, fill};
 use crate::yaml::Node;
+use tapewright_schemas::order::Order as _;
 
 pub(crate) use self::document::why;
 
@@ -80,7 +81,7 @@ impl Loaded {
                 .as_ref()
                 .map(|place| (place.file, place.span.start))
         };
-        self.issues.sort_by_key(at);
+        self.issues.order_by_key(at);
         if self
             .issues
             .iter()
@@ -194,7 +195,7 @@ impl Loader<'_> {
         let mut secrets = std::mem::take(&mut suite.secrets);
         add_credentials(&suite, &environment, &mut secrets);
         suite.secrets = secrets;
-        documents.sort_by_key(|document| document.file);
+        documents.order_by_key(|document| document.file);
         suite.documents = documents
             .into_iter()
             .map(|document| document.root)

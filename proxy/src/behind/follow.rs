@@ -10,6 +10,7 @@ use super::{End, MakeObserver};
 use crate::clock;
 use crate::growth::{Growth, WaitEnd, Wakeup};
 use crate::page::Search;
+use tapewright_schemas::order::Order as _;
 
 /// Reads tapes behind their writers.
 pub(super) struct Follower {
@@ -149,7 +150,7 @@ impl Follower {
             .map(|entry| entry.path())
             .filter(|path| is_tape(path) && !self.known.contains(path))
             .collect();
-        fresh.sort();
+        fresh.order();
         let mut is_due = false;
         for path in fresh {
             if self.tapes.len() >= OPEN {

@@ -10,6 +10,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use tapewright_schemas::event::Offset;
+use tapewright_schemas::order::Order as _;
 use tapewright_schemas::tape::Header;
 
 use super::content::{PageContent, Search, Source, TapeFilter};
@@ -179,7 +180,7 @@ impl PageContent {
         let mut fresh: Vec<PathBuf> = paths
             .filter(|path| is_tape(path) && !known.contains(path))
             .collect();
-        fresh.sort();
+        fresh.order();
         fresh.iter().fold(false, |is_due, path| {
             !self.open(path, Some(search)) | is_due
         })

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 use tapewright_engine::fault::{Entry, Fault, FaultSet, Rejected};
+use tapewright_schemas::order::Order as _;
 
 use crate::control::shown;
 
@@ -82,7 +83,7 @@ impl Switches {
         let on = on.iter().map(|entry| (entry, true));
         let off = off.values().map(|entry| (entry, false));
         let mut all: Vec<(&Entry, bool)> = on.chain(off).collect();
-        all.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
+        all.order_by(|(one, _), (other, _)| one.name.cmp(&other.name));
         let told = all.into_iter().map(|(entry, enabled)| {
             let mut told = shown(entry);
             if let Some(members) = told.as_object_mut() {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tapewright_schemas::event::{Event, EventBody, Offset, SessionKey, SessionMark};
+use tapewright_schemas::order::Order as _;
 use tapewright_schemas::redact::{Redactor, Rules};
 use tapewright_schemas::tape::{GapTotal, Header};
 
@@ -236,7 +237,7 @@ impl Folder {
         let mut finished = std::mem::take(&mut self.done);
         let (sessions, unlisted, problems) = written.into_files();
         finished.sessions = sessions;
-        finished.sessions.sort_by_key(|files| files.session);
+        finished.sessions.order_by_key(|files| files.session);
         finished.unlisted = unlisted;
         finished.problems.extend(problems);
         finished

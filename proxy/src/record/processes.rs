@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::param::clock_ticks_per_second;
 use tapewright_schemas::event::Process;
+use tapewright_schemas::order::Order as _;
 
 /// How many processes are looked at.
 const PROCESSES: usize = 8;
@@ -30,7 +31,7 @@ pub(crate) fn of_group(pid: u32) -> Vec<Process> {
             found.push(stat.process(number));
         }
     }
-    found.sort_by_key(|process| process.pid);
+    found.order_by_key(|process| process.pid);
     found
 }
 

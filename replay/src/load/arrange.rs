@@ -6,6 +6,7 @@ use tapewright_schemas::cassette::Course;
 use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::era::Era;
 use tapewright_schemas::event::Direction;
+use tapewright_schemas::order::Order as _;
 use tapewright_schemas::recording::FileKind;
 use tapewright_schemas::tape::Incomplete;
 
@@ -267,7 +268,7 @@ impl Stage {
                 cue.after = said.before(session, cue.when);
             }
         }
-        self.script.asides.sort_by_key(|aside| aside.when);
+        self.script.asides.order_by_key(|aside| aside.when);
         self.script
     }
 }

@@ -14,6 +14,7 @@ use crate::json::{Aliases, Comparison, Difference, compare};
 use crate::options::MatchMode;
 use crate::paths::PathMap;
 use crate::script::{MethodId, Take, TakePlace};
+use tapewright_schemas::order::Order as _;
 
 /// A request that no recording answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -346,7 +347,7 @@ impl Matcher {
             });
         }
         // Stable: of two that are as near, the first recorded one.
-        found.sort_by_key(|near| near.differences.len());
+        found.order_by_key(|near| near.differences.len());
         found.truncate(SHOWN);
         found
     }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use tapewright_models::recorded::ProviderExchange;
 use tapewright_models::{Call, Operation};
 use tapewright_proxy::front::non_mcp::Request;
+use tapewright_schemas::order::Order as _;
 
 /// The recorded requests that are no calls of models. Equal ones are answered in recorded
 /// order, and then with the last answer again and again.
@@ -87,7 +88,7 @@ fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
             let mut members: Vec<_> = map.iter().collect();
-            members.sort_by_key(|(name, _)| name.as_str());
+            members.order_by_key(|(name, _)| name.as_str());
             let members = members.into_iter();
             let sorted = members.map(|(name, value)| (name.clone(), sorted(value)));
             Value::Object(sorted.collect())

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use tapewright_schemas::json::{self, Span};
+use tapewright_schemas::order::Order as _;
 use tapewright_schemas::slices::Part as _;
 
 use super::names::Names;
@@ -56,7 +57,7 @@ pub(super) fn prepare(script: &Script, take: &Take, id: u64, names: &Names) -> P
             }
         }
     }
-    edits.sort_by_key(|(span, _)| span.start);
+    edits.order_by_key(|(span, _)| span.start);
     let mut out = Vec::with_capacity(text.len() + 16);
     let mut at = 0;
     for (span, live) in edits {

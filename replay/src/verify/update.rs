@@ -2,6 +2,7 @@
 
 use tapewright_schemas::cassette::{in_lines, is_listing};
 use tapewright_schemas::json::{self, Span};
+use tapewright_schemas::order::Order as _;
 use tapewright_schemas::recording::FileKind;
 use tapewright_schemas::slices::Part as _;
 
@@ -47,7 +48,7 @@ impl Findings {
             }
             edits.push((response.span, answer));
         }
-        edits.sort_by_key(|(span, _)| span.start);
+        edits.order_by_key(|(span, _)| span.start);
         let text = script.text.whole();
         let mut out = Vec::with_capacity(text.len());
         let mut at = 0;

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::conversation::Extra;
+use tapewright_schemas::order::Order as _;
 
 /// An object with further members.
 pub(crate) fn with(mut value: Value, more: &Extra) -> Value {
@@ -26,7 +27,7 @@ pub(crate) fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
             let mut members: Vec<_> = map.iter().collect();
-            members.sort_by_key(|(name, _)| name.as_str());
+            members.order_by_key(|(name, _)| name.as_str());
             let members = members.into_iter();
             Value::Object(
                 members

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use crate::event::{
     Carrier, ConduitId, Direction, Event, EventBody, LineEnd, Offset, Origin, Payload, SessionKey,
 };
+use crate::order::Order as _;
 use crate::recording::{DocumentError, Element, Recording, each_element, elements, object};
 use crate::tape::{Ending, Footer, Header, Incomplete, VERSION};
 
@@ -149,7 +150,7 @@ impl CapturedSession {
                 late.entry(due).or_default().push(index);
             }
             let mut due = late.remove(&sent).unwrap_or_default();
-            due.sort_by_key(|index| self.exchanges.get(*index).map(|one| one.is_late));
+            due.order_by_key(|index| self.exchanges.get(*index).map(|one| one.is_late));
             for index in due {
                 order.push((index, Direction::ToClient));
             }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::cassette;
 use crate::json::{self, Invalid, Scanner, Token};
+use crate::order::Order as _;
 use crate::redact::Redactor;
 
 /// Where a secret stands, and what it is; never the secret.
@@ -40,7 +41,7 @@ pub fn document<'t>(
 /// Where secrets stand in a JSON text.
 pub(super) fn found(redactor: &mut Redactor, text: &[u8]) -> Vec<FoundSecret> {
     let mut findings = redactor.findings(text);
-    findings.sort_by_key(|finding| finding.span.start);
+    findings.order_by_key(|finding| finding.span.start);
     let mut findings = findings.into_iter().peekable();
     let mut places = Vec::new();
     walk(text, |end, pointer| {

@@ -3,6 +3,7 @@
 use super::latency::Latencies;
 use super::report::Counters;
 use crate::event::{Direction, Offset};
+use crate::order::Order as _;
 
 /// Follows requests, each of a kind that has a name on its side.
 #[derive(Debug, Default)]
@@ -62,7 +63,7 @@ impl Counting {
         timed: bool,
         make: impl Fn(Direction, String, Counters) -> R,
     ) -> Vec<R> {
-        self.kinds.sort_by_key(|kind| kind.dir);
+        self.kinds.order_by_key(|kind| kind.dir);
         let kinds = self.kinds.into_iter();
         let row = |kind: Kind| {
             let delays = kind.latencies.delays().filter(|_| timed);

@@ -4,6 +4,7 @@ use super::report::Hang;
 use crate::conversation::{Over, Step};
 use crate::envelope::Envelope;
 use crate::event::{Event, Offset};
+use crate::order::Order as _;
 use crate::waits::{Change, HangReported, Waits};
 
 /// Collects the requests that hung.
@@ -44,7 +45,7 @@ impl Hangs {
         self.waits.finish();
         self.collect(over);
         let mut found = std::mem::take(&mut self.found);
-        found.sort_by(|one, other| {
+        found.order_by(|one, other| {
             let since = |hang: &Hang| hang.since_ms.unwrap_or_default();
             (since(one).total_cmp(&since(other))).then(one.seq.cmp(&other.seq))
         });

@@ -8,6 +8,7 @@ use tapewright_corpus::VersionCorpus;
 use tapewright_corpus::registry;
 use tapewright_corpus::version::embedded_versions;
 use tapewright_schemas::near::did_you_mean;
+use tapewright_schemas::order::Order as _;
 
 use crate::files::Disk;
 use crate::report::{self, Mistake};
@@ -53,7 +54,7 @@ impl Corpora {
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
         let is_version = |name: &String| !files(&root.join(name)).is_empty();
         let mut names: Vec<_> = names.filter(is_version).collect();
-        names.sort_by_key(|name| (name == DRAFT, name.clone()));
+        names.order_by_key(|name| (name == DRAFT, name.clone()));
         names
     }
 

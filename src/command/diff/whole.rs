@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use tapewright_replay::diff::{self, DiffOptions, Found};
 use tapewright_replay::{Script, Starts};
+use tapewright_schemas::order::Order as _;
 
 use crate::command::replay::{load, unloadable};
 use crate::files::agent::AgentTapes;
@@ -105,7 +106,7 @@ fn recorded(folder: &Path) -> anyhow::Result<BTreeMap<String, Vec<PathBuf>>> {
         all.insert(name, vec![(String::new(), path)]);
     }
     let in_order = |mut starts: Vec<(String, PathBuf)>| {
-        starts.sort();
+        starts.order();
         starts.into_iter().map(|(_, path)| path).collect()
     };
     let all = all.into_iter();

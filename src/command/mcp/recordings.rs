@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use anyhow::Context as _;
 use tapewright_proxy::record::is_written;
 use tapewright_schemas::near::did_you_mean;
+use tapewright_schemas::order::Order as _;
 
 use crate::command::record::target;
 use crate::files::{Recording, folder};
@@ -69,7 +70,7 @@ impl Recordings {
         }
         let found = paths.iter().filter_map(|path| Found::at(&root, path));
         let mut all: Vec<Found> = found.collect();
-        all.sort_by(|one, other| {
+        all.order_by(|one, other| {
             let newest = other.changed.cmp(&one.changed);
             newest.then_with(|| one.name.cmp(&other.name))
         });
@@ -152,7 +153,7 @@ fn folders(root: &Path) -> Vec<PathBuf> {
         !hidden && entry.file_type().is_ok_and(|kind| kind.is_dir())
     });
     let mut all: Vec<PathBuf> = inner.map(|entry| entry.path()).collect();
-    all.sort();
+    all.order();
     all.truncate(FOLDERS);
     all
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::files::{is_yaml, unreadable};
+use tapewright_schemas::order::Order as _;
 
 /// How deep folders are walked.
 const DEPTH: usize = 32;
@@ -37,7 +38,7 @@ fn walk(folder: &Path, depth: usize, all: &mut Vec<(PathBuf, bool)>) -> anyhow::
         let entry = entry.map_err(fail)?;
         entries.push((entry.path(), entry.file_type().map_err(fail)?));
     }
-    entries.sort_by(|one, other| one.0.cmp(&other.0));
+    entries.order_by(|one, other| one.0.cmp(&other.0));
     for (path, kind) in entries {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if name.starts_with('.') || name == "node_modules" {

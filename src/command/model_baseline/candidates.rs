@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tapewright_baselines::{Baseline, Identity, UNKNOWN, config_hash};
 use tapewright_models::Family;
+use tapewright_schemas::order::Order as _;
 use tapewright_schemas::redact::{Redactor, Rules};
 
 /// A capture of one model.
@@ -39,7 +40,7 @@ pub(super) fn identity(
 /// The version of the only server, or the versions of several with their names.
 fn server_version(servers: &[(String, String)]) -> String {
     let mut servers = servers.to_vec();
-    servers.sort();
+    servers.order();
     servers.dedup();
     match servers.as_slice() {
         [] => UNKNOWN.to_owned(),

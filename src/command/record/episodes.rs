@@ -14,6 +14,7 @@ use anyhow::Context as _;
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::record::{Recorder, Target};
 use tapewright_schemas::cassette::{self, Projector, Unfinished};
+use tapewright_schemas::order::Order as _;
 use tapewright_schemas::tape::Ending;
 
 use super::endpoints::Endpoints;
@@ -148,7 +149,7 @@ fn left_behind(path: &Path) -> Vec<PathBuf> {
             )
         })
         .collect();
-    tapes.sort();
+    tapes.order();
     tapes.into_iter().map(|(_, tape)| tape).collect()
 }
 

@@ -14,6 +14,7 @@ use crate::command::replay::PlayedStarts;
 use crate::files::output;
 use crate::files::{claims, folder};
 use crate::report::{Mistake, safe};
+use tapewright_schemas::order::Order as _;
 use tapewright_schemas::slices::Part as _;
 
 /// The variable that tells a recorder which recording it is part of, as `ID:FOLDER`.
@@ -161,7 +162,7 @@ fn starts_of(tapes: Vec<PathBuf>, label: &str) -> Vec<PathBuf> {
         .into_iter()
         .filter_map(|path| Some((number(&path)?, path)));
     let mut numbered: Vec<(u32, PathBuf)> = numbered.collect();
-    numbered.sort();
+    numbered.order();
     numbered.into_iter().map(|(_, path)| path).collect()
 }
 

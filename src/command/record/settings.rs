@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::record::{Durability, Settings, Target, WhenFull};
+use tapewright_schemas::order::Order as _;
 use tapewright_schemas::redact::Rules;
 use tapewright_schemas::tape::{Header, VERSION};
 
@@ -64,7 +65,7 @@ pub(super) fn settings(
     let mut env_names: Vec<String> = std::env::vars_os()
         .map(|(name, _)| name.to_string_lossy().into_owned())
         .collect();
-    env_names.sort();
+    env_names.order();
     let made_in = here::made_in();
     let header = Header {
         tape: VERSION.to_owned(),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use tapewright_clients::{
     Candidate, Client, Document, Format, PathEnvironment, Scope, System, candidates,
 };
+use tapewright_schemas::order::Order as _;
 
 use crate::files;
 use crate::report::{self, Mistake};
@@ -140,7 +141,7 @@ fn expanded(pattern: &str) -> Vec<PathBuf> {
             named.map(|entry| entry.path()).collect::<Vec<_>>()
         };
         paths = paths.iter().flat_map(inside).collect();
-        paths.sort();
+        paths.order();
     }
     paths
 }

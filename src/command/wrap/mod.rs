@@ -14,6 +14,7 @@ use tapewright_clients::{
     CLIENTS, Client, OriginalEntry, RecordOptions, RefusalReason, Scope, Transport, Wrapped, client,
 };
 use tapewright_schemas::near::did_you_mean;
+use tapewright_schemas::order::Order as _;
 
 use crate::exit::Exit;
 use crate::report::wrap::{self as words, ServerOutcome};
@@ -244,7 +245,7 @@ impl Arguments {
                 Err(refusal) => ServerOutcome::refused(&file, &name, &refusal),
             });
         }
-        edits.sort_by_key(|edit| edit.range.start);
+        edits.order_by_key(|edit| edit.range.start);
         let hidden = document.hidden();
         drop(document);
         Ok((!edits.is_empty()).then(|| Changed::new(file, store, edits, hidden, shown)))

@@ -11,6 +11,7 @@ use super::changed::{self, Changed};
 use super::files::ClientFile;
 use super::secrets::Masked;
 use super::store::Store;
+use tapewright_schemas::order::Order as _;
 
 /// Remove the recorder from a client's configuration
 ///
@@ -87,7 +88,7 @@ fn restore(
             Err(why) => said.push(ServerOutcome::refused(&file, &name, &why.into())),
         }
     }
-    edits.sort_by_key(|edit| edit.range.start);
+    edits.order_by_key(|edit| edit.range.start);
     let hidden = document.hidden();
     drop(document);
     Ok((!edits.is_empty()).then(|| Changed::new(file, store, edits, hidden, shown)))

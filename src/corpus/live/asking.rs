@@ -9,6 +9,7 @@ use tapewright_corpus::observation::{Observation, Reply};
 use tapewright_corpus::rounds;
 use tapewright_corpus::rule;
 use tapewright_corpus::verdict::Untested;
+use tapewright_schemas::order::Order as _;
 
 use super::{Asker, answers};
 use crate::command::init::arguments;
@@ -122,7 +123,7 @@ impl Asker {
             .filter(|tool| !called(tool))
             .map(|tool| (tool.clone(), names(tool)))
             .collect();
-        all.sort_by_key(|(_, names)| !names);
+        all.order_by_key(|(_, names)| !names);
         all
     }
 

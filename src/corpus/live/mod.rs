@@ -31,6 +31,7 @@ use tapewright_proxy::clock::Clock;
 use tapewright_proxy::http::direct::Direct;
 use tapewright_proxy::http::origin::Origin;
 use tapewright_proxy::upstream::Upstream;
+use tapewright_schemas::order::Order as _;
 use tapewright_schemas::redact::Rules;
 
 use self::direct::OwnSession;
@@ -150,7 +151,7 @@ impl Asker {
             }
         }
         // What may leave a server in trouble comes last.
-        all.sort();
+        all.order();
         let mut progress = Progress::count(all.len());
         for (way, at) in all {
             let Some(assertion) = plan.assertion(at) else {

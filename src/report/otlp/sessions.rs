@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::span::Event;
+use tapewright_schemas::order::Order as _;
 
 /// How many sessions of one tape are known at once, and how many events of one session.
 const SESSIONS: usize = 10_000;
@@ -93,7 +94,7 @@ impl Sessions {
         }
         let last = |number: &u32| self.known.get(number).map_or(0.0, |one| one.to_ms);
         let mut quiet: Vec<u32> = self.known.keys().copied().collect();
-        quiet.sort_by(|one, other| last(one).total_cmp(&last(other)));
+        quiet.order_by(|one, other| last(one).total_cmp(&last(other)));
         // Several at once: it is looked at all of them for it.
         quiet.truncate(AT_ONCE);
         let mut given_up = Vec::with_capacity(quiet.len());

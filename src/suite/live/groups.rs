@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::suite::plan::Plan;
+use tapewright_schemas::order::Order as _;
 
 /// Servers that work together, and their cases by number.
 #[derive(Debug, Default)]
@@ -54,7 +55,7 @@ pub(super) fn groups(plan: &Plan, chosen: &[usize]) -> Vec<Group> {
             group.cases.push(number);
         }
     }
-    groups.sort_by_key(|group| group.cases.first().copied());
+    groups.order_by_key(|group| group.cases.first().copied());
     groups
 }
 

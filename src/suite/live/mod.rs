@@ -23,6 +23,7 @@ use std::time::Duration;
 
 use tapewright_config::Suite;
 use tapewright_proxy::client::{FIRST_STATELESS, Revision};
+use tapewright_schemas::order::Order as _;
 use tapewright_schemas::redact::Rules;
 
 use self::agents::Agents;
@@ -122,7 +123,7 @@ pub(crate) fn run(
         round(None, results.stopped).agents(&asking, &mut results);
     }
     if !several {
-        results.rows.sort_by_key(|row| row.case);
+        results.rows.order_by_key(|row| row.case);
     }
     results
 }
@@ -195,7 +196,7 @@ impl Round<'_> {
         });
         let mut rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
         rows.append(&mut skipped);
-        rows.sort_by_key(|row| row.case);
+        rows.order_by_key(|row| row.case);
         let notes = notes.into_inner().unwrap_or_else(PoisonError::into_inner);
         (rows, notes)
     }
@@ -243,7 +244,7 @@ impl Round<'_> {
                 }
             }
             // Of several reasons the first is told.
-            rows.sort_by_key(|row| row.case);
+            rows.order_by_key(|row| row.case);
             rows.dedup_by_key(|row| (row.case, row.name.clone()));
         }
         if unreachable {

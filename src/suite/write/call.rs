@@ -6,6 +6,7 @@ use serde_json::Value;
 use tapewright_schemas::conversation::{Conversation, Does, PerExchange};
 use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::event::{Direction, Event};
+use tapewright_schemas::order::Order as _;
 
 /// What a test can ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -179,7 +180,7 @@ fn sorted(value: &Value) -> Value {
                 .iter()
                 .map(|(name, one)| (name.clone(), sorted(one)))
                 .collect();
-            all.sort_by(|(one, _), (other, _)| one.cmp(other));
+            all.order_by(|(one, _), (other, _)| one.cmp(other));
             all.into_iter().collect()
         }
         Value::Array(elements) => elements.iter().map(sorted).collect(),

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::call::Asks;
 use super::shape::schema;
 use super::text;
+use tapewright_schemas::order::Order as _;
 
 /// What a test holds of an answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -247,7 +248,7 @@ fn texts<'v>(values: &[&'v Value]) -> Option<Vec<&'v str>> {
 fn in_any_order(values: &[&Value]) -> Option<Value> {
     let key = |one: &&Value| {
         let mut all: Vec<String> = one.as_array()?.iter().map(Value::to_string).collect();
-        all.sort();
+        all.order();
         Some(all)
     };
     let first = key(values.first()?)?;

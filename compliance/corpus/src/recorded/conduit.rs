@@ -9,6 +9,7 @@ use tapewright_schemas::conversation::Handle;
 use tapewright_schemas::event::{
     ConduitId, Event, EventBody, Head, Peer, RequestHead, ResponseHead,
 };
+use tapewright_schemas::order::Order as _;
 
 use super::exchange::{Finished, Sent};
 use crate::observation::IN_PLACE;
@@ -107,7 +108,7 @@ impl Conduits {
     /// Everything, at the end.
     pub(super) fn drain(&mut self) -> Vec<Conduit> {
         let mut all: Vec<_> = self.known.drain().collect();
-        all.sort_by_key(|(id, _)| *id);
+        all.order_by_key(|(id, _)| *id);
         all.into_iter().map(|(_, conduit)| conduit).collect()
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use tapewright_schemas::event::{Event, SessionKey};
+use tapewright_schemas::order::Order as _;
 
 use super::Recorded;
 use super::exchange::ObservedExchange;
@@ -23,7 +24,7 @@ impl Rounds {
     /// Everything that was never asked again, in the order of the requests.
     pub(super) fn drain(&mut self) -> Vec<ObservedExchange> {
         let mut all: Vec<_> = self.waiting.drain().map(|(_, exchange)| exchange).collect();
-        all.sort_by_key(|exchange| exchange.at);
+        all.order_by_key(|exchange| exchange.at);
         all
     }
 

@@ -4,13 +4,14 @@ use serde_json::{Value, json};
 
 use crate::conversation::Tool;
 use crate::write::sorted;
+use tapewright_schemas::order::Order as _;
 
 /// FNV-1a of 64 bits over the tools in the order of their names, as sixteen hexadecimal
 /// digits: name, description and schema with its members sorted, set apart by NUL.
 #[must_use]
 pub fn fingerprint(tools: &[Tool]) -> String {
     let mut entries: Vec<String> = tools.iter().map(entry).collect();
-    entries.sort();
+    entries.order();
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     let mut add = |byte: u8| {
         hash ^= u64::from(byte);

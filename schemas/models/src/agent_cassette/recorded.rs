@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value, json};
 use tapewright_schemas::event::Offset;
+use tapewright_schemas::order::Order as _;
 use tapewright_schemas::slices::Part as _;
 
 use super::{
@@ -323,7 +324,7 @@ impl Run {
 /// the calls of tools cannot be told apart by answer, and there are none.
 fn answers(own: &[&Call], tool_calls: usize) -> Vec<ModelReply> {
     let mut own = own.to_vec();
-    own.sort_by_key(|call| call.began);
+    own.order_by_key(|call| call.began);
     let said = |call: &&Call| {
         let took = call.ended.since(call.began).0 / 1_000;
         ModelReply::of(&call.response, Some(took))

@@ -8,6 +8,7 @@ use crate::conversation::{
     Block, Content, Extra, Input, Media, Message, Request, Response, Source, ToolChoice, ToolSpec,
 };
 use crate::write::{put, sorted};
+use tapewright_schemas::order::Order as _;
 
 /// Members of a body that do not change the answer: whom it is accounted to, how it is
 /// stored, cached and sent.
@@ -76,7 +77,7 @@ pub(super) fn answer(request: &Request, response: &Response) -> Value {
 
 fn sorted_members(map: &Extra) -> Vec<(&String, &Value)> {
     let mut members: Vec<_> = map.iter().collect();
-    members.sort_by_key(|(name, _)| name.as_str());
+    members.order_by_key(|(name, _)| name.as_str());
     members
 }
 
@@ -131,7 +132,7 @@ impl Ids {
             let (run, others) = rest.split_at(results.max(1));
             let mut run: Vec<&Message> = run.iter().collect();
             if is_answer(first) {
-                run.sort_by_key(|one| one.blocks.first().and_then(|block| self.turn(block)));
+                run.order_by_key(|one| one.blocks.first().and_then(|block| self.turn(block)));
             }
             out.extend(run.iter().map(|one| self.message(one)));
             rest = others;
@@ -173,7 +174,7 @@ impl Ids {
         let mut said: Vec<&Block> = said.collect();
         let is_known = |block: &Block| self.turn(block).is_some();
         for run in said.chunk_by_mut(|one, next| is_known(one) && is_known(next)) {
-            run.sort_by_key(|block| self.turn(block));
+            run.order_by_key(|block| self.turn(block));
         }
         said.into_iter().map(|block| self.block(block)).collect()
     }

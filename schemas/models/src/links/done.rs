@@ -6,6 +6,7 @@ use serde_json::Value;
 use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::event::{Direction, Event, EventBody};
 use tapewright_schemas::json::valid_member;
+use tapewright_schemas::order::Order as _;
 
 /// A `tools/call` that a client sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -129,7 +130,7 @@ fn add(value: &Value, hasher: &mut DefaultHasher) {
         Value::Object(map) => {
             (5_u8, map.len()).hash(hasher);
             let mut members: Vec<_> = map.iter().collect();
-            members.sort_by_key(|(name, _)| name.as_str());
+            members.order_by_key(|(name, _)| name.as_str());
             for (name, value) in members {
                 name.hash(hasher);
                 add(value, hasher);

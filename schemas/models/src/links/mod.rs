@@ -13,6 +13,7 @@ use std::collections::HashMap;
 
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::{Event, Offset};
+use tapewright_schemas::order::Order as _;
 
 use crate::calls::ModelCall;
 
@@ -191,7 +192,7 @@ impl Linker {
         let number = self.parts.len() - 1;
         let when = |at: Offset| part.created_us.saturating_add(at.0);
         let mut calls: Vec<&ModelCall> = calls.iter().collect();
-        calls.sort_by_key(|call| call.seq);
+        calls.order_by_key(|call| call.seq);
         for call in calls {
             for (id, name) in &call.results {
                 self.told
@@ -220,7 +221,7 @@ impl Linker {
     pub fn finish(mut self) -> Links {
         self.told.settle(&mut self.uses);
         self.done
-            .sort_by_key(|call| (call.at_us, call.part, call.seq));
+            .order_by_key(|call| (call.at_us, call.part, call.seq));
         let found = find::all(&self.uses, &self.done);
         let mut is_linked = vec![false; self.done.len()];
         let mut asked = Vec::with_capacity(self.uses.len());

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 use tapewright_schemas::event::{ConduitId, Event, EventBody, Fields, Head, Offset};
+use tapewright_schemas::order::Order as _;
 
 use self::open::Open;
 use crate::calls::path_of;
@@ -155,7 +156,7 @@ impl ProviderExchanges {
         for open in open {
             self.keep(open);
         }
-        self.ended.sort_by_key(|exchange| exchange.seq);
+        self.ended.order_by_key(|exchange| exchange.seq);
         (self.ended, self.passed_over)
     }
 

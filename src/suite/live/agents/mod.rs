@@ -18,6 +18,7 @@ use tapewright_agents::{Finished, Stub};
 use tapewright_config::Suite;
 use tapewright_models::agent_cassette::AgentCassette;
 use tapewright_proxy::clock::Clock;
+use tapewright_schemas::order::Order as _;
 
 use self::cassette::RecordedRun;
 use self::drive::Ran;
@@ -146,7 +147,7 @@ impl<'a> Agents<'a> {
             }
         });
         let (mut rows, mut notes) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        rows.sort_by_key(|row: &Row| row.case);
+        rows.order_by_key(|row: &Row| row.case);
         notes.extend(match self.recorded.load(Ordering::Relaxed) {
             0 => None,
             1 => Some("1 agent cassette recorded".to_owned()),

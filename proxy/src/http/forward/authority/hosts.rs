@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use rcgen::{CidrSubnet, GeneralSubtree, NameConstraints};
+use tapewright_schemas::order::Order as _;
 
 /// The hosts whose tunnels are opened, each with those below it; none named means any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,9 +39,9 @@ impl Hosts {
                 None => hosts.names.push(name(text)?),
             }
         }
-        hosts.names.sort();
+        hosts.names.order();
         hosts.names.dedup();
-        hosts.addresses.sort();
+        hosts.addresses.order();
         hosts.addresses.dedup();
         Ok(hosts)
     }
