@@ -1,10 +1,11 @@
 //! The command line.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use tapewright_fleet::clock;
 use tapewright_fleet::names::{Gateway, Kind};
 use tapewright_fleet::ship::WhenFull;
 use tapewright_fleet::store::Place;
@@ -23,6 +24,7 @@ pub(crate) enum Command {
     Tail(Tail),
     Ls(Ls),
     Fetch(Fetch),
+    Query(Query),
     Sweep(Sweep),
     Scrub(Scrub),
 }
@@ -159,6 +161,8 @@ pub(crate) enum Files {
     Exchanges,
     /// One row for each finding
     Findings,
+    /// One row for each call of a model
+    ModelCalls,
     /// Lines of tapes
     Segments,
 }
@@ -168,6 +172,7 @@ impl From<Files> for Kind {
         match files {
             Files::Exchanges => Self::Exchanges,
             Files::Findings => Self::Findings,
+            Files::ModelCalls => Self::ModelCalls,
             Files::Segments => Self::Segment,
         }
     }
@@ -186,6 +191,86 @@ pub(crate) struct Fetch {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Ask the rows of a store by SQL
+///
+/// The tables are `exchanges`, `findings`, `model_calls` and `tapes`; `show columns from exchanges` names the columns. Nothing is changed: only queries are
+/// answered. `$since`, `$until`, `$gateway`, `$tool` and `$server` stand for the values of these options. `tape` of a row is what `fetch` takes.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option")]
+#[command(group = clap::ArgGroup::new("question").required(true))]
+pub(crate) struct Query {
+    /// Query
+    #[arg(group = "question")]
+    pub(crate) sql: Option<String>,
+    /// Ask what many ask
+    #[arg(long, value_name = "NAME", group = "question")]
+    pub(crate) canned: Option<Canned>,
+    #[command(flatten)]
+    pub(crate) at: At,
+    #[command(flatten)]
+    pub(crate) conditions: Conditions,
+    /// Print the query, and ask nothing
+    #[arg(long)]
+    pub(crate) show_sql: bool,
+    /// Print a line of JSON for each row
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// Print CSV
+    #[arg(long)]
+    pub(crate) csv: bool,
+    /// Memory for what is sorted, grouped and joined; what needs more is written to temporary files
+    #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = memory)]
+    pub(crate) memory: usize,
+    /// How long it may take
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration)]
+    pub(crate) timeout: Duration,
+    /// Tell on stderr how much was read
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+}
+
+/// What rows are asked for, with `--canned`; parameters of a query of one's own.
+#[derive(Debug, Args)]
+pub(crate) struct Conditions {
+    /// Only what began at this time or later, such as `2026-11-26T03:00:00Z`, or at most so long ago, such as `7d`
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) since: Option<When>,
+    /// Only what began before this time, or longer ago
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) until: Option<When>,
+    /// Only those of this gateway
+    #[arg(long, value_name = "NAME")]
+    pub(crate) gateway: Option<Gateway>,
+    /// Only calls of this tool
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+    /// Only of this server, as it calls itself
+    #[arg(long, value_name = "NAME")]
+    pub(crate) server: Option<String>,
+}
+
+/// A time, or how long ago it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    At(SystemTime),
+    Ago(Duration),
+}
+
+/// A question that many ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Canned {
+    /// Which tools hang, at which server version, since when
+    Hangs,
+    /// How long tools take
+    Slow,
+    /// Which tools fail more, or take longer, since another version of their server
+    Drift,
+    /// What was found, and how often
+    Findings,
+    /// What calls of models cost, by day
+    Cost,
 }
 
 /// Remove old tapes from a store, and what killed shippers left behind
@@ -281,6 +366,29 @@ fn duration(text: &str) -> Result<Duration, String> {
     time.ok_or_else(|| DURATION.to_owned())
 }
 
+/// Reads a size of memory, which is no smaller than what the engine needs for itself.
+fn memory(text: &str) -> Result<usize, String> {
+    let size = size(text)?;
+    let size = usize::try_from(size).map_err(|_| SIZE.to_owned())?;
+    if size < LEAST_MEMORY {
+        return Err("expected 64MiB or more".to_owned());
+    }
+    Ok(size)
+}
+
+const LEAST_MEMORY: usize = 64 << 20;
+
+/// Reads a time, or how long ago it is.
+fn time(text: &str) -> Result<When, String> {
+    if let Some(time) = clock::parse(text.trim()) {
+        return Ok(When::At(time));
+    }
+    let ago = duration(text).map(When::Ago);
+    ago.map_err(|_| TIME.to_owned())
+}
+
+const TIME: &str =
+    "expected a time such as `2026-11-26T03:00:00Z`, or how long ago it is, such as `24h` or `7d`";
 const SIZE: &str = "expected a size such as `65536`, `512KiB` or `64MiB`";
 const DURATION: &str = "expected a duration such as `200ms`, `10s`, `24h` or `30d`";
 
@@ -301,6 +409,20 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_time_is_told_or_counted_back() {
+        let read = |text| time(text).ok();
+        let day = Duration::from_secs(86_400);
+        assert_eq!(read("7d"), Some(When::Ago(7 * day)));
+        let at = SystemTime::UNIX_EPOCH + day;
+        for text in ["1970-01-02T00:00:00Z", " 1970-01-02T02:00:00+02:00"] {
+            assert_eq!(read(text), Some(When::At(at)), "{text}");
+        }
+        for text in ["", "yesterday", "1970-01-02", "7", "0d"] {
+            assert_eq!(read(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -18,6 +18,7 @@ use tapewright_fleet::names::Gateway;
 use tapewright_fleet::ship::{Round, Settings, ShipError, Shipper, Told};
 use tapewright_fleet::store::{Place, Store, StoreError};
 use tapewright_fleet::sweep::{Policy, sweep};
+use tapewright_fleet_query::QueryError;
 
 use self::announced::Listener;
 use crate::cli::{Command, Fetch, Ls, Ship, Sweep};
@@ -58,6 +59,14 @@ pub(crate) enum Failure {
     Fetch(#[from] FetchError),
     #[error("invalid tape `{tape}`: {why}")]
     Find { tape: String, why: FindError },
+    #[error(transparent)]
+    Query(QueryError),
+    #[error("{0}")]
+    Incomplete(String),
+    #[error("calls of models have no `--server` and no `--tool`")]
+    NoSuchCondition,
+    #[error("the query took longer than {}; narrow it, or give it more with `--timeout`", crate::report::duration(*.0))]
+    Slow(Duration),
     #[error("the store is away; not everything was shipped")]
     Away,
     #[error("not every tape could be shipped")]
@@ -68,6 +77,18 @@ pub(crate) enum Failure {
     Link(#[from] LinkError),
     #[error("{0}")]
     Output(#[from] io::Error),
+    #[error("the query failed in a way that is a fault of this program")]
+    Broken,
+}
+
+impl Failure {
+    /// The exit status of a command that failed so.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Incomplete(_) => Exit::Incomplete,
+            _ => Exit::Unusable,
+        }
+    }
 }
 
 /// How often the folder is looked at.
@@ -84,13 +105,14 @@ pub(crate) async fn run(command: Command) -> Result<Exit, Failure> {
         Command::Tail(tail) => Box::pin(tail::run(tail)).await,
         Command::Ls(ls) => self::ls(ls).await,
         Command::Fetch(fetch) => fetch_one(fetch).await,
+        Command::Query(query) => Box::pin(crate::query::run(query)).await,
         Command::Scrub(scrub) => Box::pin(scrub::run(scrub)).await,
         Command::Sweep(sweep) => sweep_store(sweep).await,
     }
 }
 
 /// Opens a store as the environment says.
-fn open(place: &Place, may_create: bool) -> Result<Store, StoreError> {
+pub(crate) fn open(place: &Place, may_create: bool) -> Result<Store, StoreError> {
     Store::open(place, may_create, environment())
 }
 
@@ -206,20 +228,20 @@ async fn flush(shipper: &mut Shipper<'_>, patience: Duration) -> Result<(), Fail
 }
 
 /// What ends a shipper.
-struct Signals {
+pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
 }
 
 impl Signals {
-    fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
         })
     }
 
-    async fn wait(&mut self) -> Exit {
+    pub(crate) async fn wait(&mut self) -> Exit {
         tokio::select! {
             _ = self.interrupt.recv() => Exit::Interrupted,
             _ = self.terminate.recv() => Exit::Pass,

@@ -144,6 +144,9 @@ pub struct Rows {
     /// Rows of findings among its lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub findings: Option<RowFile>,
+    /// Rows of calls of models that ended within it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_calls: Option<RowFile>,
     /// Why there are no rows, where the lines cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub none_because: Option<String>,
@@ -158,8 +161,13 @@ impl Rows {
     }
 
     fn files(&self) -> impl Iterator<Item = (Kind, &RowFile)> {
-        let exchanges = self.exchanges.iter().map(|file| (Kind::Exchanges, file));
-        exchanges.chain(self.findings.iter().map(|file| (Kind::Findings, file)))
+        let all = [
+            (Kind::Exchanges, &self.exchanges),
+            (Kind::Findings, &self.findings),
+            (Kind::ModelCalls, &self.model_calls),
+        ];
+        all.into_iter()
+            .filter_map(|(kind, file)| Some((kind, file.as_ref()?)))
     }
 }
 
@@ -200,6 +208,9 @@ pub struct Total {
     pub exchanges: u64,
     /// How many findings have.
     pub findings: u64,
+    /// How many calls of models have.
+    #[serde(default)]
+    pub model_calls: u64,
 }
 
 impl Total {
@@ -217,6 +228,9 @@ impl Total {
                 .saturating_add(segment.map_or(0, |segment| segment.bytes)),
             exchanges: self.exchanges.saturating_add(rows(&entry.rows.exchanges)),
             findings: self.findings.saturating_add(rows(&entry.rows.findings)),
+            model_calls: self
+                .model_calls
+                .saturating_add(rows(&entry.rows.model_calls)),
         }
     }
 }

@@ -97,6 +97,8 @@ pub struct Row {
     pub exchanges: u64,
     /// How many findings have.
     pub findings: u64,
+    /// How many calls of models have.
+    pub model_calls: u64,
     /// When it was shipped last.
     pub shipped: String,
     /// How it ended, where it did.
@@ -182,6 +184,7 @@ impl Row {
             segments: total.segments,
             exchanges: total.exchanges,
             findings: total.findings,
+            model_calls: total.model_calls,
             shipped: last.shipped,
             label: last.about.label,
             created: last.about.created,

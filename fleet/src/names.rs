@@ -6,6 +6,7 @@
 //! segments/DATE/GATEWAY/TAPE-START-UUID.jsonl.zst   lines of one tape; nobody else can choose the name
 //! exchanges/DATE/GATEWAY/TAPE-START-UUID.parquet    rows of what was settled within these lines
 //! findings/DATE/GATEWAY/TAPE-START-UUID.parquet     rows of findings among these lines
+//! model_calls/DATE/GATEWAY/TAPE-START-UUID.parquet  rows of calls of models that ended within these lines
 //! ```
 //!
 //! Whoever can write to a bucket can put any name there. A name is used only after it was read by this module.
@@ -134,6 +135,15 @@ impl TapeId {
             hash: hash.chars().take(HASH).collect(),
             copy: 1,
         }
+    }
+
+    /// When it was begun, to the second, in RFC 3339; `None` where its first line does not say so.
+    #[must_use]
+    pub fn begun(&self) -> Option<String> {
+        let (date, time) = self.time.split_once('T')?;
+        let (year, month, day) = (date.get(..4)?, date.get(4..6)?, date.get(6..)?);
+        let (hour, minute, second) = (time.get(..2)?, time.get(2..4)?, time.get(4..6)?);
+        (self.time != NO_TIME).then(|| format!("{year}-{month}-{day}T{hour}:{minute}:{second}Z"))
     }
 
     /// The name of the so manieth tape that begins so, from 1 on.
@@ -335,11 +345,18 @@ pub enum Kind {
     Exchanges,
     /// Rows of findings.
     Findings,
+    /// Rows of calls of models.
+    ModelCalls,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Segment, Self::Exchanges, Self::Findings];
+    pub const ALL: [Self; 4] = [
+        Self::Segment,
+        Self::Exchanges,
+        Self::Findings,
+        Self::ModelCalls,
+    ];
 
     /// The folder of its objects.
     #[must_use]
@@ -348,13 +365,14 @@ impl Kind {
             Self::Segment => "segments",
             Self::Exchanges => "exchanges",
             Self::Findings => "findings",
+            Self::ModelCalls => "model_calls",
         }
     }
 
     fn ending(self) -> &'static str {
         match self {
             Self::Segment => ".jsonl.zst",
-            Self::Exchanges | Self::Findings => ".parquet",
+            Self::Exchanges | Self::Findings | Self::ModelCalls => ".parquet",
         }
     }
 }

@@ -1,8 +1,10 @@
 //! What is printed: results on stdout, everything else on stderr. Nothing else prints.
 
+mod answer;
 pub(crate) mod tail;
 
 use std::io::{self, Write as _};
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -14,19 +16,32 @@ use tapewright_fleet::ship::Told;
 use tapewright_fleet::store::Place;
 use tapewright_fleet::sweep::Swept;
 
+pub(crate) use self::answer::{Form, Printer, counts, damaged, sql};
+
 /// The text with every character escaped that could move the cursor, change colours or turn the direction of writing.
 fn safe(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
-        let is_risky = char.is_control()
-            || matches!(char, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-        if is_risky {
+        if is_risky(char) {
             out.extend(char.escape_default());
         } else {
             out.push(char);
         }
     }
     out
+}
+
+fn is_risky(char: char) -> bool {
+    char.is_control()
+        || matches!(char, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// A time that something takes.
+pub(crate) fn duration(time: Duration) -> String {
+    match time.as_millis() {
+        millis @ 0..1_000 => format!("{millis} ms"),
+        _ => format!("{:.1} s", time.as_secs_f64()),
+    }
 }
 
 /// A number of bytes.

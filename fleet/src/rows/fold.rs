@@ -1,8 +1,11 @@
 //! From events to rows.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use tapewright_schemas::conversation::{Conversation, Does, ExchangeRow, Step};
+use tapewright_models::calls::{CallStep, Calls};
+use tapewright_models::listing;
+use tapewright_models::prices::Prices;
+use tapewright_schemas::conversation::{Conversation, Does, ExchangeRow, ModelRow, Step};
 use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::event::{Event, EventBody, Finding, SessionKey};
 use tapewright_schemas::summary::Introduction;
@@ -46,6 +49,16 @@ pub(super) struct Found {
     pub(super) at_us: u64,
     pub(super) session: u32,
     pub(super) finding: Finding,
+    pub(super) server: Option<(String, String)>,
+    pub(super) tool: Option<String>,
+}
+
+/// What is told of a range.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pub(super) exchanges: Vec<Settled>,
+    pub(super) findings: Vec<Found>,
+    pub(super) calls: Vec<ModelRow>,
 }
 
 /// Follows a conversation, and keeps what is told of it until somebody takes it.
@@ -54,33 +67,76 @@ pub(super) struct Fold {
     conversation: Conversation<()>,
     // Who speaks in each session. What belongs to none is of one server as well.
     sides: HashMap<SessionKey, Introduction>,
-    exchanges: Vec<Settled>,
-    findings: Vec<Found>,
+    // Which tool the messages at these places are about, for findings about them.
+    tools: BTreeMap<u64, String>,
+    calls: Calls,
+    prices: Prices,
+    told: Told,
 }
 
 /// How many sessions are remembered by who speaks in them.
 const SESSIONS: usize = 16_384;
+/// How many messages are remembered by the tool that they are about.
+const TOOLS: usize = 4_096;
 
 impl Fold {
+    /// With the prices that this build knows.
+    pub(super) fn new() -> Self {
+        Self {
+            prices: Prices::built_in(),
+            ..Self::default()
+        }
+    }
+
     pub(super) fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         let mut said = Vec::new();
         let side = self.sides.get(&event.session);
         let is_known = side.is_some_and(|side| side.server.is_some());
+        let mut tool = None;
         self.conversation.observe(event, message, |step| {
             said.extend(Said::of(&step, is_known));
+            tool = step.exchange.and_then(|exchange| {
+                let is_of_tool = exchange.method.starts_with("tools/");
+                exchange.name.clone().filter(|_| is_of_tool)
+            });
         });
+        if let Some(tool) = tool {
+            self.tools.insert(event.seq, tool);
+            if self.tools.len() > TOOLS {
+                self.tools.pop_first();
+            }
+        }
         for one in said {
             self.introduce(event.session, &one);
         }
         if let EventBody::Finding(finding) = &event.body {
-            self.findings.push(Found {
-                seq: event.seq,
-                at_us: event.at.0,
-                session: event.session.0,
-                finding: (**finding).clone(),
-            });
+            self.found(event, finding);
         }
+        let step = self.calls.follow(event);
+        self.called(step);
         self.collect();
+    }
+
+    fn found(&mut self, event: &Event, finding: &Finding) {
+        let side = self.sides.get(&event.session);
+        let server = side.and_then(|side| side.server.as_ref());
+        let evidence = finding.evidence.first();
+        let tool = evidence.and_then(|place| self.tools.get(&place.seq));
+        self.told.findings.push(Found {
+            seq: event.seq,
+            at_us: event.at.0,
+            session: event.session.0,
+            server: server.map(|server| (server.name.clone(), server.version.clone())),
+            tool: tool.cloned(),
+            finding: finding.clone(),
+        });
+    }
+
+    fn called(&mut self, step: CallStep) {
+        if let CallStep::Ended(call, _) = step {
+            let row = listing::row(*call, None, &self.prices);
+            self.told.calls.push(row);
+        }
     }
 
     fn introduce(&mut self, session: SessionKey, said: &Said) {
@@ -99,7 +155,7 @@ impl Fold {
             let row = ExchangeRow::of(&over);
             let side = self.sides.get(&SessionKey(row.session));
             let server = side.and_then(|side| side.server.as_ref());
-            self.exchanges.push(Settled {
+            self.told.exchanges.push(Settled {
                 server: server.map(|server| (server.name.clone(), server.version.clone())),
                 revision: side.and_then(|side| side.protocol_version().map(str::to_owned)),
                 row,
@@ -111,6 +167,9 @@ impl Fold {
     /// Nothing more will come.
     pub(super) fn finish(&mut self) {
         self.conversation.finish();
+        while let Some(step) = self.calls.end_one() {
+            self.called(step);
+        }
         self.collect();
     }
 
@@ -120,9 +179,8 @@ impl Fold {
     }
 
     /// What was told since somebody took it.
-    pub(super) fn take(&mut self) -> (Vec<Settled>, Vec<Found>) {
-        let exchanges = std::mem::take(&mut self.exchanges);
-        (exchanges, std::mem::take(&mut self.findings))
+    pub(super) fn take(&mut self) -> Told {
+        std::mem::take(&mut self.told)
     }
 }
 

@@ -1,8 +1,9 @@
-//! Rows of what a tape tells, for whoever asks by SQL: one for each exchange, one for each finding.
+//! Rows of what a tape tells, for whoever asks by SQL: one for each exchange, each finding, and each call of a model.
 //!
 //! They are what a prefix of the tape says, and nothing else: whoever reads the tape from its start to the same place gets the same
 //! rows. The rows of a range are those of exchanges that were settled within it, and of findings that stand there.
 
+mod calls;
 mod fold;
 mod table;
 
@@ -24,6 +25,8 @@ pub struct Rows {
     pub exchanges: Option<Table>,
     /// One for each finding.
     pub findings: Option<Table>,
+    /// One for each call of a model.
+    pub model_calls: Option<Table>,
     /// What they come to.
     pub summary: Summary,
 }
@@ -58,7 +61,7 @@ impl Deriver {
     #[must_use]
     pub fn new(tape: Tape) -> Self {
         Self {
-            fold: Fold::default(),
+            fold: Fold::new(),
             tape,
             at: 0,
         }
@@ -102,11 +105,12 @@ impl Deriver {
         if is_last {
             self.fold.finish();
         }
-        let (exchanges, findings) = self.fold.take();
+        let told = self.fold.take();
         Ok(Rows {
-            exchanges: table::exchanges(&self.tape, &exchanges)?,
-            findings: table::findings(&self.tape, &findings)?,
-            summary: table::summary(&exchanges, &findings),
+            exchanges: table::exchanges(&self.tape, &told.exchanges)?,
+            findings: table::findings(&self.tape, &told.findings)?,
+            model_calls: calls::table(&self.tape, &told.calls)?,
+            summary: table::summary(&told.exchanges, &told.findings),
         })
     }
 

@@ -12,6 +12,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
 
+use tapewright_schemas::conversation::Outcome;
 use tapewright_schemas::event::Severity;
 
 use super::fold::{Found, Settled, Tape};
@@ -38,7 +39,7 @@ const TOOLS: usize = 200;
 const TOOL_BYTES: usize = 8 << 10;
 
 /// The values of one column.
-enum Column {
+pub(super) enum Column {
     Texts(Vec<Option<ByteArray>>),
     Longs(Vec<Option<i64>>),
     Doubles(Vec<Option<f64>>),
@@ -85,6 +86,8 @@ const FINDINGS: &str = "message finding {
     REQUIRED BYTE_ARRAY gateway (STRING);
     REQUIRED BYTE_ARRAY tape (STRING);
     REQUIRED BYTE_ARRAY label (STRING);
+    OPTIONAL BYTE_ARRAY server (STRING);
+    OPTIONAL BYTE_ARRAY server_version (STRING);
     OPTIONAL INT64 at (TIMESTAMP(MICROS, true));
     REQUIRED INT64 seq;
     REQUIRED INT64 session;
@@ -92,6 +95,7 @@ const FINDINGS: &str = "message finding {
     REQUIRED BYTE_ARRAY status (STRING);
     REQUIRED BYTE_ARRAY side (STRING);
     OPTIONAL BYTE_ARRAY severity (STRING);
+    OPTIONAL BYTE_ARRAY tool (STRING);
     REQUIRED BYTE_ARRAY detail (STRING);
     OPTIONAL INT64 evidence_seq;
     OPTIONAL BYTE_ARRAY evidence_pointer (STRING);
@@ -117,6 +121,12 @@ pub(super) fn findings(tape: &Tape, rows: &[Found]) -> Result<Option<Table>> {
     let at = |row: &Found| times.at(Some(micros(row.at_us)));
     let mut columns = of_tape(tape, rows.len());
     columns.extend([
+        texts(rows, |row| {
+            row.server.as_ref().map(|(name, _)| name.as_str())
+        }),
+        texts(rows, |row| {
+            row.server.as_ref().map(|(_, version)| version.as_str())
+        }),
         longs(rows, at),
         longs(rows, |row| Some(long(row.seq))),
         longs(rows, |row| Some(row.session.into())),
@@ -124,6 +134,7 @@ pub(super) fn findings(tape: &Tape, rows: &[Found]) -> Result<Option<Table>> {
         texts(rows, |row| Some(row.finding.status.name())),
         texts(rows, |row| Some(row.finding.side.name())),
         texts(rows, |row| row.finding.severity.map(Severity::name)),
+        texts(rows, |row| row.tool.as_deref()),
         texts(rows, |row| Some(&row.finding.detail)),
         longs(rows, |row| {
             row.finding.evidence.first().map(|place| long(place.seq))
@@ -135,16 +146,11 @@ pub(super) fn findings(tape: &Tape, rows: &[Found]) -> Result<Option<Table>> {
                 .map(|place| place.pointer.as_str())
         }),
     ]);
-    write(
-        FINDINGS,
-        &columns,
-        rows.iter().map(at),
-        rows.len(),
-        BTreeSet::new(),
-    )
+    let tools = rows.iter().filter_map(|row| row.tool.clone()).collect();
+    write(FINDINGS, &columns, rows.iter().map(at), rows.len(), tools)
 }
 
-fn of_tape(tape: &Tape, count: usize) -> Vec<Column> {
+pub(super) fn of_tape(tape: &Tape, count: usize) -> Vec<Column> {
     let all = |text: &str| Column::Texts(vec![Some(ByteArray::from(text)); count]);
     vec![
         all(tape.name.gateway.as_str()),
@@ -186,9 +192,8 @@ fn subjects(rows: &[Settled]) -> [Column; 5] {
 }
 
 fn ends(rows: &[Settled]) -> Vec<Column> {
-    let outcome = |row: &Settled| outcome(row);
     vec![
-        owned(rows, |row| Some(outcome(row))),
+        owned(rows, |row| Some(outcome(row.row.outcome))),
         longs(rows, |row| row.row.error_code),
         Column::Flags(rows.iter().map(|row| row.row.tool_error).collect()),
         longs(rows, |row| row.row.http_status.map(i64::from)),
@@ -217,7 +222,7 @@ pub(super) fn summary(exchanges: &[Settled], findings: &[Found]) -> Summary {
             seq: row.request_seq,
             method: row.method.clone(),
             tool: row.tool.clone(),
-            outcome: outcome(settled),
+            outcome: outcome(row.outcome),
             waited_ms: row.waited_ms.and_then(whole),
         };
         summary.exchange(one, row.tool_error);
@@ -234,12 +239,12 @@ fn whole(ms: f64) -> Option<u64> {
 }
 
 /// The outcome in the token of the published row.
-fn outcome(row: &Settled) -> String {
-    let token = serde_json::to_value(row.row.outcome).unwrap_or_default();
+pub(super) fn outcome(outcome: Outcome) -> String {
+    let token = serde_json::to_value(outcome).unwrap_or_default();
     token.as_str().unwrap_or_default().to_owned()
 }
 
-fn texts<'a, R>(rows: &'a [R], get: impl Fn(&'a R) -> Option<&'a str>) -> Column {
+pub(super) fn texts<'a, R>(rows: &'a [R], get: impl Fn(&'a R) -> Option<&'a str>) -> Column {
     Column::Texts(
         rows.iter()
             .map(|row| get(row).map(ByteArray::from))
@@ -247,20 +252,20 @@ fn texts<'a, R>(rows: &'a [R], get: impl Fn(&'a R) -> Option<&'a str>) -> Column
     )
 }
 
-fn owned<R>(rows: &[R], get: impl Fn(&R) -> Option<String>) -> Column {
+pub(super) fn owned<R>(rows: &[R], get: impl Fn(&R) -> Option<String>) -> Column {
     let text = |row| get(row).map(|text| ByteArray::from(text.as_str()));
     Column::Texts(rows.iter().map(text).collect())
 }
 
-fn longs<R>(rows: &[R], get: impl Fn(&R) -> Option<i64>) -> Column {
+pub(super) fn longs<R>(rows: &[R], get: impl Fn(&R) -> Option<i64>) -> Column {
     Column::Longs(rows.iter().map(get).collect())
 }
 
-fn doubles<R>(rows: &[R], get: impl Fn(&R) -> Option<f64>) -> Column {
+pub(super) fn doubles<R>(rows: &[R], get: impl Fn(&R) -> Option<f64>) -> Column {
     Column::Doubles(rows.iter().map(get).collect())
 }
 
-fn long(number: u64) -> i64 {
+pub(super) fn long(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
@@ -270,12 +275,12 @@ fn micros(number: u64) -> f64 {
 }
 
 /// From times on the tape to times of the day.
-struct Times {
+pub(super) struct Times {
     created_us: Option<i64>,
 }
 
 impl Times {
-    fn of(tape: &Tape) -> Self {
+    pub(super) fn of(tape: &Tape) -> Self {
         let created = clock::parse(&tape.about.created);
         let since = created.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         Self {
@@ -284,12 +289,12 @@ impl Times {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "it is cut to the range")]
-    fn at(&self, us: Option<f64>) -> Option<i64> {
+    pub(super) fn at(&self, us: Option<f64>) -> Option<i64> {
         self.created_us?.checked_add(us?.round() as i64)
     }
 }
 
-fn write(
+pub(super) fn write(
     schema: &str,
     columns: &[Column],
     times: impl Iterator<Item = Option<i64>>,

@@ -270,5 +270,7 @@ fn is_same_rows(made: &rows::Rows, named: &entry::Rows) -> bool {
         let made = table.as_ref().map(|table| hash::of(&table.bytes));
         made.as_ref() == file.as_ref().map(|file| &file.sha256)
     };
-    is_same(&made.exchanges, &named.exchanges) && is_same(&made.findings, &named.findings)
+    is_same(&made.exchanges, &named.exchanges)
+        && is_same(&made.findings, &named.findings)
+        && is_same(&made.model_calls, &named.model_calls)
 }

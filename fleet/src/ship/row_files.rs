@@ -53,9 +53,11 @@ pub(crate) async fn put_rows(
     let summary = (rows.summary != Summary::default()).then_some(rows.summary);
     let exchanges = row_file(store, name.of_kind(Kind::Exchanges), rows.exchanges);
     let findings = row_file(store, name.of_kind(Kind::Findings), rows.findings);
+    let calls = row_file(store, name.of_kind(Kind::ModelCalls), rows.model_calls);
     Ok(entry::Rows {
         exchanges: exchanges.await?,
         findings: findings.await?,
+        model_calls: calls.await?,
         none_because: None,
         summary,
     })

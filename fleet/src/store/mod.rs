@@ -8,6 +8,7 @@ mod s3;
 mod stray;
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -134,6 +135,12 @@ impl Store {
             return Err(StoreError::bad(path, "it is too long"));
         }
         self.within(got.bytes()).await
+    }
+
+    /// A part of an object.
+    pub async fn range(&self, path: &str, range: Range<u64>) -> Result<Bytes, StoreError> {
+        let path = location(path)?;
+        self.within(self.inner.get_range(&path, range)).await
     }
 
     /// An object, in pieces.

@@ -7,9 +7,12 @@
 )]
 
 mod bucket;
+mod clickhouse;
+mod growth;
 mod kills;
 mod nats;
 mod page;
+mod query;
 mod s3;
 mod stores;
 mod support;

@@ -98,6 +98,7 @@ struct Request {
     query: BTreeMap<String, String>,
     is_create: bool,
     authorization: String,
+    range: Option<(usize, usize)>,
     body: Vec<u8>,
 }
 
@@ -105,6 +106,8 @@ struct Answer {
     status: u16,
     body: Vec<u8>,
     length: usize,
+    /// Which part of what it is.
+    part: Option<String>,
 }
 
 fn answer(status: u16, body: impl Into<Vec<u8>>) -> Answer {
@@ -114,6 +117,7 @@ fn answer(status: u16, body: impl Into<Vec<u8>>) -> Answer {
         status,
         body,
         length,
+        part: None,
     }
 }
 
@@ -151,9 +155,11 @@ fn serve(held: &Held, stream: TcpStream) -> io::Result<()> {
         }
         let (status, length) = (told.status, told.length);
         let modified = "Thu, 26 Nov 2026 03:15:00 GMT";
+        let part = told.part.map(|part| format!("Content-Range: {part}\r\n"));
+        let part = part.unwrap_or_default();
         write!(
             stream,
-            "HTTP/1.1 {status} X\r\ncontent-length: {length}\r\nETag: \"e{number}\"\r\nLast-Modified: {modified}\r\n\r\n"
+            "HTTP/1.1 {status} X\r\ncontent-length: {length}\r\n{part}ETag: \"e{number}\"\r\nLast-Modified: {modified}\r\n\r\n"
         )?;
         stream.write_all(&told.body)?;
     }
@@ -183,6 +189,7 @@ fn read(reader: &mut BufReader<TcpStream>) -> io::Result<Option<Request>> {
         .map(pair)
         .collect();
     let (mut length, mut is_create, mut authorization) = (0, false, String::new());
+    let mut range = None;
     loop {
         let mut header = String::new();
         reader.read_line(&mut header)?;
@@ -193,6 +200,7 @@ fn read(reader: &mut BufReader<TcpStream>) -> io::Result<Option<Request>> {
         match name.to_ascii_lowercase().as_str() {
             "content-length" => length = value.parse().unwrap(),
             "if-none-match" => is_create = value == "*",
+            "range" => range = bounds(value),
             "authorization" => value.clone_into(&mut authorization),
             _ => {}
         }
@@ -205,8 +213,15 @@ fn read(reader: &mut BufReader<TcpStream>) -> io::Result<Option<Request>> {
         query,
         is_create,
         authorization,
+        range,
         body,
     }))
+}
+
+/// `bytes=FIRST-LAST`.
+fn bounds(value: &str) -> Option<(usize, usize)> {
+    let (first, last) = value.strip_prefix("bytes=")?.split_once('-')?;
+    Some((first.parse().ok()?, last.parse().ok()?))
 }
 
 impl Held {
@@ -277,8 +292,19 @@ impl Held {
                 status: 200,
                 body: Vec::new(),
                 length: bytes.len(),
+                part: None,
             },
-            Some(bytes) => answer(200, bytes.clone()),
+            Some(bytes) => match request.range {
+                None => answer(200, bytes.clone()),
+                Some((first, _)) if first >= bytes.len() => answer(416, ""),
+                Some((first, last)) => {
+                    let last = last.min(bytes.len() - 1);
+                    Answer {
+                        part: Some(format!("bytes {first}-{last}/{}", bytes.len())),
+                        ..answer(206, bytes[first..=last].to_vec())
+                    }
+                }
+            },
         }
     }
 

@@ -28,13 +28,18 @@ impl Fleet {
 
     /// From now on the store is in the bucket `tapes` of a server.
     pub(crate) fn bucket(&mut self, endpoint: &str, secret: &str) {
+        self.bucket_below(endpoint, secret, "fleet");
+    }
+
+    /// The same, below a name of its own.
+    pub(crate) fn bucket_below(&mut self, endpoint: &str, secret: &str, prefix: &str) {
         let variables = vec![
             ("AWS_ENDPOINT_URL", endpoint.to_owned()),
             ("AWS_ACCESS_KEY_ID", format!("id-{secret}")),
             ("AWS_SECRET_ACCESS_KEY", secret.to_owned()),
             ("AWS_REGION", "us-east-1".to_owned()),
         ];
-        self.bucket = Some(("s3://tapes/fleet".to_owned(), variables));
+        self.bucket = Some((format!("s3://tapes/{prefix}"), variables));
     }
 
     /// How many events the store has, as far as it can be reached.
@@ -103,6 +108,7 @@ pub(crate) struct Recorder {
     pub(crate) path: PathBuf,
     file: File,
     seq: u64,
+    at_us: u64,
 }
 
 impl Recorder {
@@ -114,7 +120,12 @@ impl Recorder {
             .open(&path)
             .unwrap();
         file.try_lock().unwrap();
-        let mut recorder = Self { path, file, seq: 0 };
+        let mut recorder = Self {
+            path,
+            file,
+            seq: 0,
+            at_us: 0,
+        };
         recorder.write(&format!(
             "{{\"tape\":\"2.4\",\"created\":\"2026-11-26T03:15:00.5Z\",\"label\":\"{name}\"}}\n"
         ));
@@ -166,6 +177,67 @@ impl Recorder {
         });
         self.write(&format!(
             "{{\"seq\":{seq},\"at_us\":{seq},\"dir\":\"to_server\",\"message\":{message}}}\n"
+        ));
+    }
+
+    /// The server tells its name and its version.
+    pub(crate) fn introduce(&mut self, name: &str, version: &str) {
+        let ask = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
+        self.message("to_server", 0, ask);
+        let answer = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{{}},\"serverInfo\":{{\"name\":\"{name}\",\"version\":\"{version}\"}}}}}}"
+        );
+        self.message("to_client", 100, &answer);
+    }
+
+    /// A call of a tool, which is answered so many microseconds later.
+    pub(crate) fn call(&mut self, id: u64, tool: &str, answered_us: Option<u64>) {
+        let call = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"{tool}\"}}}}"
+        );
+        self.message("to_server", 1_000, &call);
+        if let Some(after_us) = answered_us {
+            let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}");
+            self.message("to_client", after_us, &answer);
+        }
+    }
+
+    /// A finding about what stands so many events before it.
+    pub(crate) fn finding(&mut self, code: &str, back: u64) {
+        let evidence = self.seq + 1 - back;
+        self.event(&format!(
+            "\"finding\":{{\"code\":\"{code}\",\"status\":\"fail\",\"side\":\"server\",\"severity\":\"must\",\"detail\":\"it's \u{9b}2J\",\"evidence\":[{{\"seq\":{evidence},\"pointer\":\"/result\"}}]}}"
+        ));
+    }
+
+    /// A call of a model of Anthropic, with so many tokens of each kind.
+    pub(crate) fn model_call(&mut self, conduit: u32, model: &str, tokens: u32) {
+        let call = [
+            "\"dir\":\"to_server\",\"request\":{\"method\":\"POST\",\"target\":\"/v1/messages\",\"version\":\"HTTP/1.1\",\"fields\":[[\"host\",\"api.anthropic.com\"],[\"content-type\",\"application/json\"]]}".to_owned(),
+            format!("\"dir\":\"to_server\",\"body\":{{\"json\":{{\"model\":\"{model}\",\"max_tokens\":9,\"messages\":[]}}}}"),
+            "\"dir\":\"to_client\",\"response\":{\"status\":200,\"version\":\"HTTP/1.1\",\"fields\":[[\"content-type\",\"application/json\"]]}".to_owned(),
+            format!("\"dir\":\"to_client\",\"body\":{{\"json\":{{\"type\":\"message\",\"role\":\"assistant\",\"id\":\"m\",\"model\":\"{model}\",\"stop_reason\":\"tool_use\",\"content\":[{{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"read\",\"input\":{{}}}}],\"usage\":{{\"input_tokens\":{tokens},\"output_tokens\":{tokens}}}}}}}"),
+            "\"dir\":\"to_client\",\"closed\":\"end of input\"".to_owned(),
+        ];
+        for part in call {
+            self.event(&format!("\"conduit\":{conduit},{part}"));
+        }
+    }
+
+    fn event(&mut self, rest: &str) {
+        self.seq += 1;
+        self.at_us += 10;
+        let (seq, at) = (self.seq, self.at_us);
+        self.write(&format!("{{\"seq\":{seq},\"at_us\":{at},{rest}}}\n"));
+    }
+
+    /// A message, so many microseconds after the last one.
+    fn message(&mut self, dir: &str, after_us: u64, message: &str) {
+        self.seq += 1;
+        self.at_us += after_us;
+        let (seq, at) = (self.seq, self.at_us);
+        self.write(&format!(
+            "{{\"seq\":{seq},\"at_us\":{at},\"dir\":\"{dir}\",\"message\":{message}}}\n"
         ));
     }
 

@@ -194,7 +194,7 @@ fn wrong_arguments_are_refused_with_status_2() {
             vec!["ls", "--store", "file:///nowhere/at/all"],
             "cannot open the store",
         ),
-        (vec!["query"], "unrecognized subcommand"),
+        (vec!["ask"], "unrecognized subcommand"),
     ] {
         let output = fleet.run(&arguments);
         let told = text(&output.stderr);

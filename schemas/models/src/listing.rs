@@ -110,7 +110,8 @@ impl Listing {
 
 /// The row of a call; `linked` are its tool uses, where somebody looked for who carried them
 /// out.
-fn row(call: ModelCall, linked: Option<Vec<ToolUseRow>>, prices: &Prices) -> ModelRow {
+#[must_use]
+pub fn row(call: ModelCall, linked: Option<Vec<ToolUseRow>>, prices: &Prices) -> ModelRow {
     let cost = call.model.as_deref().zip(call.usage.as_ref());
     let cost = cost.and_then(|(model, usage)| prices.cost(model, usage).ok());
     let outcome = outcome(&call);

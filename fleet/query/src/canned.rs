@@ -1,0 +1,185 @@
+//! Questions that everybody asks, in SQL that `ClickHouse` understands as well.
+
+/// A question with a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Canned {
+    /// Which tools hang, at which server version, since when.
+    Hangs,
+    /// How long tools take.
+    Slow,
+    /// What changed with a version of a server.
+    Drift,
+    /// What was found, and where.
+    Findings,
+    /// What calls of models cost.
+    Cost,
+}
+
+/// A condition of whoever asks, each with a parameter of the same name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// At this time or later.
+    Since,
+    /// Before this time.
+    Until,
+    /// Only of this gateway.
+    Gateway,
+    /// Only of this tool.
+    Tool,
+    /// Only of this server.
+    Server,
+}
+
+impl Condition {
+    /// The name of its parameter.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Since => "since",
+            Self::Until => "until",
+            Self::Gateway => "gateway",
+            Self::Tool => "tool",
+            Self::Server => "server",
+        }
+    }
+
+    fn sql(self) -> &'static str {
+        match self {
+            Self::Since => "at >= $since",
+            Self::Until => "at < $until",
+            Self::Gateway => "gateway = $gateway",
+            Self::Tool => "tool = $tool",
+            Self::Server => "server = $server",
+        }
+    }
+}
+
+impl Canned {
+    /// Whether its rows can meet such a condition: calls of models have no server of MCP and no tool.
+    #[must_use]
+    pub fn takes(self, condition: Condition) -> bool {
+        self != Self::Cost || !matches!(condition, Condition::Server | Condition::Tool)
+    }
+
+    /// The query, with these conditions. It is made of our own words only; values are parameters.
+    #[must_use]
+    pub fn sql(self, conditions: &[Condition]) -> String {
+        let body = match self {
+            Self::Hangs => HANGS,
+            Self::Slow => SLOW,
+            Self::Drift => DRIFT,
+            Self::Findings => FINDINGS,
+            Self::Cost => COST,
+        };
+        let mut and = String::new();
+        for condition in conditions {
+            and.push_str(" and ");
+            and.push_str(condition.sql());
+        }
+        body.replace(" {and}", &and)
+    }
+}
+
+const HANGS: &str = "\
+with seen as (
+  select server, server_version, tool, method, at, tape, outcome,
+    case when outcome in ('cancelled', 'client_gone', 'no_response', 'peer_gone', 'still_pending')
+      then 1 else 0 end as hung
+  from exchanges
+  where sender = 'client' {and}
+)
+select server, server_version, coalesce(tool, method) as what,
+  sum(hung) as hangs,
+  sum(case when outcome = 'cancelled' then 1 else 0 end) as given_up,
+  count(*) as calls,
+  min(case when hung = 1 then at end) as hangs_since,
+  max(case when hung = 1 then at end) as last_hang,
+  max(case when hung = 1 then tape end) as last_tape
+from seen
+group by server, server_version, coalesce(tool, method)
+having sum(hung) > 0
+order by hangs desc, calls desc, what, server, server_version";
+
+const SLOW: &str = "\
+with ranked as (
+  select server, server_version, coalesce(tool, method) as what, answered_ms,
+    row_number() over (partition by server, server_version, coalesce(tool, method)
+      order by answered_ms) as place,
+    count(*) over (partition by server, server_version, coalesce(tool, method)) as among
+  from exchanges
+  where sender = 'client' and answered_ms is not null {and}
+)
+select server, server_version, what,
+  count(*) as calls,
+  min(case when place * 2 >= among then answered_ms end) as median_ms,
+  min(case when place * 100 >= among * 95 then answered_ms end) as p95_ms,
+  max(answered_ms) as max_ms
+from ranked
+group by server, server_version, what
+order by p95_ms desc, what, server, server_version";
+
+const DRIFT: &str = "\
+with ranked as (
+  select server, tool, coalesce(server_version, '') as version, at, answered_ms, tape,
+    case when outcome = 'answered' and not tool_error then 0 else 1 end as bad,
+    row_number() over (partition by server, tool, coalesce(server_version, '')
+      order by answered_ms) as place,
+    count(answered_ms) over (partition by server, tool, coalesce(server_version, '')) as among
+  from exchanges
+  where sender = 'client' and tool is not null and server is not null {and}
+),
+versions as (
+  select server, tool, version,
+    min(at) as first_at,
+    min(tape) as first_tape,
+    count(*) as calls,
+    100.0 * sum(bad) / count(*) as bad_percent,
+    min(case when place * 2 >= among then answered_ms end) as median_ms
+  from ranked
+  group by server, tool, version
+),
+ordered as (
+  select server, tool, version, first_at, first_tape, calls, bad_percent, median_ms,
+    row_number() over (partition by server, tool order by first_at, version) as turn
+  from versions
+)
+select late.server as server, late.tool as tool,
+  early.version as old_version, late.version as new_version,
+  late.first_at as since,
+  early.calls as old_calls, late.calls as new_calls,
+  early.bad_percent as old_bad_percent, late.bad_percent as new_bad_percent,
+  early.median_ms as old_median_ms, late.median_ms as new_median_ms,
+  late.first_tape as first_tape
+from ordered late
+join ordered early on early.server = late.server and early.tool = late.tool and early.turn + 1 = late.turn
+where abs(late.bad_percent - early.bad_percent) >= 5
+  or late.median_ms >= 1.5 * early.median_ms
+  or early.median_ms >= 1.5 * late.median_ms
+order by since desc, server, tool, new_version";
+
+const FINDINGS: &str = "\
+select code, severity, side, server, server_version, tool,
+  count(*) as times,
+  count(distinct tape) as tapes,
+  min(at) as first_at,
+  max(at) as last_at,
+  max(tape) as last_tape
+from findings
+where status <> 'closed' {and}
+group by code, severity, side, server, server_version, tool
+order by times desc, code, severity, side, server, server_version, tool";
+
+// A cost that is not known is no cost of zero: such calls are counted on their own.
+const COST: &str = "\
+select date_trunc('day', at) as day, provider, model,
+  count(*) as calls,
+  sum(input_tokens) as input,
+  sum(output_tokens) as output,
+  sum(cache_read_tokens) as cache_read,
+  sum(cache_write_tokens) as cache_write,
+  sum(cost_usd_microcents) / 100000000.0 as usd,
+  sum(case when cost_usd_microcents is null then 1 else 0 end) as without_price
+from model_calls
+where 1 = 1 {and}
+group by date_trunc('day', at), provider, model
+order by day desc, coalesce(sum(cost_usd_microcents), 0) desc, provider, model";

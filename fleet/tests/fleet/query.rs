@@ -1,0 +1,267 @@
+//! `query`: rows of a folder and of a bucket, and the recording behind a row.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::s3::Bucket;
+use crate::support::{Fleet, Recorder};
+
+/// Tapes of two versions of a server: the old one answers, the new one hangs in `search` and is slow in `read`.
+pub(crate) fn recorded(fleet: &Fleet) -> Vec<Vec<u8>> {
+    let mut tapes = Vec::new();
+    for (name, version, is_new) in [("old", "1.0.0", false), ("new", "2.0.0", true)] {
+        let mut recorder = Recorder::begin(fleet.tapes.path(), name);
+        recorder.introduce("files", version);
+        for id in 1..=20 {
+            recorder.call(id, "read", Some(if is_new { 9_000 } else { 2_000 }));
+            let is_answered = !is_new || id % 2 == 0;
+            recorder.call(100 + id, "search", is_answered.then_some(1_000));
+        }
+        recorder.finding("INV-012", 1);
+        recorder.model_call(700, "claude-sonnet-4-5", if is_new { 2_000 } else { 1_000 });
+        recorder.model_call(701, "of-nobody", 5);
+        tapes.push(recorder.end());
+    }
+    let shipped = fleet.ship(&["--once", "--segment-bytes", "4KiB"]).output();
+    assert!(shipped.as_ref().unwrap().status.success(), "{shipped:?}");
+    tapes
+}
+
+fn rows(fleet: &Fleet, arguments: &[&str]) -> Vec<Value> {
+    let mut all = vec!["query", "--json"];
+    all.extend(arguments);
+    let output = fleet.run(&all);
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let line = |line| serde_json::from_str(line).unwrap();
+    text.lines().map(line).collect()
+}
+
+/// A canned query tells which tool hangs at which version since when, and from its row the recording is fetched, as it was written.
+fn hangs_are_found_and_fetched(fleet: &Fleet) {
+    let tapes = recorded(fleet);
+    let hangs = rows(fleet, &["--canned", "hangs", "--server", "files"]);
+    assert_eq!(hangs.len(), 1, "{hangs:?}");
+    let hang = &hangs[0];
+    assert_eq!(hang["what"], "search");
+    assert_eq!((&hang["hangs"], &hang["calls"]), (&10.into(), &20.into()));
+    assert_eq!(hang["server_version"], "2.0.0");
+    let since = hang["hangs_since"].as_str().unwrap();
+    assert!(since.starts_with("2026-11-26T03:15:00."), "{since}");
+    let fetched = fleet.fetch(hang["last_tape"].as_str().unwrap());
+    assert!(fetched == tapes[1]);
+    // The place that a row names is that call on the tape.
+    let sql = "select tape, request_seq, gateway from exchanges where outcome = 'still_pending' order by request_seq limit 1";
+    let row = &rows(fleet, &[sql])[0];
+    let tape = format!(
+        "{}/{}",
+        row["gateway"].as_str().unwrap(),
+        row["tape"].as_str().unwrap()
+    );
+    let fetched = String::from_utf8(fleet.fetch(&tape)).unwrap();
+    let place = format!("{{\"seq\":{},", row["request_seq"]);
+    let line = fetched.lines().find(|line| line.starts_with(&place));
+    assert!(line.unwrap().contains("\"search\""), "{line:?}");
+}
+
+#[test]
+fn a_hang_in_a_folder_is_found_and_its_recording_is_fetched() {
+    hangs_are_found_and_fetched(&Fleet::new());
+}
+
+#[test]
+fn a_hang_in_a_bucket_is_found_and_its_recording_is_fetched() {
+    let bucket = Bucket::new();
+    let mut fleet = Fleet::new();
+    fleet.bucket(&bucket.endpoint(), "canary-4711-secret");
+    hangs_are_found_and_fetched(&fleet);
+}
+
+#[test]
+fn what_changed_with_a_version_is_told() {
+    let fleet = Fleet::new();
+    recorded(&fleet);
+    let drift = rows(&fleet, &["--canned", "drift"]);
+    let told: Vec<_> = drift
+        .iter()
+        .map(|row| {
+            (
+                row["tool"].as_str().unwrap(),
+                &row["old_version"],
+                &row["new_version"],
+            )
+        })
+        .collect();
+    let (old, new) = ("1.0.0".into(), "2.0.0".into());
+    assert_eq!(told, [("search", &old, &new), ("read", &old, &new)]);
+    assert_eq!(drift[1]["old_median_ms"], 2.0);
+    assert_eq!(drift[1]["new_median_ms"], 9.0);
+    assert_eq!(drift[0]["new_bad_percent"], 50.0);
+    let slow = rows(&fleet, &["--canned", "slow", "--tool", "read"]);
+    assert_eq!(slow.len(), 2);
+    assert_eq!(
+        (&slow[0]["p95_ms"], &slow[0]["calls"]),
+        (&9.0.into(), &20.into())
+    );
+    let none = rows(
+        &fleet,
+        &["--canned", "slow", "--until", "2026-11-26T03:00:00Z"],
+    );
+    assert!(none.is_empty());
+}
+
+#[test]
+fn findings_and_calls_of_models_have_rows() {
+    let fleet = Fleet::new();
+    recorded(&fleet);
+    let findings = rows(&fleet, &["--canned", "findings", "--tool", "search"]);
+    let told: Vec<_> = findings.iter().map(|row| &row["server_version"]).collect();
+    assert_eq!(told, ["1.0.0", "2.0.0"]);
+    assert_eq!(
+        (&findings[0]["code"], &findings[0]["times"]),
+        (&"INV-012".into(), &1.into())
+    );
+    let cost = rows(&fleet, &["--canned", "cost"]);
+    assert_eq!(cost.len(), 2, "{cost:?}");
+    let of = |model: &str| cost.iter().find(|row| row["model"] == model).unwrap();
+    let known = of("claude-sonnet-4-5");
+    assert_eq!(
+        (&known["calls"], &known["input"], &known["output"]),
+        (&2.into(), &3_000.into(), &3_000.into())
+    );
+    // 3 and 15 dollars for a million.
+    assert_eq!(known["usd"], 0.054);
+    assert_eq!(known["without_price"], 0);
+    let unknown = of("of-nobody");
+    assert_eq!(
+        (&unknown["usd"], &unknown["without_price"]),
+        (&Value::Null, &2.into())
+    );
+    let sql = "select outcome, ended, tool_uses, finish, http_status, stream from model_calls where model = 'of-nobody' limit 1";
+    let row = &rows(&fleet, &[sql])[0];
+    let wanted = serde_json::json!({
+        "outcome": "answered", "ended": "answered", "tool_uses": "read",
+        "finish": "tool use", "http_status": 200, "stream": false,
+    });
+    assert_eq!(row, &wanted);
+}
+
+/// The query that is shown is the one that is asked, and takes the same options.
+#[test]
+fn a_canned_query_can_be_gone_on_from() {
+    let fleet = Fleet::new();
+    recorded(&fleet);
+    for name in ["hangs", "slow", "drift", "findings", "cost"] {
+        let options = ["--since", "2026-01-01T00:00:00Z", "--gateway", "g1"];
+        let mut shown = vec!["query", "--canned", name, "--show-sql"];
+        shown.extend(options);
+        let sql = String::from_utf8(fleet.run(&shown).stdout).unwrap();
+        assert!(sql.contains("$since") && sql.contains("$gateway"), "{sql}");
+        let mut own = vec![sql.as_str()];
+        own.extend(options);
+        let mut canned = vec!["--canned", name];
+        canned.extend(options);
+        assert_eq!(rows(&fleet, &own), rows(&fleet, &canned), "{name}");
+    }
+}
+
+#[test]
+fn an_answer_is_a_table_or_csv_and_a_plan_says_which_files_are_read() {
+    let fleet = Fleet::new();
+    recorded(&fleet);
+    let sql = "select tool, count(*) as calls from exchanges where tool is not null group by tool order by tool";
+    let output = fleet.run(&["query", sql, "--verbose"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text, "tool    calls\nread    40\nsearch  40\n");
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        told.starts_with("2 tapes, 0 left alone by their names; "),
+        "{told}"
+    );
+    let csv = fleet.run(&["query", sql, "--csv"]).stdout;
+    assert_eq!(csv, b"tool,calls\nread,40\nsearch,40\n");
+    let plan = fleet.run(&[
+        "query",
+        "explain select tape from exchanges where tool = 'search' limit 1",
+    ]);
+    let plan = String::from_utf8(plan.stdout).unwrap();
+    assert!(
+        plan.contains("exchanges/20") && plan.contains("file_groups"),
+        "{plan}"
+    );
+}
+
+#[test]
+fn what_cannot_be_answered_is_said_plainly() {
+    let fleet = Fleet::new();
+    recorded(&fleet);
+    for (arguments, words) in [
+        (&["selec 1"][..], "error: invalid SQL: "),
+        (
+            &["select nothing from exchanges"],
+            "error: invalid query: No field named nothing",
+        ),
+        (
+            &["select * from elsewhere"],
+            "error: invalid query: table 'store.rows.elsewhere' not found",
+        ),
+        (
+            &["drop table exchanges"],
+            "error: only queries are answered, and `DropTable` is none",
+        ),
+        (
+            &["select 1; select 2"],
+            "error: invalid query: one query is answered at a time",
+        ),
+        (&[""], "error: invalid query: it is empty"),
+        (
+            &["--canned", "cost", "--tool", "x"],
+            "error: calls of models have no `--server` and no `--tool`",
+        ),
+        (
+            &["set a.b = 1"],
+            "error: only queries are answered, and `SetVariable` is none",
+        ),
+        (
+            &[
+                "select count(*) from generate_series(1, 100000) a, generate_series(1, 100000) b where a.value % 7 = b.value % 5",
+                "--timeout",
+                "300ms",
+            ],
+            "error: the query took longer than 300 ms; narrow it, or give it more with `--timeout`",
+        ),
+    ] {
+        let mut all = vec!["query"];
+        all.extend(arguments);
+        let output = fleet.run(&all);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(told.starts_with(words), "{arguments:?}: {told}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+/// A part of a tape that is missing is told, with the answer of the rest.
+#[test]
+fn a_damaged_tape_is_told_beside_the_answer() {
+    let fleet = Fleet::new();
+    recorded(&fleet);
+    let manifests = fleet.store.path().join("manifests/g1");
+    let tape = fs::read_dir(manifests).unwrap().next().unwrap().unwrap();
+    let mut entries: Vec<_> = fs::read_dir(tape.path())
+        .unwrap()
+        .map(|one| one.unwrap().path())
+        .collect();
+    entries.sort();
+    fs::remove_file(&entries[1]).unwrap();
+    let output = fleet.run(&["query", "select count(*) as n from exchanges", "--json"]);
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!((20..82).contains(&told["n"].as_u64().unwrap()), "{told}");
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        words.contains("is damaged, its rest was not asked: bytes "),
+        "{words}"
+    );
+}
