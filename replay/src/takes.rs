@@ -36,10 +36,12 @@ pub(crate) struct Numbers {
 pub(crate) struct Packed {
     pub(crate) start: u64,
     pub(crate) asked_us: u64,
-    // `NONE` when it is not known; with `COURSE`, how far behind the request the answer stands.
-    pub(crate) took_us: u64,
+    // `UNKNOWN` when it is not known; with `COURSE`, how far behind the request the answer stands.
+    took: u32,
+    // How long it is; of one that stands among the others, its place there.
     request: u32,
     params: Near<u32>,
+    // Nowhere for one that stands among the others.
     response: Near<u32>,
     id: Near<u16>,
     response_id: Near<u16>,
@@ -48,17 +50,14 @@ pub(crate) struct Packed {
     element: u32,
     // Its place among the exchanges; until that is set, the messages of the client in between.
     place: u32,
-    // Its place among the others.
-    other: u32,
 }
 
 pub(crate) const NONE: u64 = u64::MAX;
-/// Marks what is no time.
-const COURSE: u64 = 1 << 63;
+/// Marks what is no time. What took longer, 35 minutes, stands among the others.
+const COURSE: u32 = 1 << 31;
+const UNKNOWN: u32 = u32::MAX;
 /// No number of messages.
 const NOT_SAID: u32 = u32::MAX;
-/// No other.
-const HERE: u32 = u32::MAX;
 
 impl Packed {
     /// The numbers of a request and its answer; `None` when they do not fit.
@@ -74,7 +73,10 @@ impl Packed {
         Some(Self {
             start: start as u64,
             asked_us: of.sent_us.unwrap_or(NONE),
-            took_us: of.took_us.unwrap_or(NONE),
+            took: match of.took_us {
+                Some(took) => u32::try_from(took).ok().filter(|took| *took < COURSE)?,
+                None => UNKNOWN,
+            },
             request: u32::try_from(request.end - start).ok()?,
             params: params.map_or(Some(Near::<u32>::NOWHERE), |span| {
                 Near::<u32>::new(start, span)
@@ -93,7 +95,6 @@ impl Packed {
                 Some(seen) => u32::try_from(seen).ok().filter(|seen| *seen != NOT_SAID)?,
                 None => NOT_SAID,
             },
-            other: HERE,
         })
     }
 
@@ -102,23 +103,22 @@ impl Packed {
         Self {
             start: 0,
             asked_us: NONE,
-            took_us: NONE,
-            request: 0,
+            took: UNKNOWN,
+            request: u32::try_from(place).unwrap_or(u32::MAX),
             params: Near::<u32>::NOWHERE,
-            response: Near { at: 0, length: 0 },
+            response: Near::<u32>::NOWHERE,
             id: Near::<u16>::NOWHERE,
             response_id: Near::<u16>::NOWHERE,
             method: MethodId::NONE,
             session: 0,
             element: 0,
             place: 0,
-            other: u32::try_from(place).unwrap_or(HERE - 1),
         }
     }
 
     /// Where it stands among the others, if it does.
     pub(crate) fn is_other(&self) -> Option<usize> {
-        (self.other != HERE).then_some(self.other as usize)
+        (self.response.at == u32::MAX).then_some(self.request as usize)
     }
 
     /// Moves it, when it was read from a part of its file.
@@ -128,7 +128,7 @@ impl Packed {
 
     /// Whether it says when anything of it happened.
     pub(crate) fn tells_times(&self) -> bool {
-        self.asked_us != NONE || self.took_us != NONE
+        self.asked_us != NONE || self.took != UNKNOWN
     }
 
     /// How many messages of the client came in between, where that is said and its place is not
@@ -140,7 +140,12 @@ impl Packed {
     /// Where the request and the answer stand in the order of a recording without times.
     pub(crate) fn set_course(&mut self, asked: u64, answered: u64) {
         self.asked_us = asked;
-        self.took_us = COURSE | answered.saturating_sub(asked);
+        let far = answered.saturating_sub(asked);
+        // No file has so many messages in between.
+        self.took = COURSE
+            | u32::try_from(far)
+                .unwrap_or(COURSE)
+                .min(UNKNOWN - COURSE - 1);
     }
 
     /// When it was asked, and where it stands.
@@ -152,9 +157,9 @@ impl Packed {
     }
 
     pub(crate) fn answered_us(&self) -> u64 {
-        match self.took_us {
-            NONE => self.asked_us,
-            took => self.asked_us.saturating_add(took & !COURSE),
+        match self.took {
+            UNKNOWN => self.asked_us,
+            took => self.asked_us.saturating_add(u64::from(took & !COURSE)),
         }
     }
 
@@ -188,7 +193,7 @@ impl Packed {
             cues: 0..0,
             asked: moment(self.asked_us, 0),
             answered: moment(self.answered_us(), u32::MAX),
-            took_us: Some(self.took_us).filter(|took| took & COURSE == 0),
+            took_us: (self.took & COURSE == 0).then_some(self.took.into()),
             head: None,
             session: self.session,
             place: TakePlace::Exchange(self.place as usize),
@@ -288,5 +293,55 @@ impl Takes {
     fn open(&self, packed: &Packed) -> Take {
         let other = packed.is_other().and_then(|other| self.others.get(other));
         other.map_or_else(|| packed.take(), Clone::clone)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(took_us: Option<u64>) -> Numbers {
+        let span = |start, end| Span { start, end };
+        Numbers {
+            request: span(10, 90),
+            id: Some(span(20, 21)),
+            params: Some(span(40, 80)),
+            response: Response {
+                span: span(100, 150),
+                id: None,
+            },
+            method: MethodId(3),
+            session: 7,
+            sent_us: Some(5),
+            took_us,
+            seen: None,
+        }
+    }
+
+    #[test]
+    fn a_take_in_numbers_is_small_and_says_the_same() {
+        // A recording has a million of them.
+        assert_eq!(size_of::<Packed>(), 64);
+        for took in [None, Some(0), Some(1 << 20), Some(u64::from(COURSE) - 1)] {
+            let of = numbers(took);
+            let packed = Packed::new(&of).unwrap();
+            assert_eq!(packed.is_other(), None);
+            let take = packed.take();
+            assert_eq!((take.request, take.id), (of.request, of.id));
+            assert_eq!((take.params, take.took_us), (of.params, took));
+            assert_eq!(take.response.unwrap().span, of.response.span);
+            assert_eq!(take.answered.at_us, 5 + took.unwrap_or_default());
+        }
+        assert!(Packed::new(&numbers(Some(COURSE.into()))).is_none());
+        assert_eq!(Packed::other(9).is_other(), Some(9));
+    }
+
+    #[test]
+    fn what_has_no_times_has_an_order() {
+        let mut packed = Packed::new(&numbers(None)).unwrap();
+        packed.set_course(40, 47);
+        let take = packed.take();
+        assert_eq!((take.asked.at_us, take.answered.at_us), (40, 47));
+        assert_eq!(take.took_us, None);
     }
 }
