@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 
 use clap::builder::styling::{AnsiColor, Styles};
+use clap::error::{ContextKind, ContextValue};
 use clap::{ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::command::run::ServerArguments;
@@ -133,9 +134,67 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<Arguments, 
         Colours::Never => ColorChoice::Never,
     };
     let mut command = Arguments::command().color(choice);
-    let matches = command.try_get_matches_from_mut(words)?;
+    let matches = match command.try_get_matches_from_mut(words.iter().cloned()) {
+        Ok(matches) => matches,
+        Err(mut error) => {
+            suggest_visible(&mut error, &command, &words);
+            return Err(error);
+        }
+    };
     Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
+
+/// Makes the tip of an error name an option or a command that the help shows: clap compares what
+/// was typed with hidden spellings as well.
+fn suggest_visible(error: &mut clap::Error, command: &clap::Command, words: &[OsString]) {
+    let typed = words.iter().skip(1).map(|word| word.to_string_lossy());
+    let mut reached = command;
+    for word in typed.take_while(|word| word != "--") {
+        reached = reached.find_subcommand(&*word).unwrap_or(reached);
+    }
+    for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand] {
+        let suggested = match error.get(kind) {
+            Some(ContextValue::String(one)) => std::slice::from_ref(one),
+            Some(ContextValue::Strings(several)) => several,
+            _ => continue,
+        };
+        let mut visible: Vec<String> = Vec::new();
+        for name in suggested {
+            let name = shown_name(reached, name);
+            if !visible.contains(&name) {
+                visible.push(name);
+            }
+        }
+        let value = match error.get(kind) {
+            Some(ContextValue::String(_)) => ContextValue::String(visible.concat()),
+            _ => ContextValue::Strings(visible),
+        };
+        error.insert(kind, value);
+    }
+}
+
+/// An option or a subcommand by the name that the help has for it.
+fn shown_name(command: &clap::Command, name: &str) -> String {
+    let Some(long) = name.strip_prefix("--") else {
+        let found = command.find_subcommand(name);
+        return found.map_or(name, clap::Command::get_name).to_owned();
+    };
+    let mut options = command.get_arguments();
+    let is_it = |arg: &&clap::Arg| {
+        let aliases = arg.get_all_aliases().unwrap_or_default();
+        arg.get_long() == Some(long) || aliases.contains(&long)
+    };
+    let found = options.find(is_it);
+    // An old spelling that is an option of its own is called after the option that took its place.
+    let replaced = found.and_then(|arg| arg.get_id().as_str().strip_prefix(DEPRECATED));
+    let replacement =
+        replaced.and_then(|id| command.get_arguments().find(|arg| arg.get_id() == id));
+    let shown = replacement.or(found).and_then(clap::Arg::get_long);
+    shown.map_or_else(|| name.to_owned(), |long| format!("--{long}"))
+}
+
+/// What the id of an option begins with that only an old spelling still reads.
+const DEPRECATED: &str = "deprecated_";
 
 /// The last `--color` in front of `--`. One that belongs to a command behind is found as well, and
 /// colours what we say of its server: no harm.

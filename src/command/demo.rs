@@ -23,10 +23,10 @@ pub(crate) struct Arguments {
     /// Write the recording to this folder [default: a new temporary folder]
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// Be the weather server of the demonstration, on standard input and output
+    /// Run only the built-in weather server, on stdin and stdout
     #[arg(long)]
     serve: bool,
-    /// With `--serve`, answer in degrees Fahrenheit: a server that somebody has changed
+    /// With `--serve`, answer in degrees Fahrenheit, like a changed server
     #[arg(long, requires = "serve")]
     fahrenheit: bool,
 }

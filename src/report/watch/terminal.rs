@@ -64,8 +64,8 @@ impl Terminal {
         give_back();
         let stopped = stop();
         enter()?;
-        // Of what was drawn nothing is left. To clear it would ask where the cursor is, and whoever
-        // reads the keys would take the answer.
+        // Nothing of the drawing is left. Clearing would ask for the position of the cursor, and the
+        // thread that reads the keys would take the answer.
         self.drawn = Drawn::new(CrosstermBackend::new(io::stdout()))?;
         stopped
     }
@@ -139,8 +139,10 @@ fn base64(bytes: &[u8]) -> String {
 mod tests {
     use std::fs::File;
     use std::io::Read as _;
+    use std::os::unix::fs::OpenOptionsExt as _;
     use std::process::Command;
 
+    use rustix::fs::OFlags;
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     use rustix::termios::{Winsize, tcgetattr, tcsetwinsize};
 
@@ -173,7 +175,11 @@ mod tests {
         tcsetwinsize(&ours, size).unwrap();
         let name = ptsname(&ours, Vec::new()).unwrap();
         let path = name.to_str().unwrap();
-        let theirs = File::options().read(true).write(true).open(path).unwrap();
+        // A test program without a controlling terminal must not get this one.
+        let flags = OFlags::NOCTTY.bits().cast_signed();
+        let mut options = File::options();
+        let options = options.read(true).write(true).custom_flags(flags);
+        let theirs = options.open(path).unwrap();
         let modes = || {
             let told = tcgetattr(&theirs).unwrap();
             (told.input_modes, told.output_modes, told.local_modes)
@@ -192,7 +198,7 @@ mod tests {
         assert_eq!(modes(), before, "keys are lines and are echoed again");
         drop(theirs);
         let mut told = Vec::new();
-        // Where nobody has it open any more, what is left is read and then it is an error.
+        // Once it is open nowhere else, what is left is read and then it is an error.
         drop(File::from(ours).read_to_end(&mut told));
         let told = String::from_utf8_lossy(&told);
         let place = |text: &str| {

@@ -164,32 +164,81 @@ const DIFFERENT: [&str; 7] = [
     "label", "control",
 ];
 
+/// The options of a help, each with its value: `("--timeout", "<DURATION>")`.
+fn options(text: &str) -> Vec<(String, String)> {
+    let text = text.split("\nExamples:").next().unwrap_or_default();
+    let lines = text.lines().map(str::trim_start);
+    let options = lines
+        .filter(|line| line.starts_with('-'))
+        .filter_map(|line| {
+            let option = line.split("  ").next()?;
+            let long = option.get(option.find("--")?..)?;
+            let end = long.find([' ', '[']).unwrap_or(long.len());
+            let (name, value) = long.split_at(end);
+            Some((
+                name.to_owned(),
+                value.trim().trim_matches(['[', ']', '=']).to_owned(),
+            ))
+        });
+    options.collect()
+}
+
 #[test]
-fn durations_are_spelled_the_same_everywhere() {
-    let folder = folder(&[]);
-    for arguments in [
-        &["record", "--hang-after", "5x", "--", "true"][..],
-        &[
-            "record",
-            "--listen",
-            "0",
-            "--drain-timeout",
-            "5x",
-            "--",
-            "true",
-        ],
-        &["replay", "fs.json", "--pace-cap", "5x"],
-        &["verify", "fs.json", "--timeout", "5x", "--", "true"],
-        &["run", "suite.yaml", "--http-timeout", "5x"],
-        &["inspect", "fs.json", "--hang-after", "5x"],
-    ] {
-        let (status, _, said) = run(folder.path(), arguments);
-        assert_eq!(status, 2, "{arguments:?}: {said}");
-        assert!(
-            said.contains("invalid duration `5x`"),
-            "{arguments:?}: {said}"
-        );
+fn every_duration_is_spelled_the_same() {
+    let mut asked = 0;
+    for words in commands() {
+        for (name, value) in options(&help(&words)) {
+            if value != "<DURATION>" {
+                continue;
+            }
+            let typed = [&words[..], &[name.clone(), "5x".to_owned()]].concat();
+            let done = crate::support::tapewright().args(typed).output();
+            let done = done.expect("the binary runs");
+            let said = String::from_utf8_lossy(&done.stderr);
+            let expected = "invalid duration `5x`; write it like `200ms`, `5s` or `2m`";
+            assert_eq!(done.status.code(), Some(2), "{words:?} {name}: {said}");
+            assert!(said.contains(expected), "{words:?} {name}: {said}");
+            asked += 1;
+        }
     }
+    assert!(asked > 20, "{asked} durations");
+}
+
+/// What a report can be written as has the same two options everywhere.
+#[test]
+fn every_command_with_formats_has_a_short_way_to_json() {
+    for words in commands() {
+        let options = options(&help(&words));
+        let has = |name: &str| options.iter().any(|(option, _)| option == name);
+        // The report of a recorder is one about the suites of `--suite`, on stderr.
+        let is_recorder = words == ["record"];
+        assert_eq!(has("--format") && !is_recorder, has("--json"), "{words:?}");
+    }
+}
+
+/// Where a recording is read, a folder of them is: the help says so.
+#[test]
+fn every_recording_can_be_a_folder() {
+    let mut read = Vec::new();
+    // A baseline is of one suite.
+    let is_baseline = |words: &[String]| words.first().is_some_and(|one| one == "model-baseline");
+    for words in commands().into_iter().filter(|words| !is_baseline(words)) {
+        let text = help(&words);
+        let (_, arguments) = text.split_once("\nArguments:\n").unwrap_or_default();
+        let arguments = arguments.split("\nOptions:").next().unwrap_or_default();
+        for name in ["RECORDING", "BEFORE", "AFTER", "PATH", "SUITE"] {
+            let Some((_, about)) = arguments
+                .split_once(&format!("{name}>"))
+                .or_else(|| arguments.split_once(&format!("{name}]")))
+            else {
+                continue;
+            };
+            let about = about.split("\n\n").next().unwrap_or_default();
+            assert!(about.contains("older"), "{words:?} {name}: {about}");
+            read.push(words.clone());
+        }
+    }
+    assert!(read.len() > 12, "{read:?}");
 }
 
 #[test]

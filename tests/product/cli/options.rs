@@ -71,6 +71,61 @@ fn old_spellings_still_work_and_are_in_no_help() {
     }
 }
 
+/// A letter is missing in what was typed, and the tip names the option that the help has.
+#[test]
+fn a_tip_never_names_an_old_spelling() {
+    for (command, old, _) in OLD {
+        let [option, value] = old else {
+            panic!("an option and its value: {old:?}");
+        };
+        let misspelled = &option[..option.len() - 1];
+        let typed = [
+            &words(command)[..],
+            &[misspelled.to_owned(), (*value).to_owned()],
+        ]
+        .concat();
+        let done = tapewright().args(typed).output().expect("the binary runs");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(
+            done.status.code(),
+            Some(2),
+            "{command} {misspelled}: {said}"
+        );
+        assert!(!said.contains(&format!("'{option}'")), "{command}: {said}");
+        // Some are too far from every option, and there is no tip.
+        let tips = said
+            .lines()
+            .filter(|line| line.contains("similar argument"));
+        for tip in tips {
+            let text = help(&words(command));
+            let named = tip.split('\'').nth(1).expect("an option in quotes");
+            assert!(
+                text.lines().any(|line| is_option(line, named)),
+                "{command}: {tip}"
+            );
+        }
+    }
+    let refused = |typed: &[&str]| {
+        let done = tapewright().args(typed).output().expect("the binary runs");
+        String::from_utf8_lossy(&done.stderr).into_owned()
+    };
+    for (typed, tip) in [
+        (&["record", "--captur", "c.json"][..], "'--save-capture'"),
+        (&["run", "--reporte", "json"], "'--format'"),
+        (
+            &["compliance", "doctor", "--target-versio", "x"],
+            "'--target'",
+        ),
+        (&["model-compa"], "'model-baseline'"),
+    ] {
+        let said = refused(typed);
+        assert!(
+            said.contains(&format!("exists: {tip}")),
+            "{typed:?}: {said}"
+        );
+    }
+}
+
 fn is_option(line: &str, name: &str) -> bool {
     let line = line.trim_start();
     line.starts_with('-') && line.split([' ', ',', '[', '=']).any(|word| word == name)

@@ -3,14 +3,19 @@
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread::{self, JoinHandle};
 
+use rustix::fs::OFlags;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
+use serde_json::json;
+
 use super::golden::folder;
-use crate::support::tapewright;
+use crate::support::provider::Provider;
+use crate::support::{peer, tapewright};
 
 /// What a line of progress begins with: to the left, and what stands there is erased.
 const OVER: &str = "\r\u{1b}[K";
@@ -24,13 +29,21 @@ struct Running {
 impl Running {
     /// Starts a command with its stderr on a terminal of its own.
     fn on_terminal(folder: &Path, words: &[&str]) -> Self {
+        Self::of_terminal(command(folder, words), words)
+    }
+
+    fn of_terminal(mut command: Command, words: &[&str]) -> Self {
         let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&ours).expect("a terminal");
         unlockpt(&ours).expect("a terminal");
         let name = ptsname(&ours, Vec::new()).expect("a name");
         let path = name.to_str().expect("text");
-        let theirs = File::options().read(true).write(true).open(path);
-        let mut command = command(folder, words);
+        // Without the flag it would become the controlling terminal of a test program that has none,
+        // and end that program when it is closed.
+        let flags = OFlags::NOCTTY.bits().cast_signed();
+        let mut options = File::options();
+        let options = options.read(true).write(true).custom_flags(flags);
+        let theirs = options.open(path);
         command.stderr(theirs.expect("a terminal"));
         let mut child = command.spawn().expect("the binary runs");
         // The other end is closed when the child and this hold it no longer.
@@ -47,7 +60,10 @@ impl Running {
 
     /// Starts a command with its stderr on a pipe.
     fn on_pipe(folder: &Path, words: &[&str]) -> Self {
-        let mut command = command(folder, words);
+        Self::of_pipe(command(folder, words), words)
+    }
+
+    fn of_pipe(mut command: Command, words: &[&str]) -> Self {
         let child = command.stderr(Stdio::piped()).spawn();
         let child = child.expect("the binary runs");
         let said = thread::spawn(move || {
@@ -139,6 +155,32 @@ fn a_slow_server_is_waited_for_with_progress_on_a_terminal_and_never_on_a_pipe()
         let (words, said) = on_pipe.said();
         assert!(!said.contains(['\r', '\u{1b}']), "{words:?}: {said:?}");
     }
+}
+
+#[test]
+fn an_evaluation_is_waited_for_with_progress_on_a_terminal_and_never_on_a_pipe() {
+    let provider = Provider::start(&json!({"key": "sk-told", "turns": [
+        {"delay_ms": 1_100, "text": "It is 5."},
+    ]}));
+    let suite = "servers:\n  peer:\n    command: [PEER, suite]\nevals:\n\
+         \x20 - { name: one, server: peer, prompt: What is 2 + 3?, rubric: It names the sum. }\n\
+         \x20 - { name: two, server: peer, prompt: What is 1 + 4?, rubric: It names the sum. }\n";
+    let suite = suite.replace("PEER", peer().to_str().expect("text"));
+    let stage = folder(&[("suite.yaml", &suite)]);
+    let words = ["eval", "suite.yaml", "--parallel", "1"];
+    let asking = || {
+        let mut command = command(stage.path(), &words);
+        command.env_remove("CI").envs(provider.variables("sk-told"));
+        command
+    };
+    let on_terminal = Running::of_terminal(asking(), &words);
+    let on_pipe = Running::of_pipe(asking(), &words);
+    let (words, said) = on_terminal.said();
+    assert!(has_progress(&words, &said), "{words:?}: {said:?}");
+    let (words, said) = on_pipe.said();
+    assert!(!said.contains(['\r', '\u{1b}']), "{words:?}: {said:?}");
+    let models = provider.requests().len();
+    assert!(models >= 4, "each evaluation asks a model: {models}");
 }
 
 /// How many exchanges the longest recording has. A machine that reads it within a second has to be

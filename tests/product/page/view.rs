@@ -212,6 +212,39 @@ fn the_folder_of_an_agent_is_one_recording_also_while_tapes_come_to_it() {
 }
 
 #[test]
+fn unrelated_tapes_of_a_folder_are_on_one_page_also_while_tapes_come_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("all");
+    fs::create_dir(&path).unwrap();
+    let write = |name: &str| {
+        let text = lines(&header(name, ""), 0..2);
+        fs::write(path.join(format!("{name}.tape.jsonl")), text).unwrap();
+    };
+    write("fs");
+    write("web");
+    let viewed = Viewed::start(&path);
+    let parts = || {
+        let rows = viewed.page.rows();
+        let part = |row: &Value| row["part"].as_str().unwrap().to_owned();
+        let mut parts: Vec<String> = rows.iter().map(part).collect();
+        parts.sort();
+        parts
+    };
+    assert!(eventually(PATIENCE, || parts() == ["fs", "fs", "web", "web"]));
+    assert_eq!(viewed.page.get("/api/head")["label"], "all");
+    // Both have an exchange at the same place, and each is read from its own tape.
+    for part in ["fs", "web"] {
+        let said = viewed
+            .page
+            .get(&format!("/api/exchange/{part}/3?kind=exchange&id=1"));
+        assert!(said["request"].as_str().unwrap().contains("t1"), "{said}");
+    }
+    write("zoo");
+    assert!(eventually(PATIENCE, || parts()
+        == ["fs", "fs", "web", "web", "zoo", "zoo"]));
+}
+
+#[test]
 fn what_a_model_asked_for_and_who_carried_it_out_are_linked() {
     let (folder, _) = links::recording();
     let viewed = Viewed::start(&folder.path().join("run"));

@@ -120,7 +120,14 @@ fn is_answered(client: &mut dyn Client, id: u32, within: Duration) -> bool {
     })
 }
 
-/// Takes every fault away, once one has acted.
+/// Waits until a fault has acted, however slow the machine is.
+fn until_acted(folder: &Path) {
+    let tape = folder.join("run.tape.jsonl");
+    let acted = || std::fs::read_to_string(&tape).is_ok_and(|text| text.contains("\"faulted\""));
+    assert!(eventually(PATIENCE, acted));
+}
+
+/// Takes every fault away.
 fn remove(folder: &Path) {
     let control = format!("unix:{}", folder.join("control").display());
     let fault = |words: &[&str]| {
@@ -131,9 +138,6 @@ fn remove(folder: &Path) {
             .args(["--control", &control]);
         String::from_utf8(done.output().unwrap().stdout).unwrap()
     };
-    let tape = folder.join("run.tape.jsonl");
-    let acted = || std::fs::read_to_string(&tape).is_ok_and(|text| text.contains("\"faulted\""));
-    assert!(eventually(PATIENCE, acted));
     // Where it has ended the session there is nothing left to ask.
     let list = fault(&["list"]);
     for line in list.lines() {
@@ -148,6 +152,7 @@ fn play(folder: &Path, mut client: Box<dyn Client>, course: Course) -> Tape {
     client.send(LIST);
     is_answered(&mut *client, 1, SHORT);
     client.send(&call(2, "t"));
+    until_acted(folder);
     if matches!(course, Course::Removed) {
         remove(folder);
     }
