@@ -71,8 +71,8 @@ impl Recording {
         Ok(Self::of(path, contents))
     }
 
-    /// The same, and how much of it was read is shown while that takes long; for whoever prints
-    /// nothing before everything is read.
+    /// The same, with a progress line if it takes long; for commands that print nothing before
+    /// everything is read.
     pub(crate) fn open_slowly(named: &Path) -> anyhow::Result<Self> {
         let path = existing(named)?;
         let (contents, file) = read(&path)?;
@@ -85,7 +85,7 @@ impl Recording {
         })
     }
 
-    /// The same, for whoever writes to this file while reading; without one, to standard output,
+    /// The same, for a command that writes to this file while reading; without one, to standard output,
     /// which must not be a terminal then.
     pub(crate) fn open_to(named: &Path, output: Option<&Path>) -> anyhow::Result<Self> {
         if output.is_some() || !report::is_terminal() {
@@ -131,7 +131,7 @@ impl Recording {
         }
     }
 
-    /// The tape, for whoever reads several side by side; nothing else is read in pieces.
+    /// The tape, for reading several side by side; nothing else is read in pieces.
     pub(crate) fn into_tape(self) -> Option<Box<TapeReader>> {
         match self.contents {
             Contents::Tape(reader) => Some(reader),
@@ -156,7 +156,7 @@ impl Recording {
         self.read(|event, _| each(event))
     }
 
-    /// Hands out events in order until somebody has seen enough.
+    /// Hands out events in order until the callback stops it.
     pub(crate) fn until(self, mut enough: impl FnMut(&Event) -> bool) -> anyhow::Result<()> {
         match self.contents {
             Contents::Tape(mut reader) => {
@@ -284,7 +284,7 @@ pub(crate) fn unreadable(path: &Path, why: &str, hint: &str) -> anyhow::Error {
     Mistake::new(format!("cannot read `{path}`: {}", report::safe(why)), hint).into()
 }
 
-/// What is in a file, and a handle that shares the position of whoever reads it.
+/// The content of a file, and a handle that shares the position of its reader.
 fn read(path: &Path) -> anyhow::Result<(Contents, File)> {
     let io = |error: std::io::Error| io_error(path, &error);
     let file = open(path)?;

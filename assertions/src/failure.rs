@@ -85,7 +85,7 @@ impl Failure {
         words.into_iter().flatten().chain(errors)
     }
 
-    /// The documented object. Values are as long as they were; whoever prints them for
+    /// The documented object. Values keep their full length; code that prints them for
     /// people shortens them.
     #[must_use]
     pub fn to_json(&self, test_name: &str) -> Json {

@@ -70,7 +70,7 @@ pub enum Opinion {
     Fails(String),
     /// It was judged, and nothing is decided.
     Undecided(String),
-    /// Nobody could be asked: a key is not set.
+    /// No judge could be asked: a key is not set.
     Deferred(String),
     /// The judge failed, which says nothing about the candidate.
     Unknown(String),

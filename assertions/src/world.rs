@@ -4,7 +4,7 @@ use crate::error::EvalError;
 use crate::json::Json;
 use crate::judging::{Opinion, Question};
 
-/// The world around a judgement. Whoever runs a suite brings it.
+/// The environment of a judgement, provided by the runner of a suite.
 pub trait World {
     /// Runs the command of a transform on a value and returns what it makes of it.
     ///
@@ -12,7 +12,7 @@ pub trait World {
     fn transform(&self, phase: Phase, command: &[String], value: &Json) -> Result<Json, String>;
 
     /// What is recorded under the key of a snapshot; `update` asks to record `actual`
-    /// anew.
+    /// again.
     fn snapshot(&self, key: &str, actual: &Json, update: bool) -> Result<Snapshot, EvalError>;
 
     /// Asks models about a candidate: the text at the target of an assertion.

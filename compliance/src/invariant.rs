@@ -57,7 +57,7 @@ pub struct Levels {
     pub derived: Revisions,
 }
 
-/// Who can break an invariant.
+/// The peers that can break an invariant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Responsible {
     /// Either.
@@ -114,7 +114,7 @@ pub(crate) enum Check {
     End(fn(&Closing<'_>, &mut Out<'_>)),
 }
 
-/// Which way a message travels.
+/// The directions of messages that a check applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Directions {
     Any,

@@ -40,7 +40,7 @@ pub struct Example {
     pub place: SourceSpot,
 }
 
-/// What the suite beside a file of examples has.
+/// The names of the suite next to a file of examples.
 #[derive(Clone, Debug, Default)]
 pub struct SuiteNames<'k> {
     /// The names of its rubrics.

@@ -1,6 +1,6 @@
 //! What of a suite depends on the code of a missing resource, and where in the file it stands.
 //!
-//! The text is looked at, and never written anew: whoever changes it replaces the bytes of a [`Span`].
+//! The text is read and never written again as a whole: a change replaces the bytes of a [`Span`].
 
 use crate::source::Span;
 use crate::yaml::{self, Kind, Node};

@@ -1,4 +1,4 @@
-//! What somebody meant who wrote something else, in a sentence.
+//! Suggestions for misspelled names, as a sentence.
 
 pub(crate) use tapewright_schemas::near::did_you_mean;
 

@@ -40,7 +40,7 @@ impl std::fmt::Debug for Agent {
 }
 
 /// The number of an agent for as long as it can be signalled: a number that was given back
-/// may be somebody else's.
+/// may be that of another process.
 type LivePid = Arc<Mutex<Option<Pid>>>;
 
 /// Signals that came for the agent, caught from before it is started.
@@ -86,7 +86,7 @@ impl Agent {
 
 fn pass_on(signal: i32, alive: &LivePid, shares_terminal: bool) {
     let signal = Signal::from_named_raw(signal);
-    // Whoever types Ctrl-C means the agent once.
+    // Ctrl-C is meant for the agent, once.
     let has_it = shares_terminal && matches!(signal, Some(Signal::INT | Signal::QUIT));
     let Some(signal) = signal.filter(|_| !has_it) else {
         return;
@@ -97,7 +97,7 @@ fn pass_on(signal: i32, alive: &LivePid, shares_terminal: bool) {
     }
 }
 
-/// Waits for the end; the number is given back only once nobody signals it any more.
+/// Waits for the end; the number is given back only once no thread can signal it any more.
 fn wait(mut child: Child, alive: &LivePid) -> Option<Exit> {
     let number = *lock(alive);
     if let Some(number) = number {

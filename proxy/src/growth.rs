@@ -64,7 +64,7 @@ mod system {
 
     use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init};
 
-    /// Files of which the system tells.
+    /// Files that the system watches for us.
     #[derive(Debug)]
     pub(super) struct FileWatcher {
         // None where the system has no more room for watchers.
@@ -119,7 +119,7 @@ mod system {
     use std::os::fd::BorrowedFd;
     use std::path::Path;
 
-    /// Nothing is told here.
+    /// The system does not report changes here.
     #[derive(Debug)]
     pub(super) struct FileWatcher;
 

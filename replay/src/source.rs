@@ -1,7 +1,7 @@
 //! The text of a recording: in memory, or in its file.
 //!
 //! A long recording stays on the disk, and what is asked for is read when it is asked for. The
-//! file is held open, so that whoever records anew under its name changes nothing here.
+//! file is held open, so that a new recording under its name changes nothing here.
 
 use std::fs::File;
 use std::io;

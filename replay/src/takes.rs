@@ -248,7 +248,7 @@ impl Near<u16> {
 }
 
 impl Takes {
-    /// Takes that take over the room of what they are made of: whoever takes one from the front
+    /// Takes that reuse the memory of their source: a caller that takes one from the front
     /// puts one at the back.
     pub(crate) fn made_of(packed: VecDeque<Packed>) -> Self {
         Self {

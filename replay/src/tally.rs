@@ -59,7 +59,7 @@ pub struct Report {
     pub served: u64,
     /// How many were not.
     pub missed: u64,
-    /// How many recorded requests nobody made.
+    /// Number of recorded requests that never came.
     pub unused: u64,
     /// What was recorded, one entry per request, in the order of the recording.
     pub requests: Requests,
@@ -69,7 +69,7 @@ pub struct Report {
     /// The first requests that were not answered, in order.
     pub misses: Vec<Miss>,
     /// How many pings were answered of which there was no recording. They are neither
-    /// served nor missed: whoever is there answers a ping (2025-11-25, basic/utilities/ping).
+    /// served nor missed: the receiver itself answers a ping (2025-11-25, basic/utilities/ping).
     pub own_pings: u64,
     /// How often the client replied to the recorded server as it had not when it was
     /// recorded, to sampling, elicitation or roots. What followed was played all the same.
@@ -84,7 +84,7 @@ pub struct Report {
     pub learned_maps: Vec<LearnedMap>,
 }
 
-/// A mapping of paths that nobody gave.
+/// A learned mapping of paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LearnedMap {
     /// The path as it was recorded.
@@ -119,14 +119,14 @@ pub struct OtherReply {
     pub differences: Vec<Difference>,
 }
 
-/// What a replay that goes on has missed, and what nobody has asked for so far.
+/// What a running replay has missed, and which recorded requests have not come so far.
 #[derive(Clone, Debug)]
 pub struct SoFar {
     /// The last requests that were not answered, each with its id as JSON text, redacted.
     pub misses: Vec<(String, Miss)>,
     /// How many there were.
     pub missed: u64,
-    /// How many recorded requests nobody has made.
+    /// Number of recorded requests that have not come so far.
     pub unused: usize,
     /// Of how many.
     pub recorded: usize,
@@ -138,7 +138,7 @@ pub struct SoFar {
 const KEPT: usize = 1_000;
 /// How much of an id is kept, in bytes.
 const LONGEST_ID: usize = 256;
-/// How many requests are named that nobody has made, and how many are looked at for them.
+/// Limit of unused requests that are listed, and of those that are searched for them.
 const NAMED: usize = 100;
 const LOOKED_AT: usize = 100_000;
 
@@ -182,7 +182,7 @@ impl Tally {
         }
     }
 
-    /// A ping was answered that nobody recorded.
+    /// An unrecorded ping was answered.
     pub(crate) fn pinged(&self) {
         self.lock().own_pings += 1;
     }

@@ -117,9 +117,9 @@ struct State {
     gone: Option<Exit>,
     // The client sends no more.
     input_over: bool,
-    // Nobody takes what the player says.
+    // The receiver is gone.
     unheard: bool,
-    // The last message was handed out, or there is nobody to hand it to.
+    // The last message was handed out, or the receiver is gone.
     done: bool,
 }
 

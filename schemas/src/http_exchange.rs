@@ -51,7 +51,7 @@ pub struct HttpExchange {
     pub edits: Vec<Edit>,
     /// How long it was in our hands.
     pub added: Option<Added>,
-    /// JSON-RPC requests that it carried, as whoever follows them knows them.
+    /// JSON-RPC requests that it carried, by the caller's handles.
     pub requests: Vec<Handle>,
     /// Events of streams, comments included.
     pub notes: u64,

@@ -1,4 +1,4 @@
-//! What somebody meant who wrote something else.
+//! Suggestions for misspelled names.
 
 /// ``did you mean `x`?``, when something is close: one name, or up to three that are
 /// equally close.

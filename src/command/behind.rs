@@ -24,7 +24,7 @@ pub(crate) struct Behind {
     traces: Option<Traces>,
 }
 
-/// What a gateway of this process tells of it in its figures.
+/// The figures of this process that a gateway serves.
 #[derive(Debug)]
 struct SharedMetrics {
     figures: Option<Arc<Figures>>,
@@ -89,7 +89,7 @@ impl Behind {
     pub(crate) fn finish(self, verbose: bool) {
         match self.traces {
             Some(traces) => traces.finish(self.behind, verbose),
-            // Nobody asks for figures any more.
+            // Figures are no longer requested.
             None => drop(self.behind),
         }
     }

@@ -127,7 +127,7 @@ pub(crate) fn watched(control: Option<&Control>, judging: Option<Judging>) -> Op
     }
 }
 
-/// A recorder for what nobody wants to have recorded: it keeps nothing, and shows what
+/// A recorder for an unrecorded run: it keeps nothing, and shows what
 /// passes where there is a control or a log.
 pub(crate) fn unrecorded(
     control: Option<&Control>,
@@ -202,7 +202,7 @@ pub(crate) fn end(fault_set: &FaultSet) {
     }
 }
 
-/// Where chance begins when nobody says.
+/// The default seed.
 pub(crate) fn chance(clock: Clock) -> u64 {
     let since = clock.created.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos() & 0xffff_ffff).unwrap_or_default()

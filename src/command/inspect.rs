@@ -131,7 +131,7 @@ struct Everything {
     tools: Tools,
 }
 
-/// What is told of one recording.
+/// The summary of one recording.
 #[derive(Serialize)]
 pub(crate) struct InspectedFile {
     file: String,
@@ -199,7 +199,7 @@ fn inspect(
     })
 }
 
-/// What MCP and what models said, as one object.
+/// The MCP part and the model part of a summary, as one object.
 #[derive(Serialize)]
 struct FileSummary {
     #[serde(flatten)]

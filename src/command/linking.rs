@@ -84,7 +84,7 @@ pub(super) fn of_one(shown: &Recording) -> anyhow::Result<PartLinks> {
 fn take(recording: Recording, linking: &mut Linking) {
     let mut calls = Calls::default();
     linking.begin(&recording.path, &recording.header());
-    // Whoever shows it says why it cannot be read any further.
+    // The view reports why it cannot be read any further.
     let _told_later = recording.messages(|event, message| {
         calls.observe(event);
         linking.observe_message(event, message);

@@ -53,7 +53,7 @@ pub(crate) struct PageArguments {
     page_host: Vec<String>,
 }
 
-/// Where a page is served unless somebody says otherwise.
+/// Default address of a page.
 pub(super) const ANYWHERE: &str = "127.0.0.1:0";
 
 /// A page that is served until it is dropped.
@@ -75,11 +75,11 @@ pub(super) struct PageSettings<'s> {
     pub(super) hosts: &'s [String],
 }
 
-/// What goes on beside a recording.
+/// The running parts that a page shows.
 pub(crate) struct PageSources<'b> {
     pub(crate) fault_set: &'b Arc<FaultSet>,
     pub(crate) control: Option<&'b Control>,
-    /// What a replay was asked and has not.
+    /// The drift of a replay.
     pub(crate) drift: Option<Arc<dyn Drift>>,
 }
 

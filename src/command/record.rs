@@ -158,7 +158,7 @@ Examples:
   tapewright record -o fs.json --suite suite.yaml \\
       --format junit=report.xml -- node server.js";
 
-/// Somebody who types this at a terminal sees nothing happen.
+/// At a terminal, nothing would seem to happen.
 const WAITS: &str = "waiting for a client's messages on standard input, a line of JSON each; \
     to record a client, put this command into its configuration (--print-config), Ctrl-D ends it";
 

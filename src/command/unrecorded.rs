@@ -1,4 +1,4 @@
-//! A run of which nobody wants a recording, and what shows or tells it all the same.
+//! A run without a recording, and what shows or reports it all the same.
 
 use std::fs;
 use std::io;
@@ -20,7 +20,7 @@ use super::record::target;
 use crate::here;
 use crate::log::{self, LogListener};
 
-/// A run of which nobody wants a recording.
+/// A run without a recording.
 pub(crate) struct UnrecordedRun<'u> {
     pub(crate) label: &'u str,
     pub(crate) transport: &'u str,
@@ -42,7 +42,7 @@ pub(crate) struct Readers<'r> {
 pub(crate) struct Running {
     pub(crate) recorder: Arc<Recorder>,
     log_listener: Option<LogListener>,
-    // Whether somebody wants the recording.
+    // Whether the recording is wanted.
     is_kept: bool,
     _page: Option<Page>,
     behind: Option<Behind>,
@@ -89,7 +89,7 @@ impl Readers<'_> {
         })
     }
 
-    /// Starts a recorder of a run of which nobody wants a recording. Where something reads its tape, that stands in a folder of its own until
+    /// Starts the recorder of an unrecorded run. Where something reads its tape, that stands in a folder of its own until
     /// the end.
     pub(crate) fn start_unrecorded(
         self,

@@ -49,10 +49,10 @@ Examples:
   tapewright watch recordings
   tapewright watch --control unix:/tmp/fs.sock";
 
-/// After what time a request hangs where nobody says.
+/// Default time after which a request hangs.
 const HANG_AFTER: Duration = Duration::from_secs(30);
 
-/// Watches until somebody has seen enough.
+/// Watches until the user quits.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Filter::new(&arguments.filter).map_err(|error| {
         let hint = "`tapewright show --help` lists the filters";

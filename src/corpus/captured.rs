@@ -22,11 +22,11 @@ pub(crate) struct Question {
     pub(crate) plan: Plan,
     /// The revision that they speak.
     pub(crate) revision: String,
-    /// Capabilities that somebody named in the server's place.
+    /// Capabilities that were given in the server's place.
     pub(crate) named: Option<Vec<String>>,
 }
 
-/// The recordings that somebody names, of folders all that are in them: in the order in which they began.
+/// The named recordings, and all recordings of named folders, in the order in which they began.
 pub(crate) fn recordings(named: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let mut found: Vec<(String, PathBuf)> = Vec::new();
     for path in named {

@@ -64,7 +64,7 @@ impl AgentTapes {
         self.models.iter().any(|path| folder::is_of_models(path))
     }
 
-    /// Refuses several servers of which one would be served, and nobody said which.
+    /// Refuses several servers if one must be chosen.
     pub(crate) fn check_one_server(&self, named: &Path) -> anyhow::Result<()> {
         let [first, _, ..] = self.servers.as_slice() else {
             return Ok(());

@@ -1,5 +1,5 @@
-//! Which of several processes takes which of several things: files in a folder that goes with
-//! whoever made it.
+//! Which of several processes takes which of several things: files in a folder that is removed
+//! with its creator.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub(crate) struct Claims(PathBuf);
 
 impl Claims {
-    /// Makes one that nobody else can enter.
+    /// Creates one that only its owner can enter.
     pub(crate) fn create(now: SystemTime) -> io::Result<Self> {
         use std::os::unix::fs::DirBuilderExt as _;
 
@@ -33,7 +33,7 @@ impl Claims {
 
 impl Drop for Claims {
     fn drop(&mut self) {
-        // What is left in a folder for temporary files harms nobody.
+        // A leftover in a folder for temporary files does no harm.
         drop(fs::remove_dir_all(&self.0));
     }
 }

@@ -127,7 +127,7 @@ pub(crate) fn contained(folder: &Path) -> anyhow::Result<Contained> {
     let mut found = Contained::default();
     for path in recordings(folder)? {
         let opened = Some(&path).filter(|path| is_tape(path));
-        // Whoever reads it says why it cannot be opened.
+        // Its reader reports why it cannot be opened.
         let opened = opened.and_then(|path| Recording::open(path).ok());
         let part_of = opened.map_or_else(String::new, |tape| tape.header().part_of);
         if found.id.is_empty() {
@@ -190,7 +190,7 @@ fn stem(path: &Path) -> String {
 /// Whether a JSON file mentions what every recording has.
 fn looks_like_a_recording(path: &Path) -> bool {
     let Ok(file) = fs::File::open(path) else {
-        // Whoever opens it for reading says why it cannot be opened.
+        // Opening it for reading reports why it cannot be opened.
         return true;
     };
     let line = first_line(&mut BufReader::new(file)).unwrap_or_default();

@@ -11,7 +11,7 @@ use crate::report::{self, Mistake};
 /// What a new file may take the place of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Overwrite {
-    /// Any file: reports are made anew by every run.
+    /// Any file: every run writes its reports again.
     Any,
     /// A log of ours, which is added to.
     Log,
@@ -82,7 +82,7 @@ pub(crate) fn folder(folder: &Path) -> anyhow::Result<()> {
         options.write(true).create_new(true).mode(0o600);
         match options.open(&name) {
             Ok(_) => fs::remove_file(name),
-            // Somebody of the same number was here, and could write.
+            // Another process with the same id was here, and could write.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             Err(error) => Err(error),
         }
@@ -93,7 +93,7 @@ pub(crate) fn folder(folder: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// Refuses a path through a link that somebody else laid where everybody may write: it may
+/// Refuses a path through a link that another user made where everybody may write: it may
 /// lead to any file of ours.
 pub(crate) fn links(path: &Path) -> anyhow::Result<()> {
     let Some(link) = foreign_link(path) else {
@@ -261,7 +261,7 @@ mod tests {
         symlink("victim.json", &file).unwrap();
         symlink("/tmp", &link).unwrap();
         for one in [&file, &link] {
-            // Nobody but root can lay a link for somebody else.
+            // Only root can create a link that belongs to another user.
             if lchown(one, Some(54_321), None).is_err() {
                 return;
             }

@@ -45,7 +45,7 @@ impl LogArguments {
         }))
     }
 
-    /// Options about a log that nobody gets are a mistake. Variables may be set for others.
+    /// Options about a log that is not written are a mistake. Variables may be set for other commands.
     fn refuse_the_rest(&self) -> anyhow::Result<Option<Settings>> {
         let given = [
             (self.log_format.is_some(), "--log-format"),

@@ -1,4 +1,4 @@
-//! The operator's log: what the recorder does, for whoever runs it. docs/log.md lists its events.
+//! The operator's log: what the recorder does. docs/log.md lists its events.
 //!
 //! Libraries raise `tracing` events; their name is the event, their target the subject, and their
 //! fields what is told of it. No event says what a message, a header or a query holds. A line
@@ -101,7 +101,7 @@ pub(crate) fn lost() -> Arc<AtomicU64> {
     Arc::clone(LOST.get_or_init(Arc::default))
 }
 
-/// Logs how the command ended, and waits until it is written, as far as somebody takes it.
+/// Logs how the command ended, and waits until it is written, unless its reader has stalled.
 pub(crate) fn end(result: &anyhow::Result<Exit>) {
     if let Err(error) = result
         && !report::is_broken_pipe(error)

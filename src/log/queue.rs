@@ -31,7 +31,7 @@ pub(super) struct Queue {
 #[derive(Debug, Default)]
 struct State {
     lines: VecDeque<Box<[u8]>>,
-    // Where to write, until somebody does.
+    // Where to write, until it is taken.
     kept: Option<(Destination, Writer)>,
     // Taken and not written yet.
     under_way: u64,
@@ -98,9 +98,9 @@ impl Queue {
         }
     }
 
-    /// Waits until everything is written, as long as somebody takes it. What is left then is
-    /// counted as lost. Whether it is for a note to tell: on standard error a line has told it, or
-    /// nobody reads.
+    /// Waits until everything is written, as long as the reader keeps up. What is left then is
+    /// counted as lost. Returns whether a note must report that: on standard error a line already
+    /// has, or there is no reader.
     pub(super) fn close(self: &Arc<Self>) -> bool {
         self.flow();
         let mut state = self.lock();
@@ -109,7 +109,7 @@ impl Queue {
         let mut looks = 0;
         while !state.done && looks < LOOKS {
             looks += 1;
-            // Nobody reads the other end: it would be waited for in vain.
+            // The other end has no reader: waiting would be in vain.
             if looks > 1 && state.stuck.as_ref().is_some_and(Destination::is_full) {
                 break;
             }

@@ -50,7 +50,7 @@ pub(crate) fn traced(figures: &Figures) {
     info!(name: "spans_sent", target: "tapewright::traces", sent, lost, unread_bytes);
 }
 
-/// Logs what is left of what nobody recorded.
+/// Logs what is left of an unrecorded run.
 pub(crate) fn served(listener: Option<LogListener>, recorder: &Recorder) {
     if let Some(listener) = listener {
         // Its writer hands on what it has before it ends.

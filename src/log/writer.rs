@@ -28,7 +28,7 @@ impl Destination {
     /// appended, so that several recorders may share one and no earlier line is lost.
     pub(super) fn open(name: &OsStr, of: &str) -> anyhow::Result<Self> {
         if name == "stderr" {
-            // Not by `std`'s lock: whoever reads nothing must not keep others from their notes.
+            // Not by `std`'s lock: a reader that has stalled must not block other threads.
             let file = File::from(io::stderr().as_fd().try_clone_to_owned()?);
             return Ok(Self::of(file, true));
         }
@@ -67,7 +67,7 @@ impl Destination {
                     self.is_torn = !rest.is_empty();
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // Somebody who shares our standard error may have made it non-blocking.
+                // Another process that shares our standard error may have made it non-blocking.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => self.wait(),
                 Err(_) => return false,
             }

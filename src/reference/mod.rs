@@ -1,7 +1,7 @@
 //! The pages of docs/reference, made of the tables that the program works by.
 //!
 //! A test fails when a page is not what its table says; `TAPEWRIGHT_BLESS=1 cargo test -p tapewright-commands
-//! reference` writes them anew. Nothing of this is in the program that is shipped.
+//! reference` writes them again. Nothing of this is in the shipped program.
 
 mod commands;
 mod formats;

@@ -127,7 +127,7 @@ fn name_of(files: &[String], part: usize) -> String {
     files.get(part).cloned().unwrap_or_default()
 }
 
-/// What models asked for, when they did, and what nobody asked for.
+/// The tool uses of models, and calls that no model asked for.
 pub(super) fn tools(tools: &Tools, out: &mut Page) {
     let asked = tools.asked.len() as u64;
     if asked > 0 {

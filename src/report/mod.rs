@@ -150,8 +150,8 @@ pub(crate) fn stdout() -> io::StdoutLock<'static> {
     io::stdout().lock()
 }
 
-/// Writes a longer text beside the result, on standard error. Whoever has closed it does
-/// not want to know.
+/// Writes a longer text beside the result, on standard error. It does not matter if that
+/// is closed.
 pub(crate) fn err(text: &str) {
     io::stderr().lock().write_all(text.as_bytes()).ok();
 }

@@ -68,7 +68,7 @@ pub(crate) enum Status {
 /// One thing that is wrong with a row.
 #[derive(Debug)]
 pub(crate) struct Problem {
-    /// How loud an annotation it is; `None` for one that is nobody's failure.
+    /// The level of its annotation; `None` if it is not a failure.
     pub(crate) level: Option<Level>,
     /// It, in a line.
     pub(crate) headline: String,
@@ -155,7 +155,7 @@ impl Row {
 }
 
 impl Status {
-    /// Whether somebody should look at it.
+    /// Whether it needs attention.
     pub(crate) fn is_told(self) -> bool {
         !matches!(self, Self::Flaky | Self::Pass | Self::Skipped)
     }

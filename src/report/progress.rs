@@ -78,7 +78,7 @@ impl Drop for Progress {
     }
 }
 
-/// Writes over the line. Whoever has no terminal any more has no use for it.
+/// Overwrites the line. It does not matter if the terminal is gone.
 fn write(line: &str) {
     write!(io::stderr(), "\r\u{1b}[K{line}").ok();
 }
@@ -96,7 +96,7 @@ pub(crate) struct Reading {
 const CALLS: u64 = 1024;
 
 impl Reading {
-    /// Of one file; `None` if its length is unknown, or if nobody would see it.
+    /// Of one file; `None` if its length is unknown, or without a terminal.
     pub(crate) fn of(file: &File, name: &str) -> Option<Self> {
         Self::of_all(vec![file.try_clone().ok()?], name)
     }
@@ -150,7 +150,7 @@ impl Elapsed {
         let (shared, name) = (Arc::clone(&over), safe(name));
         let draw = move || shared.draw(&name);
         let drawing = is_shown().then(|| thread::Builder::new().name("progress".to_owned()));
-        // Without a thread nobody sees how long it takes, and nothing else is missing.
+        // Without a thread there is no progress line, and nothing else is missing.
         let drawing = drawing.and_then(|thread| thread.spawn(draw).ok());
         Self { over, drawing }
     }

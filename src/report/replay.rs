@@ -5,7 +5,7 @@ use tapewright_replay::{Difference, Miss, Report};
 
 use super::{note, safe};
 
-/// How many recordings that nobody asked for are named.
+/// Limit of unused recordings that are listed.
 const NAMED: usize = 20;
 
 /// Tells of a request that no recording answers.

@@ -6,7 +6,7 @@ use crate::command::wrap::ClientFile;
 use crate::exit::Exit;
 use crate::report::safe;
 
-/// What became of one server.
+/// The outcome for one server.
 pub(crate) struct ServerOutcome {
     line: String,
     below: Vec<String>,

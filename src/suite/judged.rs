@@ -89,7 +89,7 @@ pub(super) fn injected(
         redacted: false,
     };
     let world = world(case, test, shared);
-    // Whoever injects an error expects one.
+    // An injected error is expected.
     let outcome = test.expectation.judge_assertions(&answer, &world);
     let mut row = row(number, case, Status::Pass);
     settle(&mut row, case, &outcome);

@@ -30,7 +30,7 @@ pub(super) struct Program<'a> {
     pub(super) time: Duration,
     /// How many bytes it may write.
     pub(super) most: usize,
-    /// Set when somebody wants us to end.
+    /// Set when we are asked to end.
     pub(super) stop: Option<&'a AtomicBool>,
 }
 

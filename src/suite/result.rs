@@ -77,7 +77,7 @@ pub(crate) struct Judgement {
     /// By which matcher or metric they were asked.
     pub(crate) by: &'static str,
     pub(crate) opinion: Opinion,
-    /// What was recorded, where they were asked anew and it is otherwise.
+    /// The recorded opinion, if they were asked again and it differs.
     pub(crate) was: Option<Opinion>,
 }
 

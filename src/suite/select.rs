@@ -140,7 +140,7 @@ impl Selection {
 }
 
 impl Selection {
-    /// What somebody may have meant by a name that no case has: ``did you mean `x`?``.
+    /// A suggestion for an unknown name: ``did you mean `x`?``.
     pub(crate) fn near(&self, cases: &[Case]) -> Option<String> {
         let tags = || cases.iter().flat_map(|case| &case.tags).map(String::as_str);
         let names = || cases.iter().map(|case| case.name.as_str());

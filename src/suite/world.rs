@@ -33,7 +33,7 @@ pub(crate) struct Snapshots {
 #[derive(Debug)]
 pub(crate) struct SuiteWorld {
     snapshots: Snapshots,
-    /// Who judges; nobody where nothing may be asked.
+    /// The judges; none if no model may be asked.
     pub(crate) judges: Option<Arc<Judges>>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct TestWorld {
 
 impl SuiteWorld {
     /// The snapshots beside a suite, and no judges. With `update` every one that is used is
-    /// recorded anew. Where they are `frozen`, what a suite says about that does not count.
+    /// recorded again. If they are `frozen`, the suite's setting for that does not count.
     pub(crate) fn beside(suite: &Path, update: bool, frozen: bool, rules: Arc<Rules>) -> Self {
         Self {
             snapshots: Snapshots::beside(suite, update, frozen, rules),

@@ -28,7 +28,7 @@ pub(crate) enum OutsideRequest {
     Switch(Fault),
     /// The terminal takes this text to where it is pasted from.
     Copy(String),
-    /// The terminal is given back until somebody wants to go on.
+    /// The terminal is given back until a key is pressed.
     Suspend,
 }
 

@@ -1,8 +1,8 @@
 //! A list with a cursor: what moves it, and what must not.
 //!
 //! The law of focus: what comes at the end of a list moves neither the cursor nor what is seen,
-//! unless the cursor stands on the last row and the list follows. Whoever moves up has stopped
-//! following, and whoever goes to the end follows again.
+//! unless the cursor stands on the last row and the list follows. Moving up stops
+//! following, and going to the end starts it again.
 
 /// Where the cursor is and what is seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

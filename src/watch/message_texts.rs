@@ -1,11 +1,11 @@
-//! What was said, read from the recording when somebody looks at it.
+//! The messages of an exchange, read from the recording when it is opened.
 
-/// What was said in an exchange, or by one event.
+/// The messages of an exchange or event, as text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MessageTexts {
-    /// Each text in its order.
+    /// The texts, in order.
     pub(crate) all: Vec<MessageText>,
-    /// Why it cannot be shown.
+    /// Why they cannot be shown.
     pub(crate) problem: Option<String>,
 }
 

@@ -7,8 +7,8 @@
 //!
 //! # Bounded memory
 //!
-//! A line takes some hundred bytes and no text of a peer beyond a few words; what was said is read
-//! from the recording again when somebody looks at it. Of more than a million and a half lines the
+//! A line takes some hundred bytes and no text of a peer beyond a few words; messages are read
+//! from the recording again when they are shown. Of more than a million and a half lines the
 //! oldest are forgotten.
 
 mod act;

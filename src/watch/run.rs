@@ -61,7 +61,7 @@ const FRAME: Duration = Duration::from_millis(50);
 /// From one digit of a clock to the next.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Watches until somebody has seen enough.
+/// Watches until the user quits.
 pub(crate) fn run(watching: Watching) -> anyhow::Result<Exit> {
     let mut terminal = Terminal::take()?;
     let (columns, rows) = terminal.size();
@@ -107,7 +107,7 @@ impl Outside {
         let told = send.clone();
         thread("signals", move || {
             for signal in signals.forever() {
-                // At once, and whoever is stuck cannot draw over it.
+                // At once, so that a stuck thread cannot draw over it.
                 if told.send(Input::Signal(signal)).is_err() {
                     return;
                 }
@@ -175,7 +175,7 @@ struct Loop {
 enum Next {
     // What was told is drawn when its turn comes, what was typed at once.
     Drawn { at_once: bool },
-    // Until somebody wants to go on.
+    // Until a key is pressed.
     Suspended,
     Over(Option<i32>),
 }
@@ -276,7 +276,7 @@ impl Loop {
         })
     }
 
-    /// Whether faults may have acted, while somebody looks at them.
+    /// Whether faults may have acted, while they are shown.
     fn asks(&self, told: &SourceUpdate) -> bool {
         let is_seen = self.state.panel == super::Panel::Faults && self.state.faults.has_control;
         let is_news = matches!(told, SourceUpdate::Changes(..) | SourceUpdate::Part(_));

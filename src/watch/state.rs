@@ -66,10 +66,10 @@ pub(crate) enum Panel {
     Tools,
 }
 
-/// What a source tells.
+/// An update from a source.
 #[derive(Debug)]
 pub(crate) enum SourceUpdate {
-    /// A tape is there, under the next number.
+    /// A new tape, under the next number.
     Part(Box<Part>),
     /// A file that cannot be read: which, and why.
     Missing(String),

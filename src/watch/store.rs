@@ -35,7 +35,7 @@ pub(crate) struct Store {
     pub(crate) hang_after_us: u64,
 }
 
-/// What a judge found.
+/// A finding of a judge.
 #[derive(Debug)]
 pub(crate) struct Found {
     /// On which tape.

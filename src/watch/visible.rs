@@ -21,7 +21,7 @@ pub(crate) struct VisibleLines {
     pub(crate) filter: Filter,
     /// The only session that is wanted, with its tape.
     pub(crate) only: Option<(u16, u32)>,
-    /// The lines that somebody has marked.
+    /// The marked lines.
     marks: BTreeSet<u64>,
     /// Whether only those are wanted.
     pub(crate) only_marked: bool,

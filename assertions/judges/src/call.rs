@@ -108,7 +108,7 @@ pub enum Reply {
         /// It was said earlier, and comes from a recording.
         replayed: bool,
     },
-    /// Nobody can be asked, and why: a key is not set, or there is nothing to judge.
+    /// No judge can be asked, and why: a key is not set, or there is nothing to judge.
     Deferred(String),
     /// The judge failed, and why: its provider, a cap on cost, a recording of something else.
     Failed(String),

@@ -42,7 +42,7 @@ pub enum Outcome {
     Fail,
     /// It was judged, and nothing is decided.
     Undecided,
-    /// Nobody could be asked: no key is set.
+    /// No judge could be asked: no key is set.
     Deferred,
     /// The judge failed, which says nothing about what is judged.
     Error,

@@ -1,6 +1,6 @@
 //! What a judge is asked, in words.
 //!
-//! What is judged was written by whoever is under test, and may try to judge itself. It
+//! The judged text comes from the system under test, which may try to judge itself. It
 //! stands between two markers that it cannot hold, and the instructions say that nothing
 //! there instructs.
 
@@ -9,8 +9,8 @@ use tapewright_models::conversation::{Block, Message, Request, Role};
 
 use crate::call::{Call, Subject};
 
-/// The version of these words. It is part of what a recorded answer belongs to: whoever
-/// changes a word that a judge reads raises it.
+/// The version of these words. It is part of the key of a recorded answer: a
+/// change of a word that a judge reads raises it.
 pub const VERSION: u32 = 1;
 
 /// How many tokens an answer may have: a verdict is short, and some models think first.

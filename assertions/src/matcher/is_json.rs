@@ -37,7 +37,7 @@ impl Matcher for IsJson {
             Some(other) => return no_string("is-json", other),
         };
         match (Json::read(text.as_bytes()), &self.0) {
-            // JSON it may well be: nobody knows.
+            // It may be JSON, which is unknown.
             (Err(error @ ReadError::TooDeep), _) => {
                 Judged::unknown(format!("the text cannot be judged: {error}"))
             }

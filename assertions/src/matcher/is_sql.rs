@@ -43,7 +43,7 @@ impl Matcher for IsSql {
                 Judged::fails(Failure::note("is-sql", "no SQL statement found"))
             }
             Ok(_) => Judged::Holds,
-            // SQL it may well be: nobody knows.
+            // It may be SQL, which is unknown.
             Err(ParserError::RecursionLimitExceeded) => Judged::unknown(format!(
                 "`is-sql` reads at most {DEPTH} levels, and the text has more"
             )),

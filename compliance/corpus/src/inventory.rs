@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 
-/// What a server says it has.
+/// The tools, resources and prompts that a server lists.
 #[derive(Clone, Debug, Default)]
 pub struct ServerInventory {
     /// The capabilities that it declared, once it did.
@@ -19,14 +19,14 @@ pub struct ServerInventory {
     pub prompts: List,
     /// Cursors that it gave.
     pub cursors: BTreeSet<String>,
-    /// What nobody declares, and HTTP shows.
+    /// Features that are not declared, but show over HTTP.
     pub shown: HttpFacts,
 }
 
 /// What a server on HTTP shows.
 #[derive(Clone, Debug, Default)]
 pub struct HttpFacts {
-    /// It refuses whoever proves nothing, with status 401.
+    /// It refuses requests without credentials, with status 401.
     pub authorization: bool,
     /// It issues session ids.
     pub sessions: bool,

@@ -1,6 +1,6 @@
 //! Rewriting suites and cassettes for 2026-07-28: the code of a missing resource, and nothing else.
 //!
-//! The text is never written anew. Bytes are put in the place of others, so that order, comments, spaces and the last
+//! The text is never rewritten as a whole. Bytes are replaced, so that order, comments, spaces and the last
 //! line end stay as they are.
 
 use tapewright_config::migrate::dependent;

@@ -26,11 +26,11 @@ pub struct Observation {
     pub framing: Option<Framing>,
     /// What came of a cancellation, where one was sent.
     pub cancelled: Option<Cancelled>,
-    /// Something is missing that may have been an answer, or somebody tampered with it.
+    /// A possible answer is missing, or it was tampered with.
     pub gap: bool,
     /// The answer is of a recorder of ours that stands between, and not of the server.
     pub in_place: bool,
-    /// A thing of the server, chosen by its own lists, was asked: an error may be the fault of whoever chose.
+    /// A thing of the server, chosen from its own lists, was requested: an error may be the fault of that choice.
     pub chosen: bool,
 }
 
@@ -106,7 +106,7 @@ pub struct Framing {
 pub struct Cancelled {
     /// The request was answered all the same, which is a race that the specification allows.
     pub answered: bool,
-    /// The server answered the next request; `None` when nobody asked it anything after it.
+    /// The server answered the next request; `None` if there was none.
     pub goes_on: Option<bool>,
 }
 

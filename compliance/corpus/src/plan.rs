@@ -148,7 +148,7 @@ pub struct Facts {
     pub transports: Vec<Applies>,
     /// What the server says it has.
     pub known: ServerInventory,
-    /// Capabilities that somebody named in the server's place.
+    /// Capabilities that were given in the server's place.
     pub named: Option<Vec<String>>,
 }
 

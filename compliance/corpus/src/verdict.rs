@@ -13,7 +13,7 @@ pub enum Verdict {
     Pass,
     /// It does not.
     Fail(Box<Failure>),
-    /// Nobody can tell.
+    /// It is unknown.
     Untested(Untested),
 }
 
@@ -190,7 +190,7 @@ pub enum FailureReason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShortValue(pub String);
 
-/// Why nobody can tell whether an assertion holds.
+/// Why it is unknown whether an assertion holds.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Untested {
@@ -241,7 +241,7 @@ pub enum Untested {
     /// The time for the run was over.
     #[error("the time limit of the run was reached")]
     OutOfTime,
-    /// There is no answer in the evidence, and nobody can tell whether there would have been one.
+    /// There is no answer in the evidence, and it is unknown whether there would have been one.
     #[error("the request was sent without waiting for the answer")]
     NotAwaited,
     /// The answer is not the server's.
@@ -253,7 +253,7 @@ pub enum Untested {
     /// The answer does not tell.
     #[error("{0}")]
     Inconclusive(String),
-    /// The server says that nobody may ask.
+    /// The server refuses requests.
     #[error("the server demands authorization (HTTP status {0})")]
     Unauthorized(u16),
 }

@@ -54,7 +54,7 @@ impl Checker {
         }
     }
 
-    /// Takes the next message, whose event nobody has numbered yet.
+    /// Takes the next message, whose event has no number yet.
     pub(crate) fn see(&mut self, seen: &Seen<'_>) {
         match &seen.event.body {
             EventBody::Message {
@@ -246,7 +246,7 @@ impl Checker {
         }
     }
 
-    /// Forgets how the invariants fared in a session, when nobody will ask for it.
+    /// Drops the verdicts on a session if they will not be read.
     fn forget(&mut self, key: SessionKey) {
         if self.forgetting && key != SessionKey(0) {
             self.results.remove(&key);

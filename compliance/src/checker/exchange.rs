@@ -45,7 +45,7 @@ impl Checker {
     /// A client's exchange begins.
     pub(super) fn open(&mut self, conduit: ConduitId, connection: u64) {
         if self.conduits.len() >= CONDUITS {
-            // The oldest has the smallest number; nobody waits for it any more.
+            // The oldest has the smallest number; it is no longer waited for.
             if let Some(oldest) = self.conduits.keys().min().copied() {
                 self.conduits.remove(&oldest);
             }

@@ -59,7 +59,7 @@ pub struct Checker {
     // The number of the last event, where they are numbered, and how many were left out.
     last_seq: u64,
     missing: u64,
-    // Nobody asks for verdicts at the end.
+    // Verdicts at the end are not wanted.
     forgetting: bool,
     // What comes belongs to no session, although the file does not tell of exchanges.
     sessionless: bool,

@@ -1,4 +1,4 @@
-//! Nobody asks for what the other side did not declare.
+//! A peer only uses what the other side declared.
 
 use super::prelude::*;
 use crate::session::capabilities::{Capabilities, Capability, needed};

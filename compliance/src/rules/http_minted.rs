@@ -1,4 +1,4 @@
-//! Session ids that nobody issued.
+//! Session ids that were never issued.
 
 use super::prelude::*;
 use crate::http::HttpCase;

@@ -239,7 +239,7 @@ pub(crate) static ALL_ANSWERED: Invariant = Invariant {
 
 fn all_answered(closing: &Closing<'_>, out: &mut Out<'_>) {
     let session = closing.session;
-    // A document does not tell how its session ended, and whoever wrote one by hand may
+    // A document does not say how its session ended, and one written by hand may
     // have left answers out.
     if session.sort == SessionKind::Document {
         for way in [Direction::ToServer, Direction::ToClient] {
@@ -272,7 +272,7 @@ fn all_answered(closing: &Closing<'_>, out: &mut Out<'_>) {
             if asked.cancelled.is_some() || lasts || unanswerable {
                 continue;
             }
-            // Whoever waits for an answer that the other side owes cannot give its own.
+            // A side that waits for an answer of the other cannot give its own.
             if waits_itself(session.requests(way.opposite()), asked) {
                 out.doubt(Doubt::Unseen);
                 continue;

@@ -15,7 +15,7 @@ pub(crate) static CONFORMS: Invariant = Invariant {
     who: Responsible::Server,
     basis: Basis::Session,
     source: "server/tools §Output Schema (2025-06-18)",
-    why: "Whoever wrote code against the schema relies on it. Errors, and results that are only a step on the way, are \
+    why: "Code that was written against the schema relies on it. Errors, and results that are only a step on the way, are \
           left out. Schemas are of the dialect that `$schema` names, or of 2020-12; references to other documents are \
           never fetched.",
     holds: r#"

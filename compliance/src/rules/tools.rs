@@ -220,7 +220,7 @@ fn schemas(case: &Case<'_>, out: &mut Out<'_>) {
         let object = schema.get("type").is_some_and(|kind| kind.is("object"));
         schema.is_object() && (object || !typed)
     };
-    // Before, a tool has no such member, and what stands under its name is nobody's business.
+    // In earlier revisions a tool has no such member, and its value is not judged.
     let has_output = Revisions::FROM_R3.covers(case.message.revisions);
     let (mut number, mut found) = (0_usize, None);
     tools.elements(|tool| {

@@ -395,7 +395,7 @@ impl Session {
         }
     }
 
-    /// We answered in a peer's place: whoever asked may act on it, and what the peer itself
+    /// We answered in a peer's place: the requester may act on it, and what the peer itself
     /// says, or never says, about that request is no fault of its own.
     pub(crate) fn answered_by_us(&mut self, event: &Event, message: &Message<'_>) {
         let (dir, way) = (event.dir, event.dir.opposite());

@@ -39,7 +39,7 @@ pub(crate) enum Progress {
     Other(f64),
 }
 
-/// What is known of a token.
+/// The state of a progress token.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TokenState {
     Active(Token),

@@ -10,7 +10,7 @@ use crate::refusal::RefusalReason;
 use crate::shape::Command;
 use tapewright_schemas::order::Order as _;
 
-/// The members whose values are shown to nobody, in any client.
+/// The members whose values are never shown, in any client.
 const HIDDEN: &[&str] = &[
     "env",
     "envs",
@@ -140,7 +140,7 @@ impl<'t> Document<'t> {
         servers.collect()
     }
 
-    /// The ranges of values that are shown to nobody: environments and headers.
+    /// The ranges of values that are never shown: environments and headers.
     #[must_use]
     pub fn hidden(&self) -> Vec<Range<usize>> {
         let mut found = Vec::new();

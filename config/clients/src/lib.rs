@@ -3,7 +3,7 @@
 //!
 //! [`CLIENTS`] is one table of clients. [`Document::read`] reads a file of one of them,
 //! [`Document::wrap`] and [`Document::unwrap`] say which byte ranges change, and nothing else
-//! of a file ever does: nothing is serialized anew. What cannot be changed in this way is
+//! of a file ever does: nothing is serialized again. What cannot be changed in this way is
 //! refused with the change to make by hand.
 //!
 //! The package is pure: texts, folders and environment are arguments.

@@ -22,7 +22,7 @@ impl Document<'_> {
     /// # Errors
     ///
     /// [`RefusalReason::Edited`] when what wrapping wrote was changed since; what stands elsewhere in the
-    /// file may have changed. A client may also have laid out JSON anew.
+    /// file may have changed. A client may also have reformatted the JSON.
     pub fn unwrap(&self, kept: &OriginalEntry) -> Result<Restored, RefusalReason> {
         let entry = self.entry(&kept.name)?;
         let mut edits = Vec::new();
@@ -73,7 +73,7 @@ impl Document<'_> {
         each.collect()
     }
 
-    /// Whether a range holds nothing but these members, with white space of somebody else's.
+    /// Whether a range holds nothing but these members, with any white space.
     fn is_laid_out_anew(&self, members: &[&Member], range: &Range<usize>) -> bool {
         if self.format != Format::Json {
             return false;

@@ -12,7 +12,7 @@ use crate::yaml::{Kind, Node};
 /// The most files that one suite may consist of.
 const MAX_FILES: usize = 256;
 
-/// What is known on the way down.
+/// The state of loading imports.
 struct ImportState {
     /// The folder of the suite, without links; no import may lead out of it.
     folder: Option<PathBuf>,

@@ -74,7 +74,7 @@ impl OversizedMessage {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     /// Whole lines, delimiters included. A large block of them leaves the buffer, which
-    /// then begins anew with what follows them; `old` is what it held.
+    /// then starts again with what follows them; `old` is what it held.
     Lines { lines: Bytes, old: Option<Bytes> },
     /// The end of a message longer than the limit, with its bytes that were still in the
     /// buffer.

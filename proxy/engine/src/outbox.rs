@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(5);
 /// What one direction holds back, in two ways: until a ticket is over, and behind steps that
 /// are carried out one after the other.
 ///
-/// Whoever drives it says what comes ([`take`](Self::take)), lets time pass
+/// The driver reports what comes ([`take`](Self::take)), lets time pass
 /// ([`turn`](Self::turn)), and then hands out what is to be told ([`told`](Self::told)) and
 /// what leaves ([`front`](Self::front)).
 #[derive(Debug, Default)]
@@ -393,7 +393,7 @@ impl Outbox {
         self.weight = 0;
     }
 
-    /// Gives everything up: there is nobody to read it.
+    /// Gives everything up: it has no reader.
     pub(crate) fn clear<H: Holds>(&mut self, holds: &H) {
         for held in self.timed.values().chain(self.lasting.values()) {
             holds.give_back(held.ticket);

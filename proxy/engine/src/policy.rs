@@ -180,14 +180,14 @@ impl Step {
     }
 }
 
-/// What is done beside the direction of a message.
+/// An action of a fault that is not a message on the lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SideAction {
-    /// The client gets the answer to its request in a way that no line can tell.
+    /// The client gets the answer in a way that a line cannot express.
     Answer {
         /// The answer, without the end of its line.
         line: Bytes,
-        /// How it is given.
+        /// How it is delivered.
         given: Delivery,
     },
     /// The server's process ends with this status.

@@ -28,14 +28,14 @@ pub(super) struct Follower {
 const TURN: usize = 512;
 /// How many tapes are open at once; more of them wait until others are over.
 const OPEN: usize = 256;
-/// How long is waited between two looks at what grows, at most: nobody looks at what is made of it sooner.
+/// Longest time between two reads of a growing tape; the results are not read more often.
 const PACE: Duration = Duration::from_secs(1);
 /// After what time without news exchanges are told whose answer nothing has followed.
 const QUIET: Duration = Duration::from_secs(2);
 /// After what further time sessions that have ended are told of.
 const STILL: Duration = Duration::from_secs(15);
 
-/// How long is waited before each of the looks that are taken where nothing comes; then nobody is woken any more.
+/// Pauses between reads while nothing arrives; after the last, the thread sleeps until it is woken.
 const QUIETER: &[Duration] = &[QUIET, STILL];
 
 impl Follower {

@@ -89,7 +89,7 @@ impl Tape {
         read
     }
 
-    /// Everything that was there at this time was read: where nobody writes it any more, that is its end.
+    /// Everything up to this time was read; without a writer, that is the end of the tape.
     pub(super) fn rest(&mut self, now: SystemTime) {
         if self.is_over {
             return;
@@ -117,7 +117,7 @@ impl Tape {
         }
     }
 
-    /// Whether somebody still writes it.
+    /// Whether it is still being written.
     fn is_written(&self) -> bool {
         is_held(&self.file)
     }

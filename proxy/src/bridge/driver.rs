@@ -30,7 +30,7 @@ pub(crate) enum StopMode {
 const ACCEPTED: Duration = Duration::from_secs(5);
 /// How long a cancellation waits for the head of the answer to its request, which proves that
 /// the server has the request. A server that answers with plain JSON sends its head with the
-/// answer, and nobody may wait for that.
+/// answer, and that must not be waited for.
 const REACHED: Duration = Duration::from_millis(200);
 /// How long the first stream of a session is waited for, so that the server can speak
 /// before it is asked.
@@ -38,7 +38,7 @@ const LISTENING: Duration = Duration::from_millis(500);
 /// How long the server may take to be told that the session is over, after the client has
 /// left in peace. Within the time that the recorder gives a child process.
 const GOODBYE: Duration = Duration::from_millis(800);
-/// The same, when somebody waits with SIGKILL.
+/// The same, if the parent may send SIGKILL.
 const QUICK_GOODBYE: Duration = Duration::from_millis(300);
 
 /// Carries one session from its first line to its end.
@@ -56,7 +56,7 @@ pub(crate) async fn run(
     };
     let session = async {
         let goodbye = tokio::select! {
-            // The sender outlives us; should it not, there is nobody to wait for.
+            // The sender outlives us; if it does not, there is nothing to wait for.
             _ = urge.wait_for(|urge| *urge >= StopMode::End) => QUICK_GOODBYE,
             () = driver.carry(&lines) => GOODBYE,
             () = shared.out.closed() => QUICK_GOODBYE,
@@ -87,7 +87,7 @@ struct UnderWay {
     is_accepted: Option<Opened>,
 }
 
-/// Where somebody waits for a gate, which opens by being dropped.
+/// The waiting side of a gate, which opens when it is dropped.
 type Opened = oneshot::Receiver<()>;
 
 impl Driver {

@@ -39,7 +39,7 @@ const NO_ANSWER: &str = "the server closed the stream before it answered";
 impl Shared {
     /// Carries out one POST to its end.
     pub(crate) async fn post(&self, post: Post, mut gates: Gates) -> Result<Posted, Gone> {
-        // A notification has nobody to wait for but us.
+        // Only we wait for a notification to be sent.
         let busy = self.busy();
         let asked = self.ask(Ask {
             method: Method::POST,

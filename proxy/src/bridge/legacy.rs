@@ -98,7 +98,7 @@ async fn endpoint(events: &mut Events) -> Option<String> {
 }
 
 /// Where messages go: a server may not send its client's messages, and what stands in
-/// their heads, to somebody else.
+/// their heads, to another host.
 fn same_origin(base: &OriginUrl, reference: &str) -> Option<OriginUrl> {
     target::resolve(base, reference).filter(|endpoint| endpoint.is_same_origin(base))
 }

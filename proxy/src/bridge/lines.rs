@@ -58,7 +58,7 @@ impl LineSink {
 impl Drop for LineSink {
     fn drop(&mut self) {
         if !self.partial.is_empty() {
-            // Nobody is left to be told.
+            // No receiver is left.
             drop(self.push());
         }
         self.line_queue.finish();

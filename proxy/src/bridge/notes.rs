@@ -62,7 +62,7 @@ impl Notes {
         target: &str,
         fields: &HeaderMap,
     ) -> Noted {
-        // Nobody makes as many as there are numbers.
+        // The numbers do not run out.
         let before = self.conduits.fetch_add(1, Ordering::Relaxed);
         let noted = Noted(Arc::new(Inner {
             notes: Arc::clone(self),

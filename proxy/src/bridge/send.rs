@@ -143,7 +143,7 @@ impl Shared {
     }
 }
 
-/// Notes what came of a request. The answer carries its notes to whoever reads its body.
+/// Notes the outcome of a request. The answer carries the notes to the reader of its body.
 fn note(noted: Option<Noted>, sent: Result<Answer, SendError>) -> Result<Answer, SendError> {
     let Some(noted) = noted else { return sent };
     match sent {

@@ -45,8 +45,8 @@ pub enum Revision {
 pub struct Greeting {
     /// The era of the conversation.
     pub era: Era,
-    /// The revision that is spoken: the server's choice, or the client's where nobody asks
-    /// the server.
+    /// The revision in use: the server's choice, or the client's if the
+    /// server is not asked.
     pub revision: String,
     /// The server's answer: of `initialize`, of `server/discover`, or none.
     pub reply: Option<Reply>,

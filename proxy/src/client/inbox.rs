@@ -16,7 +16,7 @@ use crate::clock::Clock;
 /// larger when nothing else waits.
 const CAPACITY: usize = 4 << 20;
 
-/// How often whoever waits looks whether it should stop.
+/// How often a waiting thread checks whether it should stop.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// What the threads of a link tell the client.
@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(100);
 pub(super) struct Inbox {
     shared: Arc<Shared>,
     pub(super) limit_bytes: usize,
-    // Nobody wants to wait any more.
+    // Waiting was called off.
     stop: Option<Arc<AtomicBool>>,
 }
 
@@ -47,7 +47,7 @@ struct State {
     exit: Option<Exit>,
     log: Tail,
     log_ended: bool,
-    // Nobody takes any more: what comes is thrown away.
+    // The receiver is gone: lines are dropped.
     closed: bool,
 }
 
@@ -117,7 +117,7 @@ impl Inbox {
         }
     }
 
-    /// Adds a line; waits for room. False when nobody takes any more.
+    /// Adds a line; waits for room. False if the receiver is gone.
     pub(super) fn push(&self, passed: Passed) -> bool {
         let mut state = self.lock();
         let full = |state: &State| {
@@ -169,7 +169,7 @@ impl Inbox {
         self.change(|state| state.log_ended = true);
     }
 
-    /// Nobody takes any more.
+    /// The receiver is gone.
     pub(super) fn close(&self) {
         self.change(|state| {
             state.closed = true;
@@ -182,8 +182,8 @@ impl Inbox {
         self.lock().closed
     }
 
-    /// Nobody takes any more, and the server has ended: what still holds its output open is
-    /// not it.
+    /// The receiver is gone, and the server has ended: if its output is still open,
+    /// another process holds it.
     pub(super) fn is_over(&self) -> bool {
         let state = self.lock();
         state.closed && state.exit.is_some()

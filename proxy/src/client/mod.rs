@@ -1,7 +1,7 @@
 //! An MCP client over any [`Upstream`]: a child process, an HTTP server behind a bridge, a
 //! recording.
 //!
-//! For whoever has to ask a server something and judge what it answers: `verify` and the
+//! For code that asks a server something and judges its answers: `verify` and the
 //! suites. Nothing that the server says is parsed into types, dropped or repaired; a
 //! [`Reply`] is the text of the envelope and all that came before it, each with its time.
 //!

@@ -19,7 +19,7 @@ pub struct Settings {
     /// How long the server may take to end once its input has ended; half of it again
     /// before it is killed.
     pub grace: Duration,
-    /// Once it is set, whoever waits for the server is told that its time is over.
+    /// Once it is set, everything that waits for the server ends with a timeout.
     pub stop: Option<Arc<AtomicBool>>,
 }
 

@@ -1,4 +1,4 @@
-//! Answers that a fault gives in another way than as a message on their stream.
+//! Answers that a fault delivers in another way than as a message on their stream.
 
 use bytes::Bytes;
 use tapewright_engine::policy::Delivery;
@@ -8,7 +8,7 @@ use super::route::Loss;
 use super::switchboard::{GENERAL, Switchboard};
 use crate::bridge::line::one_line;
 
-/// How a stream ends that does not come to its proper end.
+/// How a stream ends early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AbnormalEnd {
     /// The connection is cut, after these bytes of the answer; without them there is no

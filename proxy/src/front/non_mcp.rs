@@ -1,4 +1,4 @@
-//! What is asked of a front beside MCP, answered by whoever it was given.
+//! Requests to a front that are not MCP, answered by the handler that it was given.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -27,7 +27,7 @@ use super::shared::{Front, unavailable};
 use crate::http::body::{BodyError, Outbound};
 use crate::http::fields::to_vocabulary;
 
-/// Answers what is asked beside MCP.
+/// Answers requests that are not MCP.
 pub trait Answers: Send + Sync {
     /// What is answered to a request. Called on a thread that may work.
     fn answer(&self, request: &Request) -> Reply;
@@ -39,7 +39,7 @@ pub trait Answers: Send + Sync {
     }
 }
 
-/// Who answers what is asked beside MCP.
+/// The handler of requests that are not MCP.
 #[derive(Clone)]
 pub struct NonMcpHandler(pub Arc<dyn Answers>);
 
@@ -84,7 +84,7 @@ pub struct OtherResponse {
     pub parts: VecDeque<(Duration, Bytes)>,
     /// Whether the body breaks off behind the last part.
     pub breaks_off: bool,
-    /// Why it is ours and nobody's else, where it is.
+    /// Why we answer instead of the upstream, if we do.
     pub ours: Option<InPlace>,
 }
 
@@ -134,7 +134,7 @@ impl Front {
         }
     }
 
-    /// Whoever answers what is no MCP, where a request is none, and the request without its
+    /// The handler of a request that is not MCP, if it is one, and the request without its
     /// body.
     pub(crate) fn beside(&self, head: &Parts) -> Option<(NonMcpHandler, Request)> {
         let path = head.uri.path();
@@ -161,7 +161,7 @@ impl Front {
 }
 
 impl NonMcpHandler {
-    /// A refusal of ours in the form of whoever answers.
+    /// A refusal of ours in the form of the handler's answers.
     pub(crate) async fn refused(
         &self,
         request: &Request,
@@ -271,7 +271,7 @@ impl Body for Paced {
     }
 }
 
-/// What is said, on the tape.
+/// A response as it is put on the tape.
 struct TapedResponse {
     exchange: FrontExchange,
     // Cuts an event stream into its events.

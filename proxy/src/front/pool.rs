@@ -48,7 +48,7 @@ pub(crate) enum Choice<T> {
     Use(T),
     /// One that is to be started; room for it is kept until [`Pool::started`].
     Start,
-    /// Nobody, now.
+    /// No client at present.
     Nobody,
 }
 

@@ -18,7 +18,7 @@ pub struct FrontSettings {
     pub path: String,
     /// Who answers what is no MCP; without it nothing is there.
     pub beside: Option<NonMcpHandler>,
-    /// How long a session that nobody uses is kept.
+    /// How long an unused session is kept.
     pub idle: Duration,
     /// How many sessions may be open at once.
     pub sessions: usize,

@@ -254,7 +254,7 @@ impl Front {
         Err(unavailable(InPlaceCause::ShuttingDown, "shutting down"))
     }
 
-    /// Ends what nobody has used for a while.
+    /// Ends what has not been used for a while.
     pub(crate) fn expire(&self) {
         let now = self.starter.clock.elapsed();
         let busy = |child: &Arc<Child>| {

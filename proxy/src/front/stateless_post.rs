@@ -108,7 +108,7 @@ impl Front {
                 choice = pool.choose(who, load);
             }
             match choice {
-                // Opened under the lock, so that nobody else takes it.
+                // Opened under the lock, so that no other request takes it.
                 Choice::Use(child) => return open(child),
                 Choice::Start => {}
                 Choice::Nobody => {

@@ -33,7 +33,7 @@ pub(crate) struct Stream {
     pub(crate) quiet: bool,
     /// Its request wants log messages (2026-07-28).
     pub(crate) logs: bool,
-    /// Nobody can ever read it again.
+    /// It can never be read again.
     pub(crate) void: bool,
     /// Keys of the requests whose answers it owes, and the source text of their ids.
     pub(crate) owed: Vec<(IdKey, Vec<u8>)>,
@@ -105,7 +105,7 @@ impl Stream {
         own
     }
 
-    /// Whether somebody reads.
+    /// Whether it has a reader.
     pub(crate) fn is_read(&self) -> bool {
         self.reader.is_some()
     }
@@ -181,7 +181,7 @@ impl Stream {
     }
 
     /// Gives up the oldest event, unless a reader is still to hear it. Whether one was given
-    /// up, and whether nobody had heard it.
+    /// up, and whether it was undelivered.
     pub(crate) fn give_up_oldest(&mut self) -> Option<bool> {
         let heard = self.next > self.first;
         if !heard && self.is_read() {
@@ -192,7 +192,7 @@ impl Stream {
         Some(!heard)
     }
 
-    /// Gives up everything; how many events nobody had heard.
+    /// Gives up everything; returns how many events were undelivered.
     pub(crate) fn clear(&mut self) -> u64 {
         let unheard = self.first + self.log.len() as u64 - self.next;
         while self.pop().is_some() {}

@@ -53,7 +53,7 @@ pub(crate) struct Switchboard {
     pub(super) tokens: Outstanding<StreamId>,
     // Where the server's own requests went.
     pub(super) asked: Outstanding<StreamId>,
-    // Requests that nobody waits for any more: an answer may still come, and goes nowhere.
+    // Requests that were given up: an answer may still come, and is dropped.
     cancelled: HashSet<IdKey>,
     cancelled_order: VecDeque<IdKey>,
     pub(super) initialize: Option<IdKey>,
@@ -198,7 +198,7 @@ impl Switchboard {
     }
 
     /// The client sends something that is no request: a response lets the server's request
-    /// be forgotten, a cancellation ends the stream that nobody waits for any more.
+    /// be forgotten, a cancellation ends the stream of its request.
     pub(crate) fn observe(&mut self, body: &[u8]) {
         for_each_message(body, |message| match Envelope::parse(message).kind {
             Kind::Response { id, .. } => {
@@ -214,7 +214,7 @@ impl Switchboard {
         });
     }
 
-    /// Takes the general stream; `None` when somebody reads it already.
+    /// Takes the general stream; `None` if it already has a reader.
     pub(crate) fn open_general(&mut self) -> Option<Opened> {
         let general = self.streams.get(&GENERAL)?;
         if general.is_read() {
@@ -300,7 +300,7 @@ impl Switchboard {
             return cancelled;
         }
         if opened.stream != GENERAL && !stream.numbered {
-            // Nobody can name an event of it.
+            // Its events cannot be named by a client.
             stream.void = true;
             stream.clear();
         }
@@ -353,7 +353,7 @@ impl Switchboard {
         }
     }
 
-    /// A request has its answer, or nobody waits for it.
+    /// A request was answered or given up.
     pub(super) fn settle(&mut self, key: IdKey) {
         let Some(stream) = self.requests.take(key) else {
             return;
@@ -366,7 +366,7 @@ impl Switchboard {
         }
     }
 
-    /// Makes room: what was heard, and what nobody is there to hear, goes first. How many
+    /// Makes room: delivered events, and those without a reader, go first. How many
     /// unheard events were lost.
     pub(super) fn tidy(&mut self) -> u64 {
         let rests =

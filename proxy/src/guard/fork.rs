@@ -37,7 +37,7 @@ impl Forked {
             }
             fork::Fork::Parent(pid) => Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidData)?,
         };
-        // Both sides do it, so that it is done whoever comes first.
+        // Both sides do it, so that it is done in either order.
         setpgid(Some(pid), Some(pid)).ok();
         let guard = Self { pid, _pipe: held };
         if getpgid(Some(pid)) == Ok(pid) {

@@ -13,7 +13,7 @@
 //!
 //! That the guard leads the group has two merits. The child joins it in the same call
 //! that starts it, so that there is no instant in which it would be unguarded; and the
-//! number of the group cannot be used anew while the guard lives.
+//! number of the group cannot be reused while the guard lives.
 //!
 //! A process that leaves the group (`setsid`) has made itself a daemon on purpose; it
 //! would outlive the session without a recorder too, and is left alone.

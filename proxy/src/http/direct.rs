@@ -1,6 +1,6 @@
 //! One request to a server of MCP over HTTP as it stands, and everything that its answer shows.
 //!
-//! For whoever judges a server by heads and statuses, or sends it what no client sends. Nothing is repeated, followed or
+//! For code that judges a server by heads and statuses, or sends it what no client sends. Nothing is repeated, followed or
 //! mended.
 
 use std::sync::Arc;

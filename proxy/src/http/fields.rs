@@ -23,7 +23,7 @@ const ONE_HOP: &[&str] = &[
 ];
 
 /// Fields that `Connection` cannot take away: they are meant for the other end, and a
-/// sender must not name them there (RFC 9110 §7.6.1). Whoever does it all the same, by
+/// sender must not name them there (RFC 9110 §7.6.1). A sender that does, by
 /// mistake or to have us hide from the server what it decides by, gets them passed on, as
 /// they would be without us.
 const TO_THE_END: &[&str] = &[

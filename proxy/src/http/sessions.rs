@@ -284,7 +284,7 @@ mod tests {
             place(&sessions, &Method::GET, "/mcp", Some("abc")),
             SessionHint::Known(key)
         );
-        // One that nobody minted is in no session, and neither is one that is over.
+        // An id that was never minted is in no session, and neither is one that is over.
         let unknown = |id| {
             let post = place(&sessions, &Method::POST, "/mcp", Some(id));
             let get = place(&sessions, &Method::GET, "/mcp", Some(id));
@@ -297,7 +297,7 @@ mod tests {
         sessions.ended(key);
         unknown("abc");
         assert_eq!(sessions.joined("o", b"abc", true, Offset(2)), None);
-        // Unless the server mints it anew.
+        // Unless the server mints it again.
         let key = sessions.initialize("o").unwrap();
         assert!(sessions.named("o", b"abc", key, Offset(3)));
         let found = place(&sessions, &Method::POST, "/mcp", Some("abc"));

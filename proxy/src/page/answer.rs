@@ -330,7 +330,7 @@ fn query(parts: &Parts, name: &str) -> Option<String> {
         .map(|(_, value)| decoded(value))
 }
 
-/// A name for what a file holds: FNV-1a, which nobody has to trust.
+/// A name for the content of a file: FNV-1a, which is not relied on for security.
 fn tag(bytes: &[u8]) -> String {
     let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)

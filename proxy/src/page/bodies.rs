@@ -1,4 +1,4 @@
-//! What was said in one exchange: read from its tape when somebody asks.
+//! The messages of one exchange, read from its tape on request.
 
 use std::collections::BTreeSet;
 use std::io;

@@ -68,7 +68,7 @@ pub struct Feed {
     pub make: MakeFile,
     /// How many rows are kept.
     pub room: Room,
-    /// After what time a request hangs; 30 seconds where nobody says.
+    /// Time after which a request hangs; 30 seconds by default.
     pub long: Option<Offset>,
     /// Whether what was said is told.
     pub bodies: bool,
@@ -83,7 +83,7 @@ pub struct PageContent {
     pub(super) bodies: bool,
     pub(super) long: Option<Offset>,
     state: Mutex<State>,
-    // Where nobody looks, and where nothing grows, the reader waits for one of these.
+    // Without viewers, and while nothing grows, the reader waits for one of these.
     pub(super) wake: Condvar,
     pub(super) wakeup: Wakeup,
     pub(super) clock: Clock,
@@ -92,7 +92,7 @@ pub struct PageContent {
     drift: OnceLock<Arc<dyn Drift>>,
 }
 
-/// Somebody who looks.
+/// An open page.
 #[derive(Debug)]
 pub(super) struct Viewer(Arc<PageContent>);
 
@@ -103,13 +103,13 @@ impl Drop for Viewer {
     }
 }
 
-/// For how long it is read on after somebody has asked for something.
+/// How long reading goes on after a request.
 const LINGER: Offset = Offset(10_000_000);
 /// How many sessions, requests and hangs are told.
 const LISTED: usize = 500;
 
 impl PageContent {
-    /// Begins to show a source, as soon as somebody looks.
+    /// Shows a source, which is read once the page is opened.
     pub fn start(feed: Feed) -> io::Result<Arc<Self>> {
         Self::start_at(feed, Pace::default())
     }
@@ -143,24 +143,24 @@ impl PageContent {
         Ok(shown)
     }
 
-    /// Nobody will look any more.
+    /// There will be no more viewers.
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.wake();
     }
 
-    /// Somebody looks until what is returned is dropped.
+    /// Adds a viewer, until the returned value is dropped.
     pub(super) fn look(self: &Arc<Self>) -> Viewer {
         self.lock().looking += 1;
         self.wake();
         Viewer(Arc::clone(self))
     }
 
-    /// Somebody has asked for something.
+    /// A request arrived.
     pub(super) fn asked(&self) {
         let now = self.clock.now();
         let mut state = self.lock();
-        // Whoever asks again and again wakes nobody who is awake.
+        // Repeated requests do not wake a thread that is awake.
         let is_awake = state.looking > 0 || state.asked_until > now;
         state.asked_until = Offset(now.0 + LINGER.0);
         drop(state);
@@ -169,7 +169,7 @@ impl PageContent {
         }
     }
 
-    /// Somebody wants to see all there is, also what the recorder has to wait for.
+    /// A viewer wants everything, even if the recorder has to wait.
     pub(super) fn read_all(&self) {
         self.lock().reads_all = true;
         self.wake();

@@ -15,7 +15,7 @@ pub(crate) struct Growing {
     file: Arc<File>,
     // Where the next byte that is not in the buffer stands.
     at: u64,
-    // As long as it ever was: what is behind `held` is room, which is not made anew for each look.
+    // Never shrinks: the space behind `held` is reused by each read.
     buffer: Vec<u8>,
     held: usize,
     // From where on it was not handed out, and where its last whole line ends.

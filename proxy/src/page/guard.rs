@@ -2,7 +2,7 @@
 //!
 //! A page of another site can make its browser ask us for anything, and a name of another site
 //! can be made to point at this machine. So every request has to name us (`Host`), a request of
-//! a page has to come from our own (`Origin`, Fetch Metadata), and whoever wants more than the
+//! a page has to come from our own (`Origin`, Fetch Metadata), and a request for more than the
 //! files of the page, which hold no secrets, has to show the token of this run. The token stands
 //! in the fragment of the link, which browsers do not send; it is never a cookie, which a browser
 //! would send to every port of this machine.

@@ -113,7 +113,7 @@ fn linked(tape: &LinkedTape, links: PartLinks) -> io::Result<Vec<Entry>> {
                 take(&mut listing, &mut found);
             }
             Ok(None) if !matches!(reader.ending(), Some(Ending::Footer(_))) => reader.go_on(),
-            // Whoever reads it for its rows says why it goes no further.
+            // The reader of its rows reports why it goes no further.
             Ok(None) | Err(_) => break,
         }
     }

@@ -1,6 +1,6 @@
 //! A page in a browser that shows a recording while it is made, or one that is there.
 //!
-//! It is served at a port of this machine, to whoever has the token of this run: see `guard`.
+//! It is served on a port of this machine, to clients with the token of this run: see `guard`.
 //! What it shows is read from the tapes, which hold no secrets, on a thread of its own.
 
 mod answer;
@@ -62,7 +62,7 @@ pub trait Words: Debug + Send + Sync {
     }
 }
 
-/// What a replay was asked and could not answer, and what nobody has asked it for.
+/// Requests that a replay could not answer, and recorded ones that never came.
 pub trait Drift: Debug + Send + Sync {
     /// So far: `drift` `[{method, name, id, why, paths}]`, the last of them, `missed` how many
     /// there were, and `unused` `{count, of, first}`; values of messages only where `bodies` are
@@ -149,7 +149,7 @@ pub fn serve(
         .name("page".to_owned())
         .spawn(move || {
             runtime.block_on(listener.serve(page, phases));
-            // Whoever reads a tape for an answer holds up nothing.
+            // Reading a tape for an answer holds up nothing.
             runtime.shutdown_background();
         })?;
     Ok(Serving {

@@ -2,7 +2,7 @@
 //!
 //! Beside a recorder that records as fast as it can, whatever the reader takes is missing there.
 //! So it takes a small part then, and the page shows the newest rows; the rest is read once the
-//! recorder has time, or when somebody who looks asks for it.
+//! recorder has time, or when a viewer asks for it.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub(super) struct Pace {
     // How long the tapes that are written were at the last look at them.
     bytes: Option<(Offset, u64)>,
     is_busy: bool,
-    // Whether somebody has written while this thread was there, and whether that was told.
+    // Whether there was a writer since this thread started, and whether that was reported.
     has_writer: bool,
     has_stepped_back: bool,
 }

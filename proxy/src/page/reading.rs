@@ -1,8 +1,8 @@
-//! The thread that reads what is shown while somebody looks.
+//! The thread that reads tapes while a page is open.
 //!
 //! It reads tapes behind their writers, from then on at the lowest priority, and beside a busy
 //! recorder as little as [`Pace`] allows: the recorder does nothing for it and waits for nothing of
-//! it. A tape that nobody writes is read as everything else is.
+//! it. A finished tape is read like everything else.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -46,14 +46,14 @@ enum ReadOutcome {
 impl PageContent {
     pub(super) fn run(&self, source: Source, mut pace: Pace) {
         let (path, search) = self.begin(source);
-        // What grows is watched only while somebody looks and not much happens.
+        // Growing tapes are watched only while a page is open and little happens.
         let mut growth: Option<Growth> = None;
         let (mut is_due, mut settles) = (true, false);
         let mut linked = search
             .as_ref()
             .is_some_and(|search| search.several)
             .then(Linked::default);
-        while let Some((most, has_waited)) = self.somebody() {
+        while let Some((most, has_waited)) = self.viewer() {
             if has_waited {
                 (growth, is_due) = (None, true);
                 self.lock().reads_all = false;
@@ -64,7 +64,7 @@ impl PageContent {
             match self.read(&mut pace) {
                 ReadOutcome::Some => continue,
                 ReadOutcome::Enough => {
-                    // Also whoever writes pays for a watch.
+                    // A watch costs the writer as well.
                     (growth, is_due) = (None, true);
                     self.pause();
                     continue;
@@ -117,7 +117,7 @@ impl PageContent {
         if state.closed || state.reads_all {
             return;
         }
-        // Whoever wakes it early has a reason.
+        // An early wake-up has a reason.
         drop(
             self.wake
                 .wait_timeout(state, LOOK)
@@ -146,9 +146,9 @@ impl PageContent {
         search.is_none() && self.lock().tapes.iter().all(Tape::is_over)
     }
 
-    /// Waits until somebody looks: for how long they do so at least, where that is known, and
-    /// whether that was waited for. `None` when nobody will.
-    fn somebody(&self) -> Option<(Option<Duration>, bool)> {
+    /// Waits for a viewer: how long it stays at least, if that is known, and whether there was a
+    /// wait. `None` if there will be no more viewers.
+    fn viewer(&self) -> Option<(Option<Duration>, bool)> {
         let mut state = self.lock();
         let mut has_waited = false;
         while !state.closed {
@@ -262,7 +262,7 @@ impl PageContent {
         ReadOutcome::Enough
     }
 
-    /// How long the tapes are that somebody writes; `None` where nobody does.
+    /// Length of the tapes that are being written; `None` if there are none.
     fn written_bytes(&self) -> Option<u64> {
         let state = self.lock();
         let written = state.tapes.iter().filter_map(Tape::written_bytes);
@@ -300,7 +300,7 @@ impl PageContent {
             if let Some(tape) = state.tapes.get_mut(at) {
                 read += tape.read_on(turn, to)?;
             }
-            // Others want to know how it stands: whoever is told of the end finds all rows.
+            // Others wait for the state: a reader that is told of the end finds all rows.
             self.rows.flush()?;
             drop(state);
             state = self.lock();

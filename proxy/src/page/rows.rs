@@ -1,4 +1,4 @@
-//! The rows that were found so far, in files without names: whoever shows them reads at their
+//! The rows that were found so far, in files without names: code that shows them reads at its
 //! own pace, and none of them is held in memory.
 
 use std::collections::VecDeque;

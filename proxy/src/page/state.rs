@@ -17,11 +17,11 @@ use crate::clock::wall;
 /// What is shown, as far as it was read.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    // How many look, and until when it is read on for somebody who has asked.
+    // The number of viewers, and until when reading goes on after a request.
     pub(super) looking: usize,
     pub(super) asked_until: Offset,
     pub(super) closed: bool,
-    // Whether somebody wants all there is to be read, whatever the recorder does.
+    // Whether everything must be read, whatever the recorder does.
     pub(super) reads_all: bool,
     pub(super) tapes: Vec<Tape>,
     pub(super) known: HashSet<PathBuf>,

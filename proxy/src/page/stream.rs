@@ -19,7 +19,7 @@ use crate::http::body::events::{ALIVE, EventStream, Tells, alive};
 /// What is new, to one reader.
 pub(super) type Updates = EventStream<Reading>;
 
-/// How far somebody has read.
+/// How far a viewer has read.
 pub(super) struct Reading {
     knows: Arc<PageFacts>,
     // The number of the next row.
@@ -36,7 +36,7 @@ pub(super) struct Reading {
 /// How much is put into one frame, in bytes.
 const FRAME_BYTES: usize = 128 * 1024;
 /// How long is waited at least between two pieces, where there is not more than one of them has
-/// room for: nobody sees what comes in quicker succession.
+/// room for: faster changes cannot be seen.
 const PIECE: Duration = Duration::from_millis(100);
 
 /// What is new from a row on.

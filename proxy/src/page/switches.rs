@@ -40,7 +40,7 @@ impl Switches {
         }
     }
 
-    /// Calls this whenever a fault comes, changes or goes, whoever has done it.
+    /// Calls this whenever a fault is added, changed or removed, by anyone.
     pub(super) fn tell_of_changes(&self, tell: impl Fn() + Send + Sync + 'static) {
         self.fault_set.tell_of_changes(tell);
     }

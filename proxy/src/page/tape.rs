@@ -15,7 +15,7 @@ use super::linked::LinkedTape;
 use super::rows::RowWriter;
 use crate::record::is_held;
 
-/// A tape that is read while somebody looks.
+/// A tape that is read while a page is open.
 #[derive(Debug)]
 pub(super) struct Tape {
     /// What was recorded on it, and how.
@@ -167,7 +167,7 @@ impl Tape {
         let mut peek = Fold::peek();
         let mut last = self.newest.map_or(self.last_seq, |(seq, _)| seq);
         for _ in 0..NEWEST_EVENTS {
-            // Whoever reads all of it says what is wrong with it.
+            // The reader of the whole reports what is wrong with it.
             let Ok(true) = reader.input().more() else {
                 break;
             };
@@ -176,7 +176,7 @@ impl Tape {
                 break;
             };
             last = last.max(event.seq);
-            // Whoever asks what was said there does not read all that is left for later.
+            // A request for one message does not read all that is left for later.
             self.places.mark(event.seq, place);
             let message = reader.envelope(&event);
             peek.observe(&event, message.as_ref());
@@ -197,7 +197,7 @@ impl Tape {
         })
     }
 
-    /// Nothing more can be read: where nobody writes it, that is its end.
+    /// Nothing more can be read: without a writer, that is its end.
     pub(super) fn rest(&mut self, to: RowWriter<'_>) -> io::Result<()> {
         if self.is_over() {
             return Ok(());
@@ -233,13 +233,13 @@ impl Tape {
         self.ending.is_some() || self.problem.is_some()
     }
 
-    /// How long it is, while somebody still writes it.
+    /// Its length, while it is still being written.
     pub(super) fn written_bytes(&self) -> Option<u64> {
         let is_written = !self.is_over() && self.is_written();
         is_written.then(|| self.file.metadata().map_or(0, |file| file.len()))
     }
 
-    /// Whether somebody still writes it.
+    /// Whether it is still being written.
     fn is_written(&self) -> bool {
         is_held(&self.file)
     }

@@ -43,7 +43,7 @@ pub enum Cause {
     /// The caller's time was over.
     #[error("no answer before the time limit")]
     OutOfTime,
-    /// Somebody wants us to end.
+    /// We were asked to end.
     #[error("interrupted")]
     Interrupted,
     /// It has no embeddings: nothing was sent.

@@ -32,7 +32,7 @@ const ATTEMPTS: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(500);
 /// How long one answer may take.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// How often it is looked whether somebody wants us to end.
+/// How often we check whether we were asked to end.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Where a provider is and how it is spoken to. Holds a key.
@@ -73,7 +73,7 @@ pub struct Provider {
 /// An answer, and how often it was asked for.
 #[derive(Debug)]
 pub struct Answered {
-    /// What was said.
+    /// The messages of an exchange.
     pub response: Response,
     /// How often the request was sent.
     pub attempts: u32,
@@ -180,7 +180,7 @@ impl Provider {
         }
     }
 
-    /// Waits; false when somebody wants us to end.
+    /// Waits; false if we were asked to end.
     fn waits(&self, pause: Duration) -> bool {
         let clock = Clock::start();
         while clock.elapsed() < pause {

@@ -2,7 +2,7 @@
 //!
 //! A projection is written to a new file, which then takes its name. Three things are
 //! never done: overwrite a cassette with a recording that is empty or has holes;
-//! overwrite one that somebody else wrote while we recorded; leave half a file behind.
+//! overwrite one that another process wrote while we recorded; leave half a file behind.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};

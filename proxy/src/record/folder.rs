@@ -100,7 +100,7 @@ enum Closing {
 const LINGER_US: u64 = 1_000_000;
 /// How many sessions are remembered whose tapes are closed.
 const KNOWN: usize = 65_536;
-/// How often a cassette is written anew because its session went on after a pause: each
+/// How often a cassette is rewritten because its session went on after a pause: each
 /// time all its tapes have to be read. Then the session gets another cassette.
 const REWRITES: u32 = 16;
 /// How many tapes a cassette is put together from.

@@ -1,4 +1,4 @@
-//! A judge on a thread of its own, behind a bounded queue that nobody waits for.
+//! A judge on a thread of its own, behind a bounded queue that never blocks traffic.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};

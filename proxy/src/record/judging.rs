@@ -62,7 +62,7 @@ impl Findings {
         match finding.status {
             FindingStatus::Open => self.hanging += 1,
             FindingStatus::Closed => self.hanging = self.hanging.saturating_sub(1),
-            // What we did ourselves is nobody else's fault.
+            // Our own actions are not a peer's fault.
             FindingStatus::Fail if finding.side != Side::Recorder => self.failed += 1,
             FindingStatus::Fail | FindingStatus::Race => {}
         }
@@ -70,7 +70,7 @@ impl Findings {
 }
 
 impl Judging {
-    /// Nobody judges, and nobody listens yet.
+    /// Without a judge or a listener so far.
     #[must_use]
     pub fn by_nobody() -> Self {
         Self {

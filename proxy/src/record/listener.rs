@@ -1,5 +1,5 @@
-//! Somebody who hears everything that is recorded, on a thread of its own, behind a bounded
-//! queue that nobody waits for.
+//! A listener that receives everything that is recorded, on a thread of its own, behind a bounded
+//! queue that never blocks traffic.
 //!
 //! Unlike a judge it puts nothing onto the tape, so that neither the traffic nor the end of
 //! a tape has to wait for it: it may start processes and take its time.
@@ -71,13 +71,13 @@ impl<S: Sink + Send + 'static> Listener<S> {
 
 impl<S> Drop for Listener<S> {
     fn drop(&mut self) {
-        // The thread ends also when nobody asks what it heard.
+        // The thread ends even if its result is never taken.
         self.queue.close();
     }
 }
 
 impl Feed {
-    /// The same, for somebody who hears only what happens beside the traffic: sessions,
+    /// The same, for a listener of what happens beside the traffic: sessions,
     /// processes, what was done by faults, what we said in a peer's place, and what
     /// is missing or not whole.
     #[must_use]

@@ -177,7 +177,7 @@ pub struct Recorder {
 
 #[derive(Debug)]
 enum Keeper {
-    /// Across the path: whoever carries the bytes writes.
+    /// On the path: the thread that carries the bytes writes.
     Direct {
         tapes: Box<Mutex<Tapes>>,
         gate: Option<SyncGate>,
@@ -234,7 +234,7 @@ impl Recorder {
         })
     }
 
-    /// A recorder that keeps nothing: for a replay that nobody wants to have recorded.
+    /// A recorder that keeps nothing, for an unrecorded replay.
     #[must_use]
     pub fn off(limit_bytes: usize, clock: Clock) -> Self {
         Self {
@@ -249,7 +249,7 @@ impl Recorder {
         }
     }
 
-    /// A recorder that keeps nothing and lets somebody watch. It never delays the traffic:
+    /// A recorder that keeps nothing and has a listener. It never delays the traffic:
     /// what is too much to be shown is a gap.
     pub fn preview(
         limit_bytes: usize,
@@ -377,7 +377,7 @@ impl Recorder {
         }
     }
 
-    /// How often somebody who judges wants to be told the time.
+    /// How often a judge is given the time.
     #[must_use]
     pub fn beat(&self) -> Option<Duration> {
         self.beat

@@ -43,9 +43,9 @@ pub(crate) struct FolderTarget {
     pub(crate) idle: Duration,
 }
 
-/// How many tapes are open at once unless somebody says otherwise.
+/// Default limit of open tapes.
 const MOST_OPEN: usize = 256;
-/// After how long a silent session is finished unless somebody says otherwise.
+/// Default time after which the files of a silent session are finished.
 const IDLE: Duration = Duration::from_secs(300);
 
 impl Target {

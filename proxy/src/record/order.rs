@@ -4,7 +4,7 @@ use tapewright_schemas::event::{Event, Offset};
 
 /// Sees to it that time does not go back on a tape.
 ///
-/// Whoever records reads the clock and then waits for its turn, and what is held until its
+/// A recording thread reads the clock and then waits for its turn, and what is held until its
 /// session is known comes later still: what is second on the tape may have been read first.
 /// It gets the time of what stands before it.
 #[derive(Debug, Default)]

@@ -11,7 +11,7 @@ use super::finish::Finished;
 use super::judging::{Bench, Judging};
 use super::order::Order;
 
-/// Numbers and redacts events as a tape would, for whoever judges, and keeps nothing.
+/// Numbers and redacts events as a tape would, for a judge, and keeps nothing.
 #[derive(Debug)]
 pub(crate) struct Preview {
     encoder: Encoder,
@@ -61,7 +61,7 @@ impl Preview {
         self.finished = true;
         self.encoder.end_judge(now);
         self.found();
-        // Nobody asked for a tape, so that nothing can be missing on it.
+        // Without a tape, nothing can be missing on it.
         Finished {
             findings: self.bench.found(),
             ..Finished::default()

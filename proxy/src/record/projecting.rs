@@ -1,4 +1,4 @@
-//! The projectors of whoever reads a recording that is over.
+//! The projectors for readers of a finished recording.
 //!
 //! What is generic is compiled where its types are chosen. The binary is compiled to be small, and took
 //! twice the instructions for a projector of its own.

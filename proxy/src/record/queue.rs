@@ -25,7 +25,7 @@ pub(crate) use self::watchdog::{Disk, watch};
 /// of any size: what is longer than this is as much worth keeping as what is short.
 const CAPACITY: usize = 4 << 20;
 
-/// How much may wait for somebody beside the tape.
+/// Limit of what may wait for a judge or listener.
 const CAPACITY_ASIDE: usize = 64 << 20;
 
 /// How long the writer sleeps between two looks while traffic flows. To be woken for each
@@ -52,7 +52,7 @@ pub(crate) struct Queue {
     overfull: AtomicBool,
     filled: Condvar,
     drained: Condvar,
-    // Whoever watches the disk waits here for the queue to be overfull.
+    // The watcher of the disk waits here for the queue to be overfull.
     alarmed: Condvar,
     spent: Spent,
 }
@@ -75,7 +75,7 @@ struct State {
     quick: bool,
     // What was swallowed and is not told yet, by session.
     gaps: BTreeMap<SessionKey, Gap>,
-    // The time that somebody who looks after idle recordings told last.
+    // The last time that the thread for idle recordings reported.
     tick: Option<Offset>,
     // Tasks that wait for the queue to drain.
     wakers: Vec<Waker>,
@@ -83,9 +83,9 @@ struct State {
     asleep: bool,
     // The writer is at work on what it took.
     busy: bool,
-    // Somebody waits for the queue to drain.
+    // A thread waits for the queue to drain.
     awaited: bool,
-    // The disk stands still: nobody waits for it any more.
+    // The disk has stalled: threads no longer wait for it.
     given_up: bool,
     closed: bool,
 }
@@ -95,7 +95,7 @@ impl Queue {
         Self::with_capacity(when_full, CAPACITY)
     }
 
-    /// A queue for somebody who judges or listens and whom nobody waits for: it may fall
+    /// A queue for a judge or listener that never blocks traffic: it may fall
     /// behind for a while, and is told of a gap then.
     pub(crate) fn aside() -> Self {
         Self::with_capacity(WhenFull::Gap, CAPACITY_ASIDE)
@@ -137,7 +137,7 @@ impl Queue {
         }
         self.wake(&state);
         drop(state);
-        // One more than were added: at times somebody else is at it.
+        // One more than were added: at times another thread holds it.
         self.spent.free(count);
     }
 
@@ -321,7 +321,7 @@ impl State {
         self.lost.bytes += bytes;
     }
 
-    /// Whether more waits than may, and whoever adds to it waits for the writer.
+    /// Whether more is queued than the limit, and senders wait for the writer.
     fn is_waited_for(&self, capacity: usize) -> bool {
         self.bytes > capacity && !self.given_up && !self.closed
     }

@@ -360,7 +360,7 @@ impl TapeWriter {
         self
     }
 
-    /// Has the tape followed from here on, by nobody but the writer itself.
+    /// Makes the writer itself follow the tape from here on.
     #[cfg(test)]
     pub(super) fn followed_alone(mut self) -> Self {
         self.follow_from = u64::MAX;

@@ -21,7 +21,7 @@ pub(crate) enum Tapes {
     Folder(Box<Folder>),
     /// One tape of the whole run.
     One(Box<TapeWriter>),
-    /// Nothing is kept; somebody watches.
+    /// Nothing is kept; there is a listener.
     Preview(Box<Preview>),
 }
 

@@ -1,4 +1,4 @@
-//! An upstream whose conversations are recorded, whoever holds them.
+//! An upstream whose conversations are recorded.
 //!
 //! The recorder otherwise stands between a client and a server that speak through us.
 //! Where we are the client ourselves, or where only a part of a conversation comes to the

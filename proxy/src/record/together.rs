@@ -18,11 +18,11 @@ use super::names::{Target, numbered};
 
 /// Marks a tape as one that is still written, for as long as the file is open.
 pub(super) fn hold(tape: &File) {
-    // A file system without locks tells nobody; nothing else depends on it.
+    // Without locks in the file system this is not shown; nothing else depends on it.
     drop(tape.try_lock());
 }
 
-/// Whether somebody still writes a tape.
+/// Whether a tape is still being written.
 #[must_use]
 pub fn is_written(tape: &Path) -> bool {
     File::open(tape).is_ok_and(|file| is_held(&file))
@@ -81,14 +81,14 @@ pub(super) fn mark(projection: &Path, tape: &Path) {
     drop(time().and_then(mark));
 }
 
-/// Whether a cassette was made of a tape that nobody writes any more.
+/// Whether a cassette was made of a finished tape.
 fn made(tape: &Path, cassette: &Path) -> bool {
     let time = |path: &Path| path.metadata()?.modified();
     let same = time(tape).is_ok_and(|made| time(cassette).is_ok_and(|time| time == made));
     same && !is_written(tape) || is_told(tape, cassette)
 }
 
-/// Whether a cassette says that it was made of a tape that nobody writes any more.
+/// Whether a cassette says that it was made of a finished tape.
 fn is_told(tape: &Path, cassette: &Path) -> bool {
     let created = || {
         let reader = Reader::open(io::BufReader::new(File::open(tape).ok()?)).ok()?;

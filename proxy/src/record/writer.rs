@@ -18,7 +18,7 @@ pub(crate) fn spawn(
     thread::Builder::new()
         .name("tape".to_owned())
         .spawn(move || {
-            // Should the writer fail, nobody is to wait for it.
+            // If the writer fails, nothing must wait for it.
             let _closes = CloseOnDrop(Arc::clone(&queue));
             // Rules and files are made here, off the start-up path.
             let mut tapes = make();

@@ -14,7 +14,7 @@ use super::pipe::Pipe;
 use crate::guard::Group;
 use crate::upstream::{ChunkSource, Life, Link, OpenError, Upstream};
 
-/// A command that is started anew for each conversation, exactly as it would be started
+/// A command that is started for each conversation, exactly as it would be started
 /// alone: same arguments, environment and working folder, and no shell.
 #[derive(Clone)]
 pub struct ChildProcess {

@@ -76,7 +76,7 @@ pub(crate) struct Situation {
     /// Whether bytes of the server are on their way: being worked on here, or being
     /// written to a client that is slow to read.
     pub(crate) busy: bool,
-    /// Whether nobody reads any more what the client would get.
+    /// Whether the client's side is no longer read.
     pub(crate) client_gone: bool,
     /// Whether anything of the server has moved since the last deadline.
     pub(crate) moved: bool,
@@ -165,7 +165,7 @@ impl Ending {
         )
     }
 
-    /// Whether somebody waits for answers that could still come, or reads what has come.
+    /// Whether the client waits for answers that could still come, or reads what has come.
     fn is_awaited(&self, situation: Situation) -> bool {
         let owes = situation.owed > 0 && !self.server_done;
         (owes || situation.busy) && !situation.client_gone
@@ -272,7 +272,7 @@ mod tests {
             done[..],
             [(62_100..=62_200, Action::Terminate), ..]
         ));
-        // Nobody reads any more.
+        // There is no reader any more.
         let mut ending = Ending::new(true);
         assert_eq!(ending.handle(ms(0), Happening::ClientDone), None);
         let gone = Situation {

@@ -20,7 +20,7 @@ use tapewright_schemas::slices::Part as _;
 #[cfg(target_os = "linux")]
 const PIPE_SIZE: usize = 1 << 20;
 
-/// How long one wait on a descriptor that somebody made non-blocking takes at most.
+/// Longest wait on a descriptor that another process made non-blocking.
 const LONG: Duration = Duration::from_secs(60);
 
 /// One end of a pipe, socket, file or terminal.
@@ -32,7 +32,7 @@ pub(crate) struct Pipe(Arc<OwnedFd>);
 pub(crate) struct Watch(Weak<OwnedFd>);
 
 impl Watch {
-    /// Whether nobody can read any more what is written to the pipe.
+    /// Whether the pipe has no reader any more.
     pub(crate) fn is_broken(&self) -> bool {
         let Some(fd) = self.0.upgrade() else {
             return true;
@@ -56,7 +56,7 @@ impl Pipe {
         Self(Arc::new(fd))
     }
 
-    /// A look at this pipe for somebody else.
+    /// A handle for another thread to look at this pipe.
     pub(crate) fn watch(&self) -> Watch {
         Watch(Arc::downgrade(&self.0))
     }
@@ -104,7 +104,7 @@ impl ChunkSource for Pipe {
                 Ok(0) | Err(Errno::IO | Errno::CONNRESET) => return Ok(ReadResult::End),
                 Ok(count) => return Ok(ReadResult::Bytes(count)),
                 Err(Errno::INTR) => {}
-                // Somebody else made the shared description non-blocking.
+                // Another process made the shared description non-blocking.
                 Err(Errno::AGAIN) => {
                     self.wait(PollFlags::IN, LONG)?;
                 }

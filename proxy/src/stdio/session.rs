@@ -60,7 +60,7 @@ pub(crate) struct Ends {
     pub(crate) output: Box<dyn ChunkSink>,
     /// What the server says beside the protocol.
     pub(crate) log: Box<dyn ChunkSink>,
-    /// Whether nobody reads any more what the client would get.
+    /// Whether the client's side is no longer read.
     pub(crate) is_gone: Box<dyn Fn() -> bool + Send>,
     /// How many requests of the client await their response.
     pub(crate) owed: Box<dyn Fn() -> usize + Send>,
@@ -188,13 +188,13 @@ fn beside(
 ) -> SideActionHandler {
     let (notify, mut log) = (notify.clone(), log.clone());
     Box::new(move |aside| match aside {
-        // Made only where somebody gives it.
+        // Only made if there is a front to deliver it.
         SideAction::Answer { line, given } => {
             if let Some(give) = &give {
                 give(&line, &given);
             }
         }
-        // Nobody listens any more once the session has ended.
+        // The receiver is gone once the session has ended.
         SideAction::Exit(status) => drop(notify.send(Notice::End(status))),
         // A client that does not read it has lost nothing of the server's.
         SideAction::Log(bytes) => drop(log.write(&bytes)),
@@ -291,7 +291,7 @@ impl PumpContext {
             .name(name.to_owned())
             .spawn(move || {
                 if let Some(happening) = work() {
-                    // Nobody listens any more once the session has ended.
+                    // The receiver is gone once the session has ended.
                     drop(notify.send(Notice::Happened(happening)));
                 }
             })?;

@@ -194,7 +194,7 @@ impl Lines<'_> {
         }
     }
 
-    /// Bytes that were recorded but that nobody took.
+    /// Bytes that were recorded but never taken.
     fn not_passed_on(&self, bytes: usize) {
         let bytes = bytes as u64;
         let effect = Effect::plain(What::Unread { bytes });

@@ -183,7 +183,7 @@ impl State {
         !self.items.is_empty() && (self.items.len() >= most || self.bytes + bytes > BYTES)
     }
 
-    /// Why nobody waits for room any more, if nobody does.
+    /// Why senders no longer wait for room, if so.
     fn gives_up(&self, now: Duration) -> Option<Loss> {
         if self.until.is_some_and(|until| now >= until) {
             return Some(Loss::Ended);

@@ -202,7 +202,7 @@ impl Sender {
     }
 }
 
-/// A number that nobody knows. Where the system has none, recorders that began together come together.
+/// A random number. Without a random source, recorders that began together retry together.
 fn chance() -> u8 {
     let mut one = [0];
     let drawn = getrandom::fill(&mut one);

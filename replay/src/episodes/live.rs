@@ -166,7 +166,7 @@ impl Owed {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The server says something; false when nobody listens any more.
+    /// Passes on a message of the server; false if the receiver is gone.
     fn hear(&self, line: Bytes, output: &LineQueue) -> bool {
         let mut keep = false;
         for_each_message(&line, |message| {

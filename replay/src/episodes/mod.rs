@@ -8,7 +8,7 @@
 //!
 //! The live server is introduced before it is asked: it gets the `initialize` that the
 //! recording answered, and its answer is kept from the client. Ids of the recorded server's
-//! requests are made up anew, so that replies find who asked.
+//! requests are replaced by new ones, so that replies find their request.
 
 mod live;
 mod worker;

@@ -268,7 +268,7 @@ impl Walk<'_, '_> {
         !self.canon.ignore.is_empty() && self.canon.ignore.covers(trail)
     }
 
-    /// Paths are followed only where somebody asks for them.
+    /// Paths are followed only on request.
     fn path(&self, path: u64, step: Step<'_>) -> u64 {
         if self.canon.masks.is_some() {
             path_below(path, step)

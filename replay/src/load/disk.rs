@@ -64,7 +64,7 @@ pub(super) fn read_events<R: io::BufRead>(
             }
         }
     }
-    // Whoever takes no more has failed, and says why.
+    // A receiver that takes no more has failed, and says why.
     let _nobody_waits = give.send(events);
     Ok(reader)
 }
@@ -122,7 +122,7 @@ impl Loading {
     fn read(&mut self, input: impl io::Read) -> Result<(), NoPieces> {
         let workers = thread::available_parallelism().map_or(1, NonZero::get);
         let most = workers.min(MOST) * 2;
-        // Never more is under way, so that nobody waits to give.
+        // Never more is under way, so that senders do not block.
         let (give, take) = sync_channel::<Run>(most);
         let (tell, told) = sync_channel::<Scanned>(most);
         let take = Mutex::new(take);

@@ -223,7 +223,7 @@ mod tests {
                 r#"{"jsonrpc":"2.0","error":{"code":1,"message":"x"},"id":"two"}"#,
             ),
             ("c", r#"{"jsonrpc":"2.0","method":"notifications/later"}"#),
-            // Ids that are none, and requests that nobody answers.
+            // Invalid ids, and unanswered requests.
             ("s", r#"{"jsonrpc":"2.0","id":null,"method":"none"}"#),
             (
                 "s",

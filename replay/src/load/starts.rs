@@ -24,7 +24,7 @@ pub struct Starts {
 const BUFFER: usize = 256 << 10;
 
 impl Starts {
-    /// Reads tapes in the order of the starts. Whoever plays one of them as its
+    /// Reads tapes in the order of the starts. A caller that plays one of them as its
     /// [own](crate::Options::session) finds in the others what that has not.
     pub fn open(tapes: Vec<File>, spool: &Spool<'_>) -> Result<Self, LoadError> {
         let mut projecting: Option<Projector<File>> = None;

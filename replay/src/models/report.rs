@@ -13,7 +13,7 @@ pub struct ModelReport {
     pub served: u64,
     /// How many were not.
     pub missed: u64,
-    /// How many recorded calls nobody made.
+    /// Number of recorded calls that were never made.
     pub unused: u64,
     /// What was recorded, one entry per call, in the order of the recording.
     pub calls: Vec<ServedCall>,

@@ -102,7 +102,7 @@ impl Responder<'_> {
         self.written(&response, wanted)
     }
 
-    /// An error in the middle of a stream, for whoever asked for the whole.
+    /// An error in the middle of a stream, for a client that asked for the whole.
     fn failed(&self, error: &ApiError) -> OtherResponse {
         let body = self.call.wire.write_error(error).to_string();
         let parts = [(Duration::ZERO, Bytes::from(body))].into();

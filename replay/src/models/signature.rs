@@ -1,7 +1,7 @@
 //! Signatures of thoughts that a recording hides.
 //!
 //! Google's clients take a `thoughtSignature` for bytes in base64 and refuse everything else, so that a placeholder in
-//! its place would break them. It is served in base64; nobody reads it, and no key holds it.
+//! its place would break them. It is served in base64; it is never read, and in no key.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,4 @@
-//! Mappings that nobody gave: the recorder's working folder and home are ours here.
+//! Learned mappings: from the recorder's working and home folders to ours.
 
 use memchr::memmem;
 use tapewright_schemas::json::Span;
@@ -95,7 +95,7 @@ impl PathMaps {
     }
 }
 
-/// The home of whoever recorded, where the recording holds a path in it.
+/// The home folder of the recorder's user, if the recording holds a path in it.
 fn recorded_home(text: &Source, made: &MadeIn) -> Option<String> {
     let Some(parent) = made.home_parent() else {
         return Some(made.home.clone()).filter(|home| !home.is_empty());

@@ -1,6 +1,6 @@
 //! Paths of another machine: as they were recorded, and as they are here.
 //!
-//! A recording holds the paths of whoever made it, and a colleague's client asks with its own.
+//! A recording holds the paths of its author, and a colleague's client asks with its own.
 //! What a client says is turned into what was recorded before it is matched, and what is
 //! played into what the client knows. Only texts within `params`, `result` and `error` change,
 //! and not those in `_meta`.
@@ -25,7 +25,7 @@ pub struct PathMap {
     pub recorded: String,
     /// What the client has in its place.
     pub here: String,
-    /// The recording told of it, and nobody gave it.
+    /// It was learned from the recording, not given.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub learned: bool,
 }

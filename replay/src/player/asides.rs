@@ -35,7 +35,7 @@ pub(super) struct Awaited {
     pub(super) scene: Option<(u64, usize)>,
 }
 
-/// How many requests of the server may await their reply; beyond, the reply finds nobody.
+/// Limit of requests of the server that await their reply; later replies are dropped.
 const AWAITED_LIMIT: usize = 65_536;
 
 impl Default for Asides {
@@ -165,7 +165,7 @@ impl Player {
     /// The client replied to a request of the server.
     pub(super) fn reply(&mut self, now: Duration, live: IdKey, message: &[u8]) {
         let Some(awaited) = self.asides.awaited.take(live) else {
-            // A reply to nobody is nobody's business: a response is never answered.
+            // An unexpected reply is ignored: a response is never answered.
             return;
         };
         let take = awaited.scene.map(|(_, take)| take);

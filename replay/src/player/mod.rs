@@ -12,7 +12,7 @@
 //! - *Asides*, messages that belong to no request, follow the last thing that the client
 //!   had said before them.
 //! - Every recorded wait is multiplied by the pace; order holds at every pace.
-//! - What names something of this session, ids and tokens, is written anew on the way out:
+//! - Ids and tokens of this session are rewritten on the way out:
 //!   [`names`].
 //!
 //! # Elsewhere
@@ -307,7 +307,7 @@ impl Player {
         let Some(scene) = self.scenes.get_mut(&number) else {
             return;
         };
-        // Nobody of this id waits any more who was not cancelled before.
+        // All requests of this id were cancelled before.
         if std::mem::replace(&mut scene.cancelled, true) {
             return;
         }

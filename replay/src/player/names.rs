@@ -116,7 +116,7 @@ impl Names {
     }
 
     /// A message of the recorded server as it is said in this session; `None` when it
-    /// cannot be: progress that nobody asked for here, or an answer to nobody.
+    /// cannot be: unrequested progress, or an orphan answer.
     pub(super) fn translate(&self, message: &Bytes, id: Option<&Bytes>) -> Option<Vec<Bytes>> {
         let tree = Tree::read(message).ok()?;
         let mut edits: Vec<(Span, Bytes)> = Vec::new();

@@ -50,7 +50,7 @@ impl Player {
         }
         match found {
             Ok(found) => self.start(now, found, id, method, params),
-            // A ping is answered by whoever is there (2025-11-25, basic/utilities/ping).
+            // A ping is answered by the receiver itself (2025-11-25, basic/utilities/ping).
             Err(_) if method == "ping" && !era::is_stateless(method, params) => {
                 self.tally.pinged();
                 self.ready

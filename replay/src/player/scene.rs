@@ -289,7 +289,7 @@ impl Player {
                 self.names.translate(&message, Some(&scene.id))?
             }
             Some(span) => splice(&message, vec![(span, scene.id.clone())]),
-            // A hand-written response without an id gets one: nobody could know it else.
+            // A hand-written response without an id gets one: it could not be known otherwise.
             None => {
                 let inner = message.part(1..).trim_ascii_start();
                 let comma = if inner.first() == Some(&b'}') {

@@ -291,7 +291,7 @@ impl VerifiedSession<'_> {
         client.answer_with(self.answers.clone());
         if !greeted {
             match client.greet(&Opening::default(), self.options.timeout) {
-                // Nobody recorded an opening: this server may do without.
+                // There is no recorded handshake: this server may do without.
                 Ok(_) | Err(ClientError::Refused { .. }) => {}
                 Err(error) => return Err(error),
             }

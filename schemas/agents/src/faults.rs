@@ -1,4 +1,4 @@
-//! Calls that are never answered, in virtual time: nobody waits for them. Those on the wire,
+//! Calls that are never answered, in virtual time: no time passes for them. Those on the wire,
 //! in real time, are known again by what became of them.
 
 use std::collections::BTreeSet;

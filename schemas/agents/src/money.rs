@@ -29,7 +29,7 @@ pub struct Spent {
     pub command: u64,
 }
 
-/// A cap on money cannot be kept, since nobody knows what the model costs.
+/// A cap on money cannot be kept, since the price of the model is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot enforce a cost limit: the price of `{model}` is unknown ({why})")]
 pub struct NoPrice {

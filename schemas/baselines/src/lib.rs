@@ -5,7 +5,7 @@
 //! errors, keeps what it does not know, and is written canonically. [`exchanges`] makes it out
 //! of the trace of an agent's run, [`merge`] out of several runs of the same model, [`compare`]
 //! tells how a candidate differs from it, by the table of the format, and which of the
-//! differences are noise. What is found is typed; words are made by whoever reports.
+//! differences are noise. Differences are typed; their wording is made in the report.
 
 mod capture;
 mod compare;

@@ -33,7 +33,7 @@ pub fn read<'h>(
 }
 
 /// For how long not to ask again: `retry-after-ms`, or `retry-after` in seconds. A date in
-/// it is for whoever has a clock.
+/// it is for a caller with a clock.
 pub fn retry_after_ms<'h>(head: impl Fn(&str) -> Option<&'h str>) -> Option<u64> {
     let exact = head("retry-after-ms").and_then(|text| milliseconds(text, 1.0));
     exact.or_else(|| head("retry-after").and_then(|text| milliseconds(text, 1_000.0)))

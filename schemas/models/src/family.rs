@@ -61,7 +61,7 @@ impl Family {
         }
     }
 
-    /// The model that is asked where nobody names one.
+    /// The default model.
     #[must_use]
     pub fn default_model(self) -> &'static str {
         match self {

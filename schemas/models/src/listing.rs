@@ -13,7 +13,7 @@ use crate::prices::Prices;
 #[derive(Debug)]
 pub struct Listing {
     lines: listing::Listing,
-    // Nothing where nobody wants calls of models.
+    // Nothing if calls of models are not wanted.
     calls: Option<Calls>,
     prices: Prices,
     links: PartLinks,
@@ -108,8 +108,7 @@ impl Listing {
     }
 }
 
-/// The row of a call; `linked` are its tool uses, where somebody looked for who carried them
-/// out.
+/// The row of a call; `linked` are its tool uses, if their `tools/call` were looked for.
 #[must_use]
 pub fn row(call: ModelCall, linked: Option<Vec<ToolUseRow>>, prices: &Prices) -> ModelRow {
     let cost = call.model.as_deref().zip(call.usage.as_ref());

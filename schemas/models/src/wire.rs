@@ -7,7 +7,7 @@ use crate::read::{ReadError, json};
 use crate::stream::Frame;
 use crate::{Call, anthropic, gemini, openai_chat, openai_responses};
 
-/// A wire: how requests and responses are spelled, whoever the provider is.
+/// A wire: how requests and responses are spelled, for any provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wire {
     /// Anthropic Messages.

@@ -26,7 +26,7 @@ pub(crate) struct Assembly<S> {
     pub(crate) beside: Remainder<S>,
 }
 
-/// What stands behind the exchanges.
+/// What follows the exchanges.
 #[derive(Debug)]
 pub(crate) struct Remainder<S> {
     pub(super) side: S,

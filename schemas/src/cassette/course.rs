@@ -13,7 +13,7 @@
 //! have been: a message that names no request is in the stream of the latest one that was under way,
 //! so that all later ones had their answers when it came. What stands beside the exchanges is taken
 //! to have come last, but for an answer with an id of another type, which came before the right one.
-//! Where a client has used one id for two requests that are under way together, whoever pairs the
+//! Where a client has used one id for two requests that are under way together, the code that pairs the
 //! events again may give each the answer of the other; the file itself has them right.
 
 use std::collections::BTreeSet;

@@ -187,7 +187,7 @@ impl<S: Write + Seek> ExchangeOrder<S> {
         self.places = Some(Vec::new());
     }
 
-    /// Where they stand that went there since somebody asked.
+    /// The positions of those that were placed since the last call.
     pub(super) fn places(&mut self) -> impl Iterator<Item = Placed> + '_ {
         self.places.iter_mut().flat_map(|places| places.drain(..))
     }

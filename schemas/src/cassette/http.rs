@@ -173,7 +173,7 @@ impl Object<'_> {
         push_string(text, self.out);
     }
 
-    /// The fields that matter to whoever serves or judges the exchange again.
+    /// The fields that matter when the exchange is served or judged again.
     fn fields(&mut self, name: &str, fields: &Fields) {
         self.name(name);
         self.out.push(b'[');
@@ -220,7 +220,7 @@ fn is_passing(name: &str) -> bool {
     alike.any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Fields that say nothing to whoever serves or judges the exchange again.
+/// Fields that do not matter when the exchange is served or judged again.
 const PASSING: &[&str] = &[
     "accept-encoding",
     "accept-language",

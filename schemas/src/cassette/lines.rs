@@ -125,7 +125,7 @@ mod tests {
             assert_eq!(text(&in_lines(answer.as_bytes())), answer);
             assert_eq!(on_one_line(answer.as_bytes()), None);
         }
-        // Of somebody who writes on several lines.
+        // Written on several lines.
         assert_eq!(on_one_line(b"{\n  \"a\": 1,\n        \"b\": 2}"), None);
         assert!(is_listing("tools/list") && !is_listing("tools/call"));
     }

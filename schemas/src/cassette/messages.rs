@@ -132,7 +132,7 @@ impl<S: Read + Write + Seek> Entries<S> {
                     open.marks.add(Marks::CANCELLED);
                     (home, Remark::default())
                 } else if event.scope().is_sessionless() {
-                    // Without a session nobody can tell whom it means.
+                    // Without a session it is unknown which request it means.
                     (None, Remark::default())
                 } else {
                     (None, Remark::mark("cancels nobody"))
@@ -271,7 +271,7 @@ impl<S: Read + Write + Seek> Entries<S> {
         let mark = match (home, step.what) {
             (Some(home), _) => return self.place(event, home, text, plain(step.is_member)),
             (None, Does::Answers | Does::Late | Does::Duplicate) => "duplicate response",
-            // Without a session nobody can tell whom it answers.
+            // Without a session it is unknown which request it answers.
             _ if event.scope().is_sessionless() => {
                 return self.beside(event, Content::Json(text), plain(step.is_member));
             }

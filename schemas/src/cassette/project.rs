@@ -213,7 +213,7 @@ impl<S: Read + Write + Seek> Projector<S> {
         entries.settle_exchanges()
     }
 
-    /// Settles everything: no event will come. Whoever finishes does so as well.
+    /// Settles everything: no more events will come. Finishing does so as well.
     pub fn settle_all(&mut self) -> io::Result<()> {
         self.entries.settle_all()
     }

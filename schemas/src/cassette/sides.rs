@@ -46,7 +46,7 @@ pub(super) struct Side {
     chain: u64,
 }
 
-/// What a recording says about a session.
+/// Start and end of a session, as recorded.
 #[derive(Debug, Default)]
 pub(super) struct SessionLife {
     began: Option<(Offset, SessionStart)>,

@@ -59,7 +59,7 @@ impl IdKey {
         Self::by_value(&RequestId::of_source(source))
     }
 
-    /// The id that somebody may have made this one of by changing its type or its spelling.
+    /// The id that this one may have been before its type or spelling was changed.
     pub(super) fn look_alike(id: &RequestId<'_>) -> Option<Self> {
         match id {
             RequestId::Number(text) => Some(Self::Text(hash(text.as_bytes()))),

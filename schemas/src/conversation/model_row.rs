@@ -77,7 +77,7 @@ pub struct ToolUseRow {
     pub id: Option<String>,
     /// The name that the model used.
     pub name: String,
-    /// `called`, `elsewhere` or `never`; `None` where nobody looked.
+    /// `called`, `elsewhere` or `never`; `None` if it was not looked for.
     pub fate: Option<&'static str>,
     /// How it is known which request carried it out.
     pub how: Option<&'static str>,

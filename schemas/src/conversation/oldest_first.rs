@@ -1,4 +1,4 @@
-//! What somebody notes of exchanges, who may have to let the oldest go.
+//! Notes about exchanges, of which the oldest may be dropped.
 
 use std::collections::VecDeque;
 

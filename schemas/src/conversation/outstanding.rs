@@ -10,7 +10,7 @@ use super::IdKey;
 ///
 /// This is routing, for a bridge, a front or a replay that stands in a conversation and has to
 /// know where an answer goes, or what to say in the place of one that never comes: an id is
-/// under way once. Whoever judges or shows a conversation asks a
+/// under way once. Judges and views of a conversation use a
 /// [`Conversation`](super::Conversation), where ids may be used as peers please.
 #[derive(Debug)]
 pub struct Outstanding<T> {

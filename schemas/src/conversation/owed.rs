@@ -25,7 +25,7 @@ impl Owed {
             Kind::Response { id, .. } if id.pairs() => {
                 self.0.take(scope, dir.opposite(), id);
             }
-            // Nobody owes an answer to a request that its sender has given up.
+            // No answer is owed to a request that its sender has given up.
             Kind::Notification { method, params } if method == "notifications/cancelled" => {
                 let id = params.and_then(|params| json::find(params, &["requestId"]));
                 let id = IdKey::exact_of(id.unwrap_or_default());

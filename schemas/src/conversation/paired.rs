@@ -2,7 +2,7 @@
 
 use super::Handle;
 
-/// What became of the asking.
+/// The result of adding a request.
 #[derive(Debug)]
 #[must_use = "a request may be forgotten for another"]
 pub struct Registered<T> {

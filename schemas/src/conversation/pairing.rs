@@ -221,7 +221,7 @@ impl<T> Pairing<T> {
     /// flight: of several with this id the first that is not cancelled yet.
     pub fn cancel(&mut self, scope: Scope, dir: Direction, id: impl Into<IdKey>) -> Option<Handle> {
         let id = id.into();
-        // Without an id it names nobody.
+        // Without an id it names no request.
         if id == IdKey::Null {
             return None;
         }

@@ -1,4 +1,4 @@
-//! What somebody notes of exchanges that somebody else follows.
+//! Notes about exchanges that are followed elsewhere.
 
 use super::Handle;
 

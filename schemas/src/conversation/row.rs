@@ -59,7 +59,7 @@ pub struct ExchangeRow {
     pub findings: Vec<String>,
     /// Places of notifications about it: its progress, its cancellation.
     pub notifications: Vec<u64>,
-    /// The tool use of a model that it carried out, where somebody looked for it.
+    /// The tool use of a model that it carried out, if it was looked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked_by: Option<AskedBy>,
 }

@@ -189,7 +189,7 @@ impl<T: Default> Conversation<T> {
         }
     }
 
-    /// Nobody answers in a session any more.
+    /// No more answers come in a session.
     fn session_ended(&mut self, session: SessionKey, outcome: Option<Outcome>) {
         for handle in self.handles(|one| one.session == session && one.state != State::Fresh) {
             let conduit = self.get(handle).map(|one| one.conduit);

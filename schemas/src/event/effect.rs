@@ -75,7 +75,7 @@ pub enum What {
     },
     /// A notification of ours is passed on behind it.
     Followed,
-    /// Earlier messages were given up, for which nobody came.
+    /// Earlier messages were given up, since they had no reader.
     GivenUp {
         /// How many.
         count: u64,
@@ -165,7 +165,7 @@ pub enum What {
         #[serde(default, rename = "for_us", skip_serializing_if = "Option::is_none")]
         time: Option<Offset>,
     },
-    /// Standard error of the server was not passed on: nobody read it.
+    /// Standard error of the server was not passed on: it was not read.
     Unread {
         /// How much, in bytes.
         bytes: u64,
@@ -220,7 +220,7 @@ tokens! {
         Oversized = "oversized",
         /// Its beginning.
         Truncated = "truncated",
-        /// The same under an id that nobody asked with.
+        /// The same under an id of no request.
         WrongId = "wrong_id",
     }
 }

@@ -163,7 +163,7 @@ impl Seen<'_> {
     }
 }
 
-/// Whoever judges a recording while it is written.
+/// Judges a recording while it is written.
 ///
 /// It sees every event as it stands on the tape: numbered, with its era, and without
 /// secrets.

@@ -223,7 +223,7 @@ tokens! {
     pub enum SessionEnd {
         /// Its client deleted it.
         Deleted = "deleted",
-        /// Nobody used it for too long.
+        /// It was unused for too long.
         Idle = "idle",
         /// Its client never came back to begin it.
         NeverBegun = "never_begun",

@@ -263,7 +263,7 @@ pub enum EventBody {
 }
 
 impl EventBody {
-    /// A message of a peer on a line, which nobody has numbered.
+    /// An unnumbered message of a peer on a line.
     #[must_use]
     pub fn message(payload: Payload, end: LineEnd) -> Self {
         Self::Message {

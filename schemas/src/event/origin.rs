@@ -50,7 +50,7 @@ impl MessageCount {
 /// Where a message comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// Its number within its conduit and direction; `None` where nobody counted.
+    /// Its number within its conduit and direction; `None` if it was not counted.
     pub number: Option<MessageNumber>,
     /// What carried it.
     pub carrier: Carrier,

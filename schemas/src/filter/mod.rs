@@ -1,4 +1,4 @@
-//! The filter words of every view: which lines of a conversation somebody wants to see.
+//! The filter words of every view, which select lines of a conversation.
 //!
 //! Every word must hold, and `-` or `!` in front of one turns it round. A word is `NAME:VALUE`, or
 //! a text that is looked for in the method, in the name of the tool, resource, prompt or model, and in
@@ -23,7 +23,7 @@ pub use self::time::micros;
 
 use self::word::Word;
 
-/// What somebody wants to see.
+/// A filter of lines.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     words: Vec<Part>,

@@ -28,7 +28,7 @@ pub enum LineKind {
     Http,
     /// What a fault did.
     Fault,
-    /// What a judge found.
+    /// A finding of a judge.
     Finding,
     /// Something was not recorded.
     Gap,

@@ -34,7 +34,7 @@ pub enum Entry {
 /// What was said, as it stands on the recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Body {
-    /// Nobody asked for it, or there is none.
+    /// It was not requested, or there is none.
     #[default]
     Unwanted,
     /// Too much was open at once to keep it.
@@ -67,7 +67,7 @@ pub struct Note {
     pub told: NoteContent,
 }
 
-/// What is beside the exchanges, in JSON for programs.
+/// A line that is not an exchange, as JSON for programs.
 #[derive(Debug, serde::Serialize)]
 pub struct NoteRow<'n> {
     /// What sort of line it is.
@@ -98,7 +98,7 @@ pub struct NoteRow<'n> {
     /// What a fault did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<&'n Faulted>,
-    /// What a judge found.
+    /// A finding of a judge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finding: Option<&'n Finding>,
     /// How many events are missing.
@@ -109,14 +109,14 @@ pub struct NoteRow<'n> {
     pub bytes: Option<u64>,
 }
 
-/// What a line beside the exchanges says.
+/// The content of a line that is not an exchange.
 #[derive(Clone, Debug)]
 pub enum NoteContent {
     /// A message of which only the beginning was kept: its length in bytes.
     Clipped(u64),
     /// What a fault did.
     Fault(Box<Faulted>),
-    /// What a judge found.
+    /// A finding of a judge.
     Finding(Box<Finding>),
     /// What is missing.
     Gap(Gap),

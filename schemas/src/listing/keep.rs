@@ -3,10 +3,10 @@
 use super::order::Key;
 use super::{Body, Entry};
 
-/// What is kept of an exchange.
+/// The stored part of an exchange.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeptExchange {
-    /// Its place among the lines; `None` where nobody wants it.
+    /// Its place among the lines; `None` if it is not wanted.
     pub(super) key: Option<Key>,
     pub(super) request: Body,
     pub(super) answer: Body,

@@ -2,8 +2,8 @@
 //!
 //! A [`Listing`] takes events and hands out [`Entry`]s: one for each exchange, the published
 //! [`ExchangeRow`], and one for each thing beside them that
-//! is wanted. They stand in the order in which things began. Calls of models are read by somebody
-//! else, who says where they began and adds them where they end.
+//! is wanted. They stand in the order in which things began. Calls of models are read
+//! elsewhere: the reader says where they began and adds them where they end.
 //!
 //! # Bounded memory
 //!

@@ -30,7 +30,7 @@ pub enum Change {
     Gone(LinePosition),
 }
 
-/// The place of a line: the number of its event, and which line of that event it is.
+/// The position of a line: the number of its event, and its index among the lines of that event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LinePosition(pub u64, pub u32);
 

@@ -149,7 +149,7 @@ struct ValuePath {
 /// Nothing that is asked for stands deeper.
 const DEEPEST: usize = 8;
 
-/// How many members of an object are remembered; whoever has more has each looked for.
+/// How many members of an object are remembered; in larger objects each is searched for.
 const MANY: usize = 64;
 
 #[derive(Clone, Copy, Debug)]
@@ -196,7 +196,7 @@ impl<'a> Element<'a> {
         Self::at(text, ValuePath::ROOT)
     }
 
-    /// A member of the document, which somebody found.
+    /// A found member of the document.
     pub(crate) fn of_root(name: &'static str, text: &'a [u8]) -> Self {
         Self::at(text, ValuePath::ROOT.then(Step::Member(name)))
     }

@@ -1,7 +1,7 @@
 //! The three files that hold a recording, told apart by what is in them.
 //!
 //! A tape is read event by event by [`tape::Reader`](crate::tape::Reader). A cassette and
-//! a capture are one JSON document each; whoever wants events instead gets them from
+//! a capture are one JSON document each; a caller that wants events instead gets them from
 //! [`Recording`], and need not know which file they came from.
 
 mod document;

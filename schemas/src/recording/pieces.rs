@@ -2,7 +2,7 @@
 //!
 //! Both are one JSON object whose long members are lists. What stands between their elements is
 //! glue, the elements come in runs of some hundred kilobytes, and all pieces in a row are the
-//! document: so whoever looks at one exchange at a time needs memory for a few of them.
+//! document: reading one exchange at a time needs memory for a few of them.
 
 use std::io::{self, Read};
 

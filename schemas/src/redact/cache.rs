@@ -107,7 +107,7 @@ impl Print {
     }
 }
 
-/// Longer names are looked at anew each time.
+/// Longer names are examined each time.
 const LONGEST: usize = 24;
 
 const PLACE_BITS: u32 = 8;

@@ -68,7 +68,7 @@ impl CleanFields {
     }
 }
 
-/// Longer fields are looked at anew each time.
+/// Longer fields are examined each time.
 const LONGEST: usize = 512;
 
 const PLACES: usize = 256;

@@ -102,7 +102,7 @@ pub struct Redactor {
     table: Table,
     clean: CleanFields,
     counts: BTreeMap<String, u64>,
-    // What is replaced for as long as somebody asks for it.
+    // What is replaced for as long as it is asked for.
     journal: Option<Vec<&'static str>>,
     // The outline is that of the text which `json` read last.
     outlined: bool,

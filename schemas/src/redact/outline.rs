@@ -1,8 +1,8 @@
-//! What a walk leaves for whoever reads the same text next.
+//! What a walk leaves for the next reader of the same text.
 
 use crate::json::{Span, Text};
 
-/// The members of the outermost object, for whoever reads the text next.
+/// The members of the outermost object, for the next reader of the text.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
     members: Vec<(Text, Span)>,
@@ -12,7 +12,7 @@ pub(super) struct Outline {
     over: bool,
 }
 
-/// An envelope has five members at most; an outline of more helps nobody.
+/// An envelope has five members at most; an outline of more is of no use.
 const OUTLINE: usize = 16;
 
 impl Outline {

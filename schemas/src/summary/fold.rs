@@ -33,7 +33,7 @@ pub struct Fold {
     last: Offset,
 }
 
-/// After what time a request is a hang where nobody says, in microseconds.
+/// Time after which a request is a hang by default, in microseconds.
 const LONG: Offset = Offset(30_000_000);
 /// How many findings are listed.
 const FOUND_LIMIT: usize = 1_000;
@@ -61,8 +61,7 @@ impl Fold {
         self.observe_message(event, None);
     }
 
-    /// As [`observe`](Self::observe), with the event's message taken apart where somebody did so
-    /// already.
+    /// As [`observe`](Self::observe), with the event's message if it was parsed already.
     pub fn observe_message(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         self.backwards += u64::from(event.at < self.last);
         self.last = self.last.max(event.at);

@@ -25,7 +25,7 @@ struct Places {
 
 /// A client's few kinds of requests, or the answers to them.
 const PLACES: usize = 8;
-/// Longer heads are read anew each time, in bytes.
+/// Longer heads are parsed each time, in bytes.
 const LONGEST: usize = 2_048;
 
 impl KnownHeads {

@@ -36,7 +36,7 @@ struct Slot {
 /// Both directions of a client's few kinds of requests.
 const PLACES: usize = 32;
 
-/// Longer lists are written anew each time, in bytes of names and values.
+/// Longer lists are written in full each time, in bytes of names and values.
 const LONGEST: usize = 2_048;
 
 impl SeenFields {
@@ -67,7 +67,7 @@ impl SeenFields {
         }
     }
 
-    /// Begins anew once there is a secret that was not known before.
+    /// Begins again once there is a new secret.
     fn forget_unless_known(&mut self, redactor: &Redactor) {
         if self.places.is_empty() || self.known != redactor.known() {
             self.known = redactor.known();

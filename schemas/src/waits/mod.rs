@@ -23,7 +23,7 @@ pub struct Waits {
     changes: VecDeque<Change>,
 }
 
-/// Whether it was told that a request hangs.
+/// Whether a hang was reported for a request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HangReported(bool);
 

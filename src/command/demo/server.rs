@@ -63,7 +63,7 @@ fn replies(message: &Value, scale: Scale) -> Vec<Value> {
                 "method": "notifications/progress",
                 "params": {"progressToken": token, "progress": 1, "total": 2},
             });
-            // Nobody hears of progress who did not ask for it.
+            // Progress is sent only on request.
             let progress = (!token.is_null()).then_some(progress);
             let answer = result(json!({
                 "content": [{"type": "text", "text": format!("{city}: {}, sunny", scale.warm())}],

@@ -175,8 +175,7 @@ impl<'c> Calibrating<'c> {
         }
     }
 
-    /// Who judges an example: its scorer, the models that the file names, or the one that
-    /// judges where nobody is named.
+    /// The judges of an example: its scorer, the models that the file names, or the default judge.
     fn judges_of(&self, example: &Example) -> Vec<Judge<'_>> {
         let rubric = match written(&self.ready.suite, &example.rubric, None) {
             By::Scorer(scoring) => return vec![Judge::Scorer(scoring)],

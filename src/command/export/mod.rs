@@ -263,7 +263,7 @@ pub(super) fn tell_end(frame: &Frame) {
     }
 }
 
-/// Writes a tape anew, every event as it is.
+/// Writes a tape again, every event as it is.
 fn tape(recording: Recording, out: &mut dyn Write) -> anyhow::Result<Frame> {
     let rules = Rules::new(&Settings {
         off: true,

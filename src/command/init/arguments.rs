@@ -59,7 +59,7 @@ fn value(schema: &Value, depth: usize) -> Option<Value> {
     }
 }
 
-/// A text of the right length; what must have a form is for somebody who knows it.
+/// A text of the right length; one with a format is left to the user.
 fn text(schema: &Value) -> Option<Value> {
     if schema.get("pattern").is_some() || schema.get("format").is_some() {
         return None;

@@ -19,7 +19,7 @@ pub(super) fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result
 
 const WHY_CHARS: usize = 400;
 
-/// The rows that an answer has when nobody says how many.
+/// Default number of rows in an answer.
 const ROWS: usize = 50;
 /// The most rows of an answer.
 const MOST_ROWS: usize = 200;
@@ -55,7 +55,7 @@ pub(super) fn limit() -> Value {
     limit_of(ROWS)
 }
 
-/// The same, where there are so many when nobody says how many.
+/// The same, with another default.
 pub(super) fn limit_of(rows: usize) -> Value {
     json!({
         "type": "integer", "minimum": 1, "maximum": MOST_ROWS, "default": rows,

@@ -59,7 +59,7 @@ impl LinkServer {
             if let Ok(running) = server.serve((input, output)).await {
                 drop(running.waiting().await);
             }
-            // Whoever waited may be gone.
+            // The waiting thread may be gone.
             over.send(()).ok();
         });
         let told = Arc::clone(&shared);
@@ -152,7 +152,7 @@ impl ChunkSource for Output {
     }
 }
 
-/// The life of a link.
+/// The connection behind a link.
 struct LinkLife {
     stream: Mutex<UnixStream>,
     shared: Arc<Shared>,

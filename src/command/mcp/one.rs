@@ -187,7 +187,7 @@ impl ShownExchange {
     }
 }
 
-/// What was said.
+/// The messages of an exchange.
 #[derive(Default)]
 pub(super) struct MessageBodies {
     pub(super) request: Option<Vec<u8>>,

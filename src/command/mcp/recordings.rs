@@ -86,7 +86,7 @@ impl Recordings {
         }
     }
 
-    /// A recording, opened. One that was made without taking secrets out is told to nobody.
+    /// An opened recording. One that was made without redaction is never shown.
     pub(super) fn read(&self, name: &str) -> anyhow::Result<(Found, Recording)> {
         let found = self.find(name)?;
         let recording = Recording::open(&found.path)?;

@@ -85,7 +85,7 @@ impl Drop for PendingAnswer {
     }
 }
 
-/// A failure that whoever asked can do something about.
+/// A failure that the client can do something about.
 fn failed(error: &anyhow::Error) -> CallToolResult {
     let mut text = safe(&format!("{error:#}"));
     if let Some(hint) = report::hint(error) {

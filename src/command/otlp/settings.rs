@@ -32,7 +32,7 @@ pub(super) struct Chosen {
 /// Looks variables up; an empty one is none.
 pub(super) struct Variables<V>(pub(super) V);
 
-/// Where a collector is unless somebody says otherwise.
+/// Default address of a collector.
 const ENDPOINT: &str = "http://localhost:4318";
 /// Where it takes traces.
 const PATH: &str = "v1/traces";

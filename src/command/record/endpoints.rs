@@ -22,7 +22,7 @@ use super::{config, gateway};
 use crate::exit::Exit;
 use crate::report::Mistake;
 
-/// Which two sides the recorder stands between.
+/// The two sides of a recorder.
 pub(super) enum Endpoints<'a> {
     /// A stdio client and a child.
     Process {

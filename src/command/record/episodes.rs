@@ -166,7 +166,7 @@ fn add(path: &Path, tape: &Path, times: bool) -> anyhow::Result<u64> {
         recording.messages(|event, message| Ok(projector.observe_message(event, message)?))?;
     let mut new = Vec::new();
     projector.finish(&frame.ending, &mut new)?;
-    // Whether what was under way would have been answered, nobody knows.
+    // Whether open requests would have been answered is unknown.
     let unfinished = match frame.ending {
         Ending::Footer(_) => Unfinished::Kept,
         _ => Unfinished::LeftOut,

@@ -63,7 +63,7 @@ pub(crate) fn announce_with<'a>(
         socket = line.get("socket").and_then(serde_json::Value::as_str),
         metrics = line.get("metrics").and_then(serde_json::Value::as_str),
     );
-    // Whoever does not read it has no use for it.
+    // It does not matter if it is not read.
     drop(report::out(&format!("{line}\n")));
 }
 

@@ -49,7 +49,7 @@ pub(crate) struct ModelsArguments {
     provider: Vec<String>,
 }
 
-/// A provider of models, and the variable by which agents are told its address.
+/// A model provider, and the variable with its address.
 struct KnownProvider {
     name: &'static str,
     variable: Option<&'static str>,
@@ -79,11 +79,11 @@ const KNOWN: [KnownProvider; 4] = [
     },
 ];
 
-/// How the requests of agents reach us.
+/// How requests of agents reach the recorder.
 pub(super) enum ModelRoute {
     /// At addresses of ours, one for each provider.
     Directly(Vec<Provider>),
-    /// Through a proxy, which agents are told of, and of the authority that they have to
+    /// Through a proxy, with the certificate authority that agents must
     /// trust.
     Through { authority: PathBuf },
 }

@@ -84,7 +84,7 @@ impl Part {
         })
     }
 
-    /// A recording in a folder that is played: whoever records a server plays it instead.
+    /// A recording in a folder that is replayed: `record` of its server replays it instead.
     /// `claims` is where it takes the tape of its start.
     pub(super) fn played(folder: &Path, claims: Option<&Path>) -> Option<Self> {
         let folder = fs::canonicalize(folder).ok()?;

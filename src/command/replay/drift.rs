@@ -1,4 +1,4 @@
-//! What a replay has missed so far, and what nobody has asked it for, for its page.
+//! What a replay has missed so far, and which recorded requests never came, for its page.
 
 use std::sync::Arc;
 

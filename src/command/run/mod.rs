@@ -75,7 +75,7 @@ struct Job<'a> {
     arguments: &'a Arguments,
     servers: &'a ServerArguments,
     suites: &'a [PathBuf],
-    /// Somebody has asked us to end. Whoever watches simply ends.
+    /// We were asked to end. With `--watch`, simply ends.
     interrupted: Arc<AtomicBool>,
     /// What models cost so far, in millionths of a US cent.
     spent: Arc<AtomicU64>,

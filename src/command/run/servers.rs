@@ -9,7 +9,7 @@ use clap::Args;
 use crate::command::duration;
 use crate::report::Mistake;
 
-/// The server of the suite, named anew. These options may stand before `run` as well.
+/// The server to use for the suite's. These options may come before `run` as well.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Servers (these options also work before `run`)")]
 pub(crate) struct ServerArguments {

@@ -19,7 +19,7 @@ const HEAD: u64 = 4096;
 const MARK: &[u8] = b"\"schema_version\"";
 
 /// Whether a file is an agent cassette, as far as its beginning tells; one that cannot be
-/// read counts as one, so that whoever reads it says why.
+/// read counts as one, so that its reader reports why.
 pub(super) fn is_one(path: &Path) -> bool {
     begins_like_one(path).unwrap_or(true)
 }

@@ -10,7 +10,7 @@ use tapewright_replay::verify::Findings;
 use crate::files::NewFile;
 use crate::report::{self, Mistake};
 
-/// Refuses to change files in CI, where nobody would look at them.
+/// Refuses to change files in CI, where the changes would go unseen.
 pub(super) fn allowed(everywhere: bool) -> anyhow::Result<()> {
     let is_ci = std::env::var("CI").is_ok_and(|value| value.eq_ignore_ascii_case("true"));
     if is_ci && !everywhere {

@@ -90,7 +90,7 @@ impl Changed {
     }
 }
 
-/// A line of a diff; tabs harm nobody.
+/// A line of a diff; tabs are allowed.
 fn safe_line(line: &str) -> String {
     let parts: Vec<String> = line.split('\t').map(report::safe).collect();
     parts.join("\t")

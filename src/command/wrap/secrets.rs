@@ -1,4 +1,4 @@
-//! What of an entry is a secret, and shown to nobody.
+//! The secret parts of an entry, which are never shown.
 
 use std::sync::Arc;
 

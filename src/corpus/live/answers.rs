@@ -25,7 +25,7 @@ pub(super) fn answer(asked: &ServerRequest<'_>) -> Answer {
     }
 }
 
-/// The answers to what a result asks for, by name; what nobody knows is left out.
+/// The answers to what a result asks for, by name; unknown ones are left out.
 pub(super) fn responses(wanted: &Map<String, Value>) -> Map<String, Value> {
     let answered = rounds::requests(wanted).filter_map(|(name, request)| {
         let method = request.get("method").and_then(Value::as_str)?;

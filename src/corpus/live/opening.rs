@@ -58,7 +58,7 @@ impl Asker {
         Ok(asker)
     }
 
-    /// Somebody named the capabilities in the server's place.
+    /// The capabilities were given in the server's place.
     pub(crate) fn name_capabilities(&mut self, named: Option<Vec<String>>) {
         self.facts.named = named;
     }

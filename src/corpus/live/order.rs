@@ -6,10 +6,10 @@ use tapewright_proxy::client::Revision;
 
 use super::{Asker, asking};
 
-/// How an assertion is put to the test, in the order in which that is done.
+/// How an assertion is tested, in the order in which that is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ProbeKind {
-    /// By the opening that took place.
+    /// By the handshake.
     Opening,
     /// By a request of the conversation.
     Plain,

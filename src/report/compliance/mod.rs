@@ -87,7 +87,7 @@ fn row(server: &Server, outcome: &Outcome) -> Row {
 fn problems(server: &Server, outcome: &Outcome) -> Vec<Problem> {
     let told = server.fails(outcome);
     let found = outcome.findings.iter().map(|finding| {
-        // A race, and a fault of our own, are nobody's failure.
+        // A race, or a fault of ours, is not a failure.
         let level = (told && finding.status == Verdict::Fail).then_some(match finding.severity {
             Severity::Must => Level::Error,
             Severity::Should => Level::Warning,

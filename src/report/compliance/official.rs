@@ -34,7 +34,7 @@ fn row(pair: &Pair) -> Row {
         safe(&pair.check.id),
         pair.check.status.name()
     );
-    // A disagreement is nobody's failure; what fails stands in its own row.
+    // A disagreement is not a failure; what fails is in its own row.
     let mut row = Row::new(Status::Skipped, "differs", name);
     row.code = Some(pair.rule.clone());
     let said = [(&pair.detail, "ours"), (&pair.check.message, "theirs")];

@@ -3,7 +3,7 @@
 use crate::report::model::{Level, Problem, Report, Row, Spot};
 use crate::report::safe;
 
-/// A line for everything that somebody should see, then the notes, then what sums it up.
+/// A line for everything that needs attention, then the notes, then the summary.
 pub(crate) fn text(report: &Report) -> String {
     let mut out = String::new();
     for group in &report.groups {

@@ -8,7 +8,7 @@ use crate::report::safe;
 /// How many problems of a row are named.
 const MOST: usize = 20;
 
-/// A section for each group: what somebody should see, and the rest folded away.
+/// A section for each group: what needs attention, and the rest folded away.
 pub(crate) fn text(report: &Report) -> String {
     let mut out = String::new();
     if let Some(result) = &report.result {

@@ -28,7 +28,7 @@ pub(crate) enum Format {
     Markdown,
 }
 
-/// What is told in every format: a document of its own for programs, and a report.
+/// A result that can be written in every format: a document for programs, and a report.
 pub(crate) trait Reportable {
     /// The report.
     fn report(&self) -> Report;

@@ -38,7 +38,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Adds an event. One that comes after the session was told has nobody to be told with.
+    /// Adds an event. One that comes after the session was exported is dropped.
     pub(super) fn add(&mut self, event: Event) {
         if self.is_told {
             return;

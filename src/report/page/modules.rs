@@ -90,7 +90,7 @@ fn declared(line: &str) -> Option<&str> {
         .filter(|name| !name.is_empty())
 }
 
-/// What no script of the page may do: make markup or code of text, or ask somebody else.
+/// What no script of the page may do: turn text into markup or code, or contact other hosts.
 #[cfg(test)]
 pub(super) const FORBIDDEN: [&str; 9] = [
     "innerHTML",

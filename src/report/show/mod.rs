@@ -57,7 +57,7 @@ struct Tape {
     first: Option<u32>,
 }
 
-/// So many lines are written at once, for whoever looks at the beginning.
+/// So many lines are written at once, so that the first are seen early.
 const AT_ONCE: u64 = 200;
 
 /// One line without colours, and with its session.

@@ -24,7 +24,7 @@ pub(crate) const NO_CONTROL: &str =
 /// A control tells no bodies.
 pub(crate) const METADATA_ONLY: &str =
     "the control shows no message content, and the tape is not readable here";
-/// Whoever reads is behind.
+/// The reader is behind.
 pub(crate) const BUSY: &str = "still reading; press the key again";
 /// It is copied.
 pub(crate) const COPIED: &str = "copied, if the terminal allows it (OSC 52)";

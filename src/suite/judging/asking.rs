@@ -30,7 +30,7 @@ pub(super) struct Asking<'a> {
     pub(super) judges: &'a Judges,
     pub(super) state: &'a mut State,
     pub(super) mode: Mode,
-    /// Whether anybody can be asked anew.
+    /// Whether any judge can be asked again.
     pub(super) can_ask: bool,
     /// Answers to the call at hand that were no verdicts.
     pub(super) pending: Vec<Answer>,
@@ -80,7 +80,7 @@ impl Asking<'_> {
         Ok(text)
     }
 
-    /// Whether a verdict is to be asked for anew for its age. Where its judge cannot be asked, it is kept.
+    /// Whether a verdict is too old and must be asked for again. If its judge cannot be asked, it is kept.
     fn is_too_old(&mut self, recorded: &Recorded) -> bool {
         let Some(most) = self.judges.how.age.filter(|_| self.mode == Mode::Usual) else {
             return false;
@@ -112,7 +112,7 @@ impl Asking<'_> {
         }
     }
 
-    /// Who is asked what is not recorded, or why nobody is.
+    /// The model to ask for what is not recorded, or why there is none.
     pub(super) fn endpoint(&self, model: &Model, miss: &Miss) -> Result<Endpoint, Reply> {
         let choice = choose(model, &self.judges.providers, &self.judges.variables.0);
         let choice = choice.map_err(Reply::Failed)?;
@@ -143,7 +143,7 @@ impl Asking<'_> {
         self.mode == Mode::Usual && !self.state.record.calls.is_empty()
     }
 
-    /// What cannot be read is not asked for, unless it is to be recorded anew.
+    /// What cannot be read is not asked for, unless it is to be recorded again.
     fn is_readable(&self) -> Result<(), Reply> {
         match &self.state.unreadable {
             Some(why) if !self.judges.how.record => Err(Reply::Failed(why.clone())),

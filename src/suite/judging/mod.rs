@@ -33,7 +33,7 @@ use super::plan::Kind;
 pub(crate) struct JudgeOptions {
     /// What is not recorded, or does not fit any more, is asked and recorded.
     pub(crate) record: bool,
-    /// Everything is asked anew, and compared with what is recorded.
+    /// Everything is asked again, and compared with the recording.
     pub(crate) rejudge: bool,
     /// How old a recorded verdict may be, where its judge can be asked.
     pub(crate) age: Option<Duration>,
@@ -63,7 +63,7 @@ pub(crate) struct Judges {
     written: Mutex<BTreeSet<PathBuf>>,
 }
 
-/// Variables that nobody prints.
+/// Variables that are never printed.
 pub(crate) struct Secrets(HashMap<String, String>);
 
 impl std::fmt::Debug for Secrets {
@@ -80,7 +80,7 @@ pub(crate) struct JudgingContext<'c> {
     pub(crate) variables: &'c HashMap<String, String>,
     pub(crate) money: &'c Arc<Money>,
     pub(crate) rules: &'c Arc<Rules>,
-    /// Somebody has asked us to end.
+    /// We were asked to end.
     pub(crate) stop: &'c Arc<AtomicBool>,
 }
 

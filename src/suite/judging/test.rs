@@ -18,7 +18,7 @@ use crate::suite::result::{Cost, Judgement, Row, Status};
 pub(crate) struct TestJudge {
     judges: Arc<Judges>,
     path: PathBuf,
-    /// The model of the agent that is tested, which judges itself where nobody else is named.
+    /// The model of the tested agent, which judges itself by default.
     own: Option<Model>,
     state: Mutex<State>,
 }
@@ -35,7 +35,7 @@ pub(super) struct State {
     /// How much was asked now.
     pub(super) fresh: usize,
     pub(super) test_budget: TestBudget,
-    /// Why nobody is asked any more.
+    /// Why no more judges are asked.
     pub(super) over: Option<String>,
     pub(super) providers: HashMap<Model, Provider>,
     judgements: Vec<Judgement>,
@@ -190,8 +190,8 @@ impl TestJudge {
             .or_else(|| default_model(&judges.variables.0))
     }
 
-    /// Has something judged, as the command wants it. `can_ask` tells whether anybody can be
-    /// asked anew.
+    /// Judges something as the command asks. `can_ask` tells whether a judge can be asked
+    /// again.
     pub(super) fn carry_out(
         &self,
         by: &'static str,
@@ -236,7 +236,7 @@ impl TestJudge {
     }
 }
 
-/// Judges as if nothing were to be asked anew.
+/// Judges without asking anything again.
 fn once_more(
     judges: &Judges,
     state: &mut State,
@@ -272,5 +272,5 @@ fn nobody(threshold: f64) -> Opinion {
     }
 }
 
-/// Why a verdict was not asked for anew.
+/// Why a verdict was not asked for again.
 pub(super) const KEPT: &str = "the key of the judge is not set, and the recorded verdict is kept";

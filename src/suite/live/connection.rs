@@ -108,7 +108,7 @@ impl Connection {
         let mut connection = Self::prepare(server, revision, options, version)?;
         match connection.connect() {
             Ok(()) => Ok(connection),
-            // Whoever cannot be started is not asked what it speaks.
+            // A server that cannot be started is not asked for its revision.
             Err(error)
                 if version.is_some()
                     && !matches!(error, ClientError::Open(_) | ClientError::Thread(_)) =>

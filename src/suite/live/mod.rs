@@ -56,7 +56,7 @@ pub(crate) struct Options {
     pub(crate) revisions: Vec<String>,
     /// What is a secret.
     pub(crate) rules: Arc<Rules>,
-    /// Somebody has asked us to end.
+    /// We were asked to end.
     pub(crate) interrupted: Arc<AtomicBool>,
     /// How long each step of an opening may take.
     pub(crate) patience: Duration,

@@ -1,4 +1,4 @@
-//! A server of a suite, for whoever asks it something else than its tests.
+//! A server of a suite, for requests other than its tests.
 
 use std::sync::Arc;
 

@@ -166,7 +166,7 @@ pub(super) fn reach(server: &Server, options: &Options, clock: Clock) -> anyhow:
                 mode: MatchMode::Semantic,
                 ordering: Ordering::None,
                 exhausted: Exhausted::Error,
-                // Nobody waits for what will not come.
+                // There is nothing to wait for.
                 unanswered: Unanswered::Error,
                 pace: Pace::default(),
                 ignore: Ignore::default(),

@@ -31,7 +31,7 @@ impl Worker {
                 Some(why) => judged::skipped(number, case, why),
                 None => self.repeated(number, case, round),
             };
-            // What was under way has no answer because nobody waited for it.
+            // Open requests have no answer because they were not waited for.
             let row = match round.stopped().filter(|_| round.is_interrupted()) {
                 Some(why) if row.status != Status::Pass => judged::skipped(number, case, why),
                 _ => row,

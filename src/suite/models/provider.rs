@@ -13,7 +13,7 @@ use tapewright_proxy::provider::Endpoint;
 #[derive(Debug)]
 pub(crate) enum Choice {
     Provider(Endpoint),
-    /// Nobody, and why: the stub stands in.
+    /// No model, and why: the stub stands in.
     Stub {
         wire: Wire,
         why: String,
@@ -86,7 +86,7 @@ fn of_family(model: &str, variables: &HashMap<String, String>) -> Result<Choice,
     }))
 }
 
-/// The model that is asked where nobody names one: that of the first family whose key is
+/// The default model: that of the first family whose key is
 /// set.
 pub(crate) fn default_model(variables: &HashMap<String, String>) -> Option<Model> {
     let has_key = |family: &&Family| {

@@ -64,14 +64,13 @@ impl TestBudget {
         caps.stops(&self.spent(), true).map_or(Ok(()), Err)
     }
 
-    /// Whether anything more may be spent, whoever is paid.
+    /// Whether anything more may be spent, on any model.
     pub(crate) fn may_spend(&self) -> Result<(), String> {
         let caps = &self.money.caps;
         caps.stops(&self.spent(), true).map_or(Ok(()), Err)
     }
 
-    /// Somebody who is no model told what it cost, in US dollars. The error says which cap is
-    /// crossed.
+    /// Pays for a scorer by its own figure, in US dollars. The error says which cap is crossed.
     pub(crate) fn pay_dollars(&mut self, dollars: f64) -> Result<(), String> {
         self.cost.asked += 1;
         self.spend(units(dollars));

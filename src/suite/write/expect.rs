@@ -7,7 +7,7 @@ use super::shape::schema;
 use super::text;
 use tapewright_schemas::order::Order as _;
 
-/// What a test holds of an answer.
+/// An assertion about an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Expectation {
     pub(super) target: String,
@@ -50,7 +50,7 @@ pub(super) fn held(asks: Asks, answers: &[Value]) -> Vec<Expectation> {
     let results = all(answers, "result");
     let mut held = Vec::new();
     if answers.is_empty() {
-        // Nobody has asked yet.
+        // It has not been asked yet.
         held.push(Expectation::new(
             "result",
             "schema",

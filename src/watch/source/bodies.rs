@@ -219,7 +219,7 @@ fn spoken(event: &Event) -> Option<MessageText> {
 /// What is to be read: the number of a line, and the line.
 pub(in crate::watch) type Reading = (u64, Line);
 
-/// Reads what was said, until nobody asks any more.
+/// Reads messages, until no more are requested.
 pub(in crate::watch) fn serve(
     asked: &Receiver<Reading>,
     send: &SyncSender<Input>,

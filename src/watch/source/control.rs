@@ -30,7 +30,7 @@ pub(in crate::watch) enum Asked {
 /// How many requests that wait are followed.
 const OPEN: usize = 65_536;
 
-/// Whoever follows a control.
+/// A follower of a control.
 struct Follower<'f> {
     remote: &'f Remote,
     watcher: &'f Watcher,
@@ -39,12 +39,12 @@ struct Follower<'f> {
     is_asked: bool,
 }
 
-/// Nobody watches any more.
+/// The view was closed.
 #[derive(Debug, thiserror::Error)]
 #[error("the view was closed")]
 struct Gone;
 
-/// Follows what passes a recorder until it ends or nobody watches.
+/// Follows the traffic of a recorder until it ends or the view is closed.
 pub(super) fn follow(remote: &Remote, address: &str, watcher: &Watcher, library: &Library) {
     let mut all = library.lock().unwrap_or_else(PoisonError::into_inner);
     all.push(Arc::new(Bodies::Nowhere(words::METADATA_ONLY.to_owned())));
@@ -193,7 +193,7 @@ fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
     list.map_or(&[], Vec::as_slice)
 }
 
-/// Asks a control about its faults, until nobody wants to know any more.
+/// Asks a control about its faults, until the view is closed.
 pub(in crate::watch) struct Asker {
     /// The recorder.
     pub(in crate::watch) remote: Arc<Remote>,

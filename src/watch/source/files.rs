@@ -35,10 +35,10 @@ struct Files<'w> {
     of: usize,
 }
 
-/// Nobody watches any more.
+/// The view was closed.
 struct Gone;
 
-/// Reads files, and on when they grow, until nothing more can come or nobody watches.
+/// Reads files, and what is added to them, until nothing more can come or the view is closed.
 pub(super) fn follow(
     paths: &[PathBuf],
     folder: Option<&Path>,

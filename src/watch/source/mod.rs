@@ -41,7 +41,7 @@ pub(crate) enum Source {
 /// The tapes by their numbers, to be read again.
 pub(super) type Library = Arc<Mutex<Vec<Arc<Bodies>>>>;
 
-/// Whether whoever watches is still there.
+/// Whether the view is still open.
 pub(super) struct Watcher {
     send: SyncSender<Input>,
 }
@@ -53,7 +53,7 @@ impl Watcher {
     }
 }
 
-/// Reads a source on a thread of its own, until nobody watches or nothing more can come.
+/// Reads a source on a thread of its own, until the view is closed or nothing more can come.
 pub(super) fn start(
     source: Source,
     send: SyncSender<Input>,

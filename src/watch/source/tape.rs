@@ -37,7 +37,7 @@ pub(super) struct Tape {
     next: Option<Read>,
     // Events that were taken.
     taken: usize,
-    /// Whether somebody wrote it when it was opened, or read on, last.
+    /// Whether it was being written when it was last opened or read.
     was_written: bool,
 }
 

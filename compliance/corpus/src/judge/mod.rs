@@ -1,6 +1,6 @@
 //! Carrying out what a rule expects.
 //!
-//! [`judge`] is asked by whoever has an [`Observation`], live or from a recording. Each member of `expect` is one
+//! [`judge`] judges an [`Observation`], made live or from a recording. Each member of `expect` is one
 //! function here; all of them must hold.
 
 mod beside;

@@ -85,7 +85,7 @@ impl Recorded<'_> {
             framing: Some(self.framing.clone()),
             cancelled: goes_on.map(|goes_on| Cancelled {
                 answered: false,
-                // Nobody may have asked anything after it.
+                // There may have been no request after it.
                 goes_on: goes_on.then_some(true),
             }),
             ..Observation::default()

@@ -53,7 +53,7 @@ pub(super) struct Finished {
     pub(super) in_place: bool,
 }
 
-/// What came in return for a request, as source text.
+/// The reply to a request, as source text.
 #[derive(Clone, Debug)]
 pub(super) enum ReplySource {
     Nothing,

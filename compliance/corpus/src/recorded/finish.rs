@@ -82,7 +82,7 @@ impl Recorded<'_> {
         self.over(exchange, head, false, gap);
     }
 
-    /// A request that nobody listens for any more is over without an answer.
+    /// A request without a reader is over without an answer.
     pub(super) fn over(
         &mut self,
         exchange: ObservedExchange,

@@ -27,7 +27,7 @@ struct Group {
     is_judged: bool,
 }
 
-/// An answer to a question, as it came.
+/// An answer, as received.
 pub(super) struct ReceivedAnswer<'a> {
     pub(super) said: &'a ReplySource,
     pub(super) head: Option<&'a ResponseHead>,

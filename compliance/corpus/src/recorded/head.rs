@@ -69,7 +69,7 @@ impl RecordedRequest<'_> {
     }
 }
 
-/// A field whose value a recording hides, so that nobody can tell a good one from a bad one.
+/// A field whose value a recording hides, so that a good one cannot be told from a bad one.
 const SECRET: &str = "authorization";
 /// A field whose value is a secret, which a recording hides by one name everywhere.
 pub(super) const SESSION: &str = "mcp-session-id";

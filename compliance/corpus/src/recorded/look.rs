@@ -1,4 +1,4 @@
-//! What of a JSON value somebody looks into: two values of which the same is seen are the same to whoever looks.
+//! The part of a JSON value that an assertion reads: two values with equal parts are equal to it.
 //!
 //! A recording has a hundred thousand answers, and an assertion looks into a few members of each. What it sees is written
 //! down from the source text, without building a value.

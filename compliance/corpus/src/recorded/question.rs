@@ -9,7 +9,7 @@ use crate::placeholder::{PlaceholderFit, is_in, stands};
 /// The members of parameters that say what a request is about.
 pub(super) const NAMING: [&str; 5] = ["argument", "level", "name", "ref", "uri"];
 
-/// Which members of parameters are there that say what a request is about. Whoever leaves out what is asked for, or names
+/// Which members of parameters are there that say what a request is about. A request that omits what is asked for, or names
 /// something beside it, asks something else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct NamingMembers([bool; NAMING.len()]);

@@ -28,7 +28,7 @@ impl Rounds {
         all
     }
 
-    /// Somebody tampered with what was answered.
+    /// The answer was tampered with.
     pub(super) fn tampered(&mut self, session: SessionKey, key: &str) {
         if let Some(exchange) = self.waiting.get_mut(&(session, key.to_owned())) {
             exchange.tampered = true;
@@ -66,7 +66,7 @@ impl Recorded<'_> {
         None
     }
 
-    /// To assertions that compare answers, or count them, one that asks for input is an answer as any other: whoever
+    /// To assertions that compare answers, or count them, one that asks for input is an answer like any other: a client that
     /// asks the same several times at once gives nothing in return.
     fn is_enough(&mut self, event: &Event, exchange: &mut ObservedExchange, reply: &Reply) {
         let compares =

@@ -31,7 +31,7 @@ pub enum Wrapped {
     Changed(Vec<Edit>, OriginalEntry),
 }
 
-/// What unwrapping needs. It holds what stood in the file, which may be a secret.
+/// What unwrapping needs. It holds the original text, which may be a secret.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OriginalEntry {
     /// The server.

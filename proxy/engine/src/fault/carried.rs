@@ -45,8 +45,8 @@ impl Carried {
         Self::around(whole.clone(), whole, 0..whole.len(), Frame::Body)
     }
 
-    /// A message that stands in an event. Where its text is spread over several lines, it is
-    /// changed in one that is written anew with all of it on one line.
+    /// A message in an event. If its text is spread over several lines, a changed event has all
+    /// of it on one line.
     #[must_use]
     pub fn event(event: &Bytes, fields: &SseEvent, text: &[u8]) -> Self {
         let found = memchr::memmem::find(event, text);

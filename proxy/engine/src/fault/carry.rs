@@ -153,7 +153,7 @@ impl FaultMatch<'_> {
             }
         };
         let ticket = match self.ticket(due, before, DUE) {
-            // Nobody would wait for it in vain any longer than for one that is held.
+            // Its client waits no longer than for one that is held.
             Err(NoTicket::TooMany) if before == Hold::Lasting => {
                 return Ok((Verdict::Drop, What::Dropped { too_many: true }));
             }

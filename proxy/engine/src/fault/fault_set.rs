@@ -22,7 +22,7 @@ pub(super) const MOST: usize = 256;
 /// How many messages all faults together may hold.
 const MOST_HELD: usize = 65_536;
 
-/// The faults in force on one recording. Shared by all its conversations and whoever
+/// The faults in force on one recording. Shared by all its conversations and the code that
 /// changes them; taken and changed at once, while messages flow.
 #[derive(Debug)]
 pub struct FaultSet {
@@ -197,7 +197,7 @@ impl FaultSet {
         self.meets_posts.load(Ordering::Relaxed)
     }
 
-    /// Whether a fault may be in force some time: there is or was one, or somebody said so.
+    /// Whether a fault may be in force at some time: there is or was one, or one was announced.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.open.load(Ordering::Relaxed)
@@ -378,7 +378,7 @@ impl FaultSet {
         self.lock().tickets.get(&ticket)?.due
     }
 
-    /// Whether what is held under a ticket is to be held any longer. Whoever asks gives it
+    /// Whether what is held under a ticket must still be held. The caller passes it
     /// back when it is over.
     #[must_use]
     pub fn hold(&self, now: Offset, ticket: Ticket) -> Hold {

@@ -19,7 +19,7 @@ pub enum Rejected {
     /// No such fault.
     #[error("unknown fault `{name}`{}", hint(.near.as_deref()))]
     Unknown {
-        /// What was said.
+        /// The messages of an exchange.
         name: String,
         /// What may have been meant, as a question.
         near: Option<String>,

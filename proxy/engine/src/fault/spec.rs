@@ -81,7 +81,7 @@ pub enum SpecError {
     UnknownKind {
         /// Where.
         column: usize,
-        /// What was said.
+        /// The messages of an exchange.
         found: String,
         /// What may have been meant, as a question.
         near: Option<String>,
@@ -93,7 +93,7 @@ pub enum SpecError {
         column: usize,
         /// The kind.
         kind: &'static str,
-        /// What was said.
+        /// The messages of an exchange.
         found: String,
         /// What may have been meant, as a question.
         near: Option<String>,

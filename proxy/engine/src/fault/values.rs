@@ -19,7 +19,7 @@ pub enum ValueError {
         name: &'static str,
         /// What it counts.
         unit: &'static str,
-        /// What was said.
+        /// The messages of an exchange.
         found: String,
     },
     /// Not JSON.
@@ -27,7 +27,7 @@ pub enum ValueError {
     NotJson {
         /// The parameter.
         name: &'static str,
-        /// What was said.
+        /// The messages of an exchange.
         found: String,
     },
     /// None of the words.
@@ -37,7 +37,7 @@ pub enum ValueError {
         name: &'static str,
         /// The words.
         words: String,
-        /// What was said.
+        /// The messages of an exchange.
         found: String,
     },
     /// Too large or too small.
@@ -51,7 +51,7 @@ pub enum ValueError {
         least: u64,
         /// The most.
         most: u64,
-        /// What was said.
+        /// The messages of an exchange.
         found: String,
     },
 }

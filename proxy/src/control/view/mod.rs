@@ -2,14 +2,14 @@
 //! findings, and everything that happens, as it happens.
 //!
 //! A [`View`] sits behind the seam of a [`Judge`]: it sees what stands on the tape, numbered
-//! and without secrets, on the thread of whoever judges. Without a control there is none, and
+//! and without secrets, on the thread of the judge. Without a control there is none, and
 //! it costs nothing; with one it costs the writer what a judge costs it, and never the
 //! traffic.
 //!
 //! # Bounded memory
 //!
 //! Sessions, requests, hangs and findings are each kept in a bounded number, and what had
-//! to be forgotten is counted. Whoever listens has a bounded backlog; one that is slower than
+//! to be forgotten is counted. Each listener has a bounded backlog; one that is slower than
 //! the traffic loses what is oldest, and is told how much.
 
 mod events;
@@ -56,7 +56,7 @@ struct State {
     told: u64,
 }
 
-/// After what time a request hangs where nobody says, in microseconds.
+/// Time after which a request hangs by default, in microseconds.
 const LONG: Offset = Offset(30_000_000);
 /// How many sessions are known.
 const SESSIONS: usize = 4_096;
@@ -91,7 +91,7 @@ impl View {
         })
     }
 
-    /// What is recorded stands on this tape: whoever may read the file finds there what was said.
+    /// The tape of the recording: readers of the file find the messages there.
     pub fn stands_on(&self, tape: &Path) {
         // A path that is no text names nothing to others.
         let path = std::path::absolute(tape).ok();
@@ -215,7 +215,7 @@ impl View {
         self.tell(&mut state, told);
     }
 
-    /// Something stands on a tape that is read by somebody who judges nothing.
+    /// An event of a tape whose reader has no judge.
     pub(crate) fn follow(&self, event: &Event, message: Option<&Envelope<'_>>) {
         self.observe(event, message);
         if let EventBody::Finding(finding) = &event.body {
@@ -247,7 +247,7 @@ impl View {
         state.findings.push_back(shown);
     }
 
-    /// Tells those that listen. A listener that is slow loses; nobody waits for it.
+    /// Notifies the listeners. A slow listener loses events; nothing waits for it.
     fn tell(&self, state: &mut State, told: Vec<Value>) {
         if self.listeners.receiver_count() == 0 {
             return;
@@ -266,8 +266,8 @@ impl View {
 }
 
 impl State {
-    /// Takes note of hangs that began or ended, and tells of exchanges that are over if
-    /// somebody listens.
+    /// Notes hangs that began or ended, and reports finished exchanges if there are
+    /// listeners.
     fn collect(&mut self, told: &mut Vec<Value>, listens: bool) {
         while let Some(change) = self.waits.poll() {
             match change {

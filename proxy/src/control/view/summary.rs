@@ -143,7 +143,7 @@ pub(super) fn exchange(over: &Over<HangReported>) -> Value {
     })
 }
 
-/// What a judge found.
+/// A finding of a judge.
 pub(super) fn finding(event: &Event, finding: &Finding) -> Value {
     let mut told = base(event, "finding");
     put(&mut told, "code", shown(&finding.code));

@@ -20,7 +20,7 @@ pub(super) struct Ahead {
     inner: Incoming,
     pieces: VecDeque<(Bytes, Offset)>,
     bytes: usize,
-    // What followed the pieces and is none, until somebody gets it.
+    // What followed the pieces, until it is taken.
     end: Option<Last>,
     came: Offset,
 }

@@ -19,7 +19,7 @@ pub(crate) use self::gate::Gate;
 pub(crate) use self::stall::Stalled;
 pub(crate) use self::tapped::Tapped;
 
-/// Why a body breaks off. Whoever reads it is told by a connection that ends in the
+/// Why a body breaks off. Its reader sees a connection that ends in the
 /// middle, never by a proper end.
 pub type BodyError = Box<dyn Error + Send + Sync>;
 

@@ -13,7 +13,7 @@ pub(crate) struct Stalled {
     after: Duration,
 }
 
-/// Counts the time since something came. It does not count while nobody asks for more: then
+/// Measures the time since the last data. It does not count while no data is requested: then
 /// the receiver is the slow one.
 pub(super) struct Stall {
     limit: Duration,

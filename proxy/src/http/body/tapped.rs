@@ -262,7 +262,7 @@ impl Body for Tapped {
                             self.tap.trailers(trailers);
                         }
                         let rest = self.rest();
-                        // Nothing follows trailers, and nobody asks whether something does.
+                        // Nothing follows trailers, and the body is not polled again.
                         self.finish(CloseReason::EndOfInput);
                         if let Some(rest) = rest {
                             self.after = Some(frame);

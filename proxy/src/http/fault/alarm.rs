@@ -13,7 +13,7 @@ use tapewright_schemas::event::Offset;
 
 use crate::clock::Clock;
 
-/// How long the thread stays when nobody waits.
+/// How long the thread stays without a waiter.
 const IDLE: Duration = Duration::from_secs(1);
 
 /// Wakes tasks at their time, from a thread that lives as long as there are any.

@@ -114,7 +114,7 @@ impl Scene {
         response: Response<Outbound>,
     ) -> Response<Outbound> {
         let (mut parts, body) = response.into_parts();
-        // Nobody can read it on its way, or it is there already.
+        // It cannot be read on its way, or has already arrived.
         let is_coded = parts.headers.contains_key(header::CONTENT_ENCODING);
         let is_short = self.is_calm() && parts.headers.contains_key(header::CONTENT_LENGTH);
         if is_coded || is_short {

@@ -170,7 +170,7 @@ impl Stage {
         }
     }
 
-    /// Passes on what may leave; none when nobody listens any more, or the connection is cut.
+    /// Passes on what may leave; none if the receiver is gone, or the connection is cut.
     pub(super) async fn flush(&mut self, out: &Sender) -> Option<()> {
         let cut = self.turn();
         while let Some(bytes) = self.outbox.pop() {

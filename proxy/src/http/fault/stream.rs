@@ -93,7 +93,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// Passes the stream on. None when nobody listens any more, or it was cut.
+    /// Passes the stream on. None if the receiver is gone, or it was cut.
     async fn run(mut self, first: Bytes, mut body: Outbound) -> Option<()> {
         let gateway = Arc::clone(&self.stage.scene.gateway);
         let mut silenced = gateway.wedges.silenced();

@@ -32,7 +32,7 @@ impl Wedged {
 const MOST: usize = 4_096;
 
 /// The sessions that answer nothing any more, and until when: each has a share of a ticket,
-/// and so has whoever waits for it, so that all of them see how it ends.
+/// and so has everything that waits for it, so that all of them see how it ends.
 #[derive(Debug, Default)]
 pub(crate) struct Wedges {
     held: Mutex<HashMap<Wedged, Ticket>>,

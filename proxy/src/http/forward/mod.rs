@@ -88,7 +88,7 @@ impl Forward {
         "/".clone_into(&mut url.path);
         let mut origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
         if origins.len() >= MOST_ORIGINS && !origins.contains_key(&url) {
-            // Those that nobody uses: what is under way holds its own.
+            // Unused ones: exchanges under way hold their own.
             origins.retain(|_, origin| Arc::strong_count(origin) > 1);
         }
         let origin = origins

@@ -22,7 +22,7 @@ use crate::http::origin::Answer;
 use crate::http::sessions::{SESSION_ID, SESSIONLESS, SessionHint};
 use crate::http::tap::{Tap, is_event_stream};
 
-/// What matters of the request when its response comes.
+/// The parts of a request that its response needs.
 pub(crate) struct RequestContext {
     pub(crate) method: Method,
     /// The session that the client named.

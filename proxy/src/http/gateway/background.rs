@@ -1,4 +1,4 @@
-//! A gateway on a thread of its own, for whoever does something else meanwhile.
+//! A gateway on a thread of its own, for callers that do something else meanwhile.
 
 use std::io;
 use std::sync::Arc;

@@ -313,7 +313,7 @@ impl Gateway {
                 let ours = Ours::new(StatusCode::BAD_GATEWAY, InPlace::Broken, cause, why);
                 self.replace(exchange, in_flight, &ours)
             }
-            // Nobody asked for another protocol: what asks for it ends at us.
+            // An upgrade is not forwarded: requests for one end at us.
             Ok(answer) if answer.response.status() == StatusCode::SWITCHING_PROTOCOLS => {
                 let why = "the server switched protocols unasked";
                 let cause = InPlaceCause::SwitchedProtocols;
@@ -337,7 +337,7 @@ impl Gateway {
                 if is_malformed(&error) {
                     self.replace(exchange, in_flight, &ours)
                 } else {
-                    // Nobody is there to read it.
+                    // It has no reader.
                     drop(Waiting(Some((Arc::clone(exchange), in_flight))));
                     ours.response()
                 }

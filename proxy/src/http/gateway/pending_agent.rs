@@ -10,7 +10,7 @@ use super::ServeError;
 use crate::agent::{Agent, Signals};
 use crate::http::listen::ReachableAt;
 
-/// An agent that is to be started. Signals are the agent's from here on.
+/// An agent that is ready to start. From here on, signals go to the agent.
 pub(crate) struct PendingAgent<S> {
     start: S,
     ends: mpsc::Receiver<i32>,

@@ -72,7 +72,7 @@ pub(super) struct Owned(PathBuf);
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // Somebody may have removed it before us.
+        // Another process may have removed it.
         fs::remove_file(&self.0).ok();
     }
 }
@@ -124,7 +124,7 @@ impl BoundListener {
 /// How many connections may wait to be accepted.
 const BACKLOG: u32 = 1_024;
 
-/// Removes a socket that nobody serves any more; anything else stays.
+/// Removes a socket without a server; anything else stays.
 fn remove_dead(path: &Path) -> io::Result<()> {
     let is_socket = fs::symlink_metadata(path).is_ok_and(|data| data.file_type().is_socket());
     let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;

@@ -70,7 +70,7 @@ impl<H: Handler> Served<H> {
     }
 
     /// What `step` comes to, in the time that a head may take, before a shutdown, and while
-    /// nobody else wants the place.
+    /// no other connection needs the slot.
     async fn before_serving<T>(&mut self, step: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             done = timeout(self.limits.head_time, step) => done.ok(),
@@ -122,7 +122,7 @@ impl<H: Handler> Served<H> {
         loop {
             let next = tokio::select! {
                 () = begin.as_mut(), if course.waits => course.has_begun(),
-                // Somebody else wants the place. A request that has come meanwhile is served.
+                // Another connection needs the slot. A request that has arrived meanwhile is served.
                 () = slot.asked() => {
                     course.leaves = true;
                     grace.as_mut().reset(runtime_now() + GRACE);
@@ -182,7 +182,7 @@ impl Course {
     /// The whole server is in another phase.
     fn enters(&mut self, phase: Phase) -> Next {
         match phase {
-            // Nothing is under way, and nobody has to be asked.
+            // Nothing is under way, and nothing has to be waited for.
             Phase::Draining if !self.asked.load(Ordering::Relaxed) => Next::End,
             Phase::Draining if !std::mem::replace(&mut self.told, true) => Next::Shut,
             Phase::Serving | Phase::Draining => Next::GoOn,
@@ -279,7 +279,7 @@ async fn first_bytes(stream: &TcpStream) -> Option<Speaks> {
             [] => return None,
             PREFACE => return Some(Speaks::Http2),
             seen if !PREFACE.starts_with(seen) => return Some(Speaks::Http1),
-            // Part of a preface, which nobody sends in parts unless to see what happens.
+            // Part of a preface, which no real client sends in parts.
             _ => tokio::time::sleep(LOOK_AGAIN).await,
         }
     }

@@ -57,7 +57,7 @@ impl Refused {
         }
     }
 
-    /// The status of the answer. 407 is for whoever stands in between: 401 would have
+    /// The status of the answer. 407 is for proxies: 401 would have
     /// clients sign in at the server.
     pub(crate) fn status(self) -> StatusCode {
         match self {
@@ -196,7 +196,7 @@ pub(crate) fn comes_from_elsewhere(head: &HeaderMap) -> bool {
     sites.any(|site| !matches!(site.as_bytes(), b"none" | b"same-origin"))
 }
 
-/// Whether somebody followed a link, so that no page can read the answer.
+/// Whether a link was followed, so that no page can read the answer.
 fn is_navigation(method: &Method, head: &HeaderMap) -> bool {
     let is = |name: &str, value: &str| head.get(name).is_some_and(|one| one == value);
     let reads = matches!(*method, Method::GET | Method::HEAD);

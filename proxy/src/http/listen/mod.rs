@@ -118,7 +118,7 @@ pub enum Phase {
 
 impl Listener {
     /// Listens at `place`. A socket in the file system is only for HTTP/1.1 without TLS, for
-    /// its owner, and takes the place of one that nobody serves any more.
+    /// its owner, and replaces one without a server.
     pub async fn bind(
         place: impl Into<ListenAddress>,
         tls: Option<Arc<ServerConfig>>,
@@ -133,7 +133,7 @@ impl Listener {
         })
     }
 
-    /// Keeps whoever asks us to connect somewhere from coming out here.
+    /// Keeps clients that ask us to connect somewhere from reaching this address.
     #[must_use]
     pub fn ours(mut self) -> Self {
         let place = self.socket.path().is_none().then(|| self.address());

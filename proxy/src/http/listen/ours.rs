@@ -1,7 +1,7 @@
-//! Where we listen ourselves: nobody is to reach that through us.
+//! Our own addresses, which must not be reached through us.
 //!
 //! What a forward proxy or a gateway asks for comes from this machine and names us as it should,
-//! so that whoever may use the proxy would stand where only the owner of this machine may.
+//! so that users of the proxy would reach what only the owner of this machine may.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Places for connections. When all are taken, whoever idles longest gives his up.
+//! Slots for connections. When all are taken, the longest idle connection is closed.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -138,7 +138,7 @@ impl ConnectionSlot {
         Busy(Arc::clone(self))
     }
 
-    /// Done when the place is wanted by somebody else.
+    /// Done when another connection needs the slot.
     pub(super) async fn asked(&self) {
         self.leave.notified().await;
     }

@@ -1,6 +1,6 @@
 //! What a client has to show, where not everybody who can connect may talk to us.
 //!
-//! It stands in `Proxy-Authorization`, which is meant for whoever stands in between (RFC
+//! It stands in `Proxy-Authorization`, which is meant for proxies (RFC
 //! 9110 §11.7): it ends at us, and leaves `Authorization` to the server.
 
 use std::fmt;

@@ -86,7 +86,7 @@ impl<S> AlertStream<S> {
 }
 
 impl<S: AsyncRead + Unpin> AlertStream<S> {
-    /// Looks for an alert that came before a write failed. What else came is nobody's any more.
+    /// Looks for an alert that came before a write failed. Anything else that came is dropped.
     fn poll_look(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let mut scratch = [0; 1_024];
         for _ in 0..LOOKS {

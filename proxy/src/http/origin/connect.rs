@@ -26,7 +26,7 @@ use crate::http::wire::{Trailing, Wire, Wired};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// The name means nothing, nobody listens, or the way is blocked.
+    /// The name does not resolve, the connection is refused, or the host is unreachable.
     #[error("cannot connect to {authority}")]
     Tcp {
         /// Host and port.
@@ -51,7 +51,7 @@ pub enum ConnectError {
         /// The name of the alert (RFC 8446 §6).
         alert: String,
     },
-    /// The connection ended before TLS was agreed on, and nobody said why.
+    /// The connection ended before the TLS handshake was done, without a reason.
     #[error("TLS handshake with {authority} failed: the server closed the connection")]
     Ended {
         /// Host and port.

@@ -45,8 +45,8 @@ impl Destinations {
     /// The addresses of a host that may be connected to; none is an error of the kind
     /// `PermissionDenied`.
     ///
-    /// A name never allows an address that is reserved: whoever owns the name could choose
-    /// it. A name that is not allowed is not even looked up, since that tells somebody.
+    /// A name never allows a reserved address: the owner of the name could choose
+    /// it. A name that is not allowed is not even looked up, since the lookup reveals it.
     pub(crate) async fn resolve(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
         let is_open = self.names.is_empty() && self.addresses.is_empty();
         let is_named = is_open || self.names.contains(&plain(host));

@@ -83,7 +83,7 @@ pub enum SendError {
     /// The connection failed after the request had been, or may have been, sent.
     #[error("the connection broke before the response")]
     Broken(#[source] hyper::Error),
-    /// The server sent interim responses without end, or nobody read them.
+    /// The server sent too many interim responses, or they were not read.
     #[error("too many interim responses (1xx) without a final one")]
     Flooded,
 }

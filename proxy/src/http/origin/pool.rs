@@ -133,7 +133,7 @@ mod tests {
     use super::super::{OriginSettings, OriginUrl, TlsSettings, client_config};
     use super::*;
 
-    /// Whether a connection is used that nobody runs any more.
+    /// Whether a connection without a task is in use.
     fn is_used(meanwhile: impl FnOnce(std::net::TcpStream) -> Option<std::net::TcpStream>) -> bool {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()

@@ -30,7 +30,7 @@ pub(super) enum Encoding {
 pub(super) const SLICE: usize = 4 * 1024;
 
 /// What that may come to. Real content shrinks to a tenth or a hundredth; what comes to
-/// more than two thousand times its size was made to exhaust whoever decodes it.
+/// more than two thousand times its size was made to exhaust its decoder.
 const MOST_OF_A_SLICE: usize = 8 * 1024 * 1024;
 
 /// The largest window of zstd over HTTP is 8 MiB (RFC 9659 §3).
@@ -176,7 +176,7 @@ impl Decoder {
 /// Why a whole body cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Undecodable {
-    /// It is not what its head says, or was made to exhaust whoever decodes it.
+    /// It is not what its head says, or was made to exhaust its decoder.
     Broken,
     /// There is no room for it now.
     NoRoom,

@@ -44,7 +44,7 @@ pub(crate) trait Watch: Send + Sync {
     /// So many bytes of a body that passed are not kept.
     fn lost(&self, cause: Loss, bytes: u64);
 
-    /// Why a body that nobody wants any more is given up.
+    /// Why an unwanted body is given up.
     fn left(&self, reason: CloseReason) -> CloseReason;
 
     /// The direction came to its end; called after that was noted.

@@ -1,5 +1,5 @@
 //! What is written to a connection past hyper, which has no way to say it: interim responses
-//! (1xx) on the client's leg, and trailers that nobody announced on both.
+//! (1xx) on the client's leg, and unannounced trailers on both.
 //!
 //! Both need the right place in the bytes that leave, and hyper tells of it by when it flushes:
 //! it does so when all that it has encoded has left it. At such a moment, and while the
@@ -34,7 +34,7 @@ pub(crate) struct Wire(Arc<State>);
 #[derive(Debug, Default)]
 struct State {
     times: AtomicU64,
-    // Whether anybody waits, so that a flush for nobody takes no lock.
+    // Whether there is a waiter, so that a flush without one takes no lock.
     is_waited_for: AtomicBool,
     waiting: Mutex<Vec<Waker>>,
     // Who serves the connection.
@@ -181,7 +181,7 @@ impl Interims {
     }
 
     /// Has the task of the connection woken for each of them. Nothing else may: a connection
-    /// rests while nobody wants the body of its request.
+    /// rests while the body of its request is not read.
     pub(crate) fn poll_begin(&self, context: &Context<'_>) -> Poll<()> {
         self.wire.served_by(context.waker());
         Poll::Ready(())
@@ -197,7 +197,7 @@ impl Interims {
 
     /// Ready once all of them are on their way, so that the response may follow.
     pub(crate) fn poll_passed(&self, context: &Context<'_>) -> Poll<()> {
-        // Whoever takes them wakes this task.
+        // The code that takes them wakes this task.
         ready!(self.poll_begin(context));
         if lock(&self.wire.0.own).interims.is_empty() {
             Poll::Ready(())

@@ -58,7 +58,7 @@ fn is_one_line(value: &HeaderValue) -> bool {
 
 /// Whether a field may stand behind a body. What frames a message, routes it, tells who asks
 /// or how a body is to be read may not (RFC 9110 §6.5.1): by then it was acted upon without
-/// that field, and whoever takes it for a part of the head is deceived.
+/// that field, and a reader that takes it for a part of the head is deceived.
 pub(crate) fn may_trail(name: &HeaderName) -> bool {
     const NEVER: &[HeaderName] = &[
         header::AUTHORIZATION,

@@ -2,7 +2,7 @@
 //!
 //! A thread of low priority reads the tape behind its writer, a line at a time, and feeds the
 //! projectors of the cassette and the capture, whose memory is bounded. What they write stands
-//! in files without names, so that none of it outlives us. At the end whoever finishes the
+//! in files without names, so that none of it outlives us. At the end the code that finishes the
 //! recording takes over what the thread has, and does the rest.
 //!
 //! The rest is bounded: where processors are scarce the thread gets little of them, and once it
@@ -40,7 +40,7 @@ pub(crate) const BEHIND: u64 = 4 << 20;
 /// How much the thread reads before it lets others read, in bytes.
 const TURN: u64 = 16 << 10;
 
-/// Whoever projects a tape while it is written.
+/// Projects a tape while it is written.
 #[derive(Debug)]
 pub(crate) struct Follower {
     progress: Arc<Progress>,
@@ -95,7 +95,7 @@ impl Follower {
         })
     }
 
-    /// Has whoever wrote so many bytes do their part where the thread has fallen behind: more
+    /// Makes the writer of so many bytes do its part if the thread has fallen behind: more
     /// than was added, so that it gets no worse.
     pub(crate) fn keep_up(&self, written: u64) {
         if self.progress.behind() > BEHIND {
@@ -107,7 +107,7 @@ impl Follower {
     /// be projected from its beginning.
     pub(crate) fn finish(self) -> Option<Drafts> {
         self.progress.close();
-        // The thread ends by itself: nobody waits until it is its turn.
+        // The thread ends by itself and is not joined.
         let following = self.shared.lock().take()?;
         following.finish().ok()
     }
@@ -126,18 +126,18 @@ struct Following {
     reader: Reader<Behind>,
     cassette: Option<(cassette::Projector<File>, PathBuf)>,
     capture: Option<(capture::Projector<File>, PathBuf)>,
-    // Events since somebody looked how much room the disk has.
+    // Events since the free space of the disk was last checked.
     since: u32,
 }
 
 /// How much room is left on a disk for those who cannot do without, in bytes.
 const ROOM: u64 = 64 << 20;
-/// How many events may pass until somebody looks again how much that is.
+/// Number of events between two checks of it.
 const LOOK: u32 = 4_096;
 /// How far behind everybody else the thread stands where processors are scarce.
 const NICE: i32 = 10;
 
-/// Follows the tape until it ends, or nobody wants to know any more.
+/// Follows the tape until it ends, or the follower is dropped.
 fn follow(shared: &Shared, progress: &Progress) {
     // Of this thread alone. Where it may not be done, it runs as the others do.
     let _as_the_others = rustix::process::setpriority_process(None, NICE);
@@ -166,7 +166,7 @@ impl Shared {
 
     fn lock(&self) -> MutexGuard<'_, Option<Following>> {
         self.0.lock().unwrap_or_else(|poisoned| {
-            // Whoever failed in between left half an event.
+            // A failure in between left half an event.
             let mut shared = poisoned.into_inner();
             *shared = None;
             shared

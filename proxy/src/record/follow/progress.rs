@@ -38,7 +38,7 @@ impl Progress {
         }
     }
 
-    /// Says that nobody is to wait any more.
+    /// Ends all waiting.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
         self.wake();
@@ -76,7 +76,7 @@ impl Progress {
             thread::park_timeout(NAP);
         }
         self.asleep.store(true, Ordering::SeqCst);
-        // Asked once more: what was written before it fell asleep woke nobody.
+        // Checked again: a write before it fell asleep did not wake it.
         if nothing() {
             thread::park();
         }

@@ -6,7 +6,7 @@ use tapewright_schemas::event::Event;
 
 use super::cost;
 
-/// Events that are on the tape, until whoever adds others frees them.
+/// Events that are on the tape, until the next sender frees them.
 ///
 /// An allocator keeps at hand for each thread what that thread has freed. If the writer
 /// freed what others allocate, they would find nothing at hand, and meet the writer at the
@@ -31,7 +31,7 @@ impl Spent {
         batch.clear();
     }
 
-    /// Frees up to so many, unless somebody else is at it.
+    /// Frees up to so many, unless another thread does so.
     pub(super) fn free(&self, count: usize) {
         let mut spent = match self.0.try_lock() {
             Ok(spent) => spent,
@@ -42,7 +42,7 @@ impl Spent {
         spent.truncate(rest);
     }
 
-    /// Frees all: nobody adds any.
+    /// Frees all: no more are added.
     pub(super) fn clear(&self) {
         *self.lock() = Vec::new();
     }

@@ -47,7 +47,7 @@ pub(crate) fn watch(queue: Arc<Queue>, disk: Arc<Disk>, patience: Duration) -> i
 }
 
 impl Queue {
-    /// Waits until somebody waits for the writer; false once the queue is closed.
+    /// Waits until a thread waits for the writer; false once the queue is closed.
     fn wait_until_overfull(&self) -> bool {
         let state = self.lock();
         let calm = |state: &mut super::State| !state.is_waited_for(self.capacity) && !state.closed;
@@ -55,7 +55,7 @@ impl Queue {
         !state.unwrap_or_else(PoisonError::into_inner).closed
     }
 
-    /// Whether somebody waits for the writer and for as long as this nothing was taken.
+    /// Whether a thread waits for the writer, and the writer took nothing for this long.
     pub(super) fn stays_overfull(&self, patience: Duration) -> bool {
         let mut state = self.lock();
         state.awaited = true;

@@ -37,7 +37,7 @@ impl Journal {
         }
     }
 
-    /// Somebody says something: the user, the assistant, a tool.
+    /// A message of the user, the assistant or a tool.
     pub(super) fn says(&mut self, role: &str, content: String) {
         self.context.add(role);
         self.context.add(&content);

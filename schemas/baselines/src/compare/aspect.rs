@@ -2,7 +2,7 @@
 
 use super::entry::Change;
 
-/// A place at which answers can differ.
+/// An aspect in which answers can differ.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Aspect {
     Order,

@@ -38,7 +38,7 @@ pub(super) fn changes(before: &Exchange, after: &Exchange) -> Vec<(Change, bool)
     all
 }
 
-/// Where answers differ.
+/// The observed differences.
 struct ObservedDifferences {
     /// Within one side.
     itself: BTreeSet<Aspect>,

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Members, Problem, ReadError};
 
-/// The members of an object that nobody has taken yet.
+/// The members of an object that were not taken yet.
 pub(super) struct Open(Members);
 
 impl Open {
@@ -78,7 +78,7 @@ impl Open {
         each(value, read).map_err(|error| error.under(name))
     }
 
-    /// What nobody has taken.
+    /// The members that were not taken.
     pub(super) fn rest(self) -> Map<String, Value> {
         self.0
     }

@@ -171,7 +171,7 @@ impl StopReason {
 pub struct Turn {
     /// Who said it: `user`, `assistant`, `tool`, `system`.
     pub role: String,
-    /// What was said.
+    /// The messages of an exchange.
     pub content: String,
 }
 

@@ -3,7 +3,7 @@
 use super::AgentCassette;
 use crate::keys::hide_keys;
 
-/// What a suite asks for.
+/// The inputs of an agent test.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentInputs<'a> {
     /// The name of the test.

@@ -8,7 +8,7 @@ use crate::read::{Members, Problem, ReadError};
 use crate::write::with;
 use crate::{Call, Wire};
 
-/// The least that the wire demands, where nobody says how much.
+/// The minimum that the wire demands, as the default.
 const DEFAULT_MAX_TOKENS: u64 = 1_024;
 
 pub(crate) fn read(call: &Call, body: Value) -> Result<Request, ReadError> {
@@ -153,7 +153,7 @@ fn write_choice(request: &Request) -> Option<Value> {
         ToolChoice::None => json!({"type": "none"}),
         ToolChoice::Required => json!({"type": "any"}),
         ToolChoice::Tool(name) => json!({"type": "tool", "name": name}),
-        // The wire has no list; whoever asks sends only the tools that are meant.
+        // The wire has no list; the client sends only the tools that are meant.
         ToolChoice::Among { required, .. } => {
             json!({"type": if *required { "any" } else { "auto" }})
         }

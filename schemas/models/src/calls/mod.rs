@@ -106,7 +106,7 @@ pub enum CallStep {
     Ended(Box<ModelCall>, CallBodies),
 }
 
-/// What was said in a call.
+/// The bodies of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallBodies {
     /// The body of the request.

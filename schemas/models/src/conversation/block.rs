@@ -85,7 +85,7 @@ impl Input {
     }
 }
 
-/// What became of a tool use.
+/// The outcome of a tool use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolResult {
     /// Which use it belongs to.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use tapewright_schemas::redact::hidden::{self, Style};
 use tapewright_schemas::slices::Part as _;
 
-/// Numbers every placeholder of ours anew, in the order in which they first appear: another
+/// Renumbers our placeholders, in the order in which they first appear: another
 /// recording of the same request may have given them other numbers.
 pub(super) fn renumber(value: &mut Value) {
     Numbers::default().walk(value);

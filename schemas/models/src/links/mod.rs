@@ -60,7 +60,7 @@ struct ResultTimes {
     by_name: HashMap<String, Vec<u64>>,
 }
 
-/// What became of one tool use.
+/// A tool use with its outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkedToolUse {
     /// The tape, in the order in which tapes were taken.
@@ -75,7 +75,7 @@ pub struct LinkedToolUse {
     pub fate: ToolUseOutcome,
 }
 
-/// What became of a tool use.
+/// The outcome of a tool use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolUseOutcome {
     /// A `tools/call` carried it out.
@@ -155,9 +155,8 @@ impl Linker {
         self.observe_message(event, None);
     }
 
-    /// As [`observe`](Self::observe), with the event's message taken apart where somebody did so
-    /// already: what is no call of a tool, and calls beyond those that are looked at, are then
-    /// told at a glance.
+    /// As [`observe`](Self::observe), with the event's message if it was parsed already: messages
+    /// that are not tool calls, and calls beyond the limit, are then skipped cheaply.
     pub fn observe_message(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         let Some(part) = self.parts.last() else {
             return;

@@ -2,7 +2,7 @@
 //!
 //! A price that is not known is unknown and never zero: [`Prices::cost`] says so, and a
 //! budget must treat it as such. Counts are kept beside the cost, so that it can be computed
-//! anew.
+//! again.
 
 mod read;
 mod table;

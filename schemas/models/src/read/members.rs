@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Problem, ReadError};
 use crate::conversation::Extra;
 
-/// The members of an object that nobody has taken yet. `null` counts as absent.
+/// The members of an object that were not taken yet. `null` counts as absent.
 #[derive(Debug, Default)]
 pub(crate) struct Members {
     map: Extra,
@@ -107,7 +107,7 @@ impl Members {
         self.map.extend(more);
     }
 
-    /// What nobody has taken.
+    /// The members that were not taken.
     pub(crate) fn rest(self) -> Extra {
         let mut map = self.map;
         map.retain(|_, value| !value.is_null());

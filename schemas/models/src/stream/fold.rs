@@ -28,7 +28,7 @@ enum State {
 /// A stream that has ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
-    /// What was said.
+    /// The messages of an exchange.
     pub response: Response,
     /// How it ended.
     pub end: StreamEnd,

@@ -1,7 +1,7 @@
 //! The events of a cassette that stays in its file.
 //!
-//! The file is read twice: once from start to end, to prove it and to note where things stand, and
-//! once more by whoever takes its events. In between an exchange that is a request and its answer is
+//! The file is read twice: once from start to end, to check it and to note positions, and
+//! once more to produce its events. In between an exchange that is a request and its answer is
 //! a few numbers; only what is more than that is kept as it is.
 
 mod open;

@@ -22,9 +22,9 @@ const LISTS: &[&str] = &["exchanges", "messages", "unanswered", "http", "session
 const MEMBERS: &[&str] = &["version", "meta", "incomplete"];
 
 impl<S: Read + Seek> Reader<S> {
-    /// Reads a cassette from its start. `None` for what is none, or not as ours are: whoever reads
-    /// all of it at once with [`Document::read`](crate::recording::Document::read) takes what
-    /// others wrote as well, or can say what is wrong.
+    /// Reads a cassette from its start. `None` if it is not a cassette, or not laid out as ours
+    /// are: [`Document::read`](crate::recording::Document::read), which reads all of it at once,
+    /// also accepts those of other tools, or says what is wrong.
     pub fn open(mut input: S) -> io::Result<Option<Self>> {
         input.seek(SeekFrom::Start(0))?;
         let mut noted = Noted::default();
@@ -50,7 +50,7 @@ struct Noted {
 }
 
 impl Noted {
-    /// `Ok(None)` when somebody has to look at it more closely.
+    /// `Ok(None)` if it needs the full parser.
     fn read(&mut self, input: impl Read) -> Result<Option<()>, NoPieces> {
         let mut pieces = Pieces::new(input, LISTS);
         let mut at = 0;

@@ -32,7 +32,7 @@ const NOT_SAID: u32 = u32::MAX;
 
 impl Plain {
     /// The numbers of an element of `exchanges`, which must be valid JSON; `None` for one that is
-    /// more, or that somebody has to look at more closely.
+    /// more, or that needs the full parser.
     pub(super) fn read(text: &[u8], start: u64) -> Option<Self> {
         let mut found = Members::default();
         let mut plain = true;
@@ -63,7 +63,7 @@ impl Plain {
         u32::try_from(text.len()).ok()?;
         let number = |span: Span| std::str::from_utf8(span.of(text)).ok()?.parse().ok();
         let seen = match found.seen {
-            // Whoever says more looks at it more closely.
+            // Anything more needs the full parser.
             Some(span) => number(span).filter(|seen| *seen != NOT_SAID)?,
             None => NOT_SAID,
         };
@@ -118,7 +118,7 @@ struct Members {
     seen: Option<Span>,
 }
 
-/// The times of `timing`; `None` for those that somebody has to look at more closely.
+/// The times of `timing`; `None` for those that need the full parser.
 fn times(timing: &[u8]) -> Option<[Option<Offset>; 2]> {
     let (mut sent, mut took) = (None, None);
     let mut plain = true;

@@ -13,7 +13,7 @@ pub(super) struct Window {
     size: usize,
 }
 
-/// How much is read at a place where nobody was before, in bytes.
+/// How much is read at a new place, in bytes.
 const LEAST: usize = 4 << 10;
 /// How much is read by who reads on, in bytes.
 const MOST: usize = 256 << 10;

@@ -1,8 +1,8 @@
 //! Which values under a secret name can be told from ordinary text.
 //!
 //! `"password": "test"` hides this value, and says nothing about the word `test` elsewhere.
-//! Stricter than the rule for values of the environment (`common`), which somebody keeps for
-//! secrets: under a secret name stand file names, dates and addresses as well.
+//! Stricter than the rule for values of the environment (`common`), which are
+//! expected to be secrets: under a secret name stand file names, dates and addresses as well.
 
 use std::ops::RangeInclusive;
 

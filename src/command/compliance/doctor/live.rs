@@ -242,7 +242,7 @@ impl Asking<'_> {
     }
 }
 
-/// Answers of a client that has no roots, no model and nobody to ask.
+/// Answers of a client that has no roots, no model and no user.
 fn offered(asked: &ServerRequest<'_>) -> Answer {
     match asked.method {
         "roots/list" => Answer::Result(r#"{"roots":[]}"#.to_owned()),

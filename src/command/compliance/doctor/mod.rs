@@ -115,7 +115,7 @@ impl Examined {
             .count()
     }
 
-    /// The cases as rules that hold or do not, for whoever compares.
+    /// The cases as rules that hold or do not, for comparison.
     fn as_rules(&self) -> Vec<OurRule> {
         let rule = |finding: &Finding| OurRule {
             rule: finding.case.id.to_owned(),

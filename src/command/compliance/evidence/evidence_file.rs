@@ -20,7 +20,7 @@ use tapewright_schemas::tape::{Encoder, Ending, Header, Reader};
 
 use crate::files::{self, Contents, Recording};
 
-/// What is known of the whole recording.
+/// What the whole recording shows.
 #[derive(Default)]
 pub(super) struct RecordingFacts {
     /// By every rule: code, side and words of each finding.
@@ -55,7 +55,7 @@ pub(super) trait EvidenceFile {
     /// How its name ends.
     fn ending(&self) -> &'static str;
 
-    /// Whether the text, judged anew, shows the finding and no other than these, and can be
+    /// Whether the text, judged again, shows the finding and no other than these, and can be
     /// replayed where the whole recording can.
     fn shows(&self, text: Vec<u8>, finding: &Finding, known: &RecordingFacts) -> bool {
         let replays = !known.replays || Script::load(text.clone()).is_ok();

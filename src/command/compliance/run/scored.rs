@@ -136,7 +136,7 @@ impl Scored {
         }
     }
 
-    /// What became of each rule, for whoever asked the same server.
+    /// The outcome of each rule, for other runs against the same server.
     pub(crate) fn as_rules(&self) -> Vec<OurRule> {
         let ours = |one: &Judged| {
             let (holds, detail) = match &one.state {

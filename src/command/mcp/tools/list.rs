@@ -30,7 +30,7 @@ pub(super) const SPEC: Spec = Spec {
 /// The most that is read to count sessions, in bytes of one recording and of all in an answer.
 const READ_BYTES: u64 = 32 << 20;
 const ALL_BYTES: u64 = 128 << 20;
-/// How many recordings are listed when nobody says how many.
+/// Default number of listed recordings.
 const LISTED: usize = 20;
 
 #[derive(Debug, Deserialize)]

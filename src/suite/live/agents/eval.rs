@@ -46,7 +46,7 @@ impl Agents<'_> {
     }
 }
 
-/// A row for what nobody can be asked about.
+/// A row for an evaluation without a model to ask.
 pub(super) fn deferred(number: usize, case: &Case, why: String) -> Row {
     let mut row = judged::row(number, case, Status::Deferred);
     row.reasons.push(why);

@@ -38,7 +38,7 @@ pub(crate) struct AgentOptions {
     pub(crate) folder: PathBuf,
     /// Those that have no cassette, or a stale one, are recorded.
     pub(crate) record: bool,
-    /// All are recorded anew.
+    /// All are recorded again.
     pub(crate) update: bool,
     /// Who wants the runs themselves.
     pub(crate) capture: Option<Capture>,
@@ -57,7 +57,7 @@ pub(crate) struct EvalOptions {
     pub(crate) model: Option<String>,
 }
 
-/// Somebody who wants the runs themselves, recorded or new.
+/// A receiver of the runs themselves, recorded or new.
 #[derive(Clone)]
 pub(crate) struct Capture {
     /// Where each of them is handed over.
@@ -301,7 +301,7 @@ impl<'a> Agents<'a> {
         (rows, ran.notes)
     }
 
-    /// Hands a run over to whoever wants it; that of the stub is none.
+    /// Hands a run to its receiver, except that of the stub.
     fn hand_over(&self, case: usize, cassette: &AgentCassette) {
         let Some(Capture { runs, .. }) = &self.how.capture else {
             return;
@@ -345,7 +345,7 @@ impl<'a> Agents<'a> {
     }
 }
 
-/// Why a cassette that was to be recorded anew was not.
+/// Why a cassette was not recorded again.
 const KEPT: &str = "the key of its model is not set, and its cassette is kept";
 
 /// A row for a test that cannot be judged.

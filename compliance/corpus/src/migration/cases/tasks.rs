@@ -50,7 +50,7 @@ pub(super) static EXPERIMENTAL: Case = Case {
 struct Tasks {
     // Whether it is about the list, or about all the rest.
     only_list: bool,
-    // Somebody's capabilities were seen.
+    // The capabilities of a peer were seen.
     known: bool,
 }
 

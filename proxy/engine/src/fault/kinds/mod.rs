@@ -20,7 +20,7 @@ pub struct Kind {
     pub example: &'static str,
     /// What can be said about it.
     pub parameters: &'static [Parameter],
-    /// Which message it acts on where nobody says.
+    /// Which message it acts on by default.
     pub on: FaultTarget,
     /// To what it can be done.
     pub acts_on: ActsOn,

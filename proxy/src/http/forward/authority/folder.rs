@@ -1,4 +1,4 @@
-//! The folder of an authority, which nobody else can look into.
+//! The folder of an authority, which only its owner can read.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -105,7 +105,7 @@ impl Folder {
     pub(super) fn write(&self, name: &str, text: &str) -> Result<(), AuthorityProblem> {
         let fresh = format!(".{name}.new");
         let files = |error: io::Error| problem(&self.path.join(name), error);
-        // Left by a recorder that was killed: whoever lives has the lock.
+        // Left by a recorder that was killed: a live one holds the lock.
         unlinkat(&self.fd, &*fresh, AtFlags::empty()).ok();
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = Mode::RUSR | Mode::WUSR;
@@ -137,7 +137,7 @@ fn problem(path: &Path, source: io::Error) -> AuthorityProblem {
     }
 }
 
-/// Refuses what belongs to somebody else, or is open to somebody else.
+/// Refuses files that belong to another user, or that other users can access.
 fn check(found: &Stat, path: &Path) -> Result<(), AuthorityProblem> {
     let path = path.to_owned();
     if found.st_uid != rustix::process::geteuid().as_raw() {

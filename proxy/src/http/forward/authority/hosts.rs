@@ -117,7 +117,7 @@ impl Hosts {
             .map(GeneralSubtree::DnsName)
             .collect();
         if permitted.is_empty() {
-            // A name that nobody has (RFC 6761 §6.4).
+            // A reserved name (RFC 6761 §6.4).
             permitted.push(GeneralSubtree::DnsName("invalid".to_owned()));
         }
         permitted.extend(self.addresses.iter().map(address));

@@ -90,7 +90,7 @@ pub enum AuthorityProblem {
         /// Its permissions.
         mode: u32,
     },
-    /// Its folder, or a file in it, belongs to somebody else.
+    /// Its folder, or a file in it, belongs to another user.
     #[error("`{}` of the certificate authority belongs to another user", path.display())]
     Foreign {
         /// The file or folder.

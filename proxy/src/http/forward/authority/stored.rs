@@ -142,7 +142,7 @@ fn found(folder: &Folder, hosts: &Hosts) -> Result<Found, AuthorityProblem> {
     }
 }
 
-/// Writes the file that clients read again, where somebody removed or changed it.
+/// Writes the file that clients read again, if it was removed or changed.
 fn show_again(folder: &Folder, record: &Record) -> Result<(), AuthorityProblem> {
     let shown = folder.read(CERTIFICATE)?.unwrap_or_default();
     if shown.contains(&record.certificate) {
