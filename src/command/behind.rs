@@ -15,13 +15,16 @@ use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::Event;
 use tapewright_schemas::tape::Header;
 
-use crate::command::otlp::Traces;
+use crate::command::otlp::{Exports, Sending, Traces};
 
 /// What is made of a recording while it is made.
 #[derive(Debug)]
 pub(crate) struct Behind {
-    behind: behind::Behind,
+    reading: Option<behind::Behind>,
     traces: Option<Traces>,
+    exports: Option<Exports>,
+    // What is exported is counted by reading tapes.
+    is_read: bool,
 }
 
 /// The figures of this process that a gateway serves.
@@ -44,6 +47,9 @@ pub(crate) fn operations() -> Option<Arc<Operations>> {
     TOLD.get()?.operations.clone()
 }
 
+/// For how long tapes are read on at most, for the last figures.
+const READING: Duration = Duration::from_secs(5);
+
 /// How often tapes are read for figures.
 const PACE: Duration = Duration::from_secs(1);
 
@@ -51,21 +57,31 @@ impl Behind {
     /// Begins to read the tapes of a recorder with these settings, for traces and for figures; of a whole recording of an agent, which has
     /// this folder. Nothing is started where neither is wanted.
     pub(crate) fn start(
-        traces: Option<Traces>,
+        sending: Sending,
         has_metrics: bool,
         settings: &mut Settings,
         whole: Option<&Path>,
     ) -> anyhow::Result<Option<Self>> {
-        let operations = has_metrics.then(Arc::<Operations>::default);
+        let Sending { traces, metrics } = sending;
+        let counts = has_metrics || metrics.is_some();
+        let operations = counts.then(Arc::<Operations>::default);
         let told = SharedMetrics {
             figures: traces.as_ref().map(Traces::figures),
             operations: operations.clone(),
         };
         drop(TOLD.set(told));
         let read = operations.clone().filter(|_| whole.is_some());
-        settings.operations = operations.filter(|_| whole.is_none());
+        settings.operations = operations.clone().filter(|_| whole.is_none());
+        let exports = metrics.zip(operations);
+        let exports = exports.map(|(to, operations)| to.start(&settings.header, operations));
+        let exports = exports.transpose()?;
         if traces.is_none() && read.is_none() {
-            return Ok(None);
+            return Ok(exports.map(|exports| Self {
+                reading: None,
+                traces: None,
+                exports: Some(exports),
+                is_read: false,
+            }));
         }
         let (tracing, span_sender) = traces.as_ref().map(Traces::observers).unzip();
         let mut makers: Vec<MakeObserver> = tracing.into_iter().collect();
@@ -82,15 +98,30 @@ impl Behind {
         };
         let behind = behind::Behind::start(search(settings, whole), Box::new(make), pace, at_end);
         let behind = behind.context("cannot start the thread that reads the tape")?;
-        Ok(Some(Self { behind, traces }))
+        Ok(Some(Self {
+            reading: Some(behind),
+            traces,
+            exports,
+            is_read: whole.is_some(),
+        }))
     }
 
     /// The recording has ended.
     pub(crate) fn finish(self, verbose: bool) {
-        match self.traces {
-            Some(traces) => traces.finish(self.behind, verbose),
+        if let Some(exports) = self.exports.as_ref().filter(|_| !self.is_read) {
+            exports.end();
+        }
+        match (self.traces, self.reading) {
+            (Some(traces), Some(behind)) => traces.finish(behind, verbose),
+            (None, Some(behind)) if self.exports.is_some() => {
+                behind.end(READING);
+                behind.join();
+            }
             // Figures are no longer requested.
-            None => drop(self.behind),
+            (traces, behind) => drop((traces, behind)),
+        }
+        if let Some(exports) = self.exports {
+            exports.finish(verbose);
         }
     }
 }

@@ -209,8 +209,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let beside = PageSources::new(&fault_set, control.as_ref(), None);
     let page = &arguments.page;
     let _page = page.of_recorder(&settings, whole, &beside, hang_after)?;
-    let traces = arguments.otlp.start(destination)?;
-    let behind = Behind::start(traces, arguments.http.has_metrics(), &mut settings, whole)?;
+    let sending = arguments.otlp.start(destination)?;
+    let behind = Behind::start(sending, arguments.http.has_metrics(), &mut settings, whole)?;
     let wanted = settings.target.tape().clone();
     let start = || start(settings, clock, arguments.verbose.then_some(&*wanted));
     let limit_bytes = arguments.max_message;

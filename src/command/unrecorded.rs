@@ -75,8 +75,8 @@ impl Readers<'_> {
         clock: Clock,
     ) -> anyhow::Result<Running> {
         let page = self.page.of_recorder(&settings, None, self.beside, None)?;
-        let traces = self.otlp.start(self.destination)?;
-        let behind = Behind::start(traces, false, &mut settings, None)?;
+        let sending = self.otlp.start(self.destination)?;
+        let behind = Behind::start(sending, false, &mut settings, None)?;
         let recorder = Recorder::start(settings, clock);
         let recorder = recorder.context("cannot start the recorder")?;
         Ok(Running {

@@ -33,7 +33,7 @@ pub(crate) use self::arguments::LogArguments;
 pub(crate) use self::judged::{judged, suite_written, tested, verified};
 pub(crate) use self::listener::{LogListener, heard};
 pub(crate) use self::place::place;
-pub(crate) use self::recorded::{recorded, served, traced};
+pub(crate) use self::recorded::{measured, recorded, served, traced};
 pub(crate) use self::replayed::{missed, missed_model, replayed};
 
 /// Everything that we log is below this target; what libraries of others raise is not for

@@ -50,6 +50,12 @@ pub(crate) fn traced(figures: &Figures) {
     info!(name: "spans_sent", target: "tapewright::traces", sent, lost, unread_bytes);
 }
 
+/// Logs what became of the durations that were sent.
+pub(crate) fn measured(figures: &Figures) {
+    let (sent, lost) = (figures.sent(), figures.all_lost());
+    info!(name: "points_sent", target: "tapewright::traces", sent, lost);
+}
+
 /// Logs what is left of an unrecorded run.
 pub(crate) fn served(listener: Option<LogListener>, recorder: &Recorder) {
     if let Some(listener) = listener {

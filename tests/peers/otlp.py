@@ -1,10 +1,12 @@
-"""Traces held against what others made for them: otlp.py TAPEWRIGHT.
+"""Traces and metrics held against what others made for them: otlp.py TAPEWRIGHT.
 
 The types of opentelemetry-proto read each line that `export --as otlp` writes, strictly, and Rotel, an OpenTelemetry collector, takes what
-`--otlp` sends while it is recorded or replayed. What Rotel hands on in protobuf is what stands on the tape, span for span.
+`--otlp` sends while it is recorded or replayed. What Rotel hands on in protobuf is what stands on the tape, span for span. Metrics
+are read by the types of opentelemetry-proto, strictly, and count each exchange of the tape once: of metrics in JSON, this Rotel drops histograms.
 """
 
 import base64
+import collections
 import contextlib
 import gzip
 import http.client
@@ -22,6 +24,7 @@ import urllib.parse
 
 import rotel
 from google.protobuf import json_format
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest, ExportTraceServiceResponse
 
 PATIENCE = 60
@@ -69,10 +72,16 @@ class Sink(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if self.headers.get("Content-Encoding") == "gzip":
             body = gzip.decompress(body)
-        self.server.requests.append(ExportTraceServiceRequest.FromString(body))
-        answer = ExportTraceServiceResponse().SerializeToString()
+        kind = "application/x-protobuf"
+        if self.path == "/own/v1/metrics":
+            # Straight from us.
+            self.server.measured.append(json_format.ParseDict(json.loads(body), ExportMetricsServiceRequest(), ignore_unknown_fields=False))
+            kind, answer = "application/json", b"{}"
+        else:
+            self.server.requests.append(ExportTraceServiceRequest.FromString(body))
+            answer = ExportTraceServiceResponse().SerializeToString()
         self.send_response(200)
-        self.send_header("Content-Type", "application/x-protobuf")
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
         self.wfile.write(answer)
@@ -91,7 +100,7 @@ def free():
 def collector(folder):
     """A collector, and what it handed on."""
     sink = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Sink)
-    sink.requests = []
+    sink.requests, sink.measured = [], []
     threading.Thread(target=sink.serve_forever, daemon=True).start()
     port = free()
     command = [str(COLLECTOR), "start", "--otlp-http-endpoint", f"127.0.0.1:{port}", "--otlp-grpc-endpoint", f"127.0.0.1:{free()}"]
@@ -105,7 +114,7 @@ def collector(folder):
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
                 break
             time.sleep(0.05)
-        yield f"http://127.0.0.1:{port}", sink.requests
+        yield f"http://127.0.0.1:{port}", f"http://127.0.0.1:{sink.server_port}/own/v1/metrics", sink
     finally:
         process.terminate()
         process.wait(PATIENCE)
@@ -154,20 +163,54 @@ def exported(tapewright, tape, *options):
     return [read(line) for line in made.stdout.splitlines()]
 
 
+def exchanges(tapewright, tape):
+    """How many exchanges of each method and tool there are on a tape."""
+    shown = subprocess.run([tapewright, "show", str(tape), "--json"], capture_output=True, text=True, check=True)
+    rows = [row for row in map(json.loads, shown.stdout.splitlines()) if "request_seq" in row]
+    return collections.Counter((row["method"], row.get("tool")) for row in rows)
+
+
+def operations(measured):
+    """What both histograms of operations count, by method and tool, once nothing more comes."""
+    both = []
+    for metric in ("mcp.server.operation.duration", "mcp.client.operation.duration"):
+        counted = collections.Counter()
+        for request in measured:
+            for about in request.resource_metrics:
+                for scoped in about.scope_metrics:
+                    for one in scoped.metrics:
+                        if one.name != metric:
+                            continue
+                        assert one.unit == "s" and one.histogram.aggregation_temporality == 1, one
+                        for point in one.histogram.data_points:
+                            named = {pair.key: pair.value.string_value for pair in point.attributes}
+                            assert sum(point.bucket_counts) == point.count and len(point.explicit_bounds) == 14, point
+                            assert point.start_time_unix_nano < point.time_unix_nano, point
+                            counted[named["mcp.method.name"], named.get("gen_ai.tool.name")] += point.count
+        both.append(counted)
+    assert both[0] == both[1], both
+    return both[0]
+
+
 def live(tapewright, name, speak, command, compression):
     """What the collector handed on of a recording or a replay, held against its tape."""
-    with tempfile.TemporaryDirectory() as folder, collector(folder) as (url, requests):
+    with tempfile.TemporaryDirectory() as folder, collector(folder) as (url, own, sink):
         environment = os.environ | {"OTEL_EXPORTER_OTLP_COMPRESSION": compression, "OTEL_BSP_SCHEDULE_DELAY": "50"}
+        environment |= {"OTEL_METRIC_EXPORT_INTERVAL": "50", "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE": "delta"}
+        environment |= {"OTEL_EXPORTER_OTLP_ENDPOINT": url, "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": own}
         tape = f"{folder}/run.tape.jsonl"
-        command = [one.replace("{otlp}", url).replace("{tape}", tape) for one in command]
+        command = [one.replace("{tape}", tape) for one in command]
         speak([tapewright, *command], environment)
         wanted = spans(exported(tapewright, tape, "--otlp-content"))
         until = time.monotonic() + PATIENCE
-        while len(got := spans(requests)) < len(wanted) and time.monotonic() < until:
+        while len(got := spans(sink.requests)) < len(wanted) and time.monotonic() < until:
             time.sleep(0.05)
+        calls = exchanges(tapewright, tape)
+    counted = operations(sink.measured)
     assert got == wanted, f"{name}: {len(got)} of {len(wanted)} spans: {set(wanted) ^ set(got)}"
     assert len(wanted) > 20, f"{name}: {len(wanted)} spans"
-    print(f"{name}: {len(wanted)} spans handed on as they are on the tape")
+    assert counted == calls and sum(calls.values()) > 20, f"{name}: {counted} is not {calls}"
+    print(f"{name}: {len(wanted)} spans handed on as they are on the tape, {sum(calls.values())} exchanges counted")
 
 
 def main(tapewright):
@@ -177,7 +220,7 @@ def main(tapewright):
         lines += len(requests)
         assert spans(requests), tape
     print(f"{lines} requests of {len(list(WIRE.glob('*.tape.jsonl')))} recordings are read by the types of opentelemetry-proto")
-    told = ["-o", "{tape}", "--otlp", "{otlp}", "--otlp-content"]
+    told = ["-o", "{tape}", "--otlp", "--otlp-content"]
     server = ["--", tapewright, "demo", "--serve"]
     live(tapewright, "record", over_lines, ["record", *told, *server], "gzip")
     live(tapewright, "record --listen", over_http, ["record", *told, "--listen", "127.0.0.1:0", *server], "none")

@@ -116,6 +116,7 @@ impl Counting {
 
     /// Nothing has come for a while, and everything up to this time has been observed.
     pub fn tick(&mut self, now: Offset) {
+        self.last = self.last.max(now);
         self.conversation.tick(now);
         self.count();
     }

@@ -27,6 +27,17 @@ impl Histogram {
         self.sum.0 = self.sum.0.saturating_add(took.0);
     }
 
+    /// What came to it since then.
+    pub(crate) fn minus(&self, before: &Self) -> Self {
+        let mut rest = *self;
+        for (bucket, before) in rest.buckets.iter_mut().zip(&before.buckets) {
+            *bucket = bucket.saturating_sub(*before);
+        }
+        rest.count = rest.count.saturating_sub(before.count);
+        rest.sum = rest.sum.since(before.sum);
+        rest
+    }
+
     /// All durations together, in seconds.
     pub(crate) fn sum(&self) -> f64 {
         seconds(self.sum)

@@ -8,29 +8,44 @@
 //! several recorders write, are read for it [behind](crate::behind) their writers.
 
 mod counting;
+mod export;
 mod histogram;
 mod names;
+mod points;
 mod prometheus;
 mod series;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tapewright_schemas::event::Offset;
 
 pub use self::counting::{Counting, Reading};
+pub use self::export::{Exports, Settings};
+pub use self::points::Temporality;
 
 use self::counting::Operation;
 use self::series::State;
+use crate::traces::Figures;
 
 /// Durations, by what they are of.
 #[derive(Debug, Default)]
-pub struct Operations(Mutex<State>);
+pub struct Operations {
+    state: Mutex<State>,
+    // How many data points arrived at a collector, where they are sent.
+    sent: OnceLock<Arc<Figures>>,
+}
 
 impl Operations {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells with the durations what becomes of them.
+    fn tell_of(&self, figures: Arc<Figures>) {
+        // There is one collector.
+        drop(self.sent.set(figures));
     }
 
     /// An exchange is over.

@@ -36,8 +36,9 @@ impl Default for Names {
 impl Names {
     /// A name, or the one for all others; and whether it is the name.
     pub(super) fn known(&mut self, name: &str) -> (Name, bool) {
-        let end = name.char_indices().nth(LONGEST);
-        let name = end.map_or(name, |(end, _)| name.front(end));
+        // Most have fewer bytes, and so fewer characters.
+        let end = (name.len() > LONGEST).then(|| name.char_indices().nth(LONGEST));
+        let name = end.flatten().map_or(name, |(end, _)| name.front(end));
         if let Some(known) = self.known.get(name) {
             return (*known, true);
         }

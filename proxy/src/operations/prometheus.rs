@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::Operations;
 use super::histogram::{BOUNDS, Histogram};
 use super::series::{Both, Labels};
+use crate::traces::{Figures, Loss};
 
 impl Operations {
     /// Appends all of it.
@@ -30,6 +31,9 @@ impl Operations {
         // Writing to a string does not fail.
         writeln!(out, "# HELP {name} {help}\n# TYPE {name} counter").ok();
         writeln!(out, "{name} {}", state.overflow()).ok();
+        if let Some(sent) = self.sent.get() {
+            points(sent, out);
+        }
     }
 }
 
@@ -59,6 +63,25 @@ const SESSIONS: [(&str, &str); 2] = [
         "Time that sessions lasted that are over, towards servers.",
     ),
 ];
+
+/// What became of the data points that are sent.
+fn points(sent: &Figures, out: &mut String) {
+    let (name, help) = (
+        "tapewright_metrics_sent_points_total",
+        "Data points that the collector of metrics took.",
+    );
+    writeln!(out, "# HELP {name} {help}\n# TYPE {name} counter").ok();
+    writeln!(out, "{name} {}", sent.sent()).ok();
+    let (name, help) = (
+        "tapewright_metrics_lost_points_total",
+        "Data points that did not arrive at the collector of metrics.",
+    );
+    writeln!(out, "# HELP {name} {help}\n# TYPE {name} counter").ok();
+    for loss in Loss::ALL {
+        let (cause, lost) = (loss.name(), sent.lost(loss));
+        writeln!(out, "{name}{{cause=\"{cause}\"}} {lost}").ok();
+    }
+}
 
 fn begin(name: &str, help: &str, out: &mut String) {
     writeln!(out, "# HELP {name} {help}\n# TYPE {name} histogram").ok();

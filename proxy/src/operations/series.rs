@@ -97,7 +97,12 @@ impl State {
 
     /// All operations, by their labels.
     pub(crate) fn operations(&self) -> BTreeMap<Labels<'_>, Both> {
-        let all = self.operations.iter().map(|(key, both)| {
+        self.places().collect()
+    }
+
+    /// All operations, in the order in which the first of each was over.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (Labels<'_>, Both)> {
+        self.operations.iter().map(|(key, both)| {
             let labels = Labels {
                 transport: key.transport,
                 method: self.methods.text(key.method),
@@ -105,8 +110,7 @@ impl State {
                 error: key.error.map(|error| self.errors.text(error)),
             };
             (labels, *both)
-        });
-        all.collect()
+        })
     }
 
     /// All sessions, by their transports.

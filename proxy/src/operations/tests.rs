@@ -7,8 +7,10 @@ use tapewright_schemas::listing::{Change, Entry, Listing, Wanted};
 use tapewright_schemas::tape::{Ending, Header, Reader};
 
 use super::names::NAMES;
+use super::points::{Counted, Points, Span};
 use super::series::Both;
 use super::*;
+use crate::traces::Frame;
 
 /// All that was counted, as it is told.
 pub(crate) fn text(operations: &Operations) -> String {
@@ -206,4 +208,89 @@ fn a_session_on_standard_streams_lasts_from_its_first_message_to_its_last_event(
     let labels = r#"{mcp_method_name="ping",error_type="still_pending",network_transport="pipe"}"#;
     let line = format!("mcp_server_operation_duration_seconds_count{labels} 1\n");
     assert!(text.contains(&line), "{text}");
+}
+
+fn frame() -> Frame {
+    Frame {
+        before: b"{\"scopeMetrics\":[{\"metrics\":[".to_vec(),
+        after: b"]}]}".to_vec(),
+    }
+}
+
+/// The data points of a metric: with their method, count, sum, and what is in the buckets.
+fn told(points: &Points, metric: &str) -> Vec<(String, String, f64, Vec<u64>)> {
+    let value: serde_json::Value = serde_json::from_slice(&points.body).unwrap();
+    let metrics = &value["resourceMetrics"][0]["scopeMetrics"][0]["metrics"];
+    let metrics = metrics.as_array().unwrap();
+    assert!(
+        metrics
+            .iter()
+            .all(|one| one["histogram"]["dataPoints"] != serde_json::json!([]))
+    );
+    let Some(one) = metrics.iter().find(|one| one["name"] == metric) else {
+        return Vec::new();
+    };
+    assert_eq!(one["unit"], "s");
+    let points = one["histogram"]["dataPoints"].as_array().unwrap().iter();
+    points
+        .map(|point| {
+            let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+            let buckets = point["bucketCounts"].as_array().unwrap().iter();
+            let buckets: Vec<u64> = buckets.map(|one| text(one).parse().unwrap()).collect();
+            assert_eq!(
+                point["explicitBounds"].as_array().unwrap().len() + 1,
+                buckets.len()
+            );
+            assert_eq!(
+                buckets.iter().sum::<u64>().to_string(),
+                text(&point["count"])
+            );
+            (
+                text(&point["attributes"][0]["value"]["stringValue"]),
+                text(&point["count"]),
+                point["sum"].as_f64().unwrap(),
+                buckets,
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn points_are_what_came_since_the_last_that_were_taken() {
+    let operations = Operations::default();
+    let span = Span { from: 1, to: 2 };
+    let points = |since: &Counted| {
+        let state = operations.lock();
+        state.points(since, span, Temporality::Delta, &frame())
+    };
+    assert!(points(&Counted::default()).is_none());
+    operations.add(&operation("a \"b\"\\", None, 9_000), "tcp");
+    operations.add(&operation("a \"b\"\\", None, 400_000_000), "tcp");
+    let first = operations.lock().counted();
+    let all = points(&Counted::default()).unwrap();
+    assert_eq!(all.count, 2);
+    assert!(told(&all, "mcp.client.session.duration").is_empty());
+    let server = "mcp.server.operation.duration";
+    let (name, count, sum, buckets) = told(&all, server).remove(0);
+    assert_eq!(
+        (name.as_str(), count.as_str(), sum),
+        ("a \"b\"\\", "2", 400.009)
+    );
+    assert_eq!((buckets.len(), buckets[0], buckets[14]), (15, 1, 1));
+    assert!(points(&first).is_none());
+    operations.add(&operation("a \"b\"\\", None, 10_500), "tcp");
+    operations.add(&operation("c", None, 1), "tcp");
+    operations.add_session(Offset(5), "pipe");
+    let rest = points(&first).unwrap();
+    let counts: Vec<_> = told(&rest, server)
+        .into_iter()
+        .map(|(name, count, sum, _)| (name, count, sum))
+        .collect();
+    let expected = [("a \"b\"\\", 0.0105), ("c", 0.000_001)];
+    assert_eq!(
+        counts,
+        expected.map(|(name, sum)| (name.to_owned(), "1".to_owned(), sum))
+    );
+    assert_eq!(told(&rest, "mcp.client.session.duration").len(), 1);
+    assert_eq!(rest.count, 6);
 }

@@ -11,45 +11,34 @@ use crate::operations::{Counting, Operations};
 
 /// Counts the lines of a tape once they are in its file.
 #[derive(Debug)]
-pub(super) struct Counted {
-    counting: Box<Counting>,
-    // Of the lines that are not written yet.
-    waiting: VecDeque<Option<Gist>>,
-}
+pub(super) struct Counted(Box<Counting>);
 
 /// For how long what was seen may still be on its way to the tape.
 const SLACK: Offset = Offset(2_000_000);
 
 impl Counted {
     pub(super) fn new(operations: Arc<Operations>, header: &Header) -> Self {
-        Self {
-            counting: Box::new(Counting::new(operations, header)),
-            waiting: VecDeque::new(),
-        }
+        Self(Box::new(Counting::new(operations, header)))
     }
 
-    /// A line has been encoded that says this.
-    pub(super) fn add(&mut self, gist: Option<Gist>) {
-        self.waiting.push_back(gist);
-    }
-
-    /// So many of the lines are in the file, and those behind them are lost.
-    pub(super) fn written(&mut self, lines: usize) {
-        let counting = &mut self.counting;
-        for gist in self.waiting.drain(..).take(lines).flatten() {
+    /// What was encoded is in the file, up to the event of this number, and what is behind it is lost.
+    pub(super) fn written(&mut self, gists: &mut VecDeque<Gist>, last: u64) {
+        let Self(counting) = self;
+        for gist in gists.iter().take_while(|gist| gist.seq() <= last) {
             gist.told(|event, message| counting.observe(event, message));
         }
+        gists.clear();
     }
 
     /// It is `now`.
     pub(super) fn tick(&mut self, now: Offset) {
-        self.counting.tick(now.since(SLACK));
+        self.0.tick(now.since(SLACK));
     }
 
     /// The tape ended at this time.
     pub(super) fn finish(mut self, now: Offset) {
-        self.counting.tick(now);
-        self.counting.finish();
+        self.0.tick(now);
+        self.0.finish();
     }
 }
 

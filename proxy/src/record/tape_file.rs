@@ -220,7 +220,7 @@ impl TapeWriter {
                 self.good += self.out.len() as u64;
                 self.unwritten = Gap::default();
                 if let Some(counted) = &mut self.counted {
-                    counted.written(self.lines.len());
+                    counted.written(self.encoder.gists(), u64::MAX);
                 }
                 self.let_follow(self.out.len() as u64);
             }
@@ -286,9 +286,6 @@ impl TapeWriter {
             bytes,
             tells_gap: false,
         });
-        if let Some(counted) = &mut self.counted {
-            counted.add(self.encoder.take_gist());
-        }
     }
 
     /// The file, for syncing.
@@ -410,7 +407,9 @@ impl TapeWriter {
         let lines = std::mem::take(&mut self.lines);
         let kept = lines.partition_point(|line| line.end <= written);
         if let Some(counted) = &mut self.counted {
-            counted.written(kept);
+            let missing = (lines.len() - kept) as u64;
+            let whole = self.encoder.events().saturating_sub(missing);
+            counted.written(self.encoder.gists(), whole);
         }
         for line in lines.iter().skip(kept) {
             self.lost.events += line.events;

@@ -84,11 +84,11 @@ impl Figures {
         self.unread.store(bytes, Ordering::Relaxed);
     }
 
-    pub(super) fn add_sent(&self, spans: u64) {
+    pub(crate) fn add_sent(&self, spans: u64) {
         self.sent.fetch_add(spans, Ordering::Relaxed);
     }
 
-    pub(super) fn add_lost(&self, loss: Loss, spans: u64) {
+    pub(crate) fn add_lost(&self, loss: Loss, spans: u64) {
         self.lost_for(loss).fetch_add(spans, Ordering::Relaxed);
     }
 

@@ -10,9 +10,9 @@
 //! <https://opentelemetry.io/docs/specs/otlp/#otlphttp>
 
 mod figures;
-mod post;
+pub(crate) mod post;
 mod queue;
-mod retry;
+pub(crate) mod retry;
 mod send;
 
 use std::fmt;

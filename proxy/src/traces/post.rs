@@ -44,14 +44,14 @@ pub(super) fn body(items: &[Item]) -> Vec<u8> {
 }
 
 /// Compresses a body.
-pub(super) fn gzip(body: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn gzip(body: &[u8]) -> Option<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(body).ok()?;
     encoder.finish().ok()
 }
 
 /// Posts a body; what the collector made of it.
-pub(super) async fn post(
+pub(crate) async fn post(
     origin: &Arc<Origin>,
     fields: &[(HeaderName, HeaderValue)],
     body: Bytes,

@@ -8,7 +8,7 @@ use crate::provider::date_ms;
 
 /// What a collector made of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(crate) enum Verdict {
     /// It took it, less so many spans.
     Taken { rejected: u64 },
     /// It may take it later: after this time, where it says so.
@@ -37,10 +37,12 @@ pub(super) fn verdict(status: StatusCode, head: &HeaderMap, body: &[u8]) -> Verd
     }
 }
 
-/// How many spans of a request that was taken were not (`partial_success`).
+/// How many spans, or data points, of a request that was taken were not (`partial_success`).
 fn rejected(body: &[u8]) -> u64 {
     let answer: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
-    let count = answer.pointer("/partialSuccess/rejectedSpans");
+    let names = ["rejectedSpans", "rejectedDataPoints"];
+    let told = answer.get("partialSuccess");
+    let count = told.and_then(|told| names.iter().find_map(|name| told.get(name)));
     // A 64-bit number is a string in the JSON of protobuf; some write a number.
     let count = count.and_then(|count| {
         let text = count.as_str().and_then(|text| text.parse().ok());
@@ -59,10 +61,17 @@ fn asked(head: &HeaderMap) -> Option<Duration> {
 }
 
 /// How long is waited after so many tries, where the collector does not say; `chance` spreads recorders that began together.
-pub(super) fn pause(tries: u32, chance: u8) -> Duration {
+pub(crate) fn pause(tries: u32, chance: u8) -> Duration {
     let doubled = PAUSE.saturating_mul(1 << tries.saturating_sub(1).min(10));
     // From a half of it to the whole.
     doubled.min(LONGEST_PAUSE) * (256 + u32::from(chance)) / 512
+}
+
+/// A random number. Without a random source, recorders that began together retry together.
+pub(crate) fn chance() -> u8 {
+    let mut one = [0];
+    let drawn = getrandom::fill(&mut one);
+    drawn.map_or(128, |()| one.first().copied().unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -117,6 +126,7 @@ mod tests {
                 3,
             ),
             (r#"{"partialSuccess":{"rejectedSpans":4}}"#, 4),
+            (r#"{"partialSuccess":{"rejectedDataPoints":"5"}}"#, 5),
             (r#"{"partialSuccess":{"rejectedSpans":"-1"}}"#, 0),
             ("not JSON", 0),
         ] {

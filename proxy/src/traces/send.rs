@@ -12,7 +12,7 @@ use super::Settings;
 use super::figures::{Figures, Loss};
 use super::post::{body, gzip, post};
 use super::queue::{Item, Queue, Time};
-use super::retry::{Verdict, pause};
+use super::retry::{Verdict, chance, pause};
 use crate::clock::Clock;
 use crate::http::origin::Origin;
 
@@ -200,11 +200,4 @@ impl Sender {
         self.figures.add_lost(loss, spans);
         warn!(name: "spans_lost", target: "tapewright::traces", spans, why = loss.name(), status);
     }
-}
-
-/// A random number. Without a random source, recorders that began together retry together.
-fn chance() -> u8 {
-    let mut one = [0];
-    let drawn = getrandom::fill(&mut one);
-    drawn.map_or(128, |()| one.first().copied().unwrap_or_default())
 }

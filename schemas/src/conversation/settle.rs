@@ -181,8 +181,15 @@ impl<T: Default> Conversation<T> {
 
     /// For how long we had an HTTP exchange in our hands, in microseconds.
     fn took(&mut self, conduit: ConduitId, ours: u64) {
-        let closing = self.closing.iter().find(|(one, _)| *one == conduit);
-        for handle in closing.into_iter().flat_map(|(_, asked)| asked) {
+        // It is told behind the end of the answer, or before its body.
+        let asked = match self.carriers.get(&conduit) {
+            Some(carrier) => &carrier.asked,
+            None => match self.closing.iter().find(|(one, _)| *one == conduit) {
+                Some((_, asked)) => asked,
+                None => return,
+            },
+        };
+        for handle in asked {
             if let Some(exchange) = self.exchanges.get_mut(*handle) {
                 exchange.ours_us = Some(ours);
             }

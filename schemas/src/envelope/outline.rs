@@ -3,14 +3,6 @@
 use super::{Envelope, Members};
 use crate::json::{Span, Text, members_end};
 
-impl<'a> Envelope<'a> {
-    /// Looks at one message that is known to be an object with these members: names, and
-    /// values with the white space before them.
-    pub(crate) fn of_members(message: &'a [u8], outline: &[(Text, Span)]) -> Self {
-        Outline::of_members(message, outline).envelope(message)
-    }
-}
-
 /// Where the members of an envelope stand in the text of a message, for who takes the message apart
 /// at another time, or on another thread.
 #[derive(Clone, Debug)]

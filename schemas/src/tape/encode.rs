@@ -1,7 +1,7 @@
 //! From events to lines.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use bytes::Bytes;
 
@@ -14,11 +14,11 @@ use super::seen::SeenFields;
 use super::watch::Watch;
 use super::{Footer, GapTotal, TapeFailure};
 use crate::conversation::{Gist, Owed};
-use crate::envelope::{Envelope, Kind, for_each_message};
+use crate::envelope::{Envelope, Kind, Outline, for_each_message};
 use crate::era::{Era, EraTracker};
 use crate::event::{
     CloseReason, ConduitId, Direction, Effect, Event, EventBody, FaultKind, FaultRef, Faulted,
-    Finding, Gap, Payload, Peer, SessionKey, What,
+    Finding, Gap, Head, Payload, Peer, SessionKey, What,
 };
 use crate::json::{Invalid, push_number};
 use crate::redact::{LineState, Redactor};
@@ -41,9 +41,11 @@ pub struct Encoder {
     seq: u64,
     gaps: GapTotal,
     pub(super) watch: Watch,
-    // Whether the gist of each event is told, and that of the last one.
+    // Whether gists are told, and those that are, each with the number of its event.
     has_gists: bool,
-    gist: Option<Gist>,
+    gists: VecDeque<Gist>,
+    // The conduit that was opened last.
+    opened: Option<ConduitId>,
 }
 
 impl Encoder {
@@ -61,27 +63,27 @@ impl Encoder {
             gaps: GapTotal::default(),
             watch: Watch::default(),
             has_gists: false,
-            gist: None,
+            gists: VecDeque::new(),
+            opened: None,
         }
     }
 
-    /// Tells the gist of each event, by [`take_gist`](Self::take_gist).
+    /// Tells the gists of events, by [`gists`](Self::gists).
     #[must_use]
     pub fn with_gists(mut self) -> Self {
         self.has_gists = true;
         self
     }
 
-    /// The gist of the event that was written last, without its secrets.
-    pub fn take_gist(&mut self) -> Option<Gist> {
-        self.gist.take()
+    /// The gists of the events that were written, without their secrets, of those that have one: whoever has them told takes them out.
+    pub fn gists(&mut self) -> &mut VecDeque<Gist> {
+        &mut self.gists
     }
 
     /// Appends one event as one line.
     pub fn encode(&mut self, event: &Event, out: &mut Vec<u8>) {
         self.seq += 1;
         self.watch.begin();
-        self.gist = None;
         let start = out.len();
         out.extend_from_slice(b"{\"seq\":");
         push_number(self.seq, out);
@@ -101,8 +103,8 @@ impl Encoder {
             let line = out.part(start..out.len() - 1);
             self.watch.line(event, line);
         }
-        if self.has_gists && self.gist.is_none() {
-            self.gist = Some(Gist::of(event, self.seq));
+        if self.has_gists {
+            self.tell_gist(event);
         }
     }
 
@@ -140,7 +142,8 @@ impl Encoder {
                 push_value("faulted", &redacted, out);
                 if self.has_gists {
                     let body = EventBody::Faulted(Box::new(redacted));
-                    self.gist = Some(Gist::with_body(event, self.seq, body));
+                    let gist = Gist::with_body(event, self.seq, body);
+                    self.gists.push_back(gist);
                 }
             }
             EventBody::Finding(finding) => self.finding(finding, out),
@@ -159,6 +162,29 @@ impl Encoder {
             | EventBody::Session(_)
             | EventBody::Sse(_)
             | EventBody::Trailers(_) => self.beside_messages(event, out),
+        }
+    }
+
+    /// Tells the gist of an event that is no message, where it has one, and that of a message of which not all is kept.
+    fn tell_gist(&mut self, event: &Event) {
+        let is_told = match &event.body {
+            EventBody::Faulted(_)
+            | EventBody::Message {
+                payload: Payload::Whole(_),
+                ..
+            } => true,
+            // Its conduit has begun.
+            EventBody::Head(head) => {
+                matches!(**head, Head::Request(_)) && self.opened == Some(event.conduit)
+            }
+            EventBody::Opened(Peer::Client { .. }) => {
+                self.opened = Some(event.conduit);
+                false
+            }
+            _ => false,
+        };
+        if !is_told {
+            self.gists.extend(Gist::of(event, self.seq));
         }
     }
 
@@ -236,15 +262,16 @@ impl Encoder {
             Ok(redacted) => {
                 let is_plain = matches!(redacted, Cow::Borrowed(_));
                 let as_it_came = is_plain && fits_a_line(bytes);
-                let era = self.follow(event, bytes, as_it_came, out);
+                let outline = self.redactor.outline(bytes);
+                let era = self.follow(event, bytes, outline.as_ref(), as_it_came, out);
                 if self.has_gists {
-                    self.gist = Some(if is_plain {
-                        let outline = self.redactor.outline(bytes);
+                    let gist = if is_plain {
                         Gist::of_message(event, self.seq, era, bytes.clone(), outline)
                     } else {
                         let text = Bytes::copy_from_slice(&redacted);
                         Gist::of_message(event, self.seq, era, text, None)
-                    });
+                    };
+                    self.gists.push_back(gist);
                 }
                 if fits_a_line(&redacted) {
                     out.extend_from_slice(b",\"message\":");
@@ -264,7 +291,8 @@ impl Encoder {
         push_bytes("text", &redacted, why, out);
         if self.has_gists {
             // Whatever it says, it is no message.
-            self.gist = Some(Gist::of_message(event, self.seq, None, Bytes::new(), None));
+            let gist = Gist::of_message(event, self.seq, None, Bytes::new(), None);
+            self.gists.push_back(gist);
         }
     }
 
@@ -273,10 +301,14 @@ impl Encoder {
         &mut self,
         event: &Event,
         bytes: &Bytes,
+        outline: Option<&Outline>,
         as_it_came: bool,
         out: &mut Vec<u8>,
     ) -> Option<Era> {
-        let envelope = self.redactor.envelope(bytes);
+        let envelope = match outline {
+            Some(outline) => outline.envelope(bytes),
+            None => Envelope::of_json(bytes),
+        };
         if let Kind::Batch { .. } = envelope.kind {
             let mut era = None;
             for_each_message(bytes, |one| {

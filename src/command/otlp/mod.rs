@@ -1,4 +1,5 @@
-//! Traces of OpenTelemetry that are sent while it is recorded or replayed: the options, and what is told at the end.
+//! Traces and durations that are sent to a collector of OpenTelemetry while it is recorded or replayed: the options, and what is told at
+//! the end.
 
 mod pairs;
 pub(crate) mod resource;
@@ -12,6 +13,7 @@ use anyhow::Context as _;
 use clap::Args;
 use tapewright_proxy::behind::{Behind, MakeObserver};
 use tapewright_proxy::http::origin::{OriginSettings, TlsSettings, client_config};
+use tapewright_proxy::operations::{self, Operations};
 use tapewright_proxy::traces::{self, Figures, Frame, SpanSender};
 use tapewright_schemas::tape::Header;
 
@@ -19,19 +21,19 @@ use crate::log;
 use crate::report::{self, Mistake, otlp};
 
 use self::resource::Named;
-use self::settings::{Chosen, Variables, is_tls};
+use self::settings::{Chosen, ChosenMetrics, ChosenTraces, To, Variables, is_tls};
 use self::tracer::Texts;
 
 pub(crate) use self::tracer::Tracer;
 
-/// Whether traces are sent, and where.
+/// Whether traces and durations are sent, and where.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Traces")]
 pub(crate) struct OtlpArguments {
-    /// Send traces of the traffic to this OpenTelemetry collector
+    /// Send traces and metrics of the traffic to this OpenTelemetry collector
     ///
-    /// OTLP over HTTP, in JSON; `/v1/traces` is added to the URL. Without a URL, the
-    /// `OTEL_EXPORTER_OTLP_*` variables say where. See docs/exports.md.
+    /// OTLP over HTTP, in JSON; `/v1/traces` and `/v1/metrics` are added to the URL. Without
+    /// a URL, the `OTEL_EXPORTER_OTLP_*` variables say where. See docs/exports.md.
     #[arg(
         long,
         value_name = "ENDPOINT",
@@ -45,6 +47,25 @@ pub(crate) struct OtlpArguments {
     otlp_content: bool,
 }
 
+/// What is sent.
+#[derive(Debug)]
+pub(crate) struct Sending {
+    pub(crate) traces: Option<Traces>,
+    pub(crate) metrics: Option<Metrics>,
+}
+
+/// Durations that are to be sent.
+#[derive(Debug)]
+pub(crate) struct Metrics(ChosenMetrics);
+
+/// Durations that are being sent.
+#[derive(Debug)]
+pub(crate) struct Exports {
+    sending: operations::Exports,
+    // Where to, as it may be told.
+    place: String,
+}
+
 /// Traces that are being sent.
 #[derive(Debug)]
 pub(crate) struct Traces {
@@ -56,22 +77,22 @@ pub(crate) struct Traces {
     content: bool,
 }
 
-/// Where traces are sent, once that is known to be right.
+/// Where traces and durations are sent, once that is known to be right.
 #[derive(Debug, Default)]
-pub(crate) struct Destination(Option<Chosen>);
+pub(crate) struct Destination(Chosen);
 
 impl Destination {
     /// Whether anything is sent.
     pub(crate) fn is_somewhere(&self) -> bool {
-        self.0.is_some()
+        self.0.traces.is_some() || self.0.metrics.is_some()
     }
 }
 
 impl OtlpArguments {
-    /// Where traces are sent. A recording with its secrets is sent nowhere.
+    /// Where traces and durations are sent. A recording with its secrets is sent nowhere.
     pub(crate) fn destination(&self, is_redacted: bool) -> anyhow::Result<Destination> {
         let Some(option) = &self.otlp else {
-            return Ok(Destination(None));
+            return Ok(Destination::default());
         };
         if !is_redacted {
             let what = "`--otlp` cannot be used with `--no-redact`: it would send secrets";
@@ -84,25 +105,30 @@ impl OtlpArguments {
 
     /// What is sent as a credential: names and values.
     pub(crate) fn secrets(&self) -> anyhow::Result<Vec<(String, String)>> {
-        let chosen = self.destination(true)?.0;
-        Ok(chosen.map(|chosen| chosen.secrets).unwrap_or_default())
+        let Chosen { traces, metrics } = self.destination(true)?.0;
+        let traces = traces.into_iter().flat_map(|one| one.to.secrets);
+        let metrics = metrics.into_iter().flat_map(|one| one.to.secrets);
+        Ok(traces.chain(metrics).collect())
     }
 
-    /// Begins to send traces; nothing where none are wanted.
-    pub(crate) fn start(&self, destination: Destination) -> anyhow::Result<Option<Traces>> {
-        let Some(chosen) = destination.0 else {
-            return Ok(None);
+    /// Begins to send traces, where they are wanted, and says where durations are sent.
+    pub(crate) fn start(&self, destination: Destination) -> anyhow::Result<Sending> {
+        let Chosen { traces, metrics } = destination.0;
+        let metrics = metrics.map(Metrics);
+        let Some(chosen) = traces else {
+            let traces = None;
+            return Ok(Sending { traces, metrics });
         };
-        let (url, named, pace) = (chosen.url.shown(), chosen.named.clone(), chosen.delay);
+        let (url, named, pace) = (chosen.to.url.shown(), chosen.named.clone(), chosen.delay);
         let traces = traces::Traces::start(chosen.settings()?);
-        let traces = traces.context("cannot start the thread that sends traces")?;
-        Ok(Some(Traces {
-            sending: traces,
+        let traces = Some(Traces {
+            sending: traces.context("cannot start the thread that sends traces")?,
             place: url,
             named,
             pace,
             content: self.otlp_content,
-        }))
+        });
+        Ok(Sending { traces, metrics })
     }
 }
 
@@ -151,29 +177,79 @@ impl Traces {
     }
 }
 
-impl Chosen {
-    fn settings(self) -> anyhow::Result<traces::Settings> {
+impl Metrics {
+    /// Begins to send what is counted of a recording with this header.
+    pub(crate) fn start(
+        self,
+        header: &Header,
+        operations: Arc<Operations>,
+    ) -> anyhow::Result<Exports> {
+        let chosen = self.0;
+        let (before, after) = otlp::around_metrics(&chosen.named.resource(header));
+        let place = chosen.to.url.shown();
+        let settings = operations::Settings {
+            origin: chosen.to.origin()?,
+            url: chosen.to.url,
+            fields: chosen.to.fields,
+            timeout: chosen.to.timeout,
+            gzip: chosen.to.gzip,
+            interval: chosen.interval,
+            temporality: chosen.temporality,
+            frame: Frame { before, after },
+        };
+        let sending = operations::Exports::start(settings, operations);
+        let sending = sending.context("cannot start the thread that sends metrics")?;
+        Ok(Exports { sending, place })
+    }
+}
+
+impl Exports {
+    /// Nothing more is counted: what there is is sent for the last time.
+    pub(crate) fn end(&self) {
+        self.sending.end();
+    }
+
+    /// Waits until that was done, as far as it takes no longer than clients wait, and logs what became of it all.
+    pub(crate) fn finish(self, verbose: bool) {
+        let figures = self.sending.figures();
+        self.sending.finish();
+        log::measured(&figures);
+        if verbose {
+            report::note(&otlp::sent_points(&figures, &self.place));
+        }
+    }
+}
+
+impl To {
+    /// How it is reached.
+    fn origin(&self) -> anyhow::Result<OriginSettings> {
         let tls = client_config(&TlsSettings {
             // Without TLS the certificates of the system are not read.
             skip_verify: !is_tls(&self.url),
-            ca_bundle: self.certificate,
+            ca_bundle: self.certificate.clone(),
             only_1_3: false,
         })
         .context(Mistake::new(
             "cannot load trusted certificates",
             "check `OTEL_EXPORTER_OTLP_CERTIFICATE`, or the system's certificates",
         ))?;
+        Ok(OriginSettings {
+            tls,
+            connect_timeout: self.timeout,
+            http2_prior_knowledge: false,
+            destinations: None,
+        })
+    }
+}
+
+impl ChosenTraces {
+    fn settings(self) -> anyhow::Result<traces::Settings> {
         Ok(traces::Settings {
-            origin: OriginSettings {
-                tls,
-                connect_timeout: self.timeout,
-                http2_prior_knowledge: false,
-                destinations: None,
-            },
-            url: self.url,
-            fields: self.fields,
-            timeout: self.timeout,
-            gzip: self.gzip,
+            origin: self.to.origin()?,
+            url: self.to.url,
+            fields: self.to.fields,
+            timeout: self.to.timeout,
+            gzip: self.to.gzip,
             queue_spans: self.queue_spans,
             batch_spans: self.batch_spans,
             delay: self.delay,

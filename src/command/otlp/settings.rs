@@ -1,4 +1,4 @@
-//! Where spans are sent: the option, and the variables of OpenTelemetry.
+//! Where spans and durations are sent: the option, and the variables of OpenTelemetry.
 //!
 //! <https://opentelemetry.io/docs/specs/otel/protocol/exporter/>,
 //! <https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/>
@@ -8,14 +8,41 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 use tapewright_proxy::http::origin::{BadUrl, OriginUrl, Scheme};
+use tapewright_proxy::operations::Temporality;
 
 use super::pairs::pairs;
 use super::resource::Named;
 use crate::report::{Mistake, safe};
 
+/// What is sent, where, and how.
+#[derive(Debug, Default)]
+pub(super) struct Chosen {
+    pub(super) traces: Option<ChosenTraces>,
+    pub(super) metrics: Option<ChosenMetrics>,
+}
+
 /// Where spans are sent, and how.
 #[derive(Debug)]
-pub(super) struct Chosen {
+pub(super) struct ChosenTraces {
+    pub(super) to: To,
+    pub(super) queue_spans: usize,
+    pub(super) batch_spans: usize,
+    pub(super) delay: Duration,
+    pub(super) named: Named,
+}
+
+/// Where durations are sent, and how.
+#[derive(Debug)]
+pub(super) struct ChosenMetrics {
+    pub(super) to: To,
+    pub(super) interval: Duration,
+    pub(super) temporality: Temporality,
+    pub(super) named: Named,
+}
+
+/// Where something is sent.
+#[derive(Debug)]
+pub(super) struct To {
     pub(super) url: OriginUrl,
     // Secrets.
     pub(super) fields: Vec<(HeaderName, HeaderValue)>,
@@ -23,10 +50,31 @@ pub(super) struct Chosen {
     pub(super) timeout: Duration,
     pub(super) gzip: bool,
     pub(super) certificate: Option<PathBuf>,
-    pub(super) queue_spans: usize,
-    pub(super) batch_spans: usize,
-    pub(super) delay: Duration,
-    pub(super) named: Named,
+}
+
+/// Something that is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Signal {
+    Metrics,
+    Traces,
+}
+
+impl Signal {
+    /// Its name in variables.
+    fn variable(self) -> &'static str {
+        match self {
+            Self::Metrics => "METRICS",
+            Self::Traces => "TRACES",
+        }
+    }
+
+    /// Where a collector takes it.
+    fn path(self) -> &'static str {
+        match self {
+            Self::Metrics => "v1/metrics",
+            Self::Traces => "v1/traces",
+        }
+    }
 }
 
 /// Looks variables up; an empty one is none.
@@ -34,28 +82,28 @@ pub(super) struct Variables<V>(pub(super) V);
 
 /// Default address of a collector.
 const ENDPOINT: &str = "http://localhost:4318";
-/// Where it takes traces.
-const PATH: &str = "v1/traces";
 
 impl<V: Fn(&str) -> Option<String>> Variables<V> {
-    /// What the option and the variables say; nothing where they say that nothing is sent.
-    pub(super) fn chosen(&self, option: &str) -> anyhow::Result<Option<Chosen>> {
+    /// What the option and the variables say.
+    pub(super) fn chosen(&self, option: &str) -> anyhow::Result<Chosen> {
         let off = self.value("OTEL_SDK_DISABLED");
         if off.is_some_and(|off| off.trim().eq_ignore_ascii_case("true")) {
-            return Ok(None);
+            return Ok(Chosen::default());
         }
-        self.check_protocol()?;
-        let url = self.url(option)?;
-        let Fields(fields, secrets) = self.fields()?;
+        Ok(Chosen {
+            traces: self.traces(option)?,
+            metrics: self.metrics(option)?,
+        })
+    }
+
+    fn traces(&self, option: &str) -> anyhow::Result<Option<ChosenTraces>> {
+        let Some(to) = self.to(Signal::Traces, option)? else {
+            return Ok(None);
+        };
         let queue_spans = self.number("OTEL_BSP_MAX_QUEUE_SIZE", 2_048)?;
         let batch_spans = self.number("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", 512)?;
-        Ok(Some(Chosen {
-            url,
-            fields,
-            secrets,
-            timeout: self.timeout()?,
-            gzip: self.gzip()?,
-            certificate: self.of_traces("CERTIFICATE").map(|(_, path)| path.into()),
+        Ok(Some(ChosenTraces {
+            to,
             queue_spans: count("OTEL_BSP_MAX_QUEUE_SIZE", queue_spans)?,
             batch_spans: count("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", batch_spans)?,
             delay: Duration::from_millis(self.number("OTEL_BSP_SCHEDULE_DELAY", 5_000)?),
@@ -63,28 +111,83 @@ impl<V: Fn(&str) -> Option<String>> Variables<V> {
         }))
     }
 
+    fn metrics(&self, option: &str) -> anyhow::Result<Option<ChosenMetrics>> {
+        let Some(mut to) = self.to(Signal::Metrics, option)? else {
+            return Ok(None);
+        };
+        let most = self.number("OTEL_METRIC_EXPORT_TIMEOUT", 30_000)?;
+        if most > 0 {
+            to.timeout = to.timeout.min(Duration::from_millis(most));
+        }
+        let interval = self.number("OTEL_METRIC_EXPORT_INTERVAL", 60_000)?;
+        count("OTEL_METRIC_EXPORT_INTERVAL", interval)?;
+        Ok(Some(ChosenMetrics {
+            to,
+            interval: Duration::from_millis(interval),
+            temporality: self.temporality()?,
+            named: self.named()?,
+        }))
+    }
+
+    /// Where something is sent; nothing where it is sent nowhere.
+    fn to(&self, signal: Signal, option: &str) -> anyhow::Result<Option<To>> {
+        let exporters = self.value(&format!("OTEL_{}_EXPORTER", signal.variable()));
+        let is_ours = |exporters: String| exporters.split(',').any(|one| one.trim() == "otlp");
+        if !exporters.is_none_or(is_ours) {
+            return Ok(None);
+        }
+        self.check_protocol(signal)?;
+        let url = self.url(signal, option)?;
+        let Fields(fields, secrets) = self.fields(signal)?;
+        let certificate = self.of(signal, "CERTIFICATE");
+        Ok(Some(To {
+            url,
+            fields,
+            secrets,
+            timeout: self.timeout(signal)?,
+            gzip: self.gzip(signal)?,
+            certificate: certificate.map(|(_, path)| path.into()),
+        }))
+    }
+
+    /// From when on durations are counted in a request: of histograms, the preferences say one of two things.
+    fn temporality(&self) -> anyhow::Result<Temporality> {
+        let name = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE";
+        let said = self.value(name).unwrap_or_default().trim().to_lowercase();
+        match said.as_str() {
+            "" | "cumulative" => Ok(Temporality::Cumulative),
+            "delta" | "lowmemory" => Ok(Temporality::Delta),
+            other => {
+                let what = format!("`{name}` is `{}`", safe(other));
+                let hint = "set it to `cumulative`, `delta` or `lowmemory`";
+                Err(Mistake::new(what, hint).into())
+            }
+        }
+    }
+
     fn value(&self, name: &str) -> Option<String> {
         (self.0)(name).filter(|value| !value.trim().is_empty())
     }
 
-    /// The variable of the exporter for traces, or else the one for everything; with its name.
-    fn of_traces(&self, what: &str) -> Option<(String, String)> {
-        ["TRACES_", ""].into_iter().find_map(|of| {
+    /// The variable of the exporter for it, or else the one for everything; with its name.
+    fn of(&self, signal: Signal, what: &str) -> Option<(String, String)> {
+        let own = format!("{}_", signal.variable());
+        [own.as_str(), ""].into_iter().find_map(|of| {
             let name = format!("OTEL_EXPORTER_OTLP_{of}{what}");
             let value = self.value(&name)?;
             Some((name, value))
         })
     }
 
-    fn check_protocol(&self) -> anyhow::Result<()> {
-        let Some((name, protocol)) = self.of_traces("PROTOCOL") else {
+    fn check_protocol(&self, signal: Signal) -> anyhow::Result<()> {
+        let Some((name, protocol)) = self.of(signal, "PROTOCOL") else {
             return Ok(());
         };
         if protocol.trim() == "http/json" {
             return Ok(());
         }
         let what = format!(
-            "`{name}` is `{}`, and traces are sent as `http/json` only",
+            "`{name}` is `{}`, and what is sent is `http/json` only",
             safe(protocol.trim())
         );
         let hint = format!(
@@ -94,16 +197,20 @@ impl<V: Fn(&str) -> Option<String>> Variables<V> {
     }
 
     /// Where requests are posted. An address may hold a secret, and is not repeated.
-    fn url(&self, option: &str) -> anyhow::Result<OriginUrl> {
+    fn url(&self, signal: Signal, option: &str) -> anyhow::Result<OriginUrl> {
+        let own = format!("OTEL_EXPORTER_OTLP_{}_ENDPOINT", signal.variable());
         let (of, text) = if !option.is_empty() {
-            ("--otlp".to_owned(), with_path(option))
-        } else if let Some(text) = self.value("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") {
+            ("--otlp".to_owned(), with_path(option, signal))
+        } else if let Some(text) = self.value(&own) {
             // As it is, by the specification.
-            ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT".to_owned(), text)
+            (own, text)
         } else {
             let base = self.value("OTEL_EXPORTER_OTLP_ENDPOINT");
             let base = base.as_deref().unwrap_or(ENDPOINT);
-            ("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), with_path(base))
+            (
+                "OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(),
+                with_path(base, signal),
+            )
         };
         OriginUrl::parse(text.trim()).map_err(|why| {
             let hint = match why {
@@ -118,8 +225,8 @@ impl<V: Fn(&str) -> Option<String>> Variables<V> {
         })
     }
 
-    fn fields(&self) -> anyhow::Result<Fields> {
-        let Some((variable, text)) = self.of_traces("HEADERS") else {
+    fn fields(&self, signal: Signal) -> anyhow::Result<Fields> {
+        let Some((variable, text)) = self.of(signal, "HEADERS") else {
             return Ok(Fields::default());
         };
         // The text holds secrets: it is not repeated.
@@ -139,8 +246,8 @@ impl<V: Fn(&str) -> Option<String>> Variables<V> {
         Ok(fields)
     }
 
-    fn timeout(&self) -> anyhow::Result<Duration> {
-        let Some((name, text)) = self.of_traces("TIMEOUT") else {
+    fn timeout(&self, signal: Signal) -> anyhow::Result<Duration> {
+        let Some((name, text)) = self.of(signal, "TIMEOUT") else {
             return Ok(Duration::from_secs(10));
         };
         let ms = parsed(&name, &text)?;
@@ -148,8 +255,8 @@ impl<V: Fn(&str) -> Option<String>> Variables<V> {
         Ok(Duration::from_millis(if ms == 0 { 10_000 } else { ms }))
     }
 
-    fn gzip(&self) -> anyhow::Result<bool> {
-        let Some((name, text)) = self.of_traces("COMPRESSION") else {
+    fn gzip(&self, signal: Signal) -> anyhow::Result<bool> {
+        let Some((name, text)) = self.of(signal, "COMPRESSION") else {
             return Ok(false);
         };
         match text.trim() {
@@ -185,15 +292,15 @@ impl<V: Fn(&str) -> Option<String>> Variables<V> {
 #[derive(Default)]
 struct Fields(Vec<(HeaderName, HeaderValue)>, Vec<(String, String)>);
 
-/// Where traces are posted below a base; a query stays behind the path.
-fn with_path(base: &str) -> String {
+/// Where something is posted below a base, which may be where traces or metrics are; a query stays behind the path.
+fn with_path(base: &str, signal: Signal) -> String {
     let (base, query) = base.split_once('?').unwrap_or((base, ""));
     let base = base.trim().trim_end_matches('/');
     let mark = if query.is_empty() { "" } else { "?" };
-    if base.ends_with(PATH) {
-        return format!("{base}{mark}{query}");
-    }
-    format!("{base}/{PATH}{mark}{query}")
+    let mut signals = [Signal::Traces, Signal::Metrics].into_iter();
+    let below = signals.find_map(|one| base.strip_suffix(one.path()));
+    let base = below.unwrap_or(base).trim_end_matches('/');
+    format!("{base}/{}{mark}{query}", signal.path())
 }
 
 fn parsed(name: &str, text: &str) -> anyhow::Result<u64> {
@@ -226,7 +333,7 @@ pub(super) fn is_tls(url: &OriginUrl) -> bool {
 mod tests {
     use super::*;
 
-    fn of(option: &str, variables: &[(&str, &str)]) -> anyhow::Result<Option<Chosen>> {
+    fn of(option: &str, variables: &[(&str, &str)]) -> anyhow::Result<Chosen> {
         let find = |name: &str| {
             let found = variables.iter().find(|(given, _)| *given == name);
             found.map(|(_, value)| (*value).to_owned())
@@ -234,8 +341,12 @@ mod tests {
         Variables(find).chosen(option)
     }
 
-    fn chosen(option: &str, variables: &[(&str, &str)]) -> Chosen {
-        of(option, variables).unwrap().unwrap()
+    fn chosen(option: &str, variables: &[(&str, &str)]) -> ChosenTraces {
+        of(option, variables).unwrap().traces.unwrap()
+    }
+
+    fn metrics(option: &str, variables: &[(&str, &str)]) -> ChosenMetrics {
+        of(option, variables).unwrap().metrics.unwrap()
     }
 
     #[test]
@@ -253,19 +364,22 @@ mod tests {
             ("http://here:2/v1/traces", &[], "http://here:2/v1/traces"),
             ("http://here:2/a?k=1", &[], "http://here:2/a/v1/traces"),
         ] {
-            assert_eq!(chosen(option, variables).url.shown(), url);
+            assert_eq!(chosen(option, variables).to.url.shown(), url);
         }
-        assert_eq!(chosen("http://h/a?k=1", &[]).url.path, "/a/v1/traces?k=1");
+        assert_eq!(
+            chosen("http://h/a?k=1", &[]).to.url.path,
+            "/a/v1/traces?k=1"
+        );
     }
 
     #[test]
     fn what_is_not_set_is_as_the_specification_says() {
         let chosen = chosen("", &[("OTEL_EXPORTER_OTLP_HEADERS", "")]);
-        assert_eq!(chosen.timeout, Duration::from_secs(10));
+        assert_eq!(chosen.to.timeout, Duration::from_secs(10));
         assert_eq!((chosen.queue_spans, chosen.batch_spans), (2_048, 512));
         assert_eq!(chosen.delay, Duration::from_secs(5));
         assert_eq!(chosen.named, Named::default());
-        assert!(!chosen.gzip && chosen.fields.is_empty());
+        assert!(!chosen.to.gzip && chosen.to.fields.is_empty());
     }
 
     #[test]
@@ -275,24 +389,63 @@ mod tests {
             "Authorization=Bearer%20blue-heron,x-k=v",
         );
         let chosen = chosen("", &[set]);
-        let value = &chosen.fields[0].1;
+        let value = &chosen.to.fields[0].1;
         assert!(value.is_sensitive() && value.to_str().unwrap() == "Bearer blue-heron");
-        assert_eq!(chosen.secrets[0].1, "blue-heron");
+        assert_eq!(chosen.to.secrets[0].1, "blue-heron");
         assert!(!format!("{chosen:?}").contains("Bearer"));
     }
 
     #[test]
     fn a_disabled_sdk_sends_nothing() {
-        assert!(
-            of("http://h", &[("OTEL_SDK_DISABLED", "TRUE")])
-                .unwrap()
-                .is_none()
-        );
-        assert!(
-            of("http://h", &[("OTEL_SDK_DISABLED", "1")])
-                .unwrap()
-                .is_some()
-        );
+        let sent = |name: &str, value: &str| {
+            let chosen = of("http://h", &[(name, value)]).unwrap();
+            (chosen.traces.is_some(), chosen.metrics.is_some())
+        };
+        assert_eq!(sent("OTEL_SDK_DISABLED", "TRUE"), (false, false));
+        assert_eq!(sent("OTEL_SDK_DISABLED", "1"), (true, true));
+        assert_eq!(sent("OTEL_METRICS_EXPORTER", "none"), (true, false));
+        assert_eq!(sent("OTEL_METRICS_EXPORTER", "prometheus"), (true, false));
+        assert_eq!(sent("OTEL_METRICS_EXPORTER", "console, otlp"), (true, true));
+        assert_eq!(sent("OTEL_TRACES_EXPORTER", "none"), (false, true));
+        assert_eq!(sent("OTEL_TRACES_EXPORTER", ""), (true, true));
+    }
+
+    #[test]
+    fn durations_are_sent_beside_traces_by_their_own_variables() {
+        let all = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://all:4318/base/");
+        let own = ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://own:1/m");
+        for (option, variables, url) in [
+            ("", &[][..], "http://localhost:4318/v1/metrics"),
+            ("", &[all], "http://all:4318/base/v1/metrics"),
+            ("", &[all, own], "http://own:1/m"),
+            ("http://h", &[own], "http://h/v1/metrics"),
+            ("http://h/v1/traces", &[], "http://h/v1/metrics"),
+            ("http://h/a/v1/metrics", &[], "http://h/a/v1/metrics"),
+        ] {
+            assert_eq!(metrics(option, variables).to.url.shown(), url);
+        }
+        let timeout = ("OTEL_EXPORTER_OTLP_METRICS_TIMEOUT", "7");
+        let plain = metrics("", &[]);
+        assert_eq!(plain.interval, Duration::from_secs(60));
+        assert_eq!(plain.to.timeout, Duration::from_secs(10));
+        assert_eq!(metrics("", &[timeout]).to.timeout.as_millis(), 7);
+        let most = ("OTEL_METRIC_EXPORT_TIMEOUT", "5");
+        assert_eq!(metrics("", &[timeout, most]).to.timeout.as_millis(), 5);
+        let interval = ("OTEL_METRIC_EXPORT_INTERVAL", "9");
+        assert_eq!(metrics("", &[interval]).interval.as_millis(), 9);
+    }
+
+    #[test]
+    fn a_histogram_is_cumulative_unless_something_else_is_preferred() {
+        for (said, temporality) in [
+            ("", Temporality::Cumulative),
+            ("Cumulative", Temporality::Cumulative),
+            ("DELTA", Temporality::Delta),
+            ("lowmemory", Temporality::Delta),
+        ] {
+            let name = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE";
+            assert_eq!(metrics("", &[(name, said)]).temporality, temporality);
+        }
     }
 
     #[test]
@@ -306,6 +459,14 @@ mod tests {
             ("", "OTEL_EXPORTER_OTLP_HEADERS", "a b=blue-heron"),
             ("", "OTEL_EXPORTER_OTLP_TIMEOUT", "10s"),
             ("", "OTEL_EXPORTER_OTLP_COMPRESSION", "zstd"),
+            ("", "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "grpc"),
+            ("", "OTEL_EXPORTER_OTLP_METRICS_HEADERS", "blue-heron"),
+            (
+                "",
+                "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE",
+                "sometimes",
+            ),
+            ("", "OTEL_METRIC_EXPORT_INTERVAL", "0"),
             ("", "OTEL_BSP_MAX_QUEUE_SIZE", "0"),
             ("", "OTEL_BSP_SCHEDULE_DELAY", "-1"),
             ("", "OTEL_RESOURCE_ATTRIBUTES", "a"),

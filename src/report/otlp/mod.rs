@@ -237,6 +237,15 @@ pub(crate) fn sent(figures: &Figures, place: &str) -> String {
     format!("sent {sent} spans to {}{missing}", super::safe(place))
 }
 
+/// What became of the durations that were sent.
+pub(crate) fn sent_points(figures: &Figures, place: &str) -> String {
+    let (sent, place) = (figures.sent(), super::safe(place));
+    match figures.all_lost() {
+        0 => format!("sent {sent} data points to {place}"),
+        lost => format!("sent {sent} data points to {place}; {lost} did not arrive"),
+    }
+}
+
 /// Appends one request with spans, as JSON without a line end.
 pub(crate) fn write(resource: &Attributes, spans: &[Span], out: &mut Vec<u8>) {
     let (before, after) = around(resource);
@@ -254,18 +263,28 @@ pub(crate) fn write(resource: &Attributes, spans: &[Span], out: &mut Vec<u8>) {
 
 /// What stands before the first and behind the last span of a resource, within the list of resources of a request.
 pub(crate) fn around(resource: &Attributes) -> (Vec<u8>, Vec<u8>) {
+    about(resource, "scopeSpans", "spans")
+}
+
+/// The same of metrics.
+pub(crate) fn around_metrics(resource: &Attributes) -> (Vec<u8>, Vec<u8>) {
+    about(resource, "scopeMetrics", "metrics")
+}
+
+fn about(resource: &Attributes, scoped: &str, list: &str) -> (Vec<u8>, Vec<u8>) {
     let mut before = b"{\"resource\":{\"attributes\":".to_vec();
     resource.write(&mut before);
-    before.extend_from_slice(SCOPE.as_bytes());
+    let scope = format!("}},\"{scoped}\":[{{\"scope\":{SCOPE},\"{list}\":[");
+    before.extend_from_slice(scope.as_bytes());
     (before, AFTER.to_vec())
 }
 
 const SCOPE: &str = concat!(
-    "},\"scopeSpans\":[{\"scope\":{\"name\":\"",
+    "{\"name\":\"",
     "tapewright",
     "\",\"version\":\"",
     env!("CARGO_PKG_VERSION"),
-    "\"},\"spans\":["
+    "\"}"
 );
 const AFTER: &[u8] = b"]}]}";
 

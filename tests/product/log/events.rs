@@ -159,6 +159,8 @@ fn untraced() -> Vec<Value> {
     let log = folder.log();
     assert_eq!(only(&log, "spans_lost")["why"], "unreachable");
     assert_eq!(only(&log, "spans_sent")["sent"], 0);
+    assert_eq!(only(&log, "points_lost")["why"], "unreachable");
+    assert_eq!(only(&log, "points_sent")["sent"], 0);
     log
 }
 

@@ -1,6 +1,7 @@
 //! `record --otlp`: what a collector gets while it is recorded, and what a bad one cannot do to a session.
 
 mod hidden;
+mod measured;
 mod models;
 mod options;
 mod replayed;
@@ -97,8 +98,21 @@ impl Collector {
         }
     }
 
-    /// What it got so far.
+    /// The requests with spans that it got so far.
     fn requests(&self) -> Vec<Request> {
+        let all = self.all().into_iter();
+        all.filter(|one| !one.line.contains("/v1/metrics"))
+            .collect()
+    }
+
+    /// The requests with durations that it got so far.
+    fn measured(&self) -> Vec<Request> {
+        let all = self.all().into_iter();
+        all.filter(|one| one.line.contains("/v1/metrics")).collect()
+    }
+
+    /// What it got so far.
+    fn all(&self) -> Vec<Request> {
         let mut seen = self.seen.lock().unwrap();
         let fresh = self.server.seen().into_iter().map(|seen| Request {
             line: seen.head.line,
@@ -140,7 +154,9 @@ impl RecorderFolder {
         let mut command = record(&all, &[server.to_str().unwrap(), "suite"]);
         command
             .env("TAPEWRIGHT_HOME", self.file("home"))
-            .env("OTEL_BSP_SCHEDULE_DELAY", "20");
+            .env("OTEL_BSP_SCHEDULE_DELAY", "20")
+            // `measured` is about them, and nothing else has to tell their requests from others.
+            .env("OTEL_METRICS_EXPORTER", "none");
         command
     }
 
