@@ -141,7 +141,7 @@ fn signals_reach_the_server_once_and_the_recording_is_finished() {
         let scene = Scene::new("once");
         let log = scene.folder.path().join("log");
         let script = format!(
-            "trap 'echo got >> {log}' TERM INT HUP; echo ready; i=0; while [ $i -lt 12 ]; do sleep 0.05; i=$((i+1)); done; exit 7",
+            "trap 'echo got >> \"{log}\"' TERM INT HUP; echo ready; i=0; while [ $i -lt 12 ]; do sleep 0.05; i=$((i+1)); done; exit 7",
             log = log.display()
         );
         let mut session = scene.start(&["sh", "-c", &script]);
@@ -261,7 +261,7 @@ fn what_a_server_leaves_behind_ends_with_its_session() {
 fn a_server_that_closes_its_output_ends_the_clients_stream_and_may_live_on() {
     let scene = Scene::new("closes");
     let done = scene.folder.path().join("done");
-    let script = format!("echo ready; exec >&-; cat > {}; exit 3", done.display());
+    let script = format!("echo ready; exec >&-; cat > '{}'; exit 3", done.display());
     let mut session = scene.start(&["sh", "-c", &script]);
     assert_eq!(session.line(), "ready");
     let mut rest = Vec::new();
@@ -290,7 +290,7 @@ fn a_slow_client_gets_everything_that_an_ended_server_had_said() {
     let scene = Scene::new("slow");
     let done = scene.folder.path().join("done");
     // More than the client's pipe holds, and less than it and ours hold together.
-    let script = format!("head -c 100000 /dev/zero; : > {}", done.display());
+    let script = format!("head -c 100000 /dev/zero; : > '{}'", done.display());
     let mut session = scene.start(&["sh", "-c", &script]);
     // The server is gone when the client begins to read.
     assert!(eventually(LIMIT, || done.exists()));

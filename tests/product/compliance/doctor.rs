@@ -180,7 +180,7 @@ fn the_official_suite_stands_beside_the_cases_and_where_they_disagree_is_shown()
     let peer = peer().display().to_string();
     let gateway = Gateway::start(&["--listen", "127.0.0.1:0", "--", &peer, "suite"]);
     let url = gateway.line["listening"].as_str().unwrap();
-    let command = format!("sh {}", suite.display());
+    let command = format!("sh '{}'", suite.display());
     let (code, found) = doctor(&["--upstream", url, "--official", "--official-cmd", &command]);
     assert_eq!(code, 1);
     let official = &found["official"];

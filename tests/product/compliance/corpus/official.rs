@@ -21,7 +21,7 @@ fn the_official_suite_is_asked_as_well_and_what_differs_is_shown() {
     let peer = peer().display().to_string();
     let gateway = Gateway::start(&["--listen", "127.0.0.1:0", "--", &peer, "corpus"]);
     let url = gateway.line["listening"].as_str().expect("a URL");
-    let command = format!("sh {}", suite.display());
+    let command = format!("sh '{}'", suite.display());
     let asked = ["--upstream", url, "--official", "--official-cmd", &command];
     let (report, status) = report(&asked);
     // What they say is beside the grade, and does not change it.
