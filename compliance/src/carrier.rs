@@ -49,6 +49,11 @@ impl Carriers {
         Self(self.0 | other.0)
     }
 
+    /// One bit for each.
+    pub(crate) const fn bits(self) -> u16 {
+        self.0
+    }
+
     /// Whether this one is among them.
     #[must_use]
     pub const fn has(self, one: Carrier) -> bool {

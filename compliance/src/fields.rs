@@ -16,16 +16,41 @@ pub(crate) struct Fields {
 
 /// How many members are remembered.
 const MOST: usize = 8;
+/// How the parameters of a plain call begin, and what stands behind the name.
+const NAME: &[u8] = b"{\"name\":\"";
+const ARGUMENTS: &[u8] = b"\",\"arguments\":{";
 
 impl Fields {
-    /// Of any value; what is no object has none.
-    pub(crate) fn of(object: Value<'_>) -> Self {
+    fn none() -> Self {
         let nothing = Span { start: 0, end: 0 };
-        let mut fields = Self {
+        Self {
             known: [(nothing, nothing); MOST],
             count: 0,
             closely: false,
-        };
+        }
+    }
+
+    /// Of the parameters of a call that are a `name` and `arguments` and no more, as most are, if
+    /// that is seen at a glance.
+    fn of_plain_call(params: Value<'_>) -> Option<Self> {
+        let name_end = end_of_plain_name(params)?;
+        let end = params.0.len();
+        let value = name_end + ARGUMENTS.len() - 1;
+        let span = |start, end| Span { start, end };
+        let mut fields = Self::none();
+        let [name, arguments, ..] = &mut fields.known;
+        *name = (span(2, 6), span(8, name_end + 1));
+        *arguments = (span(name_end + 3, value - 2), span(value, end - 1));
+        fields.count = 2;
+        Some(fields)
+    }
+
+    /// Of any value; what is no object has none.
+    pub(crate) fn of(object: Value<'_>) -> Self {
+        if let Some(fields) = Self::of_plain_call(object) {
+            return fields;
+        }
+        let mut fields = Self::none();
         valid_members(object.0, |name, value| {
             fields.closely |= name.escaped;
             match fields.known.get_mut(fields.count) {
@@ -46,6 +71,24 @@ impl Fields {
         let (_, value) = all.find(|(found, _)| found.of(object.0) == name.as_bytes())?;
         Some(Value(value.of(object.0)))
     }
+}
+
+/// Whether an object is a `name` that is a string and `arguments` that are an object, as the
+/// parameters of most calls are, and to be told without taking it apart. False where only a
+/// closer look tells.
+pub(crate) fn is_plain_call(params: Value<'_>) -> bool {
+    end_of_plain_name(params).is_some()
+}
+
+/// Where the name of a plain call ends.
+fn end_of_plain_name(params: Value<'_>) -> Option<usize> {
+    let behind = params.0.strip_prefix(NAME)?;
+    let length = memchr::memchr2(b'"', b'\\', behind)?;
+    let inside = behind.part(length..).strip_prefix(ARGUMENTS)?;
+    // A brace with one brace behind it and no more closes `arguments`: in a string a quote would
+    // follow. That it is the first of all says that nothing within was closed before.
+    let is_last = memchr::memchr(b'}', inside)? + 2 == inside.len();
+    is_last.then_some(NAME.len() + length)
 }
 
 /// Whether the result is an array `content` and, at most, an `isError` that is right: as
@@ -86,6 +129,31 @@ mod tests {
             ("[]", false),
         ] {
             assert_eq!(is_content_alone(Value(text.as_bytes())), plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_plain_call_has_the_members_that_its_source_has() {
+        for (text, plain) in [
+            (r#"{"name":"a","arguments":{}}"#, true),
+            (r#"{"name":"","arguments":{"b":[1,"]"],"c":"\""}}"#, true),
+            (r#"{"name":"a","arguments":{"b":{}}}"#, false),
+            (r#"{"name":"a","arguments":{"b":"}"}}"#, false),
+            (r#"{"name":"a","arguments":{"b":"}}"}}"#, false),
+            (r#"{"name":"a","arguments":{},"task":{}}"#, false),
+            (r#"{"name":"a","arguments":{},"name":1}"#, false),
+            (r#"{"name":"a\"","arguments":{}}"#, false),
+            (r#"{"name":"a","arguments":{} }"#, false),
+            (r#"{"name":"a","arguments":[]}"#, false),
+            (r#"{"name":"a"}"#, false),
+            ("[]", false),
+        ] {
+            let value = Value(text.as_bytes());
+            let fields = Fields::of(value);
+            assert_eq!(is_plain_call(value), plain, "{text}");
+            for name in ["name", "arguments", "_meta"] {
+                assert_eq!(fields.get(value, name), value.get(name), "{text}");
+            }
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use tapewright_schemas::event::Direction;
+
 use crate::carrier::Carriers;
 use crate::checker::{Case, Closing, Out};
 use crate::code::Code;
@@ -9,6 +11,7 @@ use crate::facts::Transport;
 use crate::finding::Severity;
 use crate::http::HttpCase;
 use crate::method::Method;
+use crate::plain::Plain;
 use crate::revision::Revisions;
 
 /// One property of a session.
@@ -86,8 +89,8 @@ pub enum Basis {
 
 /// When an invariant is looked at, and how.
 pub(crate) enum Check {
-    /// At every line, body or event, before it is taken apart.
-    Payload(fn(&Case<'_>, &mut Out<'_>)),
+    /// At every line, body or event that travels this way, before it is taken apart.
+    Payload(Directions, fn(&Case<'_>, &mut Out<'_>)),
     /// At every message.
     Message(fn(&Case<'_>, &mut Out<'_>)),
     /// At the client's requests, until the handshake is completed.
@@ -112,6 +115,10 @@ pub(crate) enum Check {
     HttpEnd(fn(&HttpCase<'_>, &mut Out<'_>)),
     /// At the end of the session.
     End(fn(&Closing<'_>, &mut Out<'_>)),
+    /// As the other says, where a message is not plain in these ways; else it holds.
+    Holds(Plain, &'static Self),
+    /// As the other says, where a message is not plain in these ways; else there is nothing to say.
+    Silent(Plain, &'static Self),
 }
 
 /// The directions of messages that a check applies to.
@@ -236,7 +243,7 @@ impl Check {
             // The way is that of the request.
             Self::Response(Directions::ToClient, ..) => CaptureCoverage::Nothing,
             Self::Response(..)
-            | Self::Payload(_)
+            | Self::Payload(..)
             | Self::Message(_)
             | Self::Opening(_)
             | Self::AnyResponse(_)
@@ -245,6 +252,18 @@ impl Check {
             Self::HttpRequest(_) | Self::HttpResponse(_) | Self::Sse(_) | Self::HttpEnd(_) => {
                 CaptureCoverage::Nothing
             }
+            Self::Holds(_, check) | Self::Silent(_, check) => check.kept(),
+        }
+    }
+}
+
+impl Directions {
+    /// Whether what travels this way is meant.
+    pub(crate) fn has(self, dir: Direction) -> bool {
+        match self {
+            Self::Any => true,
+            Self::ToServer => dir == Direction::ToServer,
+            Self::ToClient => dir == Direction::ToClient,
         }
     }
 }

@@ -21,6 +21,7 @@ pub mod live;
 mod message;
 mod method;
 pub mod page;
+mod plain;
 pub mod reduce;
 pub mod revision;
 mod rules;

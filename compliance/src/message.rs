@@ -8,6 +8,7 @@ use tapewright_schemas::event::{ConduitId, Direction, Offset, Seen};
 use crate::fields::{Fields, is_content_alone};
 use crate::id::Key;
 use crate::method::Method;
+use crate::plain::Plain;
 use crate::revision::Revisions;
 use crate::session::{Moment, Paired};
 use crate::value::Value;
@@ -28,6 +29,8 @@ pub(crate) struct Message<'a> {
     pub(crate) paired: Paired,
     /// The revisions that it may be of.
     pub(crate) revisions: Revisions,
+    /// In which ways it is plain.
+    pub(crate) plain: Plain,
     /// Its place in a batch.
     pub(crate) within: Option<usize>,
     fields: OnceCell<Fields>,
@@ -52,6 +55,7 @@ impl<'a> Message<'a> {
             key,
             paired: Paired::default(),
             revisions: Revisions::NONE,
+            plain: Plain::NOT,
             within: None,
             fields: OnceCell::new(),
             content_alone: OnceCell::new(),

@@ -68,6 +68,11 @@ impl Revisions {
         self.0 & other.0 != 0
     }
 
+    /// One bit for each.
+    pub(crate) fn bits(self) -> u8 {
+        self.0
+    }
+
     /// The union.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {

@@ -8,6 +8,7 @@ use crate::carrier::Carriers;
 use crate::http::HttpCase;
 use crate::invariant::{Basis, Check, Directions, Invariant, Methods};
 use crate::method::Method;
+use crate::plain::Plain;
 use crate::revision::Revisions;
 
 /// A check of a selected rule.
@@ -19,9 +20,29 @@ pub(super) struct Entry<F> {
     pub(super) revisions: Revisions,
     /// What carries the messages that it is asked about.
     pub(super) carriers: Carriers,
+    /// Both as one.
+    pub(super) spoken: Spoken,
     /// Whether it needs a session.
     pub(super) in_session: bool,
+    /// It is not asked about what is plain in these ways, and whether that passes then.
+    pub(super) spared: Plain,
+    pub(super) passes: bool,
     pub(super) check: F,
+}
+
+/// Revisions and carriers, to be compared at once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spoken(u32);
+
+impl Spoken {
+    pub(super) fn of(revisions: Revisions, carriers: Carriers) -> Self {
+        Self(u32::from(revisions.bits()) << 16 | u32::from(carriers.bits()))
+    }
+
+    /// Whether all revisions and carriers of `other` are among these.
+    pub(super) fn covers(self, other: Self) -> bool {
+        other.0 & !self.0 == 0
+    }
 }
 
 pub(super) type MessageCheck = fn(&Case<'_>, &mut Out<'_>);
@@ -31,7 +52,6 @@ pub(super) type EndCheck = fn(&Closing<'_>, &mut Out<'_>);
 /// The checks of the selected rules, by what they look at.
 #[derive(Debug, Default)]
 pub(super) struct Dispatch {
-    pub(super) payload: Vec<Entry<MessageCheck>>,
     pub(super) opening: Vec<Entry<MessageCheck>>,
     pub(super) any_response: Vec<Entry<MessageCheck>>,
     pub(super) errors: Vec<Entry<MessageCheck>>,
@@ -40,6 +60,10 @@ pub(super) struct Dispatch {
     pub(super) http_end: Vec<Entry<HttpCheck>>,
     pub(super) sse: Vec<Entry<HttpCheck>>,
     pub(super) end: Vec<Entry<EndCheck>>,
+    /// In which ways it matters to anybody whether a message is plain.
+    pub(super) spared: Plain,
+    // By direction.
+    payload: [Vec<Entry<MessageCheck>>; 2],
     // By direction and method; the checks of every message are among them.
     requests: Vec<Vec<Entry<MessageCheck>>>,
     notifications: Vec<Vec<Entry<MessageCheck>>>,
@@ -57,10 +81,22 @@ impl Dispatch {
         dispatch.responses = lists();
         for (index, rule) in selection.each() {
             for check in rule.checks {
-                dispatch.add(index, rule, check);
+                dispatch.add(&Wanted::new(index, rule), check);
+                if let Check::Holds(plain, _) | Check::Silent(plain, _) = check {
+                    dispatch.spared = dispatch.spared | *plain;
+                }
             }
         }
         dispatch
+    }
+
+    /// The checks of every payload that travels this way.
+    pub(super) fn payload(&self, dir: Direction) -> &[Entry<MessageCheck>] {
+        let [to_server, to_client] = &self.payload;
+        match dir {
+            Direction::ToServer => to_server,
+            Direction::ToClient => to_client,
+        }
     }
 
     /// The checks of requests of this method.
@@ -78,50 +114,104 @@ impl Dispatch {
         list(&self.responses, dir, method)
     }
 
-    fn add(&mut self, index: usize, rule: &'static Invariant, check: &Check) {
+    #[cfg(test)]
+    pub(super) fn spare_nothing(&mut self) {
+        let by_method = [
+            &mut self.requests,
+            &mut self.notifications,
+            &mut self.responses,
+        ];
+        let others = [&mut self.opening, &mut self.any_response, &mut self.errors];
+        let lists = by_method.into_iter().flatten().chain(others);
+        let lists = lists.chain(&mut self.payload).chain([&mut self.stray]);
+        for entry in lists.flatten() {
+            entry.spared = Plain::NEVER;
+        }
+    }
+
+    fn add(&mut self, wanted: &Wanted, check: &Check) {
         match check {
-            Check::Payload(check) => self.payload.push(entry(index, rule, *check)),
+            Check::Holds(plain, check) => self.add(&wanted.unless(*plain, true), check),
+            Check::Silent(plain, check) => self.add(&wanted.unless(*plain, false), check),
+            Check::Payload(way, check) => {
+                let [to_server, to_client] = &mut self.payload;
+                let lists = [
+                    (Direction::ToServer, to_server),
+                    (Direction::ToClient, to_client),
+                ];
+                for (_, list) in lists.into_iter().filter(|(dir, _)| way.has(*dir)) {
+                    list.push(wanted.entry(*check));
+                }
+            }
             Check::Message(check) => {
                 for lists in [
                     &mut self.requests,
                     &mut self.notifications,
                     &mut self.responses,
                 ] {
-                    for list in lists {
-                        list.push(entry(index, rule, *check));
-                    }
+                    fill(lists, Directions::Any, Methods::All, wanted, *check);
                 }
-                self.stray.push(entry(index, rule, *check));
+                self.stray.push(wanted.entry(*check));
             }
             Check::Request(way, methods, check) => {
-                fill(&mut self.requests, *way, *methods, index, rule, *check);
+                fill(&mut self.requests, *way, *methods, wanted, *check);
             }
             Check::Notification(way, methods, check) => {
-                fill(&mut self.notifications, *way, *methods, index, rule, *check);
+                fill(&mut self.notifications, *way, *methods, wanted, *check);
             }
             Check::Response(way, methods, check) => {
-                fill(&mut self.responses, *way, *methods, index, rule, *check);
+                fill(&mut self.responses, *way, *methods, wanted, *check);
             }
-            Check::Opening(check) => self.opening.push(entry(index, rule, *check)),
-            Check::Error(check) => self.errors.push(entry(index, rule, *check)),
-            Check::AnyResponse(check) => self.any_response.push(entry(index, rule, *check)),
-            Check::HttpRequest(check) => self.http_request.push(entry(index, rule, *check)),
-            Check::HttpResponse(check) => self.http_response.push(entry(index, rule, *check)),
-            Check::Sse(check) => self.sse.push(entry(index, rule, *check)),
-            Check::HttpEnd(check) => self.http_end.push(entry(index, rule, *check)),
-            Check::End(check) => self.end.push(entry(index, rule, *check)),
+            Check::Opening(check) => self.opening.push(wanted.entry(*check)),
+            Check::Error(check) => self.errors.push(wanted.entry(*check)),
+            Check::AnyResponse(check) => self.any_response.push(wanted.entry(*check)),
+            Check::HttpRequest(check) => self.http_request.push(wanted.entry(*check)),
+            Check::HttpResponse(check) => self.http_response.push(wanted.entry(*check)),
+            Check::Sse(check) => self.sse.push(wanted.entry(*check)),
+            Check::HttpEnd(check) => self.http_end.push(wanted.entry(*check)),
+            Check::End(check) => self.end.push(wanted.entry(*check)),
         }
     }
 }
 
-fn entry<F>(index: usize, rule: &'static Invariant, check: F) -> Entry<F> {
-    Entry {
-        index,
-        rule,
-        revisions: rule.levels.revisions(),
-        carriers: rule.carriers,
-        in_session: matches!(rule.basis, Basis::Sent | Basis::Session),
-        check,
+/// A selected rule, and which messages it is not asked about.
+struct Wanted {
+    index: usize,
+    rule: &'static Invariant,
+    spared: Plain,
+    passes: bool,
+}
+
+impl Wanted {
+    fn new(index: usize, rule: &'static Invariant) -> Self {
+        Self {
+            index,
+            rule,
+            spared: Plain::NEVER,
+            passes: false,
+        }
+    }
+
+    fn unless(&self, spared: Plain, passes: bool) -> Self {
+        Self {
+            spared,
+            passes,
+            ..*self
+        }
+    }
+
+    fn entry<F>(&self, check: F) -> Entry<F> {
+        Entry {
+            index: self.index,
+            rule: self.rule,
+            revisions: self.rule.levels.revisions(),
+            carriers: self.rule.carriers,
+            spoken: Spoken::of(self.rule.levels.revisions(), self.rule.carriers),
+            in_session: matches!(self.rule.basis, Basis::Sent | Basis::Session),
+            spared: self.spared,
+            passes: self.passes,
+            check,
+        }
     }
 }
 
@@ -145,25 +235,23 @@ fn fill(
     lists: &mut [Vec<Entry<MessageCheck>>],
     way: Directions,
     methods: Methods,
-    index: usize,
-    rule: &'static Invariant,
+    wanted: &Wanted,
     check: MessageCheck,
 ) {
     for (at, list) in lists.iter_mut().enumerate() {
-        let to_server = at < Method::COUNT;
-        let goes = match way {
-            Directions::Any => true,
-            Directions::ToServer => to_server,
-            Directions::ToClient => !to_server,
+        let dir = if at < Method::COUNT {
+            Direction::ToServer
+        } else {
+            Direction::ToClient
         };
-        let wanted = match methods {
+        let is_one = match methods {
             Methods::All => true,
             Methods::Of(some) => some
                 .iter()
                 .any(|method| *method as usize == at % Method::COUNT),
         };
-        if goes && wanted {
-            list.push(entry(index, rule, check));
+        if way.has(dir) && is_one {
+            list.push(wanted.entry(check));
         }
     }
 }

@@ -1,24 +1,21 @@
 //! Taking events.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-
 use tapewright_schemas::envelope::{Envelope, Kind, for_each_message};
 use tapewright_schemas::event::{
-    Carrier, ConduitId, Direction, Event, EventBody, Payload, Peer, Seen, SessionEnd, SessionKey,
+    ConduitId, Direction, Event, EventBody, Payload, Peer, Seen, SessionEnd, SessionKey,
     SessionMark, SessionStart, Sink,
 };
 use tapewright_schemas::tape::Ending;
 
-use super::dispatch::{Dispatch, Entry, MessageCheck};
 use super::results::{Judged, Results};
-use super::{Case, Checker, Closing, Out};
+use super::turn::Turn;
+use super::{Checker, Closing, Out};
 use crate::facts::Transport;
-use crate::finding::{Doubt, Finding, Severity};
+use crate::finding::Doubt;
 use crate::http::conduit::Conduit;
 use crate::message::Message;
-use crate::method::Method;
+use crate::plain::Plain;
 use crate::session::{Answer, Moment, Session, SessionKind};
-use crate::value::Value;
 
 impl Sink for Checker {
     fn record(&mut self, event: &Event) {
@@ -258,9 +255,7 @@ impl Checker {
     /// OAuth server says: a recorder of times gone by took it for one.
     fn is_mere_refusal(&self, event: &Event, envelope: &Envelope<'_>) -> bool {
         let conduit = self.conduits.get(&event.conduit);
-        let refused = conduit
-            .and_then(Conduit::status)
-            .is_some_and(|status| status >= 400);
+        let refused = conduit.is_some_and(Conduit::is_refused);
         let response = matches!(envelope.kind, Kind::Response { .. });
         refused && response && event.dir == Direction::ToClient && envelope.version.is_none()
     }
@@ -294,9 +289,10 @@ impl Checker {
         ) else {
             return;
         };
-        let conduits = &self.conduits;
-        let conduit = (!conduits.is_empty()).then(|| conduits.get(&event.conduit));
-        let conduit = conduit.flatten();
+        let conduit = self.conduits.get(&event.conduit);
+        let refused = conduit.is_some_and(Conduit::is_refused);
+        let wanted = self.dispatch.spared;
+        message.plain = Plain::of(&message, event, session, refused, wanted);
         let mut turn = Turn {
             offers: &mut self.offers,
             carrier,
@@ -307,7 +303,8 @@ impl Checker {
             found: &mut self.found,
             mildest: self.selection.severity(),
         };
-        turn.show(session, &self.dispatch.payload, &message, Answer::Nameless);
+        let checks = self.dispatch.payload(event.dir);
+        turn.show(session, &[checks], &message, Answer::Nameless);
         if !matches!(envelope.kind, Kind::Batch { .. }) {
             return turn.one(session, &message);
         }
@@ -318,6 +315,7 @@ impl Checker {
             member.within = Some(within);
             member.paired = session.paired(within);
             member.revisions = session.possible(era, &member);
+            member.plain = Plain::of(&member, event, session, refused, wanted);
             within += 1;
             turn.one(session, &member);
         });
@@ -368,120 +366,5 @@ fn numbered<'a>(event: &'a Event, message: &'a Envelope<'a>) -> Seen<'a> {
         seq: event.seq,
         era: event.era,
         message,
-    }
-}
-
-/// One payload on its way through the rules.
-struct Turn<'a> {
-    event: &'a Event,
-    dispatch: &'a Dispatch,
-    conduit: Option<&'a Conduit>,
-    carrier: Carrier,
-    results: &'a mut Results,
-    found: &'a mut VecDeque<Finding>,
-    offers: &'a mut BTreeMap<SessionKey, BTreeSet<String>>,
-    mildest: Severity,
-}
-
-impl Turn<'_> {
-    /// Shows one message to the rules, and enters it.
-    fn one(&mut self, session: &mut Session, message: &Message<'_>) {
-        let (dir, dispatch) = (message.dir, self.dispatch);
-        match &message.envelope.kind {
-            Kind::Request { .. } => {
-                if dir == Direction::ToServer && !session.lifecycle.is_settled() {
-                    self.show(session, &dispatch.opening, message, Answer::Nameless);
-                }
-                let checks = dispatch.requests(dir, message.method);
-                self.show(session, checks, message, Answer::Nameless);
-            }
-            Kind::Notification { .. } => {
-                let checks = dispatch.notifications(dir, message.method);
-                self.show(session, checks, message, Answer::Nameless);
-            }
-            Kind::Response { .. } => {
-                let answer = session.answer(message);
-                let checks = match answer {
-                    Answer::Pairs(asked) => dispatch.responses(dir.opposite(), asked.method),
-                    _ => &dispatch.stray,
-                };
-                self.show(session, checks, message, answer);
-                self.show(session, &dispatch.any_response, message, answer);
-                if message.error().is_some() {
-                    self.show(session, &dispatch.errors, message, answer);
-                }
-                if let Answer::Pairs(asked) = answer
-                    && asked.method == Method::ToolsList
-                {
-                    self.offer(session.key, message);
-                }
-            }
-            _ => return,
-        }
-        session.enter(message);
-    }
-
-    /// Notes the names of listed tools, for what can go wrong between servers.
-    fn offer(&mut self, key: SessionKey, message: &Message<'_>) {
-        let Some(tools) = message.result().and_then(|result| result.get("tools")) else {
-            return;
-        };
-        let names = self.offers.entry(key).or_default();
-        tools.elements(|tool| {
-            if let Some(name) = tool.get("name").and_then(Value::string)
-                && names.len() < super::OFFERS
-            {
-                names.insert(name.into_owned());
-            }
-        });
-    }
-
-    fn show(
-        &mut self,
-        session: &Session,
-        checks: &[Entry<MessageCheck>],
-        message: &Message<'_>,
-        answer: Answer<'_>,
-    ) {
-        let Some(first) = checks.first() else {
-            return;
-        };
-        let case = Case {
-            event: self.event,
-            message,
-            session,
-            answer,
-            status: self.conduit.and_then(Conduit::status),
-            carrier: self.carrier,
-        };
-        // What is missing may be the head of its exchange.
-        let headless =
-            session.is_adrift() || session.gap && self.conduit.is_none_or(|conduit| conduit.gap);
-        let sessionless = session.sort == SessionKind::Exchange;
-        let mut out = Out {
-            index: first.index,
-            rule: first.rule,
-            session,
-            revisions: message.revisions,
-            mildest: self.mildest,
-            at: message.at,
-            tampered: case.asked().is_some_and(|asked| asked.faulted),
-            cut: false,
-            results: self.results,
-            found: self.found,
-        };
-        for entry in checks {
-            if !entry.revisions.covers(message.revisions) || !entry.carriers.has(self.carrier) {
-                continue;
-            }
-            out.turn_to(entry.index, entry.rule);
-            if headless && !entry.carriers.has(Carrier::Line) {
-                out.doubt(Doubt::Gap);
-            } else if entry.in_session && sessionless {
-                out.doubt(Doubt::NoSession);
-            } else {
-                (entry.check)(&case, &mut out);
-            }
-        }
     }
 }

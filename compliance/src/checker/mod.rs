@@ -20,6 +20,7 @@ mod out;
 mod results;
 mod selection;
 mod sessions;
+mod turn;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -97,6 +98,13 @@ impl Checker {
     #[must_use]
     pub(crate) fn forgetting(mut self) -> Self {
         self.forgetting = true;
+        self
+    }
+
+    /// Asks every rule about every message, however plain.
+    #[cfg(test)]
+    pub(crate) fn asking_always(mut self) -> Self {
+        self.dispatch.spare_nothing();
         self
     }
 

@@ -81,12 +81,6 @@ impl Fault {
 }
 
 impl Out<'_> {
-    /// The next rule is asked.
-    pub(super) fn turn_to(&mut self, index: usize, rule: &'static Invariant) {
-        self.index = index;
-        self.rule = rule;
-    }
-
     /// It held here.
     pub(crate) fn pass(&mut self) {
         self.results.exercise(self.index);

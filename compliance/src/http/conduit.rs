@@ -78,6 +78,11 @@ impl Conduit {
         head.map_or("", |(_, head)| &*head.method)
     }
 
+    /// Whether the response is an HTTP error.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.status().is_some_and(|status| status >= 400)
+    }
+
     /// The status of the response, once it is known.
     pub(crate) fn status(&self) -> Option<u16> {
         self.response.as_ref().map(|(_, head)| head.status)

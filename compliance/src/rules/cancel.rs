@@ -87,7 +87,7 @@ pub(crate) static HEEDED: Invariant = Invariant {
         < {"jsonrpc":"2.0","id":1,"error":{"code":0,"message":"Request cancelled"}}
     "#,
     checks: &[
-        Check::AnyResponse(heeded),
+        Check::Silent(Plain::ANSWER, &Check::AnyResponse(heeded)),
         Check::Notification(Directions::Any, Methods::Of(&[Method::Progress]), quiet),
         Check::End(obeyed),
     ],

@@ -27,10 +27,13 @@ pub(crate) static CONTENT: Invariant = Invariant {
         < {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":["hello"]}]}}
     "#,
     checks: &[
-        Check::Response(
-            Directions::ToServer,
-            Methods::Of(&[Method::ToolsCall, Method::PromptsGet]),
-            blocks_of_result,
+        Check::Holds(
+            Plain::TEXT,
+            &Check::Response(
+                Directions::ToServer,
+                Methods::Of(&[Method::ToolsCall, Method::PromptsGet]),
+                blocks_of_result,
+            ),
         ),
         Check::Response(
             Directions::ToClient,

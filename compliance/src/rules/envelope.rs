@@ -21,7 +21,7 @@ pub(crate) static VERSION: Invariant = Invariant {
     breaks: r#"
         > {"jsonrpc":2.0,"id":1,"method":"ping"}
     "#,
-    checks: &[Check::Message(version)],
+    checks: &[Check::Holds(Plain::VERSION, &Check::Message(version))],
 };
 
 fn version(case: &Case<'_>, out: &mut Out<'_>) {
@@ -54,7 +54,10 @@ pub(crate) static ID_TYPE: Invariant = Invariant {
     breaks: r#"
         > {"jsonrpc":"2.0","id":1.5,"method":"ping"}
     "#,
-    checks: &[Check::Request(Directions::Any, Methods::All, id_type)],
+    checks: &[Check::Holds(
+        Plain::ID,
+        &Check::Request(Directions::Any, Methods::All, id_type),
+    )],
 };
 
 fn id_type(case: &Case<'_>, out: &mut Out<'_>) {
@@ -93,7 +96,10 @@ pub(crate) static RESULT_OR_ERROR: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"ping"}
         < {"jsonrpc":"2.0","id":1,"result":null}
     "#,
-    checks: &[Check::AnyResponse(result_or_error)],
+    checks: &[Check::Holds(
+        Plain::RESULT,
+        &Check::AnyResponse(result_or_error),
+    )],
 };
 
 fn result_or_error(case: &Case<'_>, out: &mut Out<'_>) {
@@ -139,7 +145,10 @@ pub(crate) static NOTIFICATION_ID: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"notifications/cancelled","params":{"requestId":9}}
     "#,
     checks: &[
-        Check::Request(Directions::Any, Methods::All, has_id),
+        Check::Silent(
+            Plain::METHOD,
+            &Check::Request(Directions::Any, Methods::All, has_id),
+        ),
         Check::Notification(Directions::Any, Methods::All, has_none),
     ],
 };
@@ -178,7 +187,10 @@ pub(crate) static PARAMS: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}
     "#,
     checks: &[
-        Check::Request(Directions::Any, Methods::All, params),
+        Check::Holds(
+            Plain::CALL,
+            &Check::Request(Directions::Any, Methods::All, params),
+        ),
         Check::Notification(Directions::Any, Methods::All, params),
     ],
 };

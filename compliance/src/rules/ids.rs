@@ -31,7 +31,10 @@ pub(crate) static REUSED: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"ping"}
         < {"jsonrpc":"2.0","id":1,"result":{}}
     "#,
-    checks: &[Check::Request(Directions::Any, Methods::All, reused)],
+    checks: &[Check::Holds(
+        Plain::NEW,
+        &Check::Request(Directions::Any, Methods::All, reused),
+    )],
 };
 
 fn reused(case: &Case<'_>, out: &mut Out<'_>) {
@@ -86,7 +89,10 @@ pub(crate) static IN_FLIGHT: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
         > {"jsonrpc":"2.0","id":1,"method":"prompts/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}
     "#,
-    checks: &[Check::Request(Directions::Any, Methods::All, in_flight)],
+    checks: &[Check::Holds(
+        Plain::NEW,
+        &Check::Request(Directions::Any, Methods::All, in_flight),
+    )],
 };
 
 fn in_flight(case: &Case<'_>, out: &mut Out<'_>) {
@@ -130,7 +136,10 @@ pub(crate) static ANSWERS_SOMETHING: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"ping"}
         < {"jsonrpc":"2.0","id":"1","result":{}}
     "#,
-    checks: &[Check::AnyResponse(answers_something)],
+    checks: &[Check::Holds(
+        Plain::ANSWER,
+        &Check::AnyResponse(answers_something),
+    )],
 };
 
 fn answers_something(case: &Case<'_>, out: &mut Out<'_>) {
@@ -191,7 +200,10 @@ pub(crate) static ANSWERED_ONCE: Invariant = Invariant {
         < {"jsonrpc":"2.0","id":1,"result":{}}
         < {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"late"}}
     "#,
-    checks: &[Check::AnyResponse(answered_once)],
+    checks: &[Check::Holds(
+        Plain::ANSWER,
+        &Check::AnyResponse(answered_once),
+    )],
 };
 
 fn answered_once(case: &Case<'_>, out: &mut Out<'_>) {

@@ -105,7 +105,10 @@ pub(crate) static AS_TEXT: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sum"}}
         < {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"done"}],"structuredContent":{"sum":3}}}
     "#,
-    checks: &[Check::Response(Directions::ToServer, CALL, as_text)],
+    checks: &[Check::Silent(
+        Plain::TEXT,
+        &Check::Response(Directions::ToServer, CALL, as_text),
+    )],
 };
 
 fn as_text(case: &Case<'_>, out: &mut Out<'_>) {

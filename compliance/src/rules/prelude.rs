@@ -11,6 +11,7 @@ pub(super) use crate::invariant::{
     Basis, Check, Directions, Invariant, Levels, Methods, Responsible,
 };
 pub(super) use crate::method::Method;
+pub(super) use crate::plain::Plain;
 pub(super) use crate::revision::{R1, R2, R4, R5, Revisions};
 pub(super) use crate::session::Answer;
 pub(super) use crate::value::{Value, quoted};

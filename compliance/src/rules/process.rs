@@ -98,14 +98,11 @@ pub(crate) static STDOUT: Invariant = Invariant {
     breaks: r"
         < Server listening on stdio
     ",
-    checks: &[Check::Payload(stdout)],
+    checks: &[Check::Holds(
+        Plain::ONE,
+        &Check::Payload(Directions::ToClient, framing),
+    )],
 };
-
-fn stdout(case: &Case<'_>, out: &mut Out<'_>) {
-    if case.dir() == Direction::ToClient {
-        framing(case, out);
-    }
-}
 
 pub(crate) static STDIN: Invariant = Invariant {
     code: Code(54),
@@ -123,14 +120,11 @@ pub(crate) static STDIN: Invariant = Invariant {
     breaks: r#"
         > {"jsonrpc":"2.0","id":1,"method":"ping"
     "#,
-    checks: &[Check::Payload(stdin)],
+    checks: &[Check::Holds(
+        Plain::ONE,
+        &Check::Payload(Directions::ToServer, framing),
+    )],
 };
-
-fn stdin(case: &Case<'_>, out: &mut Out<'_>) {
-    if case.dir() == Direction::ToServer {
-        framing(case, out);
-    }
-}
 
 fn framing(case: &Case<'_>, out: &mut Out<'_>) {
     let message = case.message;

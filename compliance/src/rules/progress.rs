@@ -174,7 +174,10 @@ pub(crate) static TOKEN: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":1}}}
         > {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":1}}}
     "#,
-    checks: &[Check::Request(Directions::Any, Methods::All, unique)],
+    checks: &[Check::Silent(
+        Plain::CALL,
+        &Check::Request(Directions::Any, Methods::All, unique),
+    )],
 };
 
 fn unique(case: &Case<'_>, out: &mut Out<'_>) {

@@ -30,7 +30,10 @@ pub(crate) static REQUEST: Invariant = Invariant {
         < {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
     "#,
     checks: &[
-        Check::Request(Directions::Any, Methods::Of(ASKING), request),
+        Check::Holds(
+            Plain::CALL,
+            &Check::Request(Directions::Any, Methods::Of(ASKING), request),
+        ),
         Check::Response(
             Directions::ToServer,
             Methods::Of(&[Method::ToolsCall, Method::PromptsGet, Method::ResourcesRead]),
@@ -222,10 +225,9 @@ pub(crate) static RESULT: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"a://b"}}
         < {"jsonrpc":"2.0","id":1,"result":{"contents":[{"uri":"a://b"}]}}
     "#,
-    checks: &[Check::Response(
-        Directions::Any,
-        Methods::Of(ANSWERING),
-        result,
+    checks: &[Check::Holds(
+        Plain::TEXT,
+        &Check::Response(Directions::Any, Methods::Of(ANSWERING), result),
     )],
 };
 

@@ -6,6 +6,7 @@ use crate::code::Code;
 use crate::finding::Side;
 use crate::invariant::{Basis, Check, Directions, Invariant, Levels, Methods, Responsible};
 use crate::method::Method;
+use crate::plain::Plain;
 use crate::revision::{R4, R5, Revisions};
 use crate::value::Value;
 
@@ -31,10 +32,13 @@ pub(crate) static SHAPE: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}
         < {"jsonrpc":"2.0","id":1,"result":{"text":"hello"}}
     "#,
-    checks: &[Check::Response(
-        Directions::ToServer,
-        Methods::Of(&[Method::ToolsCall]),
-        shape,
+    checks: &[Check::Holds(
+        Plain::TEXT,
+        &Check::Response(
+            Directions::ToServer,
+            Methods::Of(&[Method::ToolsCall]),
+            shape,
+        ),
     )],
 };
 

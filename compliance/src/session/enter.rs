@@ -14,6 +14,7 @@ use super::{Session, pick_mut};
 use crate::id::{Key, hash};
 use crate::message::Message;
 use crate::method::Method;
+use crate::plain::Plain;
 use crate::revision::{R4, R5, Revisions};
 use crate::value::Value;
 
@@ -85,7 +86,7 @@ impl Session {
             self.cursors.begin(message.method);
             return asked;
         };
-        if self.follows.tokens {
+        if self.follows.tokens && !message.plain.has(Plain::CALL) {
             asked.token = token(message);
         }
         self.enter_params(message, params, &mut asked);

@@ -184,7 +184,7 @@ impl Session {
             last: Offset::default(),
             beside: None,
             eras: EraTracker::default(),
-            conversation: Conversation::of_handles().by_value(),
+            conversation: Conversation::of_handles().by_value().without_progress(),
             told: Vec::new(),
             latest: Default::default(),
         }

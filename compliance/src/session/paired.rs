@@ -82,7 +82,8 @@ impl Paired {
                     paired.forgotten = step.has_forgotten(event.dir);
                 }
             }
-            // The heads of HTTP exchanges are not shown to the fold of a session.
+            // The heads of HTTP exchanges are not shown to the fold of a session, and tokens are
+            // followed by the session itself.
             Does::Refuses | Does::Progress => {}
         }
         paired

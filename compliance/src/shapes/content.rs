@@ -105,10 +105,7 @@ pub(crate) fn blocks(value: Value<'_>, possible: Revisions) -> Result<(), ShapeE
 /// Whether these are the members of a `tools/call` result with one block of plain text, as
 /// most are, which is told without taking it apart. False where only a closer look tells.
 pub(crate) fn is_one_text(result: Value<'_>) -> bool {
-    let Some(text) = result
-        .0
-        .strip_prefix(b"{\"content\":[{\"type\":\"text\",\"text\":\"")
-    else {
+    let Some(text) = result.0.strip_prefix(ONE_TEXT) else {
         return false;
     };
     // The first quote that no backslash stands before ends the string.
@@ -117,6 +114,29 @@ pub(crate) fn is_one_text(result: Value<'_>) -> bool {
     let rest = ends.map_or(&b""[..], |at| text.part(at..));
     rest.starts_with(b"\"}]") && memchr::memmem::find(rest, b"\"content\"").is_none()
 }
+
+/// Whether it is one block of plain text and, at most, an `isError` that is right: as most are.
+/// False where only a closer look tells.
+pub(crate) fn is_one_text_alone(result: Value<'_>) -> bool {
+    let text = result.0.strip_prefix(ONE_TEXT);
+    matches!(
+        text.map(behind_string),
+        Some(b"\"}]}" | b"\"}],\"isError\":false}" | b"\"}],\"isError\":true}")
+    )
+}
+
+/// What stands behind the content of a string, from its quote on.
+fn behind_string(text: &[u8]) -> &[u8] {
+    let is_end = |at: &usize| {
+        let before = text.part(..*at).iter().rev();
+        before.take_while(|byte| **byte == b'\\').count() % 2 == 0
+    };
+    let end = memchr::memchr_iter(b'"', text).find(is_end);
+    end.map_or(&b""[..], |at| text.part(at..))
+}
+
+/// How most results of tools begin.
+const ONE_TEXT: &[u8] = b"{\"content\":[{\"type\":\"text\",\"text\":\"";
 
 const RESOURCE: &[Member] = &[need("uri", Kind::Text), may("mimeType", Kind::Text)];
 

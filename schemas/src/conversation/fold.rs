@@ -50,6 +50,8 @@ pub struct Conversation<T> {
     gaps: u64,
     // Exchanges say what they are about and how they end.
     describes: bool,
+    // Which exchange progress is about is told.
+    follows_progress: bool,
 }
 
 /// One message of an event.
@@ -115,6 +117,7 @@ impl<T> Default for Conversation<T> {
             now: Offset::default(),
             gaps: 0,
             describes: true,
+            follows_progress: true,
         }
     }
 }
@@ -136,6 +139,14 @@ impl<T: Default> Conversation<T> {
     #[must_use]
     pub fn by_value(mut self) -> Self {
         self.exchanges = self.exchanges.by_value();
+        self
+    }
+
+    /// Does not tell what progress is about, for who follows tokens by itself: no request is
+    /// searched for one.
+    #[must_use]
+    pub fn without_progress(mut self) -> Self {
+        self.follows_progress = false;
         self
     }
 
@@ -342,6 +353,7 @@ impl<T: Default> Conversation<T> {
             None => Box::new(exchange),
         };
         let asked = self.exchanges.ask(event.scope(), event.dir, key, exchange);
+        let params = params.filter(|_| self.follows_progress);
         if let Some(token) = params.and_then(progress_token) {
             self.exchanges
                 .set_token(asked.handle, IdKey::exact_of(token));

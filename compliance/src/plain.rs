@@ -1,0 +1,129 @@
+//! What is plain about a message: told once, so that most rules need not look at it.
+//!
+//! Nearly every message is as it should be in the ways that many rules ask for, and can be seen to
+//! be so at a glance. A rule names what it takes for granted of such a message by a check of the
+//! kind [`Check::Holds`] or [`Check::Silent`], and is asked about all others. What is not seen at a
+//! glance is not plain: that costs a look, and changes no verdict.
+//!
+//! [`Check::Holds`]: crate::invariant::Check::Holds
+//! [`Check::Silent`]: crate::invariant::Check::Silent
+
+use std::ops::BitOr;
+
+use tapewright_schemas::envelope::{Kind, RequestId};
+use tapewright_schemas::event::{Direction, Event, EventBody, LineEnd};
+
+use crate::fields::is_plain_call;
+use crate::id::Key;
+use crate::message::Message;
+use crate::method::Method;
+use crate::session::{Answer, Session, SessionKind};
+use crate::shapes::content::is_one_text_alone;
+use crate::value::Value;
+
+/// Ways in which a message is plain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Plain(u16);
+
+impl Plain {
+    /// In no way.
+    pub(crate) const NOT: Self = Self(0);
+    /// It is one request, notification or response, and the line that it came on has an end.
+    pub(crate) const ONE: Self = Self(1);
+    /// Its `jsonrpc` is the string `2.0`.
+    pub(crate) const VERSION: Self = Self(1 << 1);
+    /// A request that has a string or an integer for its id.
+    pub(crate) const ID: Self = Self(1 << 2);
+    /// A request whose id certainly was not used before.
+    pub(crate) const NEW: Self = Self(1 << 3);
+    /// A request by a method that is one of a request.
+    pub(crate) const METHOD: Self = Self(1 << 4);
+    /// A client's `tools/call` of which the parameters are a `name` and `arguments`.
+    pub(crate) const CALL: Self = Self(1 << 5);
+    /// A response to a request that awaits it and was not given up.
+    pub(crate) const ANSWER: Self = Self(1 << 6);
+    /// A response with an object for its result, and no error.
+    pub(crate) const RESULT: Self = Self(1 << 7);
+    /// The answer to a client's `tools/call`, with one block of text and, at most, an `isError`
+    /// that is right.
+    pub(crate) const TEXT: Self = Self(1 << 8);
+    /// What no message is: the rule looks at every one.
+    pub(crate) const NEVER: Self = Self(1 << 15);
+
+    /// How a message is plain, before it is entered into its session: in which of the `wanted` ways.
+    /// `refused` tells of a response that an HTTP error carries.
+    pub(crate) fn of(
+        message: &Message<'_>,
+        event: &Event,
+        session: &Session,
+        refused: bool,
+        wanted: Self,
+    ) -> Self {
+        let version = message.envelope.version == Some(b"\"2.0\"");
+        let of_kind = match &message.envelope.kind {
+            Kind::Request { id, .. } => Self::of_request(message, id, wanted),
+            Kind::Response { .. } => Self::of_response(message, session, refused, wanted),
+            Kind::Notification { .. } => Self::NOT,
+            _ => return Self::NOT,
+        };
+        let cut = matches!(
+            &event.body,
+            EventBody::Message {
+                end: LineEnd::None,
+                ..
+            }
+        );
+        of_kind | Self::VERSION.when(version) | Self::ONE.when(!cut)
+    }
+
+    fn of_request(message: &Message<'_>, id: &RequestId<'_>, wanted: Self) -> Self {
+        let fits = match id {
+            _ if !wanted.has(Self::ID) => false,
+            RequestId::Text(_) => true,
+            RequestId::Number(text) => Value(text.as_bytes()).is_integer(),
+            _ => false,
+        };
+        let paired = &message.paired;
+        let known = paired.again || paired.forgotten || paired.first.is_some();
+        let new = message.key != Key::Null && !known;
+        let calls = message.method == Method::ToolsCall && message.dir == Direction::ToServer;
+        let calls = calls && wanted.has(Self::CALL);
+        Self::ID.when(fits)
+            | Self::NEW.when(new)
+            | Self::METHOD.when(message.method < Method::Cancelled)
+            | Self::CALL.when(calls && message.params().is_some_and(is_plain_call))
+    }
+
+    fn of_response(message: &Message<'_>, session: &Session, refused: bool, wanted: Self) -> Self {
+        let result = message.result().filter(|_| message.error().is_none());
+        let one = Self::RESULT.when(result.is_some());
+        let Answer::Pairs(asked) = session.answer(message) else {
+            return one;
+        };
+        let alone = session.sort == SessionKind::Exchange || session.beside.is_some();
+        let awaited = asked.cancelled.is_none() && !alone && !refused;
+        let called = asked.method == Method::ToolsCall && message.dir == Direction::ToClient;
+        let text = called && wanted.has(Self::TEXT) && result.is_some_and(is_one_text_alone);
+        one | Self::ANSWER.when(awaited) | Self::TEXT.when(text)
+    }
+
+    /// Whether it is plain in all of these ways.
+    pub(crate) fn has(self, all: Self) -> bool {
+        self.0 & all.0 == all.0
+    }
+
+    fn when(self, is_so: bool) -> Self {
+        if is_so { self } else { Self::NOT }
+    }
+}
+
+impl BitOr for Plain {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+#[cfg(test)]
+mod tests;
