@@ -162,7 +162,7 @@ fn a_blocked_direction_does_not_block_the_other() {
     let marker = folder.path().join("read-everything");
     // The server fills its output, which the test leaves unread, and then reads 4 MiB.
     let script = format!(
-        "head -c 8000000 /dev/zero & head -c 4194304 >/dev/null; : > {}; wait",
+        "head -c 8000000 /dev/zero & head -c 4194304 >/dev/null; : > '{}'; wait",
         marker.display()
     );
     let mut command = tapewright();

@@ -334,7 +334,7 @@ fn models_by_tls_and_servers_stand_in_one_recording_which_is_replayed() {
 #[test]
 fn an_agent_behind_the_proxy_is_told_of_it_and_of_our_authority() {
     let folder = tempfile::tempdir().unwrap();
-    let script = r#"echo "$HTTPS_PROXY $https_proxy $HTTP_PROXY $NODE_EXTRA_CA_CERTS $SSL_CERT_FILE $ANTHROPIC_BASE_URL"; test -n "$TAPEWRIGHT_RECORDING"; test "$NO_PROXY" = kept.example; exit 5"#;
+    let script = r#"echo "$HTTPS_PROXY|$https_proxy|$HTTP_PROXY|$NODE_EXTRA_CA_CERTS|$SSL_CERT_FILE|$ANTHROPIC_BASE_URL"; test -n "$TAPEWRIGHT_RECORDING"; test "$NO_PROXY" = kept.example; exit 5"#;
     let command = |options: &[&str]| {
         let mut command = tapewright();
         command
@@ -354,7 +354,7 @@ fn an_agent_behind_the_proxy_is_told_of_it_and_of_our_authority() {
     // It is told by us: nobody else has to.
     assert!(output.stderr.is_empty(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
-    let told: Vec<&str> = text.trim_end().split(' ').collect();
+    let told: Vec<&str> = text.trim_end().split('|').collect();
     let ca = folder.path().join("home/authority/ca.pem");
     let ca = ca.to_str().unwrap();
     assert!(told[0].starts_with("http://127.0.0.1:"), "{text}");
@@ -366,7 +366,7 @@ fn an_agent_behind_the_proxy_is_told_of_it_and_of_our_authority() {
         .output()
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains(&format!("{ca}  http://left")), "{text}");
+    assert!(text.contains(&format!("{ca}||http://left")), "{text}");
     fs::remove_dir_all(folder.path().join("run")).unwrap();
     for (options, why) in [
         (&[][..], "--intercept"),

@@ -426,7 +426,7 @@ url=${ANTHROPIC_BASE_URL#http://}
 place=${url%%/*}
 exec 3<>"/dev/tcp/${place%:*}/${place#*:}"
 body='BODY'
-printf 'POST /%s/v1/messages HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s' "${url#*/}" "$place" "${#body}" "$body" >&3
+printf 'POST /%s/v1/messages HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s' "${url#*/}" "$place" "$(printf %s "$body" | wc -c)" "$body" >&3
 cat <&3 | tail -n 1
 echo
 echo '{"jsonrpc":"2.0","id":1,"method":"ping"}' | "$RECORDER" record --label fs -- "$PEER" answer log

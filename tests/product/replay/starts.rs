@@ -14,7 +14,7 @@ ask_model() {
     url=${ANTHROPIC_BASE_URL#http://}
     place=${url%%/*}
     exec 3<>"/dev/tcp/${place%:*}/${place#*:}"
-    printf 'POST /%s/v1/messages HTTP/1.1\r\nHost: %s\r\nx-api-key: sk-told\r\nanthropic-version: 2023-06-01\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s' "${url#*/}" "$place" "${#1}" "$1" >&3
+    printf 'POST /%s/v1/messages HTTP/1.1\r\nHost: %s\r\nx-api-key: sk-told\r\nanthropic-version: 2023-06-01\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s' "${url#*/}" "$place" "$(printf %s "$1" | wc -c)" "$1" >&3
     cat <&3 | tail -n 1
     echo
 }
