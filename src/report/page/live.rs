@@ -2,7 +2,7 @@
 
 use tapewright_proxy::page::Asset;
 
-use super::modules;
+use super::{files, modules};
 
 /// JavaScript.
 const SCRIPT: &str = "text/javascript; charset=utf-8";
@@ -17,19 +17,23 @@ pub(crate) fn assets() -> Vec<Asset> {
         text: text.to_owned(),
     };
     let modules = modules::MODULES.iter();
-    let modules = modules.map(|(name, text)| file(&format!("/{name}.js"), SCRIPT, text));
+    let modules = modules.map(|name| file(&format!("/{name}.js"), SCRIPT, modules::text(name)));
     let mut all: Vec<Asset> = modules.collect();
     all.extend([
         file("/", "text/html; charset=utf-8", &html()),
-        file("/page.css", "text/css; charset=utf-8", super::STYLE),
-        file("/live.js", SCRIPT, include_str!("live.js")),
-        file("/boot.js", SCRIPT, include_str!("boot.js")),
+        file(
+            "/page.css",
+            "text/css; charset=utf-8",
+            files::text(super::STYLE),
+        ),
+        file("/live.js", SCRIPT, files::text("live.js")),
+        file("/boot.js", SCRIPT, files::text("boot.js")),
     ]);
     all
 }
 
 fn html() -> String {
-    super::PAGE
+    files::text(super::PAGE)
         .replace("{{head}}", HEAD)
         .replace("{{tail}}", "")
 }

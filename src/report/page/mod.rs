@@ -4,6 +4,7 @@
 //! and the one style that stand in it, by their hashes, and nothing else. What a peer said stands
 //! in a script element of data, in which no `<` is left, and the page makes text nodes of it.
 
+mod files;
 mod live;
 mod modules;
 mod policy;
@@ -19,8 +20,8 @@ pub(crate) use self::live::{assets, live_policy};
 pub(crate) use self::row::{of as row, without_words};
 
 /// The page, with places for what a file has and what is served has.
-const PAGE: &str = include_str!("page.html");
-const STYLE: &str = include_str!("page.css");
+const PAGE: &str = "page.html";
+const STYLE: &str = "page.css";
 /// A piece of the rows, which the page reads in one go, has so many bytes and no more rows.
 const PIECE_BYTES: usize = 128 << 10;
 const PIECE_ROWS: usize = 500;
@@ -69,11 +70,15 @@ impl<W: Write> Page<W> {
             bytes: 0,
         };
         let script = modules::script();
-        let policy = policy::text(script, STYLE);
-        let begin = PAGE.split("{{tail}}").next().unwrap_or_default();
+        let style = files::text(STYLE);
+        let policy = policy::text(script, style);
+        let begin = files::text(PAGE)
+            .split("{{tail}}")
+            .next()
+            .unwrap_or_default();
         let begin = begin.replace(
             "{{head}}",
-            &format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<style>{STYLE}</style>"),
+            &format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<style>{style}</style>"),
         );
         page.out.write_all(begin.as_bytes())?;
         let head = Head {
@@ -122,7 +127,10 @@ impl<W: Write> Page<W> {
         self.data("id=\"end\"", &serde_json::to_string(&end)?)?;
         let script = modules::script();
         write!(self.out, "<script>{script}</script>")?;
-        let end = PAGE.split("{{tail}}").nth(1).unwrap_or_default();
+        let end = files::text(PAGE)
+            .split("{{tail}}")
+            .nth(1)
+            .unwrap_or_default();
         self.out.write_all(end.as_bytes())?;
         self.out.flush()
     }

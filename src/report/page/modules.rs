@@ -8,14 +8,10 @@
 
 use std::sync::LazyLock;
 
-macro_rules! modules {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!($name, ".js")))),*]
-    };
-}
+use super::files;
 
-/// The modules by name, each behind those that it imports from.
-pub(super) const MODULES: &[(&str, &str)] = modules![
+/// The names of the modules, each behind those that it imports from.
+pub(super) const MODULES: &[&str] = &[
     "text",
     "filter",
     "agent",
@@ -41,14 +37,19 @@ pub(super) const MODULES: &[(&str, &str)] = modules![
 ];
 
 /// The modules that only a file has.
-const OF_FILES: &[(&str, &str)] = modules!["file", "open"];
+const OF_FILES: &[&str] = &["file", "open"];
+
+/// The text of a module.
+pub(super) fn text(name: &str) -> &'static str {
+    files::text(&format!("{name}.js"))
+}
 
 /// The script of a file.
 pub(super) fn script() -> &'static str {
     static SCRIPT: LazyLock<String> = LazyLock::new(|| {
         let mut out = String::from("\"use strict\";\n");
-        for (name, text) in MODULES.iter().chain(OF_FILES) {
-            wrap(name, text, &mut out);
+        for name in MODULES.iter().chain(OF_FILES) {
+            wrap(name, text(name), &mut out);
         }
         out
     });
@@ -111,7 +112,8 @@ mod tests {
     #[test]
     fn modules_import_from_those_before_them_what_is_exported_there() {
         let mut known: Vec<(&str, Vec<&str>)> = Vec::new();
-        for (name, text) in MODULES.iter().chain(OF_FILES) {
+        for name in MODULES.iter().chain(OF_FILES) {
+            let text = text(name);
             for line in text.lines().filter(|line| line.starts_with("import")) {
                 let (names, from) = imported(line).unwrap_or_else(|| panic!("{name}: {line}"));
                 let there = known.iter().find(|(one, _)| *one == from);
@@ -140,7 +142,8 @@ mod tests {
 
     #[test]
     fn nothing_in_them_makes_markup_or_code_or_asks_a_network() {
-        for (name, text) in MODULES.iter().chain(OF_FILES) {
+        for name in MODULES.iter().chain(OF_FILES) {
+            let text = text(name);
             assert!(
                 !text.contains("</") && !text.contains("<!--") && !text.contains("{{"),
                 "{name}"
