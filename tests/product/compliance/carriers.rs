@@ -336,17 +336,15 @@ fn what_we_answer_in_a_servers_place_is_ours_on_the_tape() {
 
 #[test]
 fn who_answers_after_us_is_not_blamed() {
-    // It answers once its input has ended, and by then its client has had an answer of ours.
+    // It answers once its input has ended and its client has had an answer of ours.
     let folder = tempfile::tempdir().unwrap();
-    let (tape, marker) = (
-        folder.path().join("run.tape.jsonl"),
-        folder.path().join("marker"),
-    );
+    let tape = folder.path().join("run.tape.jsonl");
+    let [marker, go] = ["heard", "answered"].map(|name| folder.path().join(name));
     let script = format!(
-        "while read -r line; do case \"$line\" in *initialize\\\"*) echo '{RESULT}';; *ping*) : > \"$HEARD\"; cat > /dev/null; echo '{PONG}';; esac; done"
+        "while read -r line; do case \"$line\" in *initialize\\\"*) echo '{RESULT}';; *ping*) : > \"$HEARD\"; cat > /dev/null; while [ ! -e \"$ANSWERED\" ]; do sleep 0.01; done; echo '{PONG}';; esac; done"
     );
     let mut command = tapewright();
-    command.env("HEARD", &marker);
+    command.env("HEARD", &marker).env("ANSWERED", &go);
     let listen = [
         "record",
         "--listen",
@@ -378,6 +376,7 @@ fn who_answers_after_us_is_not_blamed() {
     ask(&gateway, request("DELETE /mcp", address, &last));
     let head = asking.head();
     asking.body(&head);
+    fs::write(&go, "").unwrap();
     let (codes, tape) = codes(gateway);
     assert_eq!(made_by_us(&tape).len(), 1);
     let pong = |text: &String| text == PONG;
