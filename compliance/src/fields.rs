@@ -1,5 +1,6 @@
 //! The members of a message's parameters or result: found once, for all rules that ask.
 
+use tapewright_schemas::conversation::plain_call;
 use tapewright_schemas::json::{Span, valid_members};
 use tapewright_schemas::slices::Part as _;
 
@@ -16,9 +17,9 @@ pub(crate) struct Fields {
 
 /// How many members are remembered.
 const MOST: usize = 8;
-/// How the parameters of a plain call begin, and what stands behind the name.
-const NAME: &[u8] = b"{\"name\":\"";
-const ARGUMENTS: &[u8] = b"\",\"arguments\":{";
+/// What stands before the name of a plain call, and behind it up to the first member of its arguments.
+const NAME: usize = "{'name':'".len();
+const ARGUMENTS: usize = "','arguments':{".len();
 
 impl Fields {
     fn none() -> Self {
@@ -33,9 +34,9 @@ impl Fields {
     /// Of the parameters of a call that are a `name` and `arguments` and no more, as most are, if
     /// that is seen at a glance.
     fn of_plain_call(params: Value<'_>) -> Option<Self> {
-        let name_end = end_of_plain_name(params)?;
+        let name_end = NAME + plain_call(params.0)?.len();
         let end = params.0.len();
-        let value = name_end + ARGUMENTS.len() - 1;
+        let value = name_end + ARGUMENTS - 1;
         let span = |start, end| Span { start, end };
         let mut fields = Self::none();
         let [name, arguments, ..] = &mut fields.known;
@@ -77,18 +78,7 @@ impl Fields {
 /// parameters of most calls are, and to be told without taking it apart. False where only a
 /// closer look tells.
 pub(crate) fn is_plain_call(params: Value<'_>) -> bool {
-    end_of_plain_name(params).is_some()
-}
-
-/// Where the name of a plain call ends.
-fn end_of_plain_name(params: Value<'_>) -> Option<usize> {
-    let behind = params.0.strip_prefix(NAME)?;
-    let length = memchr::memchr2(b'"', b'\\', behind)?;
-    let inside = behind.part(length..).strip_prefix(ARGUMENTS)?;
-    // A brace with one brace behind it and no more closes `arguments`: in a string a quote would
-    // follow. That it is the first of all says that nothing within was closed before.
-    let is_last = memchr::memchr(b'}', inside)? + 2 == inside.len();
-    is_last.then_some(NAME.len() + length)
+    plain_call(params.0).is_some()
 }
 
 /// Whether the result is an array `content` and, at most, an `isError` that is right: as

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 
+use tapewright_schemas::conversation::Pair;
 use tapewright_schemas::envelope::{Envelope, Kind, RequestId};
 use tapewright_schemas::event::{ConduitId, Direction, Offset, Seen};
 
@@ -10,7 +11,7 @@ use crate::id::Key;
 use crate::method::Method;
 use crate::plain::Plain;
 use crate::revision::Revisions;
-use crate::session::{Moment, Paired};
+use crate::session::Moment;
 use crate::value::Value;
 
 /// One message: a whole line or body, or one member of a batch.
@@ -26,7 +27,7 @@ pub(crate) struct Message<'a> {
     /// The id of a request or response, as it is compared; [`Key::Null`] without one.
     pub(crate) key: Key,
     /// What it has to do with a request.
-    pub(crate) paired: Paired,
+    pub(crate) paired: Pair,
     /// The revisions that it may be of.
     pub(crate) revisions: Revisions,
     /// In which ways it is plain.
@@ -40,10 +41,6 @@ pub(crate) struct Message<'a> {
 impl<'a> Message<'a> {
     pub(crate) fn new(seen: &Seen<'_>, text: &'a [u8], envelope: &'a Envelope<'a>) -> Self {
         let event = seen.event;
-        let key = match &envelope.kind {
-            Kind::Request { id, .. } | Kind::Response { id, .. } => Key::by_value(id),
-            _ => Key::Null,
-        };
         Self {
             seq: seen.seq,
             at: event.at,
@@ -52,8 +49,8 @@ impl<'a> Message<'a> {
             envelope,
             text,
             method: envelope.method().map_or(Method::Other, Method::named),
-            key,
-            paired: Paired::default(),
+            key: key_of(envelope),
+            paired: Pair::default(),
             revisions: Revisions::NONE,
             plain: Plain::NOT,
             within: None,
@@ -147,5 +144,13 @@ impl<'a> Message<'a> {
             Some(index) => format!("/{index}{pointer}"),
             None => pointer.to_owned(),
         }
+    }
+}
+
+/// The id of a request or response, as it is compared.
+pub(crate) fn key_of(envelope: &Envelope<'_>) -> Key {
+    match &envelope.kind {
+        Kind::Request { id, .. } | Kind::Response { id, .. } => Key::by_value(id),
+        _ => Key::Null,
     }
 }

@@ -119,6 +119,10 @@ impl Method {
     /// The method of this name.
     #[must_use]
     pub(crate) fn named(name: &str) -> Self {
+        // Most of what is asked.
+        if name == "tools/call" {
+            return Self::ToolsCall;
+        }
         // The length tells most of them apart without a look at the letters.
         let mut at = CHAINS.first.get(name.len()).copied().flatten();
         while let Some(entry) = at.and_then(|at| TABLE.get(usize::from(at))) {

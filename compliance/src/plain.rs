@@ -8,7 +8,7 @@
 //! [`Check::Holds`]: crate::invariant::Check::Holds
 //! [`Check::Silent`]: crate::invariant::Check::Silent
 
-use std::ops::BitOr;
+use std::ops::{BitAnd, BitOr};
 
 use tapewright_schemas::envelope::{Kind, RequestId};
 use tapewright_schemas::event::{Direction, Event, EventBody, LineEnd};
@@ -17,6 +17,9 @@ use crate::fields::is_plain_call;
 use crate::id::Key;
 use crate::message::Message;
 use crate::method::Method;
+use crate::revision::Revisions;
+use crate::session::capabilities::{Capabilities, Capability};
+use crate::session::tools::Listed;
 use crate::session::{Answer, Session, SessionKind};
 use crate::shapes::content::is_one_text_alone;
 use crate::value::Value;
@@ -47,6 +50,12 @@ impl Plain {
     /// The answer to a client's `tools/call`, with one block of text and, at most, an `isError`
     /// that is right.
     pub(crate) const TEXT: Self = Self(1 << 8);
+    /// A client's `tools/call`, or what answers one without an error, in a session whose handshake is answered and whose server has
+    /// said that it has tools.
+    pub(crate) const SERVED: Self = Self(1 << 9);
+    /// The answer to a client's `tools/call` of a tool that is on the list and has no `outputSchema`, or of which there never was a
+    /// list.
+    pub(crate) const TOOL: Self = Self(1 << 10);
     /// What no message is: the rule looks at every one.
     pub(crate) const NEVER: Self = Self(1 << 15);
 
@@ -61,7 +70,7 @@ impl Plain {
     ) -> Self {
         let version = message.envelope.version == Some(b"\"2.0\"");
         let of_kind = match &message.envelope.kind {
-            Kind::Request { id, .. } => Self::of_request(message, id, wanted),
+            Kind::Request { id, .. } => Self::of_request(message, id, session, wanted),
             Kind::Response { .. } => Self::of_response(message, session, refused, wanted),
             Kind::Notification { .. } => Self::NOT,
             _ => return Self::NOT,
@@ -76,7 +85,12 @@ impl Plain {
         of_kind | Self::VERSION.when(version) | Self::ONE.when(!cut)
     }
 
-    fn of_request(message: &Message<'_>, id: &RequestId<'_>, wanted: Self) -> Self {
+    fn of_request(
+        message: &Message<'_>,
+        id: &RequestId<'_>,
+        session: &Session,
+        wanted: Self,
+    ) -> Self {
         let fits = match id {
             _ if !wanted.has(Self::ID) => false,
             RequestId::Text(_) => true,
@@ -87,11 +101,12 @@ impl Plain {
         let known = paired.again || paired.forgotten || paired.first.is_some();
         let new = message.key != Key::Null && !known;
         let calls = message.method == Method::ToolsCall && message.dir == Direction::ToServer;
-        let calls = calls && wanted.has(Self::CALL);
+        let plain = calls && wanted.has(Self::CALL);
         Self::ID.when(fits)
             | Self::NEW.when(new)
             | Self::METHOD.when(message.method < Method::Cancelled)
-            | Self::CALL.when(calls && message.params().is_some_and(is_plain_call))
+            | Self::CALL.when(plain && message.params().is_some_and(is_plain_call))
+            | Self::SERVED.when(calls && is_served(session, message.revisions))
     }
 
     fn of_response(message: &Message<'_>, session: &Session, refused: bool, wanted: Self) -> Self {
@@ -104,7 +119,12 @@ impl Plain {
         let awaited = asked.cancelled.is_none() && !alone && !refused;
         let called = asked.method == Method::ToolsCall && message.dir == Direction::ToClient;
         let text = called && wanted.has(Self::TEXT) && result.is_some_and(is_one_text_alone);
-        one | Self::ANSWER.when(awaited) | Self::TEXT.when(text)
+        let served = result.is_some() && called && is_served(session, message.revisions);
+        let free = called && is_free(session, asked.tool);
+        one | Self::ANSWER.when(awaited)
+            | Self::TEXT.when(text)
+            | Self::SERVED.when(served)
+            | Self::TOOL.when(free)
     }
 
     /// Whether it is plain in all of these ways.
@@ -117,11 +137,42 @@ impl Plain {
     }
 }
 
+/// Whether nothing binds what the tool of a call returns.
+fn is_free(session: &Session, tool: Listed) -> bool {
+    match tool {
+        Listed::Absent => false,
+        Listed::Known(key) => {
+            let tool = session.tools.get(key);
+            tool.is_none_or(|tool| tool.output_schema.is_none())
+        }
+        Listed::Unknown => !session.tools.is_unsure(),
+    }
+}
+
+/// Whether a session has agreed to calls of tools by messages of these revisions.
+fn is_served(session: &Session, revisions: Revisions) -> bool {
+    let life = &session.lifecycle;
+    let tools = |one: &Capabilities| one.has(Capability::TOOLS);
+    life.agreed.is_some()
+        && life.asked.is_some()
+        && life.answered.is_some()
+        && !session.by_the_letter()
+        && session.advertised(revisions).is_some_and(tools)
+}
+
 impl BitOr for Plain {
     type Output = Self;
 
     fn bitor(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+}
+
+impl BitAnd for Plain {
+    type Output = Self;
+
+    fn bitand(self, other: Self) -> Self {
+        Self(self.0 & other.0)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::plain::Plain;
 use crate::revision::Revisions;
 
 /// A check of a selected rule.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Entry<F> {
     pub(super) index: usize,
     pub(super) rule: &'static Invariant,
@@ -31,7 +31,7 @@ pub(super) struct Entry<F> {
 }
 
 /// Revisions and carriers, to be compared at once.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spoken(u32);
 
 impl Spoken {
@@ -49,12 +49,21 @@ pub(super) type MessageCheck = fn(&Case<'_>, &mut Out<'_>);
 pub(super) type HttpCheck = fn(&HttpCase<'_>, &mut Out<'_>);
 pub(super) type EndCheck = fn(&Closing<'_>, &mut Out<'_>);
 
+/// Checks that look at the same messages.
+#[derive(Debug, Default)]
+pub(super) struct Checks {
+    /// The place of the list among all lists.
+    pub(super) number: usize,
+    pub(super) entries: Vec<Entry<MessageCheck>>,
+    /// In which ways it matters to any of them whether a message is plain.
+    pub(super) matters: Plain,
+}
+
 /// The checks of the selected rules, by what they look at.
 #[derive(Debug, Default)]
 pub(super) struct Dispatch {
-    pub(super) opening: Vec<Entry<MessageCheck>>,
-    pub(super) any_response: Vec<Entry<MessageCheck>>,
-    pub(super) errors: Vec<Entry<MessageCheck>>,
+    pub(super) opening: Checks,
+    pub(super) errors: Checks,
     pub(super) http_request: Vec<Entry<HttpCheck>>,
     pub(super) http_response: Vec<Entry<HttpCheck>>,
     pub(super) http_end: Vec<Entry<HttpCheck>>,
@@ -62,20 +71,24 @@ pub(super) struct Dispatch {
     pub(super) end: Vec<Entry<EndCheck>>,
     /// In which ways it matters to anybody whether a message is plain.
     pub(super) spared: Plain,
+    /// How many lists of checks of messages there are.
+    pub(super) lists: usize,
     // By direction.
-    payload: [Vec<Entry<MessageCheck>>; 2],
+    payload: [Checks; 2],
     // By direction and method; the checks of every message are among them.
-    requests: Vec<Vec<Entry<MessageCheck>>>,
-    notifications: Vec<Vec<Entry<MessageCheck>>>,
-    responses: Vec<Vec<Entry<MessageCheck>>>,
+    requests: Vec<Checks>,
+    notifications: Vec<Checks>,
+    responses: Vec<Checks>,
+    // Of every response: behind those of its method once all are there.
+    any_response: Vec<Entry<MessageCheck>>,
     // A response that answers nothing known.
-    pub(super) stray: Vec<Entry<MessageCheck>>,
+    pub(super) stray: Checks,
 }
 
 impl Dispatch {
     pub(super) fn new(selection: &Selection) -> Self {
         let mut dispatch = Self::default();
-        let lists = || (0..2 * Method::COUNT).map(|_| Vec::new()).collect();
+        let lists = || (0..2 * Method::COUNT).map(|_| Checks::default()).collect();
         dispatch.requests = lists();
         dispatch.notifications = lists();
         dispatch.responses = lists();
@@ -87,11 +100,41 @@ impl Dispatch {
                 }
             }
         }
+        let any = std::mem::take(&mut dispatch.any_response);
+        let responses = dispatch.responses.iter_mut();
+        for list in responses.chain([&mut dispatch.stray]) {
+            list.entries.extend(&any);
+        }
+        dispatch.number();
         dispatch
     }
 
+    /// Numbers the lists, and notes what matters to each.
+    fn number(&mut self) {
+        let mut count = 0;
+        self.each(|list| {
+            list.number = count;
+            count += 1;
+            for entry in &list.entries {
+                list.matters = list.matters | entry.spared;
+            }
+        });
+        self.lists = count;
+    }
+
+    fn each(&mut self, each: impl FnMut(&mut Checks)) {
+        let by_method = [
+            &mut self.requests,
+            &mut self.notifications,
+            &mut self.responses,
+        ];
+        let others = [&mut self.opening, &mut self.errors, &mut self.stray];
+        let lists = by_method.into_iter().flatten().chain(others);
+        lists.chain(&mut self.payload).for_each(each);
+    }
+
     /// The checks of every payload that travels this way.
-    pub(super) fn payload(&self, dir: Direction) -> &[Entry<MessageCheck>] {
+    pub(super) fn payload(&self, dir: Direction) -> &Checks {
         let [to_server, to_client] = &self.payload;
         match dir {
             Direction::ToServer => to_server,
@@ -100,33 +143,27 @@ impl Dispatch {
     }
 
     /// The checks of requests of this method.
-    pub(super) fn requests(&self, dir: Direction, method: Method) -> &[Entry<MessageCheck>] {
-        list(&self.requests, dir, method)
+    pub(super) fn requests(&self, dir: Direction, method: Method) -> Option<&Checks> {
+        self.requests.get(place(dir, method))
     }
 
     /// The checks of notifications of this method.
-    pub(super) fn notifications(&self, dir: Direction, method: Method) -> &[Entry<MessageCheck>] {
-        list(&self.notifications, dir, method)
+    pub(super) fn notifications(&self, dir: Direction, method: Method) -> Option<&Checks> {
+        self.notifications.get(place(dir, method))
     }
 
     /// The checks of responses to such a request; the direction is that of the request.
-    pub(super) fn responses(&self, dir: Direction, method: Method) -> &[Entry<MessageCheck>] {
-        list(&self.responses, dir, method)
+    pub(super) fn responses(&self, dir: Direction, method: Method) -> Option<&Checks> {
+        self.responses.get(place(dir, method))
     }
 
     #[cfg(test)]
     pub(super) fn spare_nothing(&mut self) {
-        let by_method = [
-            &mut self.requests,
-            &mut self.notifications,
-            &mut self.responses,
-        ];
-        let others = [&mut self.opening, &mut self.any_response, &mut self.errors];
-        let lists = by_method.into_iter().flatten().chain(others);
-        let lists = lists.chain(&mut self.payload).chain([&mut self.stray]);
-        for entry in lists.flatten() {
-            entry.spared = Plain::NEVER;
-        }
+        self.each(|list| {
+            for entry in &mut list.entries {
+                entry.spared = Plain::NEVER;
+            }
+        });
     }
 
     fn add(&mut self, wanted: &Wanted, check: &Check) {
@@ -140,7 +177,7 @@ impl Dispatch {
                     (Direction::ToClient, to_client),
                 ];
                 for (_, list) in lists.into_iter().filter(|(dir, _)| way.has(*dir)) {
-                    list.push(wanted.entry(*check));
+                    list.entries.push(wanted.entry(*check));
                 }
             }
             Check::Message(check) => {
@@ -151,7 +188,7 @@ impl Dispatch {
                 ] {
                     fill(lists, Directions::Any, Methods::All, wanted, *check);
                 }
-                self.stray.push(wanted.entry(*check));
+                self.stray.entries.push(wanted.entry(*check));
             }
             Check::Request(way, methods, check) => {
                 fill(&mut self.requests, *way, *methods, wanted, *check);
@@ -162,8 +199,8 @@ impl Dispatch {
             Check::Response(way, methods, check) => {
                 fill(&mut self.responses, *way, *methods, wanted, *check);
             }
-            Check::Opening(check) => self.opening.push(wanted.entry(*check)),
-            Check::Error(check) => self.errors.push(wanted.entry(*check)),
+            Check::Opening(check) => self.opening.entries.push(wanted.entry(*check)),
+            Check::Error(check) => self.errors.entries.push(wanted.entry(*check)),
             Check::AnyResponse(check) => self.any_response.push(wanted.entry(*check)),
             Check::HttpRequest(check) => self.http_request.push(wanted.entry(*check)),
             Check::HttpResponse(check) => self.http_response.push(wanted.entry(*check)),
@@ -223,16 +260,8 @@ fn place(dir: Direction, method: Method) -> usize {
     first + method as usize
 }
 
-fn list(
-    lists: &[Vec<Entry<MessageCheck>>],
-    dir: Direction,
-    method: Method,
-) -> &[Entry<MessageCheck>] {
-    lists.get(place(dir, method)).map_or(&[], Vec::as_slice)
-}
-
 fn fill(
-    lists: &mut [Vec<Entry<MessageCheck>>],
+    lists: &mut [Checks],
     way: Directions,
     methods: Methods,
     wanted: &Wanted,
@@ -251,7 +280,7 @@ fn fill(
                 .any(|method| *method as usize == at % Method::COUNT),
         };
         if way.has(dir) && is_one {
-            list.push(wanted.entry(check));
+            list.entries.push(wanted.entry(check));
         }
     }
 }

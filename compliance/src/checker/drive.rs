@@ -90,14 +90,15 @@ impl Checker {
     pub fn finish(mut self, ending: Option<&Ending>) -> Vec<Judged> {
         self.end(ending);
         let doubts = self.doubts;
-        let selection = self.selection;
-        self.results
-            .into_iter()
-            .map(|(session, results)| Judged {
+        let (selection, briefs) = (self.selection, self.briefs);
+        let judged = |(session, mut results): (SessionKey, Results)| {
+            results.settle(&briefs);
+            Judged {
                 session,
                 outcomes: results.outcomes(&selection, doubts),
-            })
-            .collect()
+            }
+        };
+        self.results.into_iter().map(judged).collect()
     }
 
     /// Ends every session; what that shows can be had from [`poll`](Self::poll).
@@ -277,8 +278,7 @@ impl Checker {
         if event.is_made_by_us() {
             return session.answered_by_us(event, &message);
         }
-        session.pair(event, envelope);
-        message.paired = session.paired(0);
+        let mut told = session.pair(event.scope(), &mut message);
         message.revisions = session.possible(era, &message);
         if !self.conduits.is_empty() {
             self.exchange_message(event, &message);
@@ -298,13 +298,14 @@ impl Checker {
             carrier,
             event,
             dispatch: &self.dispatch,
+            briefs: &mut self.briefs,
             conduit,
             results,
             found: &mut self.found,
             mildest: self.selection.severity(),
         };
         let checks = self.dispatch.payload(event.dir);
-        turn.show(session, &[checks], &message, Answer::Nameless);
+        turn.show(session, checks, &message, Answer::Nameless);
         if !matches!(envelope.kind, Kind::Batch { .. }) {
             return turn.one(session, &message);
         }
@@ -313,7 +314,7 @@ impl Checker {
             let envelope = Envelope::of_json(text);
             let mut member = Message::new(&seen, text, &envelope);
             member.within = Some(within);
-            member.paired = session.paired(within);
+            member.paired = told.pop_front().unwrap_or_default();
             member.revisions = session.possible(era, &member);
             member.plain = Plain::of(&member, event, session, refused, wanted);
             within += 1;
@@ -327,6 +328,7 @@ impl Checker {
         };
         let closing = Closing { session, whole };
         let over = session.exited.is_some() || session.ended.is_some();
+        results.settle(&self.briefs);
         results.lack(&self.selection, session);
         for entry in &self.dispatch.end {
             if !entry.carriers.meets(session.carriers()) {

@@ -11,6 +11,7 @@
 //! Every table of a session is bounded. What was forgotten makes a verdict inconclusive,
 //! never wrong.
 
+mod briefs;
 mod case;
 mod dispatch;
 mod document;
@@ -26,6 +27,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use tapewright_schemas::event::{ConduitId, SessionKey};
 
+use self::briefs::Briefs;
 pub(crate) use self::case::{Case, Closing};
 use self::dispatch::Dispatch;
 pub(crate) use self::out::{Fault, Out};
@@ -46,6 +48,7 @@ pub struct Checker {
     follows: Follows,
     selection: Selection,
     dispatch: Dispatch,
+    briefs: Briefs,
     sessions: Sessions,
     conduits: HashMap<ConduitId, Conduit>,
     // Exchanges that a bridge had with its server, which carry what stands with the lines.
@@ -73,10 +76,12 @@ impl Checker {
     /// A checker of the selected invariants at the start of a recording.
     #[must_use]
     pub fn new(facts: Facts, selection: Selection) -> Self {
+        let dispatch = Dispatch::new(&selection);
         Self {
             facts,
             follows: Follows::of(&selection),
-            dispatch: Dispatch::new(&selection),
+            briefs: Briefs::new(dispatch.lists),
+            dispatch,
             selection,
             sessions: Sessions::default(),
             conduits: HashMap::new(),
@@ -105,6 +110,7 @@ impl Checker {
     #[cfg(test)]
     pub(crate) fn asking_always(mut self) -> Self {
         self.dispatch.spare_nothing();
+        self.briefs = Briefs::none();
         self
     }
 
@@ -116,6 +122,11 @@ impl Checker {
     /// The next thing that was found and not asked for yet.
     pub fn poll(&mut self) -> Option<Finding> {
         self.found.pop_front()
+    }
+
+    /// Whether anything was found and not asked for yet.
+    pub(crate) fn has_found(&self) -> bool {
+        !self.found.is_empty()
     }
 
     /// How many events are missing, by the numbers of those that are there.

@@ -2,6 +2,7 @@
 
 use tapewright_schemas::event::SessionKey;
 
+use super::briefs::Briefs;
 use super::selection::Selection;
 use crate::carrier::Carriers;
 use crate::code::Code;
@@ -41,6 +42,8 @@ pub struct Outcome {
 #[derive(Debug, Default)]
 pub(super) struct Results {
     tallies: Vec<Tally>,
+    // How many messages each brief was followed for, as far as that is not in the tallies.
+    briefed: Vec<u64>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -60,7 +63,31 @@ impl Results {
     pub(super) fn empty() -> Self {
         Self {
             tallies: vec![Tally::default(); TABLE.len()],
+            briefed: Vec::new(),
         }
+    }
+
+    /// The brief of this number is followed for a message.
+    pub(super) fn count(&mut self, number: usize) {
+        if let Some(count) = self.briefed.get_mut(number) {
+            *count += 1;
+        } else {
+            self.briefed.resize(number, 0);
+            self.briefed.push(1);
+        }
+    }
+
+    /// Enters which rules held by the briefs that were followed.
+    pub(super) fn settle(&mut self, briefs: &Briefs) {
+        let briefed = std::mem::take(&mut self.briefed);
+        briefs.each(|number, held| {
+            let count = briefed.get(number).copied().unwrap_or_default();
+            for index in held {
+                if let Some(tally) = self.tallies.get_mut(usize::from(*index)) {
+                    tally.exercised += count;
+                }
+            }
+        });
     }
 
     pub(super) fn exercise(&mut self, index: usize) {

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::event::{Carrier, Direction, Event, SessionKey};
 
-use super::dispatch::{Dispatch, Entry, MessageCheck, Spoken};
+use super::briefs::Briefs;
+use super::dispatch::{Checks, Dispatch, Entry, MessageCheck, Spoken};
 use super::results::Results;
 use super::{Case, Out};
 use crate::carrier::Carriers;
@@ -13,6 +14,7 @@ use crate::finding::{Doubt, Finding, Severity};
 use crate::http::conduit::Conduit;
 use crate::message::Message;
 use crate::method::Method;
+use crate::plain::Plain;
 use crate::revision::Revisions;
 use crate::session::{Answer, Session, SessionKind};
 use crate::value::Value;
@@ -21,6 +23,7 @@ use crate::value::Value;
 pub(super) struct Turn<'a> {
     pub(super) event: &'a Event,
     pub(super) dispatch: &'a Dispatch,
+    pub(super) briefs: &'a mut Briefs,
     pub(super) conduit: Option<&'a Conduit>,
     pub(super) carrier: Carrier,
     pub(super) results: &'a mut Results,
@@ -36,32 +39,30 @@ impl Turn<'_> {
         match &message.envelope.kind {
             Kind::Request { .. } => {
                 let opens = dir == Direction::ToServer && !session.lifecycle.is_settled();
-                let opening = if opens {
-                    dispatch.opening.as_slice()
-                } else {
-                    &[]
-                };
-                let checks = dispatch.requests(dir, message.method);
-                self.show(session, &[opening, checks], message, Answer::Nameless);
+                if opens {
+                    self.show(session, &dispatch.opening, message, Answer::Nameless);
+                }
+                if let Some(checks) = dispatch.requests(dir, message.method) {
+                    self.show(session, checks, message, Answer::Nameless);
+                }
             }
             Kind::Notification { .. } => {
-                let checks = dispatch.notifications(dir, message.method);
-                self.show(session, &[checks], message, Answer::Nameless);
+                if let Some(checks) = dispatch.notifications(dir, message.method) {
+                    self.show(session, checks, message, Answer::Nameless);
+                }
             }
             Kind::Response { .. } => {
                 let answer = session.answer(message);
                 let checks = match answer {
                     Answer::Pairs(asked) => dispatch.responses(dir.opposite(), asked.method),
-                    _ => &dispatch.stray,
+                    _ => Some(&dispatch.stray),
                 };
-                let fails = message.error().is_some();
-                let errors = if fails {
-                    dispatch.errors.as_slice()
-                } else {
-                    &[]
-                };
-                let lists = [checks, &dispatch.any_response, errors];
-                self.show(session, &lists, message, answer);
+                if let Some(checks) = checks {
+                    self.show(session, checks, message, answer);
+                }
+                if message.error().is_some() {
+                    self.show(session, &dispatch.errors, message, answer);
+                }
                 if let Answer::Pairs(asked) = answer
                     && asked.method == Method::ToolsList
                 {
@@ -88,18 +89,34 @@ impl Turn<'_> {
         });
     }
 
-    /// Shows a message to the rules of each list.
+    /// Shows a message to the rules of a list.
     pub(super) fn show(
         &mut self,
         session: &Session,
-        lists: &[&[Entry<MessageCheck>]],
+        list: &Checks,
         message: &Message<'_>,
         answer: Answer<'_>,
     ) {
-        let first = lists.iter().find_map(|list| list.first());
+        let first = list.entries.first();
         let Some(first) = first.filter(|_| message.revisions != Revisions::NONE) else {
             return;
         };
+        // What is missing may be the head of its exchange.
+        let headless =
+            session.is_adrift() || session.gap && self.conduit.is_none_or(|conduit| conduit.gap);
+        let known = !headless && session.sort != SessionKind::Exchange;
+        let spoken = Spoken::of(message.revisions, Carriers::of(&[self.carrier]));
+        let brief = if known {
+            self.briefs.of(list, message.plain, spoken)
+        } else {
+            None
+        };
+        if let Some(brief) = brief {
+            self.results.count(brief.number);
+            if brief.asked.is_empty() {
+                return;
+            }
+        }
         let case = Case {
             event: self.event,
             message,
@@ -108,39 +125,66 @@ impl Turn<'_> {
             status: self.conduit.and_then(Conduit::status),
             carrier: self.carrier,
         };
-        // What is missing may be the head of its exchange.
-        let headless =
-            session.is_adrift() || session.gap && self.conduit.is_none_or(|conduit| conduit.gap);
-        let known = !headless && session.sort != SessionKind::Exchange;
-        let mut out = Out {
-            index: first.index,
-            rule: first.rule,
-            session,
-            revisions: message.revisions,
-            mildest: self.mildest,
-            at: message.at,
-            tampered: case.asked().is_some_and(|asked| asked.faulted),
-            cut: false,
-            results: self.results,
-            found: self.found,
-        };
-        let spoken = Spoken::of(message.revisions, Carriers::of(&[self.carrier]));
-        for list in lists {
-            for entry in *list {
-                if !entry.spoken.covers(spoken) {
-                    continue;
-                }
-                if !known || !message.plain.has(entry.spared) {
-                    out.ask(entry, &case, headless);
-                } else if entry.passes {
-                    out.results.exercise(entry.index);
-                }
-            }
+        let mut out = Out::about(&case, first, self.mildest, self.results, self.found);
+        match brief {
+            Some(brief) => out.ask_some(list, &brief.asked, &case),
+            None if known => out.look(list, spoken, message.plain, &case, false),
+            None => out.look(list, spoken, Plain::NOT, &case, headless),
         }
     }
 }
 
-impl Out<'_> {
+impl<'a> Out<'a> {
+    /// What is said of a message by the checks of a list.
+    fn about(
+        case: &Case<'a>,
+        first: &Entry<MessageCheck>,
+        mildest: Severity,
+        results: &'a mut Results,
+        found: &'a mut VecDeque<Finding>,
+    ) -> Self {
+        Self {
+            index: first.index,
+            rule: first.rule,
+            session: case.session,
+            revisions: case.message.revisions,
+            mildest,
+            at: case.message.at,
+            tampered: case.asked().is_some_and(|asked| asked.faulted),
+            cut: false,
+            results,
+            found,
+        }
+    }
+
+    /// Asks the rules at these places of a list.
+    fn ask_some(&mut self, list: &Checks, places: &[u16], case: &Case<'_>) {
+        for place in places {
+            if let Some(entry) = list.entries.get(usize::from(*place)) {
+                self.ask(entry, case, false);
+            }
+        }
+    }
+
+    /// Looks which rules of a list are to be asked about a message that is plain in these ways.
+    fn look(
+        &mut self,
+        list: &Checks,
+        spoken: Spoken,
+        plain: Plain,
+        case: &Case<'_>,
+        headless: bool,
+    ) {
+        let entries = list.entries.iter();
+        for entry in entries.filter(|entry| entry.spoken.covers(spoken)) {
+            if !plain.has(entry.spared) {
+                self.ask(entry, case, headless);
+            } else if entry.passes {
+                self.results.exercise(entry.index);
+            }
+        }
+    }
+
     /// Asks a rule about a message.
     fn ask(&mut self, entry: &Entry<MessageCheck>, case: &Case<'_>, headless: bool) {
         self.index = entry.index;

@@ -61,6 +61,9 @@ impl Live {
         let Some(checker) = &mut self.checker else {
             return;
         };
+        if !checker.has_found() {
+            return;
+        }
         while let Some(finding) = checker.poll() {
             self.told.push_back(event(&finding));
         }

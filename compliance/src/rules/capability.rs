@@ -8,6 +8,7 @@ use crate::code::Code;
 use crate::finding::{Doubt, Severity, Side};
 use crate::invariant::{Basis, Check, Directions, Invariant, Levels, Methods, Responsible};
 use crate::method::Method;
+use crate::plain::Plain;
 use crate::revision::Revisions;
 use crate::session::capabilities::{Capability, needed};
 use crate::session::lists::Use;
@@ -36,20 +37,23 @@ pub(crate) static LISTED: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"tools/list"}
         < {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}
     "#,
-    checks: &[Check::Response(
-        Directions::ToServer,
-        Methods::Of(&[
-            Method::ToolsList,
-            Method::ResourcesList,
-            Method::PromptsList,
-            Method::ToolsCall,
-            Method::PromptsGet,
-            Method::ResourcesRead,
-            Method::ResourcesTemplatesList,
-            Method::CompletionComplete,
-            Method::LoggingSetLevel,
-        ]),
-        advertised,
+    checks: &[Check::Holds(
+        Plain::SERVED,
+        &Check::Response(
+            Directions::ToServer,
+            Methods::Of(&[
+                Method::ToolsList,
+                Method::ResourcesList,
+                Method::PromptsList,
+                Method::ToolsCall,
+                Method::PromptsGet,
+                Method::ResourcesRead,
+                Method::ResourcesTemplatesList,
+                Method::CompletionComplete,
+                Method::LoggingSetLevel,
+            ]),
+            advertised,
+        ),
     )],
 };
 

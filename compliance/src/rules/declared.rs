@@ -26,10 +26,9 @@ pub(crate) static BY_SERVER: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":1,"method":"tools/list"}
         < {"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}
     "#,
-    checks: &[Check::Request(
-        Directions::ToServer,
-        Methods::All,
-        by_server,
+    checks: &[Check::Holds(
+        Plain::SERVED,
+        &Check::Request(Directions::ToServer, Methods::All, by_server),
     )],
 };
 
@@ -70,10 +69,13 @@ pub(crate) static BY_CLIENT: Invariant = Invariant {
     "#,
     checks: &[
         Check::Request(Directions::ToClient, Methods::All, by_client),
-        Check::Response(
-            Directions::ToServer,
-            Methods::Of(&[Method::ToolsCall, Method::PromptsGet, Method::ResourcesRead]),
-            in_result,
+        Check::Silent(
+            Plain::TEXT,
+            &Check::Response(
+                Directions::ToServer,
+                Methods::Of(&[Method::ToolsCall, Method::PromptsGet, Method::ResourcesRead]),
+                in_result,
+            ),
         ),
     ],
 };

@@ -32,10 +32,13 @@ pub(crate) static FORM: Invariant = Invariant {
             Methods::Of(&[Method::ElicitationCreate]),
             form,
         ),
-        Check::Response(
-            Directions::ToServer,
-            Methods::Of(&[Method::ToolsCall, Method::PromptsGet, Method::ResourcesRead]),
-            forms,
+        Check::Silent(
+            Plain::TEXT,
+            &Check::Response(
+                Directions::ToServer,
+                Methods::Of(&[Method::ToolsCall, Method::PromptsGet, Method::ResourcesRead]),
+                forms,
+            ),
         ),
     ],
 };

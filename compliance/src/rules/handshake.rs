@@ -83,10 +83,9 @@ pub(crate) static QUIET_CLIENT: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":2,"method":"tools/list"}
         < {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}
     "#,
-    checks: &[Check::Request(
-        Directions::ToServer,
-        Methods::All,
-        quiet_client,
+    checks: &[Check::Holds(
+        Plain::SERVED,
+        &Check::Request(Directions::ToServer, Methods::All, quiet_client),
     )],
 };
 
@@ -232,7 +231,10 @@ pub(crate) static AS_AGREED: Invariant = Invariant {
         < {"jsonrpc":"2.0","id":1,"result":{"tasks":[]}}
     "#,
     checks: &[
-        Check::Request(Directions::Any, Methods::All, as_agreed),
+        Check::Holds(
+            Plain::SERVED,
+            &Check::Request(Directions::Any, Methods::All, as_agreed),
+        ),
         Check::Notification(Directions::Any, Methods::All, as_agreed),
     ],
 };

@@ -32,7 +32,10 @@ pub(crate) static CONFORMS: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"sum"}}
         < {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"3"}],"structuredContent":{"sum":"3"}}}
     "#,
-    checks: &[Check::Response(Directions::ToServer, CALL, conforms)],
+    checks: &[Check::Silent(
+        Plain::TOOL,
+        &Check::Response(Directions::ToServer, CALL, conforms),
+    )],
 };
 
 /// Whether it is the result of a call that succeeded and is final.

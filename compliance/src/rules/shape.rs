@@ -34,10 +34,13 @@ pub(crate) static REQUEST: Invariant = Invariant {
             Plain::CALL,
             &Check::Request(Directions::Any, Methods::Of(ASKING), request),
         ),
-        Check::Response(
-            Directions::ToServer,
-            Methods::Of(&[Method::ToolsCall, Method::PromptsGet, Method::ResourcesRead]),
-            asked_for,
+        Check::Silent(
+            Plain::TEXT,
+            &Check::Response(
+                Directions::ToServer,
+                Methods::Of(&[Method::ToolsCall, Method::PromptsGet, Method::ResourcesRead]),
+                asked_for,
+            ),
         ),
     ],
 };

@@ -99,7 +99,10 @@ pub(crate) static ABSENT: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"b"}}
         < {"jsonrpc":"2.0","id":2,"result":{"content":[]}}
     "#,
-    checks: &[Check::Response(Directions::ToServer, CALL, absent)],
+    checks: &[Check::Silent(
+        Plain::TOOL,
+        &Check::Response(Directions::ToServer, CALL, absent),
+    )],
 };
 
 fn absent(case: &Case<'_>, out: &mut Out<'_>) {
@@ -155,7 +158,10 @@ pub(crate) static UNKNOWN: Invariant = Invariant {
         > {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"b"}}
         < {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"unknown tool"}],"isError":true}}
     "#,
-    checks: &[Check::Response(Directions::ToServer, CALL, unknown)],
+    checks: &[Check::Silent(
+        Plain::TOOL,
+        &Check::Response(Directions::ToServer, CALL, unknown),
+    )],
 };
 
 fn unknown(case: &Case<'_>, out: &mut Out<'_>) {

@@ -6,9 +6,9 @@ use super::pending_request::PendingRequest;
 
 /// The requests of one direction of a session that await their response.
 ///
-/// Which answer belongs to which request, the session's [`Conversation`] tells.
+/// Which answer belongs to which request, the session's [`MessagePairs`] tell.
 ///
-/// [`Conversation`]: tapewright_schemas::conversation::Conversation
+/// [`MessagePairs`]: tapewright_schemas::conversation::MessagePairs
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
     in_flight: OldestFirst<PendingRequest>,

@@ -17,7 +17,7 @@ pub(crate) mod tasks;
 pub(crate) mod tokens;
 pub(crate) mod tools;
 
-use tapewright_schemas::conversation::{Conversation, Handle};
+use tapewright_schemas::conversation::{Handle, MessagePairs};
 use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::era::{Era, EraTracker};
 use tapewright_schemas::event::{
@@ -33,7 +33,7 @@ use self::ids::Requests;
 use self::lifecycle::Lifecycle;
 use self::lists::{Cursors, Logging, Subscriptions, Uses};
 use self::modern::Modern;
-pub(crate) use self::paired::{Answer, CapturePair, Paired};
+pub(crate) use self::paired::{Answer, CapturePair};
 use self::tasks::Tasks;
 use self::tokens::Tokens;
 use self::tools::Tools;
@@ -132,9 +132,7 @@ pub(crate) struct Session {
     pub(crate) beside: Option<CapturePair>,
     eras: EraTracker,
     // Which answer belongs to which request, by what ids mean.
-    conversation: Conversation<()>,
-    // What the fold tells of the payload that is being judged.
-    told: Vec<Paired>,
+    pairs: MessagePairs,
     // The requests of the last payload of each direction, for a fault that follows it.
     latest: [Vec<Handle>; 2],
 }
@@ -184,8 +182,7 @@ impl Session {
             last: Offset::default(),
             beside: None,
             eras: EraTracker::default(),
-            conversation: Conversation::of_handles().by_value().without_progress(),
-            told: Vec::new(),
+            pairs: MessagePairs::default(),
             latest: Default::default(),
         }
     }
@@ -400,7 +397,7 @@ impl Session {
     pub(crate) fn answered_by_us(&mut self, event: &Event, message: &Message<'_>) {
         let (dir, way) = (event.dir, event.dir.opposite());
         *pick_mut(&mut self.faulted, dir) = true;
-        let find = |id| self.conversation.find(event.scope(), way, id);
+        let find = |id| self.pairs.find(event.scope(), way, id);
         let handle = message.id().and_then(find);
         if let Some(asked) = handle.and_then(|one| self.requests_mut(way).get_mut(one)) {
             asked.faulted = true;

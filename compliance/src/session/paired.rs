@@ -1,30 +1,15 @@
-//! What the fold tells of each message, and what that means for the rules.
+//! What a response answers, by what the fold tells of each message.
 
-use tapewright_schemas::conversation::{Does, Handle, Step};
-use tapewright_schemas::envelope::{Envelope, Kind};
-use tapewright_schemas::event::{Direction, Event};
-use tapewright_schemas::json;
+use std::collections::VecDeque;
+
+use tapewright_schemas::conversation::{Handle, Pair};
+use tapewright_schemas::envelope::{Envelope, Kind, for_each_message};
+use tapewright_schemas::event::{Direction, Scope};
 
 use super::pending_request::PendingRequest;
 use super::{LATEST, Session, pick_mut};
 use crate::id::Key;
-use crate::message::Message;
-
-/// What one message has to do with a request, as the fold tells it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Paired {
-    /// The request that it opens, answers or cancels.
-    pub(crate) handle: Option<Handle>,
-    /// Of a request: the first in flight that has its id.
-    pub(crate) first: Option<Handle>,
-    /// Its id was used by a request before: by this one, of a request; by one that is over, of
-    /// anything else.
-    pub(crate) again: bool,
-    /// What it is about may be unknown although it was seen.
-    pub(crate) forgotten: bool,
-    /// The request that had to be forgotten for this one.
-    pub(super) evicted: Option<Handle>,
-}
+use crate::message::{Message, key_of};
 
 /// What a response answers.
 #[derive(Clone, Copy, Debug)]
@@ -60,64 +45,26 @@ pub(super) enum PairedRequest {
     Alone(Box<PendingRequest>),
 }
 
-impl Paired {
-    fn of(event: &Event, step: &Step<'_, ()>) -> Self {
-        let mut paired = Self::default();
-        match step.what {
-            Does::Asks => {
-                paired.handle = step.handle;
-                paired.first = step.first_of_id();
-                paired.again = step.again;
-                paired.forgotten = step.has_forgotten(event.dir);
-                paired.evicted = step.forgotten;
-            }
-            Does::Answers | Does::Late | Does::Cancels => paired.handle = step.handle,
-            Does::Duplicate => paired.again = true,
-            Does::Orphan | Does::TypeChanged => {
-                paired.forgotten = step.has_forgotten(event.dir.opposite());
-            }
-            Does::Nothing => {
-                if let Some(id) = cancelled(step.envelope) {
-                    paired.again = step.knows(event.dir, id);
-                    paired.forgotten = step.has_forgotten(event.dir);
-                }
-            }
-            // The heads of HTTP exchanges are not shown to the fold of a session, and tokens are
-            // followed by the session itself.
-            Does::Refuses | Does::Progress => {}
-        }
-        paired
-    }
-}
-
-/// The id that a cancellation names, as source text.
-fn cancelled<'a>(envelope: &Envelope<'a>) -> Option<&'a [u8]> {
-    match &envelope.kind {
-        Kind::Notification { method, params } if method == "notifications/cancelled" => {
-            json::find((*params)?, &["requestId"])
-        }
-        _ => None,
-    }
-}
-
 impl Session {
-    /// Shows a payload to the fold: [`paired`](Self::paired) tells what its messages do.
-    pub(crate) fn pair(&mut self, event: &Event, envelope: &Envelope<'_>) {
-        let told = &mut self.told;
-        told.clear();
+    /// Shows a payload to the fold, which tells the message what it does; and what each message of a batch does.
+    pub(crate) fn pair(&mut self, scope: Scope, message: &mut Message<'_>) -> VecDeque<Pair> {
+        let (dir, envelope) = (message.dir, message.envelope);
+        let mut told = VecDeque::new();
         // What stands beside a request answers it, whatever its id says.
-        if self.beside.is_some() && event.dir == Direction::ToClient {
-            return;
+        if self.beside.is_some() && dir == Direction::ToClient {
+            return told;
         }
-        self.conversation.observe(event, Some(envelope), |step| {
-            told.push(Paired::of(event, &step));
+        if !matches!(envelope.kind, Kind::Batch { .. }) {
+            message.paired = self.pairs.observe(scope, dir, envelope, message.key);
+            return told;
+        }
+        for_each_message(message.text, |text| {
+            let envelope = Envelope::of_json(text);
+            let key = key_of(&envelope);
+            told.push_back(self.pairs.observe(scope, dir, &envelope, key));
         });
-    }
-
-    /// What a message of the payload does, by its place in a batch.
-    pub(crate) fn paired(&self, place: usize) -> Paired {
-        // What is no message does nothing.
-        self.told.get(place).copied().unwrap_or_default()
+        message.paired = told.front().copied().unwrap_or_default();
+        told
     }
 
     /// What a response answers.
@@ -153,7 +100,7 @@ impl Session {
             Some(beside) => match std::mem::replace(&mut beside.request, PairedRequest::Nowhere) {
                 PairedRequest::Nowhere => return None,
                 PairedRequest::Noted(handle) => {
-                    self.conversation.take(handle);
+                    self.pairs.take(handle);
                     handle
                 }
                 PairedRequest::Alone(asked) => return Some(*asked),

@@ -142,7 +142,10 @@ impl<T> Exchange<T> {
         method: &str,
         params: Option<&[u8]>,
     ) {
-        self.id = shown(&String::from_utf8_lossy(id.source_in(text)));
+        self.id = match id {
+            RequestId::Number(text) | RequestId::Other(text) => shown(text),
+            _ => shown(&String::from_utf8_lossy(id.source_in(text))),
+        };
         self.method = shown(method);
         self.name = name_of(method, params);
     }
@@ -242,10 +245,34 @@ pub fn name_of(method: &str, params: Option<&[u8]>) -> Option<String> {
         "resources/read" | "resources/subscribe" => "uri",
         _ => return None,
     };
-    match RequestId::of_source(json::valid_member(params?, member)?) {
+    let params = params?;
+    if member == "name"
+        && let Some(name) = plain_call(params)
+        && let Ok(name) = std::str::from_utf8(name)
+    {
+        return Some(shown(name));
+    }
+    match RequestId::of_source(json::valid_member(params, member)?) {
         RequestId::Text(name) => Some(shown(&name)),
         _ => None,
     }
+}
+
+/// How the parameters of a plain call begin, and what stands behind the name.
+const NAME: &[u8] = b"{\"name\":\"";
+const ARGUMENTS: &[u8] = b"\",\"arguments\":{";
+
+/// The name in parameters that are JSON, where they are a `name` that is a string without escapes and `arguments` that are an object, as
+/// those of most calls are, and where that is told without taking them apart. `None` where only a closer look tells.
+#[must_use]
+pub fn plain_call(params: &[u8]) -> Option<&[u8]> {
+    let behind = params.strip_prefix(NAME)?;
+    let (name, rest) = behind.split_at(memchr::memchr2(b'"', b'\\', behind)?);
+    let inside = rest.strip_prefix(ARGUMENTS)?;
+    // A brace with one brace behind it and no more closes `arguments`: in a string a quote would
+    // follow. That it is the first of all says that nothing within was closed before.
+    let is_last = memchr::memchr(b'}', inside)? + 2 == inside.len();
+    is_last.then_some(name)
 }
 
 /// As much of a text of a peer as is shown.
@@ -256,4 +283,35 @@ pub fn shown(text: &str) -> String {
         shown.push('…');
     }
     shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_plain_call_is_its_member() {
+        for (text, is_plain) in [
+            (r#"{"name":"a","arguments":{}}"#, true),
+            (r#"{"name":"","arguments":{"b":[1,"]"],"c":"\""}}"#, true),
+            (r#"{"name":"a","arguments":{"b":{}}}"#, false),
+            (r#"{"name":"a","arguments":{"b":"}}"}}"#, false),
+            (r#"{"name":"a","arguments":{},"name":"b"}"#, false),
+            (r#"{"name":"a\"","arguments":{}}"#, false),
+            (r#"{"name":"a\u0062","arguments":{}}"#, false),
+            (r#"{"name":1,"arguments":{}}"#, false),
+        ] {
+            assert_eq!(plain_call(text.as_bytes()).is_some(), is_plain, "{text}");
+            let value = json::valid_member(text.as_bytes(), "name").unwrap();
+            let wanted = match RequestId::of_source(value) {
+                RequestId::Text(name) => Some(name.into_owned()),
+                _ => None,
+            };
+            assert_eq!(
+                name_of("tools/call", Some(text.as_bytes())),
+                wanted,
+                "{text}"
+            );
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! Requests in flight, by age.
 
+use std::num::NonZeroU64;
+
 use super::IdKey;
 use crate::event::{Direction, Scope};
 
@@ -7,7 +9,7 @@ use crate::event::{Direction, Scope};
 /// the order in which they were asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Handle {
-    number: u64,
+    number: NonZeroU64,
     pub(super) place: u32,
 }
 
@@ -31,13 +33,13 @@ pub(super) struct Flight<T> {
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
     all: Ends,
-    asked: u64,
+    next: NonZeroU64,
     counts: [usize; 2],
 }
 
 #[derive(Debug)]
 struct Slot<T> {
-    number: u64,
+    number: NonZeroU64,
     request: Option<Request<T>>,
     links: [Link; 2],
 }
@@ -66,7 +68,7 @@ impl<T> Default for Flight<T> {
             slots: Vec::new(),
             free: Vec::new(),
             all: Ends::default(),
-            asked: 0,
+            next: NonZeroU64::MIN,
             counts: [0; 2],
         }
     }
@@ -75,13 +77,14 @@ impl<T> Default for Flight<T> {
 impl<T> Flight<T> {
     /// Takes a request up; `side` is the order of its side.
     pub(super) fn push(&mut self, request: Request<T>, side: &mut Ends) -> Handle {
-        self.asked += 1;
+        let number = self.next;
+        self.next = number.saturating_add(1);
         if let Some(count) = self.counts.get_mut(request.dir as usize) {
             *count += 1;
         }
         let named = request.id != IdKey::Null;
         let slot = Slot {
-            number: self.asked,
+            number,
             request: Some(request),
             links: Default::default(),
         };
@@ -101,7 +104,6 @@ impl<T> Flight<T> {
         if named {
             self.append(SIDE, side, place);
         }
-        let number = self.asked;
         Handle { number, place }
     }
 

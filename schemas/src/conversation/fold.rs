@@ -97,7 +97,7 @@ const LIMIT: usize = 65_536;
 const FRESH: usize = 4_096;
 const FRESH_TIME: Offset = Offset(1_000_000);
 /// How many exchanges are remembered that ended without an answer.
-const GIVEN_UP: usize = 4_096;
+pub(super) const GIVEN_UP: usize = 4_096;
 
 impl<T> Default for Conversation<T> {
     fn default() -> Self {

@@ -12,7 +12,8 @@ use crate::event::{Event, EventBody, Head, LineEnd, Origin, Payload, Peer, Respo
 #[derive(Clone, Debug)]
 pub struct Gist {
     event: Event,
-    outline: Option<Outline>,
+    // Apart, since few events are messages.
+    outline: Option<Box<Outline>>,
 }
 
 impl Gist {
@@ -92,7 +93,7 @@ impl Gist {
                 body,
                 ..bare(event)
             },
-            outline,
+            outline: outline.map(Box::new),
         }
     }
 

@@ -77,6 +77,24 @@ impl From<&RequestId<'_>> for IdKey {
 
 /// The integer that a text is the usual spelling of.
 fn integer(text: &str) -> Option<i64> {
+    match text.as_bytes() {
+        // As clients count: so few digits fit.
+        digits @ [b'1'..=b'9', ..] if digits.len() <= 18 => {
+            let mut number = 0;
+            for byte in digits {
+                let digit = byte.wrapping_sub(b'0');
+                if digit > 9 {
+                    return None;
+                }
+                number = number * 10 + i64::from(digit);
+            }
+            Some(number)
+        }
+        _ => any_integer(text),
+    }
+}
+
+fn any_integer(text: &str) -> Option<i64> {
     let (is_negative, digits) = match text.as_bytes() {
         [b'-', digits @ ..] => (true, digits),
         digits => (false, digits),

@@ -10,7 +10,8 @@
 //! shown of one, and a [`ModelRow`] what is shown of a call of a model beside them. Who notes
 //! something of exchanges that somebody else follows does so by their [`Handle`]s, in a
 //! [`PerExchange`] or, where the oldest may have to go, in an [`OldestFirst`]; who passes messages on between live peers needs only what is
-//! [`Outstanding`].
+//! [`Outstanding`]. A [`MessagePairs`] tells of messages what a `Conversation` tells, for who sees messages alone and keeps nothing of
+//! exchanges.
 
 mod answers;
 mod exchange;
@@ -18,6 +19,7 @@ mod flight;
 mod fold;
 mod gist;
 mod key;
+mod message_pairs;
 mod model_row;
 mod oldest_first;
 mod outcome;
@@ -38,11 +40,12 @@ mod playbook;
 #[cfg(test)]
 mod tests;
 
-pub use self::exchange::{Answered, Exchange, name_of, shown};
+pub use self::exchange::{Answered, Exchange, name_of, plain_call, shown};
 pub use self::flight::Handle;
 pub use self::fold::Conversation;
 pub use self::gist::Gist;
 pub use self::key::IdKey;
+pub use self::message_pairs::{MessagePairs, Pair};
 pub use self::model_row::{AskedBy, CarriedOut, ModelKind, ModelRow, ToolUseRow};
 pub use self::oldest_first::OldestFirst;
 pub use self::outcome::Outcome;

@@ -144,7 +144,11 @@ impl<T> Pairing<T> {
 
     /// Takes a response that travels this way.
     pub fn answer(&mut self, scope: Scope, dir: Direction, id: &RequestId<'_>) -> Answer<T> {
-        match self.seek(scope, dir, id) {
+        let key = self.key(id);
+        if let Some((handle, request)) = self.take_only(scope, dir.opposite(), key) {
+            return Answer::Pairs(handle, request.value);
+        }
+        match self.seek(scope, dir, id, key) {
             Ok(handle) => match self.remove(handle) {
                 Some(value) => Answer::Pairs(handle, value),
                 None => Answer::Orphan,
@@ -153,10 +157,50 @@ impl<T> Pairing<T> {
         }
     }
 
+    /// Takes a response as [`answer`](Self::answer) does, where the [key](Self::key) of its id is known and nothing belongs to
+    /// requests.
+    pub(super) fn answer_as(
+        &mut self,
+        scope: Scope,
+        dir: Direction,
+        id: &RequestId<'_>,
+        key: IdKey,
+    ) -> Answer<()> {
+        if let Some((handle, _)) = self.take_only(scope, dir.opposite(), key) {
+            return Answer::Pairs(handle, ());
+        }
+        match self.seek(scope, dir, id, key) {
+            Ok(handle) => {
+                self.remove_place(handle.place);
+                Answer::Pairs(handle, ())
+            }
+            Err(answer) => answer,
+        }
+    }
+
+    /// Takes out the request of an id where no id is shared by several, as is usual.
+    fn take_only(
+        &mut self,
+        scope: Scope,
+        dir: Direction,
+        key: IdKey,
+    ) -> Option<(Handle, Request<T>)> {
+        if !self.reused.is_empty() {
+            return None;
+        }
+        let side = self.scopes.get_mut(scope, dir)?;
+        let place = side.take(key)?;
+        let handle = self.flight.handle(place)?;
+        let request = self.flight.remove(place, &mut side.waiting)?;
+        side.count -= 1;
+        self.forget_token(handle, &request);
+        Some((handle, request))
+    }
+
     /// Takes a response as [`answer`](Self::answer) does, but leaves its request where its
     /// handle finds it, and no id does any more.
     pub fn meet(&mut self, scope: Scope, dir: Direction, id: &RequestId<'_>) -> Answer<()> {
-        match self.seek(scope, dir, id) {
+        match self.seek(scope, dir, id, self.key(id)) {
             Ok(handle) => {
                 self.unlist(handle.place);
                 Answer::Pairs(handle, ())
@@ -177,7 +221,7 @@ impl<T> Pairing<T> {
         let whole @ (scope, dir, id) = (request.scope, request.dir, request.id);
         let side = self.scopes.enter(scope, dir);
         if let Some(first) = side.find(id) {
-            side.remove(id);
+            side.take(id);
             self.reused.entry(whole).or_default().push_front(first);
         }
         side.put(id, place);
@@ -189,8 +233,9 @@ impl<T> Pairing<T> {
         scope: Scope,
         dir: Direction,
         id: &RequestId<'_>,
+        key: IdKey,
     ) -> Result<Handle, Answer<X>> {
-        let (asked, key) = (dir.opposite(), self.key(id));
+        let asked = dir.opposite();
         if let Some(handle) = self.find(scope, asked, key) {
             return Ok(handle);
         }
@@ -213,7 +258,11 @@ impl<T> Pairing<T> {
 
     /// Takes out the first request of an id that travelled this way.
     pub fn take(&mut self, scope: Scope, dir: Direction, id: impl Into<IdKey>) -> Option<T> {
-        let place = self.first(scope, dir, id.into())?;
+        let id = id.into();
+        if let Some((_, request)) = self.take_only(scope, dir, id) {
+            return Some(request.value);
+        }
+        let place = self.first(scope, dir, id)?;
         self.remove_place(place)
     }
 
@@ -419,16 +468,21 @@ impl<T> Pairing<T> {
         self.unlist(place);
         let request = self.flight.get(place)?;
         let (scope, dir) = (request.scope, request.dir);
-        let handle = self.flight.handle(place);
+        let handle = self.flight.handle(place)?;
         let side = self.scopes.enter(scope, dir);
         let request = self.flight.remove(place, &mut side.waiting)?;
         side.count -= 1;
-        if let Some(token) = request.token
-            && self.tokens.get(&(scope, dir, token)).copied() == handle
-        {
-            self.tokens.remove(&(scope, dir, token));
-        }
+        self.forget_token(handle, &request);
         Some(request.value)
+    }
+
+    /// A request is not in flight any more, and what it calls progress is nobody's.
+    fn forget_token(&mut self, handle: Handle, request: &Request<T>) {
+        let Some(token) = request.token else { return };
+        let whole = (request.scope, request.dir, token);
+        if self.tokens.get(&whole) == Some(&handle) {
+            self.tokens.remove(&whole);
+        }
     }
 
     /// No id finds this request any more.
@@ -443,7 +497,7 @@ impl<T> Pairing<T> {
         self.flight.withdraw(place, &mut side.waiting);
         let is_first = side.find(id) == Some(place);
         if is_first {
-            side.remove(id);
+            side.take(id);
         }
         if !self.reused.is_empty()
             && let Some(shared) = self.reused.get_mut(&whole)

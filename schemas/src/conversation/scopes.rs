@@ -55,6 +55,7 @@ impl Scopes {
 
     pub(super) fn get_mut(&mut self, scope: Scope, dir: Direction) -> Option<&mut Side> {
         let place = self.place(scope)?;
+        self.last = Some((scope, place));
         self.sides.get_mut(place).map(|sides| pick(sides, dir))
     }
 
@@ -173,14 +174,14 @@ impl Side {
         }
     }
 
-    pub(super) fn remove(&mut self, id: IdKey) {
-        let removed = match id {
-            IdKey::Integer(number) => self.window.remove(number),
-            _ => false,
-        };
-        if !removed {
-            self.others.remove(&id);
+    /// Takes an id out, and tells the place of its first request.
+    pub(super) fn take(&mut self, id: IdKey) -> Option<u32> {
+        if let IdKey::Integer(number) = id
+            && let Some(place) = self.window.take(number)
+        {
+            return Some(place);
         }
+        self.others.remove(&id)
     }
 
     fn firsts(&self) -> impl Iterator<Item = u32> {

@@ -184,7 +184,8 @@ impl<T: Default> Conversation<T> {
         // It is told behind the end of the answer, or before its body.
         let asked = match self.carriers.get(&conduit) {
             Some(carrier) => &carrier.asked,
-            None => match self.closing.iter().find(|(one, _)| *one == conduit) {
+            // Of those that ended it is nearly always the last.
+            None => match self.closing.iter().rfind(|(one, _)| *one == conduit) {
                 Some((_, asked)) => asked,
                 None => return,
             },

@@ -41,18 +41,15 @@ impl Window {
         true
     }
 
-    /// Takes a number out; false when it is not in here.
-    pub(super) fn remove(&mut self, id: i64) -> bool {
-        let index = self.index(id);
-        let Some(known @ Some(_)) = index.and_then(|index| self.places.get_mut(index)) else {
-            return false;
-        };
-        *known = None;
+    /// Takes a number out, and tells its place where it is in here.
+    pub(super) fn take(&mut self, id: i64) -> Option<u32> {
+        let index = self.index(id)?;
+        let place = self.places.get_mut(index)?.take()?;
         while let Some(None) = self.places.front() {
             self.places.pop_front();
             self.first = self.first.saturating_add(1);
         }
-        true
+        Some(place)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> {

@@ -183,8 +183,8 @@ impl Encoder {
             }
             _ => false,
         };
-        if !is_told {
-            self.gists.extend(Gist::of(event, self.seq));
+        if !is_told && let Some(gist) = Gist::of(event, self.seq) {
+            self.gists.push_back(gist);
         }
     }
 

@@ -1,0 +1,101 @@
+//! Which rules are asked about messages that are plain in the same ways: told once, since nearly all messages are alike.
+
+use super::dispatch::{Checks, Spoken};
+use crate::plain::Plain;
+
+/// What was told so far, by the list of checks.
+#[derive(Debug)]
+pub(super) struct Briefs {
+    lists: Vec<Vec<Brief>>,
+    count: usize,
+    most: usize,
+}
+
+/// What is to be done with the checks of a list, for messages that are plain and spoken alike.
+#[derive(Debug)]
+pub(super) struct Brief {
+    of: Likeness,
+    /// Under which its messages are counted.
+    pub(super) number: usize,
+    /// The checks that are asked, by their places in the list.
+    pub(super) asked: Box<[u16]>,
+    // The rules that hold without being asked, by their places in the table.
+    held: Box<[u16]>,
+}
+
+/// In what the messages of a brief are alike: the ways in which they are plain, as far as those matter, and how they are spoken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Likeness {
+    plain: Plain,
+    spoken: Spoken,
+}
+
+/// How many briefs one list may have.
+const BRIEFS: usize = 4;
+
+impl Briefs {
+    /// For so many lists.
+    pub(super) fn new(lists: usize) -> Self {
+        Self {
+            lists: (0..lists).map(|_| Vec::new()).collect(),
+            count: 0,
+            most: BRIEFS,
+        }
+    }
+
+    /// Tells none, so that every check is looked at for every message.
+    #[cfg(test)]
+    pub(super) fn none() -> Self {
+        Self {
+            lists: Vec::new(),
+            count: 0,
+            most: 0,
+        }
+    }
+
+    /// What is to be done with a list; `None` where there are too many kinds of messages to tell.
+    pub(super) fn of(&mut self, list: &Checks, plain: Plain, spoken: Spoken) -> Option<&Brief> {
+        let plain = plain & list.matters;
+        let of = Likeness { plain, spoken };
+        let known = self.lists.get_mut(list.number)?;
+        let place = match known.iter().position(|one| one.of == of) {
+            Some(place) => place,
+            None if known.len() < self.most => {
+                known.push(Brief::new(list, of, self.count));
+                self.count += 1;
+                known.len() - 1
+            }
+            None => return None,
+        };
+        known.get(place)
+    }
+
+    /// Calls `each` with every brief's number and the rules that hold by it.
+    pub(super) fn each(&self, mut each: impl FnMut(usize, &[u16])) {
+        for brief in self.lists.iter().flatten() {
+            each(brief.number, &brief.held);
+        }
+    }
+}
+
+impl Brief {
+    fn new(list: &Checks, of: Likeness, number: usize) -> Self {
+        let (mut asked, mut held) = (Vec::new(), Vec::new());
+        for (place, entry) in (0..).zip(&list.entries) {
+            if !entry.spoken.covers(of.spoken) {
+                continue;
+            }
+            if !of.plain.has(entry.spared) {
+                asked.push(place);
+            } else if entry.passes {
+                held.extend(u16::try_from(entry.index));
+            }
+        }
+        Self {
+            of,
+            number,
+            asked: asked.into(),
+            held: held.into(),
+        }
+    }
+}
