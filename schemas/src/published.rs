@@ -80,18 +80,33 @@ pub const ALL: &[Published] = &[
     ),
     schema(
         "model-baseline",
-        "what a model answers, for `model-baseline`",
+        "answers of a model, for `model-baseline`",
         include_str!("../json/model-baseline.schema.json"),
     ),
     schema(
         "judgements",
-        "what judges answered about a test, recorded beside its suite",
+        "verdicts of judges about a test, recorded next to its suite",
         include_str!("../json/judgements.schema.json"),
     ),
     schema(
         "log-line",
         "one line of `--log` as JSON",
         include_str!("../json/log-line.schema.json"),
+    ),
+    schema(
+        "scrub",
+        "one line of `scrub --json`",
+        include_str!("../json/scrub.schema.json"),
+    ),
+    schema(
+        "migrate",
+        "one line of `migrate --json`",
+        include_str!("../json/migrate.schema.json"),
+    ),
+    schema(
+        "clients",
+        "one line of `wrap --list --json`",
+        include_str!("../json/clients.schema.json"),
     ),
 ];
 

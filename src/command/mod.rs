@@ -13,6 +13,7 @@ pub(crate) mod export;
 pub(crate) mod fault;
 pub(crate) mod faults;
 pub(crate) mod format;
+pub(crate) mod headers;
 pub(crate) mod init;
 pub(crate) mod inspect;
 mod linking;

@@ -33,7 +33,7 @@ use crate::command::behind::Behind;
 use crate::command::faults::{self, Control, FaultArguments};
 use crate::command::otlp::OtlpArguments;
 use crate::command::page::{PageArguments, PageSources};
-use crate::command::redaction::Redaction;
+use crate::command::redaction::{Redaction, TAPE_NOT_REDACTED};
 use crate::command::replay;
 use crate::command::replay::mapping::Mapping;
 use crate::command::wrap::{self, ClientId};
@@ -60,7 +60,7 @@ use self::settings::{DurabilityArgument, WhenFullArgument, settings};
 /// every byte is forwarded unchanged. The exit status is that of the server, or 3
 /// if the recording has gaps.
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
+#[command(verbatim_doc_comment, after_long_help = EXAMPLES, mut_arg("no_redact", |option| option.help(TAPE_NOT_REDACTED)))]
 pub(crate) struct Arguments {
     /// Write the cassette to this file, and the tape next to it
     ///

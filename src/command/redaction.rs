@@ -5,6 +5,9 @@ use tapewright_schemas::redact::{Rules, Settings, is_secret_name};
 
 use crate::report::Mistake;
 
+/// Help of `--no-redact` on commands that write a tape.
+pub(crate) const TAPE_NOT_REDACTED: &str = "Do not redact; the tape is marked as not redacted";
+
 /// What is a secret, beside what the built-in rules know.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Redaction")]
@@ -20,7 +23,7 @@ pub(crate) struct Redaction {
     /// Redact the value of this environment variable; repeatable
     #[arg(hide_short_help = true, long, value_name = "NAME")]
     redact_env: Vec<String>,
-    /// Do not redact; the tape is marked as not redacted
+    /// Do not redact anything
     #[arg(hide_short_help = true, long, conflicts_with_all = ["redact_key", "redact_pattern", "redact_env"])]
     no_redact: bool,
 }

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use http::{HeaderName, HeaderValue};
 use tapewright_proxy::bridge::{Remote, RemoteSettings};
 use tapewright_proxy::http::origin::{
     Origin, OriginSettings, OriginUrl, TlsSettings, client_config,
 };
 
+pub(crate) use super::headers::Field;
+use super::headers::HeaderArguments;
 use crate::command::duration;
 use crate::report::{self, Mistake};
 
@@ -22,12 +23,8 @@ pub(crate) struct UpstreamArguments {
     /// URL of the server
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     upstream: Option<String>,
-    /// Add this header to every request, and never record it; repeatable
-    #[arg(long, value_name = "NAME: VALUE")]
-    header: Vec<String>,
-    /// Like `--header`, with the value of a variable; repeatable
-    #[arg(long, value_name = "NAME=VARIABLE")]
-    header_env: Vec<String>,
+    #[command(flatten)]
+    headers: HeaderArguments,
     /// Also trust these certificates, in PEM
     #[arg(hide_short_help = true, long, value_name = "FILE")]
     ca_bundle: Option<PathBuf>,
@@ -41,9 +38,6 @@ pub(crate) struct UpstreamArguments {
     #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
     connect_timeout: Duration,
 }
-
-/// A header that is added, and never recorded.
-pub(crate) type Field = (HeaderName, HeaderValue);
 
 impl UpstreamArguments {
     /// The URL of the server.
@@ -63,39 +57,15 @@ impl UpstreamArguments {
 
     /// The fields that are set on every request to the server.
     pub(crate) fn fields(&self) -> anyhow::Result<Vec<Field>> {
-        let mut fields = Vec::new();
-        for text in &self.header {
-            // The text may be a secret: it is not repeated.
-            let mistake = || {
-                Mistake::new(
-                    "invalid `--header`: expected `NAME: VALUE`",
-                    "write it like `--header 'Authorization: Bearer …'`",
-                )
-            };
-            let (name, value) = text.split_once(':').ok_or_else(mistake)?;
-            fields.push(field(name, value.trim()).ok_or_else(mistake)?);
-        }
-        for text in &self.header_env {
-            let mistake = |what: &str| {
-                let what = format!("invalid `--header-env {text}`: {what}");
-                Mistake::new(what, "write it like `--header-env Authorization=MY_TOKEN`")
-            };
-            let (name, variable) = text
-                .split_once('=')
-                .ok_or_else(|| mistake("expected `NAME=VARIABLE`"))?;
-            let value = std::env::var(variable).map_err(|_| mistake("that variable is not set"))?;
-            fields.push(field(name, &value).ok_or_else(|| mistake("not a valid header"))?);
-        }
-        Ok(fields)
+        self.headers.fields()
     }
 
     /// The headers that come from the environment: their names, and those of the variables.
     pub(crate) fn variables(&self) -> Vec<(String, String)> {
-        let split = |text: &String| {
-            let (name, variable) = text.split_once('=')?;
-            Some((name.to_owned(), variable.to_owned()))
-        };
-        self.header_env.iter().filter_map(split).collect()
+        let variables = self.headers.variables().iter();
+        variables
+            .map(|header| (header.name.clone(), header.variable.clone()))
+            .collect()
     }
 
     /// What is sent in the user's name, which is a secret wherever it comes back: names and
@@ -140,10 +110,4 @@ impl UpstreamArguments {
             limit_bytes,
         }))
     }
-}
-
-fn field(name: &str, value: &str) -> Option<Field> {
-    let mut value = HeaderValue::from_str(value).ok()?;
-    value.set_sensitive(true);
-    Some((HeaderName::try_from(name.trim()).ok()?, value))
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use serde_json::{Value, json};
 use tapewright_corpus::migrate::Plan;
 
 use tapewright_schemas::slices::Part as _;
@@ -52,6 +53,23 @@ impl Changed<'_> {
             _ = writeln!(out, "{path}:{line}: {}", safe(&note.what));
         }
         out
+    }
+
+    /// One line of JSON, as the schema `migrate` says.
+    pub(crate) fn json(&self, written: bool) -> String {
+        let edits = self.plan.edits().iter().map(|(start, end)| {
+            let old = String::from_utf8_lossy(self.text.part(*start..*end));
+            json!({ "line": self.line_of(*start).0, "from": old, "to": Plan::replacement() })
+        });
+        let notes = self.plan.notes.iter();
+        let notes = notes.map(|note| json!({ "line": self.line_of(note.at).0, "text": note.what }));
+        let line = json!({
+            "file": self.path.display().to_string(),
+            "changed": written && !self.plan.is_empty(),
+            "edits": edits.collect::<Value>(),
+            "notes": notes.collect::<Value>(),
+        });
+        format!("{line}\n")
     }
 
     /// The line of a byte, from 1 on, and where it begins.

@@ -1,5 +1,8 @@
-//! What is told of clients' configurations.
+//! What `wrap` and `unwrap` report about clients' configurations.
 
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
 use tapewright_clients::{Note, Refusal, RefusalReason, Server, Transport};
 
 use crate::command::wrap::ClientFile;
@@ -100,7 +103,7 @@ pub(crate) fn told(said: &[ServerOutcome], is_dry: bool) -> String {
         lines.extend(one.below.iter().map(|line| format!("  {line}")));
     }
     if lines.is_empty() {
-        lines.push("there is nothing to do".to_owned());
+        lines.push("nothing to do".to_owned());
     }
     lines.join("\n") + "\n"
 }
@@ -136,51 +139,121 @@ pub(crate) fn exit(said: &[ServerOutcome]) -> Exit {
     }
 }
 
-/// A file with its servers. `state` tells whether a server is wrapped, and whether it can be put
-/// back.
-pub(crate) fn listed(
-    file: &ClientFile,
-    servers: &[Server],
-    state: impl Fn(&str) -> Option<bool>,
-) -> String {
-    let mut text = head(file);
-    for server in servers {
-        let how = match (state(&server.name), &server.transport) {
-            (Some(true), _) => "wrapped",
-            (_, transport) if transport.is_recorder() => {
-                "wrapped elsewhere; cannot be restored from here"
-            }
-            (_, Transport::Process { .. }) => "process",
-            (_, Transport::Remote { .. }) => "remote",
-            (_, Transport::Other) => "cannot be wrapped",
+/// A file of a client, as `wrap --list` shows it.
+pub(crate) struct ListedFile {
+    client: &'static str,
+    scope: &'static str,
+    path: String,
+    servers: Result<Vec<ListedServer>, String>,
+}
+
+struct ListedServer {
+    name: String,
+    state: ServerState,
+}
+
+#[derive(Clone, Copy)]
+enum ServerState {
+    Process,
+    Remote,
+    Unsupported,
+    Wrapped,
+    WrappedElsewhere,
+}
+
+impl ListedFile {
+    /// A file with its servers. `state` returns `None` for a server that was not wrapped here, and
+    /// otherwise whether it can be restored.
+    pub(crate) fn new(
+        file: &ClientFile,
+        servers: &[Server],
+        state: impl Fn(&str) -> Option<bool>,
+    ) -> Self {
+        let listed = |server: &Server| ListedServer {
+            name: server.name.clone(),
+            state: match (state(&server.name), &server.transport) {
+                (Some(true), _) => ServerState::Wrapped,
+                (_, transport) if transport.is_recorder() => ServerState::WrappedElsewhere,
+                (_, Transport::Process { .. }) => ServerState::Process,
+                (_, Transport::Remote { .. }) => ServerState::Remote,
+                (_, Transport::Other) => ServerState::Unsupported,
+            },
         };
-        text += "  ";
-        text += &safe(&server.name);
-        text += ": ";
-        text += how;
-        text += "\n";
+        Self::of(file, Ok(servers.iter().map(listed).collect()))
     }
-    if servers.is_empty() {
-        text += "  no servers\n";
+
+    /// A file that cannot be read.
+    pub(crate) fn unreadable(file: &ClientFile, error: &anyhow::Error) -> Self {
+        Self::of(file, Err(error.to_string()))
     }
-    text
+
+    fn of(file: &ClientFile, servers: Result<Vec<ListedServer>, String>) -> Self {
+        Self {
+            client: file.client.id,
+            scope: file.scope.name(),
+            path: file.path.display().to_string(),
+            servers,
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("{} ({}): {}\n", self.client, self.scope, safe(&self.path));
+        match &self.servers {
+            Ok(servers) if servers.is_empty() => text += "  no servers\n",
+            Ok(servers) => {
+                for server in servers {
+                    _ = writeln!(text, "  {}: {}", safe(&server.name), server.state.words());
+                }
+            }
+            Err(error) => _ = writeln!(text, "  {}", safe(error)),
+        }
+        text
+    }
+
+    /// One line of JSON, as the schema `clients` says.
+    pub(crate) fn json(&self) -> String {
+        let server = |one: &ListedServer| json!({ "name": one.name, "state": one.state.token() });
+        let (key, value): (_, Value) = match &self.servers {
+            Ok(servers) => ("servers", servers.iter().map(server).collect()),
+            Err(error) => ("error", error.as_str().into()),
+        };
+        let line = json!({
+            "client": self.client,
+            "scope": self.scope,
+            "file": self.path,
+            key: value,
+        });
+        format!("{line}\n")
+    }
 }
 
-/// A file that cannot be read.
-pub(crate) fn unreadable(file: &ClientFile, error: &anyhow::Error) -> String {
-    format!("{}  {}\n", head(file), safe(&error.to_string()))
-}
+impl ServerState {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Process => "process",
+            Self::Remote => "remote",
+            Self::Unsupported => "cannot be wrapped",
+            Self::Wrapped => "wrapped",
+            Self::WrappedElsewhere => "wrapped elsewhere; cannot be restored from here",
+        }
+    }
 
-fn head(file: &ClientFile) -> String {
-    let (id, scope) = (file.client.id, file.scope.name());
-    format!("{id} ({scope}): {}\n", file.shown())
+    fn token(self) -> &'static str {
+        match self {
+            Self::Process => "process",
+            Self::Remote => "remote",
+            Self::Unsupported => "unsupported",
+            Self::Wrapped => "wrapped",
+            Self::WrappedElsewhere => "wrapped_elsewhere",
+        }
+    }
 }
 
 /// All files.
-pub(crate) fn list(files: &[String]) -> String {
+pub(crate) fn list(files: &[ListedFile]) -> String {
     if files.is_empty() {
         "no client configuration found\n".to_owned()
     } else {
-        files.concat()
+        files.iter().map(ListedFile::text).collect()
     }
 }

@@ -10,6 +10,7 @@ use clap::Args;
 use tapewright_corpus::migrate::Plan;
 use tapewright_corpus::migration::TARGETS;
 
+use super::format::FormatArguments;
 use crate::exit::Exit;
 use crate::files::{NewFile, is_yaml, unreadable, unreadable_or_near};
 use crate::report::migrate::{Changed, Summary};
@@ -38,19 +39,22 @@ pub(crate) struct Arguments {
     /// Write the changes to the files
     #[arg(long)]
     write: bool,
+    #[command(flatten)]
+    format: FormatArguments,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   tapewright migrate suites/
-  tapewright migrate suite.yaml session.json --write";
+  tapewright migrate suite.yaml session.json --write
+  tapewright migrate --json suites/ | jq '.notes[]'";
 
 /// Rewrites, or shows what would be rewritten.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     target(&arguments.to, "--target")?;
     let mut summary = Summary::default();
     for (path, named) in found::files(&arguments.paths)? {
-        one(&path, named, arguments.write, &mut summary)?;
+        arguments.one(&path, named, &mut summary)?;
     }
     report::err(&summary.text(arguments.write));
     Ok(Exit::Pass)
@@ -66,42 +70,48 @@ pub(crate) fn target<'t>(text: &'t str, option: &str) -> anyhow::Result<&'t str>
     Err(Mistake::new(what, format!("expected {}", TARGETS.join(" or "))).into())
 }
 
-/// One file. Of a folder, what is neither suite nor cassette is passed over.
-fn one(path: &Path, named: bool, write: bool, summary: &mut Summary) -> anyhow::Result<()> {
-    let hint = "give a suite in YAML, or a cassette in JSON";
-    let text = fs::read(path).map_err(|error| {
-        unreadable_or_near(path, &error, hint, |one| {
-            is_yaml(one) || found::is_json(one)
-        })
-    })?;
-    let plan = if is_yaml(path) {
-        std::str::from_utf8(&text).ok().and_then(Plan::of_suite)
-    } else {
-        Plan::of_cassette(&text)
-    };
-    let Some(plan) = plan else {
-        if named {
-            return Err(unreadable(path, "not a suite or cassette", hint));
+impl Arguments {
+    /// One file. In a folder, files that are neither suites nor cassettes are skipped.
+    fn one(&self, path: &Path, named: bool, summary: &mut Summary) -> anyhow::Result<()> {
+        let hint = "give a suite in YAML, or a cassette in JSON";
+        let text = fs::read(path).map_err(|error| {
+            unreadable_or_near(path, &error, hint, |one| {
+                is_yaml(one) || found::is_json(one)
+            })
+        })?;
+        let plan = if is_yaml(path) {
+            std::str::from_utf8(&text).ok().and_then(Plan::of_suite)
+        } else {
+            Plan::of_cassette(&text)
+        };
+        let Some(plan) = plan else {
+            if named {
+                return Err(unreadable(path, "not a suite or cassette", hint));
+            }
+            return Ok(());
+        };
+        summary.looked_at += 1;
+        let changed = Changed {
+            path,
+            text: &text,
+            plan: &plan,
+        };
+        report::out(&if self.format.is_json() {
+            changed.json(self.write)
+        } else {
+            changed.text()
+        })?;
+        if plan.is_empty() {
+            return Ok(());
         }
-        return Ok(());
-    };
-    summary.looked_at += 1;
-    let changed = Changed {
-        path,
-        text: &text,
-        plan: &plan,
-    };
-    report::out(&changed.text())?;
-    if plan.is_empty() {
-        return Ok(());
+        summary.files += 1;
+        summary.codes += plan.edits().len();
+        if self.write {
+            let permissions = fs::metadata(path).ok().map(|data| data.permissions());
+            let mut file = NewFile::create(path)?;
+            file.writer().write_all(&plan.apply(&text))?;
+            file.commit(permissions)?;
+        }
+        Ok(())
     }
-    summary.files += 1;
-    summary.codes += plan.edits().len();
-    if write {
-        let permissions = fs::metadata(path).ok().map(|data| data.permissions());
-        let mut file = NewFile::create(path)?;
-        file.writer().write_all(&plan.apply(&text))?;
-        file.commit(permissions)?;
-    }
-    Ok(())
 }

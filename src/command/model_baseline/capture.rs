@@ -42,9 +42,9 @@ impl Arguments {
         let declared = self.declared()?;
         let interrupted = tapewright_proxy::stdio::interruption()?;
         let captured = match source {
-            Source::Suite(path) => {
+            Source::Suites(paths) => {
                 let filter = self.filter.as_ref();
-                let all = suite::capture(path, &self.source, Wanted::One, filter, &interrupted)?;
+                let all = suite::capture(&paths, &self.source, Wanted::One, filter, &interrupted)?;
                 let Some(all) = all else {
                     return Ok(Exit::Unusable);
                 };

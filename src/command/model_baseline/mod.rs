@@ -6,6 +6,7 @@ mod capture;
 mod diff;
 mod file;
 mod format;
+mod join;
 mod recorded;
 mod run;
 mod source;

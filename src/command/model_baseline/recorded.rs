@@ -28,7 +28,7 @@ pub(super) fn capture(
     let rules = Arc::new(redaction::built_in(&redaction::of_environment()));
     let paths: &[PathBuf] = match source {
         Source::Recordings(paths) | Source::Files(paths) => paths,
-        Source::Suite(_) => &[],
+        Source::Suites(_) => &[],
     };
     let mut captures = Vec::with_capacity(paths.len());
     for path in paths {

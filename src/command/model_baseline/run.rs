@@ -42,9 +42,9 @@ impl Arguments {
         let source = self.source.source()?;
         let interrupted = tapewright_proxy::stdio::interruption()?;
         let candidates = match source {
-            Source::Suite(path) => {
+            Source::Suites(paths) => {
                 let filter = self.how.filter.as_ref();
-                let all = suite::capture(path, &self.source, Wanted::All, filter, &interrupted)?;
+                let all = suite::capture(&paths, &self.source, Wanted::All, filter, &interrupted)?;
                 let Some(all) = all else {
                     return Ok(Exit::Unusable);
                 };

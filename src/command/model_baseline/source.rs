@@ -7,12 +7,14 @@ use tapewright_baselines::MOST_RUNS;
 
 use crate::command::models::dollars;
 use crate::command::variables::Variables;
+use crate::files::suites;
 use crate::report::Mistake;
 
 /// Where a capture comes from.
 #[derive(Debug, Args)]
 pub(super) struct SourceArguments {
-    /// Suite with agent tests; runs their cassettes, or asks the model
+    /// Suite with agent tests, or a folder of suites; their cassettes are used, or the model is
+    /// asked
     #[arg(value_name = "SUITE", conflicts_with_all = ["config", "recording", "input"])]
     suite: Option<PathBuf>,
     /// Same as SUITE
@@ -67,7 +69,7 @@ pub(super) struct ModelArguments {
 
 /// What a capture is made of.
 pub(super) enum Source<'a> {
-    Suite(&'a PathBuf),
+    Suites(Vec<PathBuf>),
     Recordings(&'a [PathBuf]),
     Files(&'a [PathBuf]),
 }
@@ -82,7 +84,7 @@ impl SourceArguments {
     /// The one source that is named.
     pub(super) fn source(&self) -> anyhow::Result<Source<'_>> {
         if let Some(suite) = self.suite.as_ref().or(self.config.as_ref()) {
-            return Ok(Source::Suite(suite));
+            return Ok(Source::Suites(suites(std::slice::from_ref(suite))?));
         }
         let source = match (self.recording.as_slice(), self.input.as_slice()) {
             ([], []) => {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use tapewright_config::suite::server::{Server, Target};
 use tapewright_models::Family;
 
 use super::candidates::{Candidate, Captured, hash, identity, qualified};
+use super::join::{SuiteCandidates, join};
 use super::source::SourceArguments;
 use crate::command::models::money;
 use crate::command::suites::Ready;
@@ -40,41 +41,96 @@ pub(super) enum Wanted {
     All,
 }
 
-/// Captures every model that is wanted, in order. `None` where the suite cannot be used, which
-/// was said.
+/// Captures every model that is wanted, in order. `None` if a suite cannot be used, which has been
+/// reported.
 pub(super) fn capture(
-    path: &Path,
+    paths: &[PathBuf],
     arguments: &SourceArguments,
     wanted: Wanted,
     filter: Option<&Glob>,
     interrupted: &Arc<AtomicBool>,
 ) -> anyhow::Result<Option<Vec<Candidate>>> {
-    let mut models = Vec::new();
-    let ready = Ready::load(path, &arguments.variables, true, |suite| {
-        models = chosen(suite, &arguments.models.model, wanted)?;
-        for agent in &mut suite.agents {
-            agent.models.clone_from(&models);
+    let spent = Arc::default();
+    let mut suites = Vec::new();
+    for path in paths {
+        let asking = Capturing {
+            path,
+            arguments,
+            wanted,
+            filter,
+            spent: &spent,
+            interrupted,
+        };
+        let Some(candidates) = asking.suite()? else {
+            return Ok(None);
+        };
+        // A folder may have suites without agent tests.
+        if !candidates.is_empty() {
+            let suite = named(path);
+            suites.push(SuiteCandidates { suite, candidates });
         }
-        Ok(())
-    })?;
-    let Ok(mut ready) = ready else {
-        return Ok(None);
-    };
-    let variables = ready.variables();
-    let asked = asked(&ready, &cassettes(path), arguments);
-    let tokens = live::tokens(&ready.suite, &ready.plan, &asked, &variables)?;
-    let keys = models::keys(&ready.suite, &variables);
-    ready.hide(tokens.iter().chain(&keys));
-    let asking = Asking {
-        path,
-        arguments,
-        filter,
-        ready: &ready,
-        variables: &variables,
-        tokens: &tokens,
-        interrupted,
-    };
-    asking.all(&models).map(Some)
+    }
+    if suites.is_empty() {
+        let what = match paths {
+            [_] => "the suite has no agent tests",
+            _ => "no suite in the folder has agent tests",
+        };
+        let hint = "add them under `agents`; see docs/agents.md";
+        return Err(Mistake::new(what, hint).into());
+    }
+    join(suites, wanted).map(Some)
+}
+
+/// How a suite is captured.
+struct Capturing<'a> {
+    path: &'a Path,
+    arguments: &'a SourceArguments,
+    wanted: Wanted,
+    filter: Option<&'a Glob>,
+    spent: &'a Arc<AtomicU64>,
+    interrupted: &'a Arc<AtomicBool>,
+}
+
+impl Capturing<'_> {
+    /// The models of one suite; none if it has no agent tests.
+    fn suite(&self) -> anyhow::Result<Option<Vec<Candidate>>> {
+        let Self {
+            path,
+            arguments,
+            filter,
+            ..
+        } = *self;
+        let mut models = Vec::new();
+        let ready = Ready::load(path, &arguments.variables, true, |suite| {
+            models = chosen(suite, &arguments.models.model, self.wanted)?;
+            for agent in &mut suite.agents {
+                agent.models.clone_from(&models);
+            }
+            Ok(())
+        })?;
+        let Ok(mut ready) = ready else {
+            return Ok(None);
+        };
+        if models.is_empty() {
+            return Ok(Some(Vec::new()));
+        }
+        let variables = ready.variables();
+        let asked = asked(&ready, &cassettes(path), arguments);
+        let tokens = live::tokens(&ready.suite, &ready.plan, &asked, &variables)?;
+        let keys = models::keys(&ready.suite, &variables);
+        ready.hide(tokens.iter().chain(&keys));
+        let asking = Asking {
+            path,
+            arguments,
+            filter,
+            ready: &ready,
+            variables: &variables,
+            tokens: &tokens,
+            spent: self.spent,
+            interrupted: self.interrupted,
+        };
+        asking.all(&models).map(Some)
+    }
 }
 
 /// Where the cassettes of a suite are.
@@ -103,9 +159,7 @@ fn chosen(suite: &Suite, named: &[String], wanted: Wanted) -> anyhow::Result<Vec
         }
     }
     if known.is_empty() {
-        let what = "the suite has no agent tests";
-        let hint = "add them under `agents`; see docs/agents.md";
-        return Err(Mistake::new(what, hint).into());
+        return Ok(known);
     }
     let meant = &suite.model_compatibility;
     let named = match wanted {
@@ -177,6 +231,8 @@ struct Asking<'a> {
     variables: &'a HashMap<String, String>,
     /// The tokens of servers that sign in for one.
     tokens: &'a HashMap<String, String>,
+    /// What all models cost so far.
+    spent: &'a Arc<AtomicU64>,
     interrupted: &'a Arc<AtomicBool>,
 }
 
@@ -185,9 +241,8 @@ impl Asking<'_> {
     fn all(&self, models: &[Model]) -> anyhow::Result<Vec<Candidate>> {
         let hash = hash(&config(&self.ready.suite, self.path), &self.ready.rules)?;
         let mut runs: Vec<Vec<Result<Baseline, Vec<String>>>> = vec![Vec::new(); models.len()];
-        let spent = Arc::default();
         for _ in 0..self.arguments.models.runs {
-            let (captured, rows) = self.once(&spent)?;
+            let (captured, rows) = self.once()?;
             for (model, runs) in models.iter().zip(&mut runs) {
                 runs.push(self.of(model, &captured, &rows, &hash));
             }
@@ -208,10 +263,7 @@ impl Asking<'_> {
     }
 
     /// Runs every agent test once with every model.
-    fn once(
-        &self,
-        spent: &Arc<std::sync::atomic::AtomicU64>,
-    ) -> anyhow::Result<(Vec<CapturedRun>, Vec<Row>)> {
+    fn once(&self) -> anyhow::Result<(Vec<CapturedRun>, Vec<Row>)> {
         let Ready {
             suite,
             plan,
@@ -230,7 +282,7 @@ impl Asking<'_> {
                 fresh: self.arguments.is_fresh(),
             }),
             check_tools: false,
-            money: money(suite, models.prices.as_deref(), models.max_cost, spent)?,
+            money: money(suite, models.prices.as_deref(), models.max_cost, self.spent)?,
             evals: None,
         };
         let chosen: Vec<usize> = self.cases().map(|(number, _)| number).collect();

@@ -28,6 +28,7 @@ use crate::command::otlp::{Destination, OtlpArguments};
 use crate::command::page::{PageArguments, PageSources};
 use crate::command::record::listen::ListenArguments;
 use crate::command::record::{gateway, target};
+use crate::command::redaction::TAPE_NOT_REDACTED;
 use crate::command::unrecorded::{Readers, Running, UnrecordedRun};
 use crate::exit::Exit;
 use crate::files::agent::AgentTapes;
@@ -47,7 +48,7 @@ use self::playing::Playing;
 /// recorded instead. Recorded model calls are answered as well, so that an agent
 /// runs without keys.
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
+#[command(verbatim_doc_comment, after_long_help = EXAMPLES, mut_arg("no_redact", |option| option.help(TAPE_NOT_REDACTED)))]
 pub(crate) struct Arguments {
     /// The recording; for an agent, its folder
     #[arg(value_name = "RECORDING")]

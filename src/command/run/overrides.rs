@@ -11,7 +11,6 @@ use tapewright_config::{EnvFiles, Environment, Files, SourceSpot, Suite, load};
 use super::servers::ServerArguments;
 use crate::files::Disk;
 use crate::report::{self, Mistake};
-use tapewright_schemas::slices::Part as _;
 
 /// How long requests to a server may take.
 #[derive(Clone, Copy)]
@@ -30,7 +29,7 @@ impl ServerArguments {
         if self.names_a_server() {
             self.replace(suite)?;
         }
-        let headers = self.headers()?;
+        let headers = self.headers();
         let limits = Limits {
             timeout: self.http_timeout,
             connect: self.connect_timeout,
@@ -68,8 +67,8 @@ impl ServerArguments {
                 "--server-auth-bearer-env",
                 self.server_auth_bearer_env.is_some(),
             ),
-            ("--header", !self.header.is_empty()),
-            ("--header-env", !self.header_env.is_empty()),
+            ("--header", !self.headers.literals().is_empty()),
+            ("--header-env", !self.headers.variables().is_empty()),
             ("--ca-bundle", self.ca_bundle.is_some()),
             ("--insecure-skip-verify", self.insecure_skip_verify),
             ("--http-timeout", self.http_timeout.is_some()),
@@ -160,52 +159,36 @@ impl ServerArguments {
         }
     }
 
-    fn headers(&self) -> anyhow::Result<Vec<(String, HeaderValue)>> {
-        let mut headers = Vec::new();
-        // The texts may be secrets: they are not repeated.
-        for text in &self.header {
-            let (name, value) = literal(text).ok_or_else(|| {
-                let what = "invalid `--header`: expected `NAME: VALUE`";
-                Mistake::new(what, "write it like `--header 'X-Tenant: acme'`")
-            })?;
-            check("--header", name)?;
-            headers.push((name.to_owned(), HeaderValue::Literal(value.to_owned())));
-        }
-        for text in &self.header_env {
-            let (name, variable) = text.split_once('=').ok_or_else(|| {
-                let what = "invalid `--header-env`: expected `NAME=VARIABLE`";
-                Mistake::new(what, "write it like `--header-env X-Api-Key=MY_KEY`")
-            })?;
-            check("--header-env", name)?;
-            headers.push((name.to_owned(), HeaderValue::Env(variable.to_owned())));
-        }
-        Ok(headers)
+    fn headers(&self) -> Vec<(String, HeaderValue)> {
+        let literals = self.headers.literals().iter();
+        let literals = literals.map(|header| {
+            let value = HeaderValue::Literal(header.value());
+            (header.name.clone(), value)
+        });
+        let variables = self.headers.variables().iter();
+        let variables = variables.map(|header| {
+            let value = HeaderValue::Env(header.variable.clone());
+            (header.name.clone(), value)
+        });
+        literals.chain(variables).collect()
     }
-}
 
-/// `NAME: VALUE`, or `NAME=VALUE` as older scripts have it.
-fn literal(text: &str) -> Option<(&str, &str)> {
-    match text.find([':', '=']) {
-        Some(at) if text.part(at..).starts_with(':') => {
-            let (name, value) = text.split_once(':')?;
-            Some((name, value.trim()))
+    /// Refuses headers with credentials: these have their own option, which keeps them out of
+    /// reports.
+    pub(super) fn check_headers(&self) -> anyhow::Result<()> {
+        let literals = self.headers.literals().iter();
+        let literals = literals.map(|header| ("--header", &header.name));
+        let variables = self.headers.variables().iter();
+        let variables = variables.map(|header| ("--header-env", &header.name));
+        for (option, name) in literals.chain(variables) {
+            let reserved = ["authorization", "proxy-authorization"];
+            if reserved.iter().any(|one| name.eq_ignore_ascii_case(one)) {
+                let what = format!("`{option}` cannot set `{name}`");
+                return Err(Mistake::new(what, "use `--server-auth-bearer-env VARIABLE`").into());
+            }
         }
-        _ => text.split_once('='),
+        Ok(())
     }
-}
-
-/// Credentials have their own option, which keeps them out of reports.
-fn check(option: &str, name: &str) -> anyhow::Result<()> {
-    let reserved = ["authorization", "proxy-authorization"];
-    if reserved.iter().any(|one| name.eq_ignore_ascii_case(one)) {
-        let what = format!("`{option}` cannot set `{name}`");
-        return Err(Mistake::new(what, "use `--server-auth-bearer-env VARIABLE`").into());
-    }
-    if http::HeaderName::try_from(name).is_err() {
-        let what = format!("invalid header name `{}`", report::safe(name));
-        return Err(Mistake::new(what, "write it like `--header 'X-Tenant: acme'`").into());
-    }
-    Ok(())
 }
 
 fn bearer(server: &mut Server, variable: &str) -> anyhow::Result<()> {

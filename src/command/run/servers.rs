@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::command::duration;
+use crate::command::headers::HeaderArguments;
 use crate::report::Mistake;
 
 /// The server to use for the suite's. These options may come before `run` as well.
@@ -27,12 +28,8 @@ pub(crate) struct ServerArguments {
     /// Read the server from the `server:` block of this YAML file
     #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub(super) server_config: Option<PathBuf>,
-    /// Add this header to every HTTP request; repeatable
-    #[arg(long, value_name = "NAME: VALUE")]
-    pub(super) header: Vec<String>,
-    /// Like `--header`, with the value of a variable; repeatable
-    #[arg(hide_short_help = true, long, value_name = "NAME=VARIABLE")]
-    pub(super) header_env: Vec<String>,
+    #[command(flatten)]
+    pub(super) headers: HeaderArguments,
     /// Also trust these certificates, in PEM
     #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub(super) ca_bundle: Option<PathBuf>,
@@ -98,15 +95,13 @@ pub(crate) struct RunArguments {
 impl ServerArguments {
     /// These options over those that stood before the command.
     pub(super) fn over(&self, before: &Self) -> anyhow::Result<Self> {
-        let both = |one: &[String], other: &[String]| [one, other].concat();
         let merged = Self {
             server_url: self.server_url.clone().or(before.server_url.clone()),
             server_command: (self.server_command.clone()).or(before.server_command.clone()),
             server_auth_bearer_env: (self.server_auth_bearer_env.clone())
                 .or(before.server_auth_bearer_env.clone()),
             server_config: self.server_config.clone().or(before.server_config.clone()),
-            header: both(&before.header, &self.header),
-            header_env: both(&before.header_env, &self.header_env),
+            headers: self.headers.after(&before.headers),
             ca_bundle: self.ca_bundle.clone().or(before.ca_bundle.clone()),
             insecure_skip_verify: self.insecure_skip_verify || before.insecure_skip_verify,
             http_timeout: self.http_timeout.or(before.http_timeout),
@@ -116,6 +111,7 @@ impl ServerArguments {
             let what = "`--server-url` cannot be used with `--server-command`";
             return Err(Mistake::new(what, "keep one of them").into());
         }
+        merged.check_headers()?;
         Ok(merged)
     }
 

@@ -9,7 +9,7 @@ use tapewright_models::agent_cassette::AgentCassette;
 use tapewright_models::hide_keys;
 use tapewright_schemas::redact::{Redactor, Rules};
 
-use super::Found;
+use super::{Found, Place};
 use crate::files::NewFile;
 
 /// The longest one that is read, in bytes.
@@ -57,7 +57,7 @@ pub(super) fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Res
         kinds.push("secret".to_owned());
     }
     for kind in kinds {
-        found.place(check, || (String::new(), kind));
+        found.place(check, || (Place::File, kind));
     }
     if !check {
         let permissions = fs::metadata(path)?.permissions();

@@ -11,7 +11,7 @@ use tapewright_schemas::redact::{Redactor, Rules};
 use tapewright_schemas::scrub::stream::{self, StreamError};
 use tapewright_schemas::scrub::{self, FoundSecret};
 
-use super::Found;
+use super::{Found, Place};
 use crate::files::{NewFile, spool, unreadable};
 use crate::report::progress::{Counted, Work};
 
@@ -52,9 +52,9 @@ fn streamed(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Foun
     }
     redactor.learn_from(&first);
     (&file).rewind()?;
-    // A member may be named by a secret, and its place is told.
+    // The name of a member may be a secret, and is part of the place.
     let mut names = Redactor::new(Arc::clone(rules));
-    let mut place = |place: FoundSecret| found.place(check, || told(&mut names, place));
+    let mut place = |place: FoundSecret| found.place(check, || shown(&mut names, place));
     let changed = if check {
         document.both(&mut redactor, &mut io::sink(), &mut place)?
     } else {
@@ -71,7 +71,7 @@ fn streamed(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Foun
     found.counts.clone_from(redactor.counts());
     if changed && !found.any {
         for kind in redactor.counts().keys() {
-            found.place(check, || ("#".to_owned(), kind.clone()));
+            found.place(check, || (Place::Pointer(String::new()), kind.clone()));
         }
     }
     Ok(found)
@@ -144,13 +144,11 @@ impl Between<'_> {
     }
 }
 
-/// How a place is told. A member may be named by a secret.
-fn told(names: &mut Redactor, place: FoundSecret) -> (String, String) {
+/// A place as it is shown. The name of a member may be a secret.
+fn shown(names: &mut Redactor, place: FoundSecret) -> (Place, String) {
     let pointer = names.text(place.pointer.as_bytes());
-    (
-        format!("#{}", String::from_utf8_lossy(&pointer)),
-        place.kind,
-    )
+    let pointer = String::from_utf8_lossy(&pointer).into_owned();
+    (Place::Pointer(pointer), place.kind)
 }
 
 fn whole(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> {
@@ -176,7 +174,7 @@ fn whole(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> 
         ..Found::default()
     };
     for place in places {
-        found.place(check, || told(&mut names, place));
+        found.place(check, || shown(&mut names, place));
     }
     if !check && *scrubbed != *text {
         let permissions = fs::metadata(path).map_err(io)?.permissions();

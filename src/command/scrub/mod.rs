@@ -10,10 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use serde_json::{Map, Value, json};
 use tapewright_schemas::recording::FileKind;
 use tapewright_schemas::redact::{Redactor, Rules};
 use tapewright_schemas::scrub::TapeScrubber;
 
+use super::format::FormatArguments;
 use super::redaction::{self, Redaction};
 use crate::exit::Exit;
 use crate::files::{NewFile, first_line, folder, unreadable, unreadable_or_near};
@@ -33,6 +35,8 @@ pub(crate) struct Arguments {
     /// Change nothing; list secrets, and exit with status 1 if there are any
     #[arg(long)]
     check: bool,
+    #[command(flatten)]
+    format: FormatArguments,
     #[command(flatten)]
     redaction: Redaction,
 }
@@ -56,7 +60,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     for file in &files {
         match scrub(file, &rules, arguments.check) {
             Ok(found) => {
-                report::out(&found.text(file, arguments.check))?;
+                let text = if arguments.format.is_json() {
+                    found.json(file, arguments.check)
+                } else {
+                    found.text(file, arguments.check)
+                };
+                report::out(&text)?;
                 if arguments.check && found.any() && exit == Exit::Pass {
                     exit = Exit::Fail;
                 }
@@ -90,12 +99,42 @@ fn recordings(named: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// Where in a file a secret is.
+#[derive(Debug)]
+enum Place {
+    /// A line of a tape, from 1 on.
+    Line(u64),
+    /// A JSON pointer into a document.
+    Pointer(String),
+    /// Somewhere in the file.
+    File,
+}
+
+impl Place {
+    /// As it follows the name of the file.
+    fn text(&self) -> String {
+        match self {
+            Self::Line(number) => format!(":{number}"),
+            Self::Pointer(pointer) => format!("#{}", report::safe(pointer)),
+            Self::File => String::new(),
+        }
+    }
+
+    fn json(&self, kind: &str) -> Value {
+        match self {
+            Self::Line(number) => json!({ "line": number, "kind": kind }),
+            Self::Pointer(pointer) => json!({ "pointer": pointer, "kind": kind }),
+            Self::File => json!({ "kind": kind }),
+        }
+    }
+}
+
 /// What was found in one file.
 #[derive(Debug, Default)]
 struct Found {
-    // Where, as it follows the name of the file, and of what kind; kept for a check alone, since
-    // a long recording may have a million of them.
-    places: Vec<(String, String)>,
+    // Where, and of what kind; kept for a check alone, since a long recording may have a million
+    // of them.
+    places: Vec<(Place, String)>,
     any: bool,
     counts: BTreeMap<String, u64>,
 }
@@ -105,8 +144,8 @@ impl Found {
         self.any
     }
 
-    /// Notes a place, which is told where `kept`.
-    fn place(&mut self, kept: bool, place: impl FnOnce() -> (String, String)) {
+    /// Notes a secret; its place only if it is to be `kept`.
+    fn place(&mut self, kept: bool, place: impl FnOnce() -> (Place, String)) {
         self.any = true;
         if kept {
             self.places.push(place());
@@ -116,9 +155,10 @@ impl Found {
     fn text(&self, file: &Path, check: bool) -> String {
         let file = report::safe(&file.display().to_string());
         if check {
-            let lines = self.places.iter().map(|(place, kind)| {
-                format!("{file}{}: {}\n", report::safe(place), report::safe(kind))
-            });
+            let lines = self
+                .places
+                .iter()
+                .map(|(place, kind)| format!("{file}{}: {}\n", place.text(), report::safe(kind)));
             return lines.collect();
         }
         if self.counts.is_empty() && !self.any() {
@@ -132,6 +172,21 @@ impl Found {
             "{file}: replaced {}\n",
             kinds.collect::<Vec<_>>().join(", ")
         )
+    }
+
+    /// One line of JSON, as the schema `scrub` says.
+    fn json(&self, file: &Path, check: bool) -> String {
+        let counts = self.counts.iter();
+        let counts = counts.map(|(kind, count)| (kind.clone(), Value::from(*count)));
+        let mut line = Map::new();
+        line.insert("file".to_owned(), file.display().to_string().into());
+        line.insert("changed".to_owned(), (self.any() && !check).into());
+        line.insert("counts".to_owned(), counts.collect::<Map<_, _>>().into());
+        if check {
+            let secrets = self.places.iter().map(|(place, kind)| place.json(kind));
+            line.insert("secrets".to_owned(), secrets.collect());
+        }
+        format!("{}\n", Value::Object(line))
     }
 }
 
@@ -214,13 +269,13 @@ fn tape(
             let risen = counts
                 .iter()
                 .filter(|(kind, count)| before.get(*kind) != Some(count));
-            let mut told = false;
+            let mut is_known = false;
             for (kind, _) in risen {
-                told = true;
-                found.place(pass.check, || (format!(":{number}"), kind.clone()));
+                is_known = true;
+                found.place(pass.check, || (Place::Line(number), kind.clone()));
             }
-            if !told {
-                found.place(pass.check, || (format!(":{number}"), "secret".to_owned()));
+            if !is_known {
+                found.place(pass.check, || (Place::Line(number), "secret".to_owned()));
             }
         }
     }
@@ -251,4 +306,5 @@ fn rehearse(
 const EXAMPLES: &str = "\
 Examples:
   tapewright scrub fs.json fs.tape.jsonl
-  tapewright scrub --check --redact-env TOKEN cassettes/*.json";
+  tapewright scrub --check --redact-env TOKEN cassettes/*.json
+  tapewright scrub --check --json cassettes/ | jq .secrets";

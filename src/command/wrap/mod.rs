@@ -16,8 +16,9 @@ use tapewright_clients::{
 use tapewright_schemas::near::did_you_mean;
 use tapewright_schemas::order::Order as _;
 
+use super::format::FormatArguments;
 use crate::exit::Exit;
-use crate::report::wrap::{self as words, ServerOutcome};
+use crate::report::wrap::{self as words, ListedFile, ServerOutcome};
 use crate::report::{self, Mistake};
 
 use self::changed::Changed;
@@ -38,6 +39,8 @@ pub(crate) struct Arguments {
     /// List the clients on this machine with their files and servers
     #[arg(long, conflicts_with_all = ["all", "dry_run", "servers"])]
     list: bool,
+    #[command(flatten)]
+    format: FormatArguments,
     /// Write recordings here, like `record -o` [default: the state folder]
     #[arg(short, long, value_name = "FILE|FOLDER/")]
     output: Option<PathBuf>,
@@ -55,6 +58,7 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   tapewright wrap --list
+  tapewright wrap --list --json | jq '.servers[].name'
   tapewright wrap --all --client cursor --dry-run
   tapewright wrap fs --client cursor -o recordings/ -- --check";
 
@@ -163,7 +167,11 @@ impl EntrySelection {
 /// Wraps, or lists.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if arguments.list {
-        return list(arguments.which.client);
+        return list(arguments.which.client, arguments.format.is_json());
+    }
+    if arguments.format.is_json() {
+        let what = "`--json` can only be used with `--list`";
+        return Err(Mistake::new(what, "omit it").into());
     }
     arguments.fit()?;
     let (client, files) = arguments.which.files()?;
@@ -302,7 +310,7 @@ pub(crate) fn absolute(path: &str) -> anyhow::Result<String> {
     Ok(if needs_slash { whole + "/" } else { whole })
 }
 
-fn list(only: Option<ClientId>) -> anyhow::Result<Exit> {
+fn list(only: Option<ClientId>, is_json: bool) -> anyhow::Result<Exit> {
     let mut listed = Vec::new();
     for client in CLIENTS {
         if only.is_some_and(|ClientId(only)| only.id != client.id) {
@@ -314,12 +322,16 @@ fn list(only: Option<ClientId>) -> anyhow::Result<Exit> {
             listed.push(match file.document() {
                 Ok(document) => {
                     let state = |name: &str| kept(name).map(|kept| document.unwrap(kept).is_ok());
-                    words::listed(&file, &document.servers(), state)
+                    ListedFile::new(&file, &document.servers(), state)
                 }
-                Err(error) => words::unreadable(&file, &error),
+                Err(error) => ListedFile::unreadable(&file, &error),
             });
         }
     }
-    report::out(&words::list(&listed))?;
+    report::out(&if is_json {
+        listed.iter().map(ListedFile::json).collect()
+    } else {
+        words::list(&listed)
+    })?;
     Ok(Exit::Pass)
 }

@@ -15,7 +15,7 @@ mod page;
 mod progress;
 mod record;
 mod rows;
-mod scrub;
+pub(crate) mod scrub;
 mod scrub_http;
 mod show;
 mod validate;

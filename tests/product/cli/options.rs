@@ -327,3 +327,55 @@ fn a_capture_is_written_by_one_option_and_read_by_another() {
     assert!(said.contains("deprecated; use `--save-capture`"), "{said}");
     assert!(folder.path().join("c.capture.json").exists());
 }
+
+/// At the same time: before a file is read, and whatever else is wrong.
+#[test]
+fn a_bad_header_gets_one_message_on_every_command_that_takes_headers() {
+    let mut met = 0;
+    for command in commands() {
+        let text = help(&command);
+        if !text.lines().any(|line| is_option(line, "--header")) {
+            continue;
+        }
+        met += 1;
+        for (option, bad, form) in [
+            ("--header", "hunter2", "NAME: VALUE"),
+            ("--header", "X A: hunter2", "NAME: VALUE"),
+            ("--header", "X-A: hunter2\n3", "NAME: VALUE"),
+            ("--header-env", "hunter2", "NAME=VARIABLE"),
+            ("--header-env", "X A=hunter2", "NAME=VARIABLE"),
+        ] {
+            let done = tapewright().args(&command).args([option, bad]).output();
+            let done = done.expect("the binary runs");
+            let said = String::from_utf8_lossy(&done.stderr);
+            let expected = format!("invalid value for '{option}': expected `{form}`");
+            assert_eq!(done.status.code(), Some(2), "{command:?} {said}");
+            assert!(said.contains(&expected), "{command:?} {said}");
+            assert!(!said.contains("hunter2"), "{command:?} {said}");
+        }
+    }
+    assert!(met >= 6, "{met} commands take headers");
+}
+
+/// Only what writes a tape speaks of one.
+#[test]
+fn the_help_of_no_redact_speaks_of_a_tape_where_one_is_written() {
+    for (command, writes) in [
+        ("record", true),
+        ("replay", true),
+        ("compliance run", true),
+        ("compliance doctor", true),
+        ("diff", false),
+        ("verify", false),
+        ("init", false),
+    ] {
+        let text = help(&words(command));
+        let mut lines = text
+            .lines()
+            .skip_while(|line| !is_option(line, "--no-redact"));
+        let option = lines.next().unwrap_or_else(|| panic!("{command}"));
+        let below = lines.next().unwrap_or_default();
+        let shown = format!("{option} {below}");
+        assert_eq!(shown.contains("tape"), writes, "{command}: {shown}");
+    }
+}

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::{Value, json};
+
 use super::golden::{TAPE, folder, golden, run};
 
 const SECRET: &str = "Xq7vB2kPz9sLm4Wd8";
@@ -75,6 +77,63 @@ fn a_check_says_where_and_never_what() {
         run(folder.path(), &clean),
         (0, String::new(), String::new())
     );
+}
+
+/// The lines of a command that prints JSON, each as the schema of this name says.
+pub(crate) fn json_lines(text: &str, schema: &str) -> Vec<Value> {
+    let schema = tapewright_schemas::published::find(schema).unwrap();
+    let schema: Value = serde_json::from_str(schema.text).unwrap();
+    let validator = jsonschema::draft202012::new(&schema).unwrap();
+    let line = |text: &str| {
+        let value: Value = serde_json::from_str(text).unwrap();
+        let wrong: Vec<String> = validator
+            .iter_errors(&value)
+            .map(|error| error.to_string())
+            .collect();
+        assert!(
+            wrong.is_empty(),
+            "not as its schema says: {wrong:?} {value}"
+        );
+        let mut members = value.as_object().unwrap().keys();
+        assert!(members.all(|name| schema["properties"].get(name).is_some()));
+        value
+    };
+    text.lines().map(line).collect()
+}
+
+#[test]
+fn json_has_a_line_for_each_file_with_places_and_never_a_secret() {
+    let folder = files();
+    let words = |rest: &[&'static str]| {
+        let files = ["fs.json", "fs.tape.jsonl", "clean.json"];
+        let scrub = ["scrub", "--redact-env", "CHECK_VALUE", "--json"];
+        [&scrub[..], rest, &files].concat()
+    };
+    let (status, stdout, _) = run(folder.path(), &words(&["--check"]));
+    assert_eq!(status, 1);
+    assert!(!stdout.contains(SECRET), "{stdout}");
+    let lines = json_lines(&stdout, "scrub");
+    let [cassette, tape, clean] = lines.as_slice() else {
+        panic!("three files: {stdout}");
+    };
+    assert_eq!(cassette["file"], "fs.json");
+    assert_eq!(cassette["secrets"][0]["pointer"], "/exchanges/0/request/a");
+    assert!(tape["secrets"][0]["line"].is_u64(), "{tape}");
+    assert_eq!(
+        *clean,
+        json!({"file": "clean.json", "changed": false, "counts": {}, "secrets": []})
+    );
+    let kind = cassette["secrets"][0]["kind"].as_str().unwrap();
+    assert!(cassette["counts"][kind].as_u64() >= Some(1), "{cassette}");
+
+    let (status, stdout, _) = run(folder.path(), &words(&[]));
+    assert_eq!(status, 0);
+    let changed: Vec<Value> = json_lines(&stdout, "scrub")
+        .iter()
+        .map(|line| line["changed"].clone())
+        .collect();
+    assert_eq!(changed, [true, true, false]);
+    assert!(!stdout.contains("secrets"), "{stdout}");
 }
 
 #[test]

@@ -4,6 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
+use serde_json::json;
+
+use crate::cli::scrub::json_lines;
 use crate::support::tapewright;
 
 const SUITE: &str = "# ours\nservers:\n  s: { command: [x] }\ntools:\n  - name: t\n    server: s\n    tool: t\n    expect: [{ target: error.code, matcher: { exact: -32002 } }]\nresources:\n  - name: a # where\n    server: s\n    uri: a://b\n    expect:\n      - target: result.error.code   # its code\n        matcher: { exact: -32002 }\ncompliance:\n  - name: l\n    server: s\n    check: logging/setLevel";
@@ -52,6 +55,35 @@ fn without_write_the_difference_is_shown_and_nothing_changes() {
     );
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.contains("2 codes to change in 2 files"), "{told}");
+}
+
+#[test]
+fn json_has_a_line_for_each_suite_and_cassette() {
+    let folder = folder();
+    let lines = |arguments: &[&str]| {
+        let output = migrate(arguments, folder.path());
+        assert_eq!(output.status.code(), Some(0));
+        json_lines(&String::from_utf8(output.stdout).unwrap(), "migrate")
+    };
+    let all = lines(&[".", "--json"]);
+    let [cassette, suite] = all.as_slice() else {
+        panic!("two files: {all:?}");
+    };
+    assert_eq!(cassette["file"], "./sub/c.json");
+    assert_eq!(suite["file"], "./suite.yaml");
+    assert_eq!(
+        suite["edits"],
+        json!([{"line": 15, "from": "-32002", "to": "-32602"}])
+    );
+    assert_eq!(suite["notes"][0]["line"], 19);
+    assert_eq!(suite["changed"], false);
+    let written = lines(&["--write", "--format", "json", "suite.yaml"]);
+    assert_eq!(written[0]["changed"], true);
+    let again = lines(&["--write", "--json", "suite.yaml"]);
+    assert_eq!(
+        (&again[0]["changed"], &again[0]["edits"]),
+        (&json!(false), &json!([]))
+    );
 }
 
 #[test]

@@ -250,3 +250,44 @@ fn what_is_not_there_is_said() {
     assert_eq!(output.status.code(), Some(2));
     assert!(said.contains("line 1"), "{said}");
 }
+
+#[test]
+fn a_list_as_json_has_servers_and_their_states_and_no_secrets() {
+    let home = Home::new();
+    home.write(
+        ".cursor/mcp.json",
+        r#"{"mcpServers":{"fs":{"command":"fs-server","args":["--key","hunter2-and-more"]},"api":{"url":"https://example.com/mcp?key=hunter2-and-more"}}}"#,
+    );
+    home.write("project/.cursor/mcp.json", "{");
+    let list = || {
+        let text = home.ok(&["wrap", "--list", "--json", "--client", "cursor"]);
+        assert!(!text.contains("hunter2"), "{text}");
+        crate::cli::scrub::json_lines(&text, "clients")
+    };
+    let states = |lines: &[Value]| -> Vec<(String, String)> {
+        let user = lines.iter().find(|line| line["scope"] == "user").unwrap();
+        let servers = user["servers"].as_array().unwrap().iter();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let pair = |server: &Value| (text(&server["name"]), text(&server["state"]));
+        servers.map(pair).collect()
+    };
+    let pair = |name: &str, state: &str| (name.to_owned(), state.to_owned());
+    let lines = list();
+    assert_eq!(
+        states(&lines),
+        [pair("fs", "process"), pair("api", "remote")]
+    );
+    let project = lines
+        .iter()
+        .find(|line| line["scope"] == "project")
+        .unwrap();
+    assert!(project["error"].is_string(), "{project}");
+    home.ok(&["wrap", "fs", "--client", "cursor", "--scope", "user"]);
+    assert_eq!(
+        states(&list()),
+        [pair("fs", "wrapped"), pair("api", "remote")]
+    );
+    let (output, text) = home.run(&["wrap", "fs", "--client", "cursor", "--json"]);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("--list"), "{text}");
+}

@@ -14,7 +14,7 @@ use tapewright_corpus::official::OurRule;
 use super::official::{Official, OfficialArguments};
 use crate::command::duration;
 use crate::command::migrate::target;
-use crate::command::redaction::Redaction;
+use crate::command::redaction::{Redaction, TAPE_NOT_REDACTED};
 use crate::command::upstream::UpstreamArguments;
 use crate::exit::Exit;
 use crate::files::{Recording, folder};
@@ -29,7 +29,7 @@ use crate::report::formats::{Reportable as _, github, junit, markdown};
 /// on. For a recording nothing is sent, and the client is checked as well. Each of
 /// the thirteen cases passes, fails with evidence, or is skipped with a reason.
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
+#[command(verbatim_doc_comment, after_long_help = EXAMPLES, mut_arg("no_redact", |option| option.help(TAPE_NOT_REDACTED)))]
 pub(crate) struct Arguments {
     /// Check this recording, or folder of recordings, instead of a server
     #[arg(long, value_name = "RECORDING", conflicts_with_all = ["upstream", "command"])]

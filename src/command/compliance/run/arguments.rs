@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 
 use crate::command::compliance::official::OfficialArguments;
 use crate::command::duration;
-use crate::command::redaction::Redaction;
+use crate::command::redaction::{Redaction, TAPE_NOT_REDACTED};
 use crate::command::upstream::UpstreamArguments;
 use crate::command::variables::Variables;
 use crate::log::LogArguments;
@@ -22,7 +22,7 @@ use crate::log::LogArguments;
 ///
 /// Tools are called: those with `readOnlyHint` first, those with `destructiveHint` never.
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES, override_usage = USAGE)]
+#[command(after_long_help = EXAMPLES, override_usage = USAGE, mut_arg("no_redact", |option| option.help(TAPE_NOT_REDACTED)))]
 #[command(group(ArgGroup::new("evidence").required(true)
     .args(["from_suite", "upstream", "command", "capture", "results_from"])))]
 pub(crate) struct Arguments {

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
 
-use super::super::stage::{Stage, said};
+use super::super::stage::{Stage, said, with_peer};
 use super::{KEY, adds, captured, command, compared, found, run, suite, well};
 use crate::support::provider::Provider;
 
@@ -84,6 +84,81 @@ fn the_same_cassettes_make_the_same_bytes() {
         (status, found(&report)),
         (0, Vec::<String>::new()),
         "{report:#}"
+    );
+}
+
+#[test]
+fn a_folder_of_suites_is_captured_as_one_baseline() {
+    let stage = Stage::new();
+    let rest = "agents:\n  - name: more\n    model: claude-sonnet-4-5\n    servers: [peer]\n    prompt: What is 2 + 3?\n";
+    stage.write("all/a.yaml", &suite(""));
+    stage.write("all/b.yaml", &with_peer(rest));
+    stage.write(
+        "all/c.yaml",
+        &with_peer("tools:\n  - { name: a, server: peer, tool: echo }\n"),
+    );
+    let provider = Provider::start(&adds(2, 3, "It is 5."));
+    for (source, file) in [
+        ("all", "all.json"),
+        ("all/a.yaml", "a.json"),
+        ("all/b.yaml", "b.json"),
+    ] {
+        let words = ["capture", source, "--live", "-o", file];
+        well(&stage, Some(&provider), &words);
+    }
+    let read = |file: &str| -> Value { serde_json::from_str(&stage.read(file)).expect("JSON") };
+    let (all, a, b) = (read("all.json"), read("a.json"), read("b.json"));
+    let errors = super::misfits(&all);
+    assert!(errors.is_empty(), "{errors:#?}");
+    let ids = |file: &Value| -> Vec<String> {
+        let entries = file["assertions"].as_array().expect("exchanges").iter();
+        entries.map(|one| one["id"].to_string()).collect()
+    };
+    assert_eq!(ids(&all), [ids(&a), ids(&b)].concat());
+    assert_eq!((ids(&a).len(), ids(&b).len()), (2, 2));
+    assert_eq!(all["model_id"], a["model_id"]);
+    assert_eq!(all["server_version"], a["server_version"]);
+    assert_ne!(all["server_config_hash"], a["server_config_hash"]);
+
+    // The same folder is compared with it, and a folder with another model is not.
+    let words = ["run", "all", "--live", "--baseline", "all.json", "--json"];
+    let said = run(&stage, Some(&provider), &words);
+    assert_eq!(said.status, 0, "{}{}", said.out, said.err);
+    stage.write(
+        "all/b.yaml",
+        &with_peer(&rest.replace("claude-sonnet-4-5", "claude-opus-4-5")),
+    );
+    let said = run(&stage, Some(&provider), &["capture", "all", "--live"]);
+    assert_eq!(said.status, 2);
+    assert!(
+        said.err.contains("the suites use several models"),
+        "{}",
+        said.err
+    );
+    let said = run(&stage, Some(&provider), &words);
+    assert!(
+        said.out.contains("all/b.yaml: its tests do not use"),
+        "{}{}",
+        said.out,
+        said.err
+    );
+}
+
+#[test]
+fn a_folder_without_agent_tests_is_refused() {
+    let stage = Stage::new();
+    for name in ["none/a.yaml", "none/b.yaml"] {
+        stage.write(
+            name,
+            &with_peer("tools:\n  - { name: a, server: peer, tool: echo }\n"),
+        );
+    }
+    let said = run(&stage, None, &["capture", "none"]);
+    assert_eq!(said.status, 2);
+    assert!(
+        said.err.contains("no suite in the folder has agent tests"),
+        "{}",
+        said.err
     );
 }
 
