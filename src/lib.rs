@@ -21,7 +21,7 @@ use crate::exit::Exit;
 #[must_use]
 pub fn main() -> ExitCode {
     // Before anything else: the guard has one duty and starts beside every recording.
-    if let Some(exit) = tapewright_proxy::guard::run_if_asked() {
+    if let Some(exit) = tapewright_proxy::system::guard::run_if_asked() {
         return exit;
     }
     let arguments = match cli::parse(std::env::args_os()) {

@@ -6,17 +6,14 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Child, Command};
+use std::process::Command;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use tapewright_schemas::event::Exit;
 
-use crate::stdio::signals;
+use crate::system::process::LiveChild;
+use crate::system::{Signal, signals};
 
 /// A program and what it is started with.
 pub struct Agent {
@@ -38,10 +35,6 @@ impl std::fmt::Debug for Agent {
             .finish_non_exhaustive()
     }
 }
-
-/// The number of an agent for as long as it can be signalled: a number that was given back
-/// may be that of another process.
-type LivePid = Arc<Mutex<Option<Pid>>>;
 
 /// Signals that came for the agent, caught from before it is started.
 pub(crate) struct Signals(Receiver<i32>);
@@ -66,9 +59,8 @@ impl Agent {
             .args(&self.arguments)
             .envs(self.variables)
             .spawn()?;
-        let number = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        let alive: LivePid = Arc::new(Mutex::new(number));
-        let for_signals = Arc::clone(&alive);
+        let alive = LiveChild::of(&child);
+        let for_signals = alive.clone();
         let shares_terminal = self.shares_terminal;
         thread::Builder::new()
             .name("agent-signals".to_owned())
@@ -79,39 +71,16 @@ impl Agent {
             })?;
         thread::Builder::new()
             .name("agent".to_owned())
-            .spawn(move || ended(wait(child, &alive)))?;
+            .spawn(move || ended(alive.wait(child).ok()))?;
         Ok(())
     }
 }
 
-fn pass_on(signal: i32, alive: &LivePid, shares_terminal: bool) {
+fn pass_on(signal: i32, alive: &LiveChild, shares_terminal: bool) {
     let signal = Signal::from_named_raw(signal);
     // Ctrl-C is meant for the agent, once.
     let has_it = shares_terminal && matches!(signal, Some(Signal::INT | Signal::QUIT));
-    let Some(signal) = signal.filter(|_| !has_it) else {
-        return;
-    };
-    if let Some(number) = *lock(alive) {
-        // It may have ended a moment ago.
-        kill_process(number, signal).ok();
+    if let Some(signal) = signal.filter(|_| !has_it) {
+        alive.signal(signal);
     }
-}
-
-/// Waits for the end; the number is given back only once no thread can signal it any more.
-fn wait(mut child: Child, alive: &LivePid) -> Option<Exit> {
-    let number = *lock(alive);
-    if let Some(number) = number {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        while matches!(waitid(WaitId::Pid(number), options), Err(Errno::INTR)) {}
-    }
-    *lock(alive) = None;
-    let status = child.wait().ok()?;
-    Some(match (status.code(), status.signal()) {
-        (Some(code), _) => Exit::Code(code),
-        (None, signal) => Exit::Signal(signal.unwrap_or_default()),
-    })
-}
-
-fn lock(alive: &LivePid) -> MutexGuard<'_, Option<Pid>> {
-    alive.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -26,9 +26,7 @@ pub fn wall() -> SystemTime {
 
 /// How much of a processor the calling thread has taken so far.
 pub(crate) fn processor_time() -> Duration {
-    let told = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    // It is never negative.
-    Duration::try_from(told).unwrap_or_default()
+    crate::system::process::processor_time()
 }
 
 /// The clock of one recording: offsets since it began.

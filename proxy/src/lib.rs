@@ -18,13 +18,13 @@ pub mod clock;
 pub mod control;
 pub mod front;
 pub mod growth;
-pub mod guard;
 pub mod http;
 pub mod operations;
 pub mod page;
 pub mod provider;
 pub mod record;
 pub mod stdio;
+pub mod system;
 #[cfg(test)]
 mod told;
 pub mod traces;

@@ -7,8 +7,9 @@
 use std::io;
 use std::time::Duration;
 
-use rustix::process::Signal;
 use tapewright_schemas::event::{Exit, Maker, Peer};
+
+use crate::system::Signal;
 
 /// Something that answers: opens one duplex link per conversation.
 ///

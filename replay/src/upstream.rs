@@ -6,8 +6,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::{Buf as _, Bytes, BytesMut};
-use rustix::process::Signal;
 use tapewright_proxy::clock::Clock;
+use tapewright_proxy::system::Signal;
 use tapewright_proxy::upstream::{
     ChunkSink, ChunkSource, Life, Link, OpenError, ReadResult, Upstream,
 };

@@ -26,7 +26,7 @@ use clap::Args;
 use tapewright_engine::fault::FaultSet;
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::record::{Finished, Recorder, Settings, Target};
-use tapewright_proxy::stdio;
+use tapewright_proxy::system::signals;
 use tapewright_schemas::event;
 
 use crate::command::behind::Behind;
@@ -309,7 +309,7 @@ fn exit_of(exit: Option<event::Exit>) -> Exit {
         Some(event::Exit::Code(code)) => code,
         Some(event::Exit::Signal(signal)) => {
             log::end_by(signal);
-            stdio::die_by(signal);
+            signals::die_by(signal);
             128 + signal
         }
         None => 128 + 9,

@@ -10,9 +10,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::stdio::ChildProcess;
+use tapewright_proxy::system::{Signal, process};
 use tapewright_proxy::upstream::{ChunkSource, Link, OpenError, ReadResult, Upstream as _};
 use tapewright_schemas::event::{Exit, Peer};
 
@@ -147,10 +147,8 @@ impl Program<'_> {
 }
 
 fn kill(peer: &Peer) {
-    if let Peer::Process { pid } = peer
-        && let Some(pid) = i32::try_from(*pid).ok().and_then(Pid::from_raw)
-    {
-        kill_process(pid, Signal::KILL).ok();
+    if let Peer::Process { pid } = peer {
+        process::kill(*pid);
     }
 }
 

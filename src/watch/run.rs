@@ -15,7 +15,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use tapewright_proxy::clock::{self, Clock};
-use tapewright_proxy::stdio;
+use tapewright_proxy::system::signals;
 use tapewright_schemas::event::Offset;
 
 use super::keys::Key;
@@ -84,7 +84,7 @@ pub(crate) fn run(watching: Watching) -> anyhow::Result<Exit> {
     .run(&mut terminal)?;
     drop(terminal);
     if let Some(signal) = ended {
-        stdio::die_by(signal);
+        signals::die_by(signal);
         return Ok(Exit::External(
             u8::try_from(128 + signal).unwrap_or(u8::MAX),
         ));

@@ -20,6 +20,7 @@ use self::follow::Follower;
 use crate::clock::Clock;
 use crate::growth::Wakeup;
 use crate::page::Search;
+use crate::system::process::{Rank, step_back};
 
 /// Observes what is on one tape.
 pub trait Observer: Send {
@@ -123,9 +124,7 @@ impl Drop for Behind {
     }
 }
 
-/// Behind everybody else where processors are scarce. Of this thread alone; where it may not be done, it runs as the others do.
+/// Behind everybody else where processors are scarce.
 pub(crate) fn aside() {
-    let _as_the_others = rustix::process::setpriority_process(None, NICE);
+    step_back(Rank::Last);
 }
-
-const NICE: i32 = 19;

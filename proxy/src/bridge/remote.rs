@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::thread;
 
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use rustix::process::Signal;
 use tapewright_schemas::event::{Exit, Peer};
 use tokio::sync::watch;
 
@@ -18,6 +17,7 @@ use super::shared::Shared;
 use crate::clock::Clock;
 use crate::http::origin::Origin;
 use crate::record::Recorder;
+use crate::system::Signal;
 use crate::upstream::{Life, Link, OpenError, Upstream};
 
 /// How a server on HTTP is spoken to.

@@ -6,12 +6,12 @@ use std::thread;
 use std::time::Duration;
 
 use bytes::Bytes;
-use rustix::process::Signal;
 use tapewright_schemas::event::{Direction, Exit};
 
 use super::inbox::{Inbox, OutputEnd};
 use super::reply::Passed;
 use crate::clock::Clock;
+use crate::system::Signal;
 use crate::upstream::{ChunkSink, ChunkSource, Life, Link, ReadResult};
 
 /// A link at work.

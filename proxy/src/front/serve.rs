@@ -15,10 +15,9 @@ use super::settings::FrontSettings;
 use super::shared::{Behind, Front};
 use crate::agent::Agent;
 use crate::http::body::Outbound;
-use crate::http::gateway::{
-    Outcome, ServeError, bind, ending_signals, prepare_agent, raise_file_limit, tick,
-};
+use crate::http::gateway::{Outcome, ServeError, bind, ending_signals, prepare_agent, tick};
 use crate::http::listen::{Client, Handler, Limits, ListenAddress, Listener, Phase, ReachableAt};
+use crate::system::process::raise_file_limit;
 
 /// Serves what is `behind` at `place` until a signal ends it. `listening` is told how
 /// once clients can connect.
@@ -107,7 +106,7 @@ fn serve_until<P: Policy + Clone + Sync + 'static>(
         }
         let signal = ended_by.get().copied();
         Ok(Outcome {
-            signal: signal.unwrap_or(rustix::process::Signal::TERM.as_raw()),
+            signal: signal.unwrap_or(crate::system::Signal::TERM.as_raw()),
         })
     });
     runtime.shutdown_timeout(Duration::from_millis(100));

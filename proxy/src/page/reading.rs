@@ -20,6 +20,7 @@ use super::pace::{LOOK, Pace};
 use super::tape::Tape;
 use crate::clock::processor_time;
 use crate::growth::{Growth, WaitEnd};
+use crate::system::process::{Rank, step_back};
 
 /// How many events of a tape are read before it is another one's turn, and beside a busy
 /// recorder.
@@ -27,8 +28,6 @@ const TURN: usize = 512;
 const SMALL_TURN: usize = 64;
 /// After what time it is looked once more whether a writer that has gone has let its tape go.
 const SETTLED: Duration = Duration::from_millis(500);
-/// How far behind everybody else the thread stands beside a recorder, where processors are scarce.
-const NICE: i32 = 19;
 /// How many tapes are shown.
 const TAPES: usize = 1_024;
 
@@ -228,8 +227,8 @@ impl PageContent {
         if pace.is_due(now) {
             pace.grown(now, self.written_bytes());
             if pace.steps_back() {
-                // Of this thread alone. Where it may not be done, it runs as the others do.
-                let _as_the_others = rustix::process::setpriority_process(None, NICE);
+                // Beside a recorder.
+                step_back(Rank::Last);
             }
         }
         let reads_all = self.lock().reads_all;

@@ -15,7 +15,7 @@ use tapewright_schemas::tape::Header;
 use super::Durability;
 use super::judge_thread::JudgeThread;
 use super::listener::Feed;
-use super::processes;
+use crate::system::processes;
 
 /// Makes the judge of a tape with this header.
 pub type MakeJudge = dyn Fn(&Header) -> Box<dyn Judge> + Send + Sync;

@@ -21,7 +21,6 @@ mod names;
 mod order;
 mod preview;
 mod probe;
-mod processes;
 mod projecting;
 mod queue;
 mod stats;

@@ -2,16 +2,15 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::process::Signal;
-use tapewright_schemas::event::{Exit, Peer};
+use tapewright_schemas::event::Peer;
 
-use super::pipe::Pipe;
-use crate::guard::Group;
+use crate::system::guard::Group;
+use crate::system::pipe::Pipe;
+use crate::system::{Signal, process};
 use crate::upstream::{ChunkSource, Life, Link, OpenError, Upstream};
 
 /// A command that is started for each conversation, exactly as it would be started
@@ -110,37 +109,26 @@ impl Upstream for ChildProcess {
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }
-        let mut child = command
+        command
             .args(&self.arguments)
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(group.as_ref().map_or(0, Group::number))
-            .spawn()
-            .map_err(|source| self.error(source))?;
+            .stderr(Stdio::piped());
+        let (mut child, group) =
+            Group::spawn(group, &mut command).map_err(|source| self.error(source))?;
         let (Some(stdin), Some(stdout), Some(stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err(self.error(io::ErrorKind::BrokenPipe.into()));
         };
-        let log: Box<dyn ChunkSource> = Box::new(Pipe::to_child(stderr.into()));
-        let group = match group {
-            Some(group) => group,
-            None => Group::led_by(&child),
-        };
+        let log: Box<dyn ChunkSource> = Box::new(Pipe::to_child(stderr));
         Ok(Link {
             peer: Peer::Process { pid: child.id() },
-            to_server: Box::new(Pipe::to_child(stdin.into())),
-            to_client: Box::new(Pipe::to_child(stdout.into())),
+            to_server: Box::new(Pipe::to_child(stdin)),
+            to_client: Box::new(Pipe::to_child(stdout)),
             log: Some(log),
-            ended: Box::new(move || {
-                let status = child.wait()?;
-                Ok(match (status.code(), status.signal()) {
-                    (Some(code), _) => Exit::Code(code),
-                    (None, signal) => Exit::Signal(signal.unwrap_or_default()),
-                })
-            }),
+            ended: Box::new(move || Ok(process::exit_of(child.wait()?))),
             life: Box::new(group),
         })
     }

@@ -7,18 +7,15 @@
 mod child;
 pub(crate) mod ending;
 pub(crate) mod notes;
-mod pipe;
 mod pump;
 pub(crate) mod session;
 mod shared_sink;
-pub(crate) mod signals;
 mod stderr;
 
 pub use child::ChildProcess;
 pub use session::{Outcome, SessionError, run};
-pub use signals::{die_by, interruption};
 
 /// Our standard error, for what a server says beside the protocol.
 pub(crate) fn standard_error() -> std::io::Result<Box<dyn crate::upstream::ChunkSink>> {
-    Ok(Box::new(pipe::Pipe::standard_error()?))
+    Ok(Box::new(crate::system::pipe::Pipe::standard_error()?))
 }

@@ -8,19 +8,19 @@ use std::thread;
 use std::time::Duration;
 
 use bytes::Bytes;
-use rustix::process::Signal;
 use tapewright_engine::policy::{Delivery, Policy, SideAction};
 use tapewright_engine::{Conduit, Lane, Settings};
 use tapewright_schemas::event::{CloseReason, Direction, EventBody, Exit, Exited, Offset};
 
 use super::ending::{Action, Ending, Happening, Situation};
 use super::notes::{Keys, Notes};
-use super::pipe::Pipe;
 use super::pump::{Gauge, Pump};
 use super::shared_sink::SharedSink;
-use super::{signals, stderr};
+use super::stderr;
 use crate::clock::Clock;
 use crate::record::{Recorder, Ticks};
+use crate::system::pipe::Pipe;
+use crate::system::{Signal, signals};
 use crate::upstream::{ChunkSink, ChunkSource, Life, Link, OpenError, Upstream};
 
 /// How a session went.

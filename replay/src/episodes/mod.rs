@@ -18,9 +18,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use rustix::process::Signal;
 use tapewright_proxy::bridge::line_queue::LineQueue;
 use tapewright_proxy::bridge::lines::{LineSink, LineSource};
+use tapewright_proxy::system::Signal;
 use tapewright_proxy::upstream::{Life, Link, OpenError, Upstream};
 use tapewright_schemas::event::Peer;
 

@@ -124,7 +124,7 @@ fn run(process: &ChildProcess) -> anyhow::Result<String> {
         let log = log.map(|log| scope.spawn(move || last_words(log)));
         let in_time = drain(output.as_mut(), clock);
         if !in_time {
-            life.signal(rustix::process::Signal::KILL);
+            life.signal(tapewright_proxy::system::Signal::KILL);
         }
         // Its status says no more than its checks.
         drop(ended());

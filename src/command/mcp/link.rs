@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::ServiceExt as _;
-use rustix::process::Signal;
+use tapewright_proxy::system::Signal;
 use tapewright_proxy::upstream::{
     ChunkSink, ChunkSource, Life, Link, OpenError, ReadResult, Upstream,
 };

@@ -40,7 +40,7 @@ impl Arguments {
         // Refused before a model is asked.
         let before = self.output.as_deref().map(file::replaced).transpose()?;
         let declared = self.declared()?;
-        let interrupted = tapewright_proxy::stdio::interruption()?;
+        let interrupted = tapewright_proxy::system::signals::interruption()?;
         let captured = match source {
             Source::Suites(paths) => {
                 let filter = self.filter.as_ref();

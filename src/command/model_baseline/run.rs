@@ -40,7 +40,7 @@ impl Arguments {
     pub(super) fn run(&self) -> anyhow::Result<Exit> {
         let baseline = file::read(&self.baseline)?;
         let source = self.source.source()?;
-        let interrupted = tapewright_proxy::stdio::interruption()?;
+        let interrupted = tapewright_proxy::system::signals::interruption()?;
         let candidates = match source {
             Source::Suites(paths) => {
                 let filter = self.how.filter.as_ref();

@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &Arguments, before: &ServerArguments) -> anyhow::Re
         interrupted: if arguments.run.watch {
             Arc::default()
         } else {
-            tapewright_proxy::stdio::interruption()?
+            tapewright_proxy::system::signals::interruption()?
         },
         spent: Arc::default(),
     };

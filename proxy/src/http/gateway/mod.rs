@@ -51,7 +51,7 @@ pub(crate) use self::ours::{Ours, head_of};
 pub(crate) use self::peer::peer;
 pub(crate) use self::pending_agent::prepare_agent;
 pub use self::run::{Outcome, ServeError, run, run_beside};
-pub(crate) use self::run::{bind, ending_signals, raise_file_limit, tick};
+pub(crate) use self::run::{bind, ending_signals, tick};
 
 /// Where requests go.
 pub enum Route {

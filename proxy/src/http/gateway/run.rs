@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustls::ServerConfig;
 use tapewright_schemas::event::{Exit, InPlace, InPlaceCause};
 use tokio::runtime::Builder;
@@ -28,7 +27,8 @@ use crate::http::listen::{
 };
 use crate::http::metrics::Reading;
 use crate::record::{Durability, Recorder};
-use crate::stdio::signals;
+use crate::system::process::raise_file_limit;
+use crate::system::{Signal, signals};
 
 /// How a gateway came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,17 +137,6 @@ pub(crate) fn ending_signals() -> io::Result<mpsc::Receiver<i32>> {
     Ok(signals)
 }
 
-/// As many connections as the system allows us.
-pub(crate) fn raise_file_limit() {
-    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    let limit = Rlimit {
-        current: maximum,
-        maximum,
-    };
-    // Where it cannot be raised, fewer clients are served at once.
-    setrlimit(Resource::Nofile, limit).ok();
-}
-
 /// Listens at a place.
 pub(crate) async fn bind(
     place: ListenAddress,
@@ -200,7 +189,7 @@ async fn serve(
     });
     let signal = until_ended(served, &mut signals, &phase, drain).await;
     Ok(Outcome {
-        signal: signal.unwrap_or(rustix::process::Signal::TERM.as_raw()),
+        signal: signal.unwrap_or(Signal::TERM.as_raw()),
     })
 }
 

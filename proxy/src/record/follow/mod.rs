@@ -26,6 +26,7 @@ use tapewright_schemas::{capture, cassette};
 use self::progress::Behind;
 use super::finish::{Content, folder_of, spool};
 use super::names::Target;
+use crate::system::process::{Rank, step_back};
 
 pub(crate) use self::progress::Progress;
 
@@ -134,13 +135,10 @@ struct Following {
 const ROOM: u64 = 64 << 20;
 /// Number of events between two checks of it.
 const LOOK: u32 = 4_096;
-/// How far behind everybody else the thread stands where processors are scarce.
-const NICE: i32 = 10;
 
 /// Follows the tape until it ends, or the follower is dropped.
 fn follow(shared: &Shared, progress: &Progress) {
-    // Of this thread alone. Where it may not be done, it runs as the others do.
-    let _as_the_others = rustix::process::setpriority_process(None, NICE);
+    step_back(Rank::Behind);
     while !progress.is_closed() {
         if !progress.is_ahead() {
             progress.wait();

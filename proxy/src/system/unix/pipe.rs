@@ -49,7 +49,8 @@ impl Watch {
 
 impl Pipe {
     /// The end of a pipe that leads to a child, enlarged.
-    pub(crate) fn to_child(fd: OwnedFd) -> Self {
+    pub(crate) fn to_child(fd: impl Into<OwnedFd>) -> Self {
+        let fd = fd.into();
         #[cfg(target_os = "linux")]
         // The limit of the user may be reached; a small pipe works as well.
         rustix::pipe::fcntl_setpipe_size(&fd, PIPE_SIZE).ok();
@@ -78,7 +79,7 @@ impl Pipe {
     }
 
     /// Waits until the descriptor is ready; false when `timeout` passes first.
-    pub(crate) fn wait(&self, flags: PollFlags, timeout: Duration) -> io::Result<bool> {
+    fn wait(&self, flags: PollFlags, timeout: Duration) -> io::Result<bool> {
         let timeout = Timespec::try_from(timeout).map_err(|_| Errno::INVAL)?;
         let mut fds = [PollFd::new(&*self.0, flags)];
         loop {

@@ -87,19 +87,21 @@ impl Group {
         })
     }
 
-    /// The group that a child leads which was started without a guard.
-    #[must_use]
-    pub fn led_by(child: &Child) -> Self {
-        Self {
-            id: Pid::from_child(child),
+    /// Starts a child in a group; where there is none, in one that the child leads, without a guard.
+    ///
+    /// # Errors
+    ///
+    /// The program cannot be started. The group is gone then.
+    pub fn spawn(group: Option<Self>, command: &mut Command) -> io::Result<(Child, Self)> {
+        let number = group
+            .as_ref()
+            .map_or(0, |group| group.id.as_raw_nonzero().get());
+        let child = command.process_group(number).spawn()?;
+        let group = group.unwrap_or_else(|| Self {
+            id: Pid::from_child(&child),
             guard: None,
-        }
-    }
-
-    /// The number to start processes of the group with.
-    #[must_use]
-    pub fn number(&self) -> i32 {
-        self.id.as_raw_nonzero().get()
+        });
+        Ok((child, group))
     }
 
     /// Sends a signal to every process of the group; the guard itself takes no notice of

@@ -1,0 +1,103 @@
+//! Processes and threads.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, ExitStatus};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Resource, Rlimit, WaitId, WaitIdOptions, getrlimit, kill_process, setrlimit, waitid,
+};
+use tapewright_schemas::event::Exit;
+
+pub use rustix::process::Signal;
+
+/// How a process ended.
+#[must_use]
+pub fn exit_of(status: ExitStatus) -> Exit {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Exit::Code(code),
+        (None, signal) => Exit::Signal(signal.unwrap_or_default()),
+    }
+}
+
+/// Ends a process that was not waited for yet, so that its number is still its own.
+pub fn kill(pid: u32) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        // It may have ended a moment ago.
+        kill_process(pid, Signal::KILL).ok();
+    }
+}
+
+/// The number of a child for as long as it can be signalled: a number that was given back may be
+/// that of another process.
+#[derive(Clone, Debug)]
+pub(crate) struct LiveChild(Arc<Mutex<Option<Pid>>>);
+
+impl LiveChild {
+    pub(crate) fn of(child: &Child) -> Self {
+        let number = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        Self(Arc::new(Mutex::new(number)))
+    }
+
+    /// Signals it, unless it has ended.
+    pub(crate) fn signal(&self, signal: Signal) {
+        if let Some(number) = *self.lock() {
+            // It may have ended a moment ago.
+            kill_process(number, signal).ok();
+        }
+    }
+
+    /// Waits for the end; the number is given back only once no thread can signal it any more.
+    pub(crate) fn wait(&self, mut child: Child) -> io::Result<Exit> {
+        let number = *self.lock();
+        if let Some(number) = number {
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            while matches!(waitid(WaitId::Pid(number), options), Err(Errno::INTR)) {}
+        }
+        *self.lock() = None;
+        Ok(exit_of(child.wait()?))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Pid>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How far this thread stands behind others where processors are scarce.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Rank {
+    /// Behind those that are waited for.
+    Behind,
+    /// Behind everybody else.
+    Last,
+}
+
+/// Lets others go first. Of this thread alone; where it may not be done, it runs as the others do.
+pub(crate) fn step_back(rank: Rank) {
+    let nice = match rank {
+        Rank::Behind => 10,
+        Rank::Last => 19,
+    };
+    let _as_the_others = rustix::process::setpriority_process(None, nice);
+}
+
+/// How much of a processor the calling thread has taken so far.
+pub(crate) fn processor_time() -> Duration {
+    let told = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    // It is never negative.
+    Duration::try_from(told).unwrap_or_default()
+}
+
+/// As many connections as the system allows us.
+pub(crate) fn raise_file_limit() {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    let limit = Rlimit {
+        current: maximum,
+        maximum,
+    };
+    // Where it cannot be raised, fewer clients are served at once.
+    setrlimit(Resource::Nofile, limit).ok();
+}
