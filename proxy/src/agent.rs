@@ -6,13 +6,12 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::process::Command;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use tapewright_schemas::event::Exit;
 
-use crate::system::process::LiveChild;
+use crate::system::process::{self, LiveChild};
 use crate::system::{Signal, signals};
 
 /// A program and what it is started with.
@@ -55,7 +54,7 @@ impl Agent {
         signals: Signals,
         ended: impl FnOnce(Option<Exit>) + Send + 'static,
     ) -> io::Result<()> {
-        let child = Command::new(&self.program)
+        let child = process::command(&self.program, None)?
             .args(&self.arguments)
             .envs(self.variables)
             .spawn()?;

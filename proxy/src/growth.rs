@@ -1,11 +1,10 @@
 //! Waiting until files grow: the system tells, so that waiting costs nothing.
 
-use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
-use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::Path;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+pub use crate::system::growth::Wakeup;
+use crate::system::growth::{FileWatcher, Readiness, wait};
 
 /// How long is waited at least between two looks, so that a busy recorder is looked at some
 /// twenty times a second and not for every message.
@@ -27,129 +26,16 @@ pub enum WaitEnd {
     Time,
 }
 
-/// Ends the waiting of another thread.
-#[derive(Debug)]
-pub struct Wakeup {
-    writer: PipeWriter,
-    reader: PipeReader,
-}
-
-impl Wakeup {
-    /// Takes two descriptors.
-    pub fn new() -> io::Result<Self> {
-        let (reader, writer) = io::pipe()?;
-        // Neither end blocks the other.
-        rustix::io::ioctl_fionbio(&reader, true)?;
-        rustix::io::ioctl_fionbio(&writer, true)?;
-        Ok(Self { writer, reader })
-    }
-
-    /// Ends the waiting that is under way, or the next one.
-    pub fn wake(&self) {
-        // A full pipe has woken it already.
-        drop((&self.writer).write(&[0]));
-    }
-
-    fn clear(&self) {
-        let mut bytes = [0; 64];
-        while matches!((&self.reader).read(&mut bytes), Ok(read) if read > 0) {}
-    }
-}
-
-#[cfg(target_os = "linux")]
-mod system {
-    use std::mem::MaybeUninit;
-    use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-    use std::path::Path;
-
-    use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init};
-
-    /// Files that the system watches for us.
-    #[derive(Debug)]
-    pub(super) struct FileWatcher {
-        // None where the system has no more room for watchers.
-        watch: Option<OwnedFd>,
-    }
-
-    impl FileWatcher {
-        pub(super) fn new() -> Self {
-            let watch = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok();
-            Self { watch }
-        }
-
-        pub(super) fn add(&mut self, path: &Path) {
-            let flags = WatchFlags::MODIFY
-                | WatchFlags::CLOSE_WRITE
-                | WatchFlags::CREATE
-                | WatchFlags::MOVED_TO;
-            let added = self
-                .watch
-                .as_ref()
-                .map(|watch| add_watch(watch, path, flags));
-            if !matches!(added, Some(Ok(_))) {
-                self.watch = None;
-            }
-        }
-
-        /// What can be read once something has happened, where the system tells.
-        pub(super) fn watch(&self) -> Option<BorrowedFd<'_>> {
-            self.watch.as_ref().map(|watch| watch.as_fd())
-        }
-
-        /// Takes what has happened; whether a file may have come.
-        pub(super) fn came(&self) -> bool {
-            let Some(watch) = &self.watch else {
-                return true;
-            };
-            let mut room = [MaybeUninit::uninit(); 4_096];
-            let mut told = Reader::new(watch, &mut room);
-            // Too much to be told may have been anything.
-            let files = ReadFlags::CREATE | ReadFlags::MOVED_TO | ReadFlags::QUEUE_OVERFLOW;
-            let mut came = false;
-            while let Ok(event) = told.next() {
-                came |= event.events().intersects(files);
-            }
-            came
-        }
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-mod system {
-    use std::os::fd::BorrowedFd;
-    use std::path::Path;
-
-    /// The system does not report changes here.
-    #[derive(Debug)]
-    pub(super) struct FileWatcher;
-
-    impl FileWatcher {
-        pub(super) fn new() -> Self {
-            Self
-        }
-
-        pub(super) fn add(&mut self, _path: &Path) {}
-
-        pub(super) fn watch(&self) -> Option<BorrowedFd<'_>> {
-            None
-        }
-
-        pub(super) fn came(&self) -> bool {
-            true
-        }
-    }
-}
-
 /// Files that may grow.
 #[derive(Debug)]
 pub struct Growth {
-    told: system::FileWatcher,
+    told: FileWatcher,
 }
 
 impl Default for Growth {
     fn default() -> Self {
         Self {
-            told: system::FileWatcher::new(),
+            told: FileWatcher::new(),
         }
     }
 }
@@ -164,23 +50,17 @@ impl Growth {
     /// since the last call counts.
     #[must_use]
     pub fn wait(&self, most: Option<Duration>, wakeup: Option<&Wakeup>) -> WaitEnd {
-        let watch = self.told.watch();
-        let is_told = watch.is_some();
-        let wait = if is_told {
+        let is_told = self.told.is_told();
+        let until = if is_told {
             most
         } else {
             Some(most.map_or(LOOK, |most| most.min(LOOK)))
         };
-        let both: Vec<BorrowedFd<'_>> = watch
-            .into_iter()
-            .chain(wakeup.map(|wakeup| wakeup.reader.as_fd()))
-            .collect();
-        let ready = readable(&both, wait);
-        let has_grown = is_told && ready.first() == Some(&true);
-        if let Some(wakeup) = wakeup
-            && ready.get(usize::from(is_told)) == Some(&true)
-        {
-            wakeup.clear();
+        let Readiness {
+            has_grown,
+            is_woken,
+        } = wait(&self.told, wakeup, until);
+        if is_woken {
             return WaitEnd::Woken;
         }
         if has_grown {
@@ -195,26 +75,10 @@ impl Growth {
     }
 }
 
-/// Which of these can be read, once one can or it was waited for so long.
-fn readable(all: &[BorrowedFd<'_>], most: Option<Duration>) -> Vec<bool> {
-    let mut polled: Vec<PollFd<'_>> = all
-        .iter()
-        .map(|one| PollFd::from_borrowed_fd(*one, PollFlags::IN))
-        .collect();
-    let until = most.and_then(|most| Timespec::try_from(most).ok());
-    match poll(&mut polled, until.as_ref()) {
-        Ok(_) => {}
-        Err(rustix::io::Errno::INTR) => return Vec::new(),
-        // Nothing can be waited for: it is looked at from time to time.
-        Err(_) => std::thread::sleep(most.unwrap_or(LOOK)),
-    }
-    let ready = |one: &PollFd<'_>| !one.revents().is_empty();
-    polled.iter().map(ready).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs::{File, OpenOptions};
+    use std::io::Write as _;
     use std::sync::Arc;
 
     use super::*;

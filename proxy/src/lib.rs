@@ -7,9 +7,6 @@
 //! and a write are the whole cost of a hop, and a direction that blocks cannot hold up
 //! another one.
 
-#[cfg(not(unix))]
-compile_error!("tapewright speaks to processes over pipes and process groups: it needs a Unix");
-
 pub mod agent;
 pub mod behind;
 pub mod bridge;

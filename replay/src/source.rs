@@ -5,10 +5,9 @@
 
 use std::fs::File;
 use std::io;
-#[cfg(unix)]
-use std::os::unix::fs::FileExt as _;
 
 use bytes::Bytes;
+use tapewright_proxy::system::files;
 use tapewright_schemas::json::Span;
 use tapewright_schemas::slices::PartMut as _;
 
@@ -104,11 +103,10 @@ impl SourceReader<'_> {
 }
 
 /// Reads until the buffer is full, or the file ends.
-#[cfg(unix)]
 fn read_at(file: &File, bytes: &mut [u8], at: usize) -> io::Result<usize> {
     let mut read = 0;
     while read < bytes.len() {
-        match file.read_at(bytes.part_mut(read..), (at + read) as u64) {
+        match files::read_at(file, bytes.part_mut(read..), (at + read) as u64) {
             Ok(0) => break,
             Ok(more) => read += more,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -116,10 +114,4 @@ fn read_at(file: &File, bytes: &mut [u8], at: usize) -> io::Result<usize> {
         }
     }
     Ok(read)
-}
-
-/// Nothing is left on a disk where this cannot be done.
-#[cfg(not(unix))]
-fn read_at(_: &File, _: &mut [u8], _: usize) -> io::Result<usize> {
-    Err(io::ErrorKind::Unsupported.into())
 }

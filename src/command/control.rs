@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
 use serde_json::Value;
 use tapewright_proxy::control::ListenAddress;
+use tapewright_proxy::system::sockets;
 
 use crate::report::{self, Mistake};
 
@@ -142,8 +142,7 @@ impl Remote {
                 Ok(Box::new(stream))
             }
             ListenAddress::Unix(path) => {
-                let mut stream = UnixStream::connect(path)?;
-                stream.set_read_timeout(Some(patience))?;
+                let mut stream = sockets::connect(path, patience)?;
                 stream.write_all(request.as_bytes())?;
                 Ok(Box::new(stream))
             }

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -166,7 +165,7 @@ impl Scratch {
         let process = std::process::id();
         for attempt in 0..ATTEMPTS {
             let path = folder.join(format!("tapewright-page-{process}-{attempt}"));
-            match fs::DirBuilder::new().mode(0o700).create(&path) {
+            match tapewright_proxy::system::files::create_own_folder(&path) {
                 Ok(()) => return Ok(Self(path)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),

@@ -13,15 +13,13 @@ pub(crate) struct Claims(PathBuf);
 impl Claims {
     /// Creates one that only its owner can enter.
     pub(crate) fn create(now: SystemTime) -> io::Result<Self> {
-        use std::os::unix::fs::DirBuilderExt as _;
-
         let nanos = now
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default()
             .as_nanos();
         let process = std::process::id();
         let folder = std::env::temp_dir().join(format!("tapewright-replay-{process}-{nanos:x}"));
-        fs::DirBuilder::new().mode(0o700).create(&folder)?;
+        tapewright_proxy::system::files::create_own_folder(&folder)?;
         Ok(Self(folder))
     }
 

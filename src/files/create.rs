@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use tapewright_proxy::system::files;
+
 use super::find::final_target;
 use super::output;
 use crate::report::{self, Mistake};
@@ -62,7 +64,7 @@ impl NewFile {
                 fs::set_permissions(&temporary, permissions)?;
             }
             self.file.sync_all()?;
-            fs::rename(&temporary, &self.goal)
+            files::replace(&temporary, &self.goal)
         };
         settle().map_err(|error| unwritable(&self.goal, &error))?;
         self.temporary = None;
@@ -103,7 +105,9 @@ fn create_beside(goal: &Path) -> io::Result<(File, PathBuf)> {
     loop {
         let temporary =
             goal.with_file_name(format!(".{name}.{}-{attempt}.tmp", std::process::id()));
-        match private(OpenOptions::new().read(true).write(true).create_new(true)).open(&temporary) {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        match files::open_own(&mut options, &temporary) {
             Ok(file) => return Ok((file, temporary)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => {
                 attempt += 1;
@@ -111,17 +115,6 @@ fn create_beside(goal: &Path) -> io::Result<(File, PathBuf)> {
             Err(error) => return Err(error),
         }
     }
-}
-
-#[cfg(unix)]
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    options.mode(0o600)
-}
-
-#[cfg(not(unix))]
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    options
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> anyhow::Error {

@@ -2,8 +2,9 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Component, Path, PathBuf};
+
+use tapewright_proxy::system::files;
 
 use super::find::final_target;
 use crate::report::{self, Mistake};
@@ -79,8 +80,8 @@ pub(crate) fn folder(folder: &Path) -> anyhow::Result<()> {
         fs::create_dir_all(folder)?;
         let name = folder.join(format!(".tapewright.{}.probe", std::process::id()));
         let mut options = OpenOptions::new();
-        options.write(true).create_new(true).mode(0o600);
-        match options.open(&name) {
+        options.write(true).create_new(true);
+        match files::open_own(&mut options, &name) {
             Ok(_) => fs::remove_file(name),
             // Another process with the same id was here, and could write.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -107,10 +108,8 @@ pub(crate) fn links(path: &Path) -> anyhow::Result<()> {
     Err(Mistake::new(what, "use the path without the link").into())
 }
 
-/// The rule is the one of Linux' `protected_symlinks`: in a folder that everybody may write
-/// a link is followed for its owner, and for those whom the folder belongs to.
+/// The first link on the way that must not be followed.
 fn foreign_link(path: &Path) -> Option<PathBuf> {
-    let us = rustix::process::geteuid().as_raw();
     let mut left: Vec<PathBuf> = pieces(path);
     let mut here = PathBuf::new();
     let mut followed = 0;
@@ -124,8 +123,7 @@ fn foreign_link(path: &Path) -> Option<PathBuf> {
             fs::symlink_metadata(&here).ok()?,
             fs::metadata(folder).ok()?,
         );
-        let is_open = folder_data.mode() & 0o1002 != 0;
-        if is_open && link.uid() != us && link.uid() != folder_data.uid() {
+        if files::is_foreign_link(&link, &folder_data) {
             return Some(here);
         }
         followed += 1;

@@ -2,13 +2,10 @@
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind, Write as _};
-use std::os::fd::AsFd as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
+use tapewright_proxy::system::{files, standard_error};
 use tapewright_schemas::slices::Part as _;
 
 use crate::files::output::{self, Overwrite};
@@ -28,14 +25,12 @@ impl Destination {
     /// appended, so that several recorders may share one and no earlier line is lost.
     pub(super) fn open(name: &OsStr, of: &str) -> anyhow::Result<Self> {
         if name == "stderr" {
-            // Not by `std`'s lock: a reader that has stalled must not block other threads.
-            let file = File::from(io::stderr().as_fd().try_clone_to_owned()?);
-            return Ok(Self::of(file, true));
+            return Ok(Self::of(standard_error::shared()?, true));
         }
         let path = Path::new(name);
         output::check_ahead(path, Overwrite::Log)?;
         let mut options = OpenOptions::new();
-        let file = options.append(true).create(true).mode(0o600).open(path);
+        let file = files::open_own(options.append(true).create(true), path);
         let file = file.map_err(|error| {
             let shown = safe(&path.display().to_string());
             let what = format!("cannot write the log `{shown}` of `{of}`: {error}");
@@ -67,8 +62,9 @@ impl Destination {
                     self.is_torn = !rest.is_empty();
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // Another process that shares our standard error may have made it non-blocking.
-                Err(error) if error.kind() == ErrorKind::WouldBlock => self.wait(),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    standard_error::wait(&self.file);
+                }
                 Err(_) => return false,
             }
         }
@@ -83,17 +79,6 @@ impl Destination {
 
     /// Whether a line would have to wait.
     pub(super) fn is_full(&self) -> bool {
-        let nothing = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        let mut fds = [PollFd::new(&self.file, PollFlags::OUT)];
-        poll(&mut fds, Some(&nothing)) == Ok(0)
-    }
-
-    fn wait(&self) {
-        let mut fds = [PollFd::new(&self.file, PollFlags::OUT)];
-        // Whatever it is, the next write tells.
-        poll(&mut fds, None).ok();
+        standard_error::is_full(&self.file)
     }
 }

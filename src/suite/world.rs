@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -158,7 +157,7 @@ fn write(path: &Path, value: &Json) -> anyhow::Result<()> {
     let mut file = NewFile::create(path)?;
     writeln!(file.writer(), "{value:#}")?;
     // Snapshots are committed and read by others.
-    file.commit(Some(fs::Permissions::from_mode(0o644)))
+    file.commit(tapewright_proxy::system::files::readable_by_all())
 }
 
 impl World for TestWorld {

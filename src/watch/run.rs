@@ -11,11 +11,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
-use signal_hook::iterator::Signals;
-use signal_hook::low_level::emulate_default_handler;
 use tapewright_proxy::clock::{self, Clock};
 use tapewright_proxy::system::signals;
+use tapewright_proxy::system::terminal::{TerminalSignal, TerminalSignals, suspend};
 use tapewright_schemas::event::Offset;
 
 use super::keys::Key;
@@ -37,7 +35,7 @@ pub(crate) enum Input {
     /// A source tells something.
     Told(Box<SourceUpdate>),
     /// We are to end, or to stand still for a while.
-    Signal(i32),
+    Signal(TerminalSignal),
     /// The terminal is gone.
     Closed,
 }
@@ -103,15 +101,11 @@ impl Outside {
         let library: Library = Arc::new(Mutex::new(Vec::new()));
         let keys = send.clone();
         thread("keys", move || read_keys(&keys))?;
-        let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM, SIGTSTP])?;
+        let signals = TerminalSignals::catch()?;
         let told = send.clone();
         thread("signals", move || {
-            for signal in signals.forever() {
-                // At once, so that a stuck thread cannot draw over it.
-                if told.send(Input::Signal(signal)).is_err() {
-                    return;
-                }
-            }
+            // At once, so that a stuck thread cannot draw over it.
+            signals.each(|signal| told.send(Input::Signal(signal)).is_ok());
         })?;
         source::start(watching.source, send.clone(), Arc::clone(&library))?;
         let (read, asked_for) = sync_channel(WAITING);
@@ -210,7 +204,7 @@ impl Loop {
                     at_once |= key;
                 }
                 Next::Suspended => {
-                    terminal.suspend(|| emulate_default_handler(SIGTSTP))?;
+                    terminal.suspend(suspend)?;
                     let (columns, rows) = terminal.size();
                     self.state.resize(columns, rows);
                     (is_new, at_once) = (true, true);
@@ -270,8 +264,8 @@ impl Loop {
                 }
                 Next::Drawn { at_once: false }
             }
-            Input::Signal(SIGTSTP) => Next::Suspended,
-            Input::Signal(signal) => Next::Over(Some(signal)),
+            Input::Signal(TerminalSignal::Suspend) => Next::Suspended,
+            Input::Signal(TerminalSignal::End(signal)) => Next::Over(Some(signal)),
             Input::Closed => Next::Over(None),
         })
     }

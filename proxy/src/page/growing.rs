@@ -2,11 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, Read};
-use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
 use memchr::memrchr;
 use tapewright_schemas::slices::{Part as _, PartMut as _};
+
+use crate::system::files;
 
 /// Reads whole lines. Where no more of them are there it is as if the file ended, until
 /// [`more`](Self::more) finds some.
@@ -72,9 +73,8 @@ impl Growing {
             if self.buffer.len() < wanted {
                 self.buffer.resize(wanted, 0);
             }
-            let read = self
-                .file
-                .read_at(self.buffer.part_mut(held..wanted), self.at)?;
+            let space = self.buffer.part_mut(held..wanted);
+            let read = files::read_at(&self.file, space, self.at)?;
             if read == 0 {
                 return Ok(false);
             }

@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memchr::memchr;
 use tokio::sync::watch;
 
 use super::Words;
+use crate::system::files;
 use tapewright_schemas::slices::Part as _;
 
 /// Makes files that have no names.
@@ -212,7 +212,7 @@ impl StoredRows {
         let Some(spool) = self.files.back_mut() else {
             return Ok(());
         };
-        spool.file.write_all_at(&self.unwritten, spool.bytes)?;
+        files::write_all_at(&spool.file, &self.unwritten, spool.bytes)?;
         let mut at = spool.bytes;
         for line in self.unwritten.split_inclusive(|byte| *byte == b'\n') {
             if (spool.end - spool.first).is_multiple_of(STRIDE) {
@@ -256,7 +256,7 @@ impl Lines {
                 return Ok(None);
             }
             let mut more = vec![0; usize::try_from(wanted).unwrap_or_default()];
-            self.file.read_exact_at(&mut more, self.at)?;
+            files::read_exact_at(&self.file, &mut more, self.at)?;
             self.at += wanted;
             self.buffer.extend_from_slice(&more);
         }

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use super::finish::{Finished, Identity, Problem, Projection, SessionFiles};
+use super::finish::{Finished, Problem, Projection, SessionFiles};
 use super::follow::Drafts;
 use super::names::Target;
+use crate::system::files::Identity;
 
 /// The tapes of one session, which are to become a cassette and a capture.
 #[derive(Clone, Debug)]

@@ -6,18 +6,19 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use tapewright_schemas::tape::{GapTotal, TapeFailure};
 use tapewright_schemas::{capture, cassette};
 
 use super::chain::Chain;
-use super::follow::{Draft, Drafts, unnamed};
+use super::follow::{Draft, Drafts};
 use super::judging::Findings;
 use super::names::{Target, numbered};
 use super::probe::{is_probe, take_along};
 use super::together;
+use crate::system::files::{self, Identity};
+use crate::system::unnamed;
 
 /// Why a tape is not whole, and what the system says of it.
 pub type Failure = (TapeFailure, String);
@@ -99,27 +100,6 @@ impl Finished {
             )),
             ..Self::default()
         }
-    }
-}
-
-/// What tells one file from another that has taken its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Identity {
-    device: u64,
-    inode: u64,
-    size: u64,
-    modified: (i64, i64),
-}
-
-impl Identity {
-    pub(crate) fn of(path: &Path) -> Option<Self> {
-        let data = fs::metadata(path).ok()?;
-        Some(Self {
-            device: data.dev(),
-            inode: data.ino(),
-            size: data.size(),
-            modified: (data.mtime(), data.mtime_nsec()),
-        })
     }
 }
 
@@ -276,7 +256,7 @@ impl Projection<'_> {
         if let [tape] = self.tapes {
             together::mark(fresh, tape);
         }
-        fs::rename(fresh, path)
+        files::replace(fresh, path)
     }
 
     fn free_number(&self, path: &Path) -> io::Result<u32> {
@@ -349,11 +329,7 @@ const SYNC_LIMIT: u64 = 8 << 20;
 
 /// Writes a new file.
 fn write_new<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<T>) -> io::Result<T> {
-    let file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)?;
+    let file = files::open_own(OpenOptions::new().write(true).create_new(true), path)?;
     let mut out = BufWriter::with_capacity(1 << 18, file);
     let result = write(&mut out)?;
     let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -379,12 +355,8 @@ pub(super) fn spool(near: &Path, kind: &str) -> io::Result<File> {
         return Ok(file);
     }
     let path = beside(near, kind);
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&path)?;
+    let mut options = OpenOptions::new();
+    let file = files::open_own(options.read(true).write(true).create_new(true), &path)?;
     fs::remove_file(&path)?;
     Ok(file)
 }

@@ -7,13 +7,13 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tapewright_schemas::tape::Header;
 
 use super::together::hold;
+use crate::system::files;
 
 /// The ending of a tape's name.
 pub(super) const TAPE_ENDING: &str = ".tape.jsonl";
@@ -205,11 +205,7 @@ pub(crate) fn create_tape(
 
 /// Creates a file that must not exist, for its owner alone.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .append(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)
+    files::open_own(OpenOptions::new().append(true).create_new(true), path)
 }
 
 /// What the names of all files of a run begin with: `20261121T040932Z-files-4711`.

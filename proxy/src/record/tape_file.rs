@@ -12,7 +12,7 @@ use tapewright_schemas::tape::{Encoder, Header, TapeFailure};
 use tracing::{info, warn};
 
 use super::counted::Counted;
-use super::finish::{Failure, Finished, Identity, Projection};
+use super::finish::{Failure, Finished, Projection};
 use super::follow::{self, Follower, Progress};
 use super::judging::Bench;
 use super::names::create_tape;
@@ -21,6 +21,7 @@ use super::queue::{Disk, payload_bytes};
 use super::stats::Amount;
 use super::{Durability, Judging, Settings, Target};
 use crate::operations::Operations;
+use crate::system::files::Identity;
 
 /// How much encoded text is gathered before a write, in bytes.
 const WRITE_SIZE: usize = 256 * 1024;

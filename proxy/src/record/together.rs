@@ -11,10 +11,10 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use memchr::memmem;
-use rustix::fs::{CWD, RenameFlags, renameat_with};
 use tapewright_schemas::tape::Reader;
 
 use super::names::{Target, numbered};
+use crate::system::files;
 
 /// Marks a tape as one that is still written, for as long as the file is open.
 pub(super) fn hold(tape: &File) {
@@ -60,10 +60,9 @@ pub(super) fn free_number(
 
 /// Gives a tape the name that belongs to its cassette; the name that it has then.
 pub(super) fn join(tape: &Path, wanted: &Path) -> PathBuf {
-    let rename = |flags| renameat_with(CWD, tape, CWD, wanted, flags);
     let is_done = tape != wanted
-        && (rename(RenameFlags::NOREPLACE).is_ok()
-            || !is_written(wanted) && rename(RenameFlags::EXCHANGE).is_ok());
+        && (files::rename_new(tape, wanted).is_ok()
+            || !is_written(wanted) && files::exchange(tape, wanted).is_ok());
     // Where it cannot be done, both are there, under the names that they had.
     if is_done { wanted } else { tape }.to_path_buf()
 }

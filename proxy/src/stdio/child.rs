@@ -3,15 +3,13 @@
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tapewright_schemas::event::Peer;
 
 use crate::system::guard::Group;
-use crate::system::pipe::Pipe;
 use crate::system::{Signal, process};
-use crate::upstream::{ChunkSource, Life, Link, OpenError, Upstream};
+use crate::upstream::{Life, Link, OpenError, Upstream};
 
 /// A command that is started for each conversation, exactly as it would be started
 /// alone: same arguments, environment and working folder, and no shell.
@@ -105,31 +103,19 @@ impl Upstream for ChildProcess {
         // Without a guard a session is still worth having; its child then leads a group
         // of its own, which ends with us in every case but SIGKILL.
         let group = self.ahead.put(None).or_else(|| Group::start().ok());
-        let mut command = Command::new(&self.program);
-        if let Some(folder) = &self.folder {
-            command.current_dir(folder);
-        }
+        let mut command = process::command(&self.program, self.folder.as_deref())
+            .map_err(|source| self.error(source))?;
         command
             .args(&self.arguments)
-            .envs(self.variables.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let (mut child, group) =
-            Group::spawn(group, &mut command).map_err(|source| self.error(source))?;
-        let (Some(stdin), Some(stdout), Some(stderr)) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
-            return Err(self.error(io::ErrorKind::BrokenPipe.into()));
-        };
-        let log: Box<dyn ChunkSource> = Box::new(Pipe::to_child(stderr));
+            .envs(self.variables.iter().map(|(name, value)| (name, value)));
+        let started = Group::spawn(group, command).map_err(|source| self.error(source))?;
         Ok(Link {
-            peer: Peer::Process { pid: child.id() },
-            to_server: Box::new(Pipe::to_child(stdin)),
-            to_client: Box::new(Pipe::to_child(stdout)),
-            log: Some(log),
-            ended: Box::new(move || Ok(process::exit_of(child.wait()?))),
-            life: Box::new(group),
+            peer: Peer::Process { pid: started.pid },
+            to_server: Box::new(started.input),
+            to_client: Box::new(started.output),
+            log: Some(Box::new(started.log)),
+            ended: started.ended,
+            life: Box::new(started.group),
         })
     }
 }

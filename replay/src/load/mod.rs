@@ -57,7 +57,7 @@ impl Script {
     /// Reads a tape, a cassette or a capture, told apart by what is in it. A long recording stays
     /// in its file, which is held open, or on a spool.
     pub fn open(mut file: File, spool: &Spool<'_>) -> Result<Self, LoadError> {
-        if cfg!(unix) && file.metadata()?.len() >= LONG {
+        if file.metadata()?.len() >= LONG {
             return Self::open_long(file, spool);
         }
         let mut text = Vec::new();

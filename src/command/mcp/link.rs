@@ -5,7 +5,6 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,6 +12,7 @@ use std::time::Duration;
 
 use rmcp::ServiceExt as _;
 use tapewright_proxy::system::Signal;
+use tapewright_proxy::system::sockets::{self, Stream};
 use tapewright_proxy::upstream::{
     ChunkSink, ChunkSource, Life, Link, OpenError, ReadResult, Upstream,
 };
@@ -44,15 +44,13 @@ impl LinkServer {
     }
 
     fn link(&self) -> io::Result<Link> {
-        let (ours, theirs) = UnixStream::pair()?;
+        let within = self.runtime.enter();
+        let (ours, theirs) = sockets::pair()?;
+        drop(within);
         let (input, life) = (ours.try_clone()?, ours.try_clone()?);
-        theirs.set_nonblocking(true)?;
         let shared = Arc::new(Shared::default());
         let server = self.server.owing(Arc::clone(&shared.owed));
         let (over, ended) = sync_channel(1);
-        let within = self.runtime.enter();
-        let theirs = tokio::net::UnixStream::from_std(theirs)?;
-        drop(within);
         self.runtime.spawn(async move {
             let (input, output) = theirs.into_split();
             // A client that leaves before it has said what it is gets no answer, and wants none.
@@ -102,7 +100,7 @@ impl Shared {
 }
 
 /// What the client says. Dropping it tells the server that there is no more.
-struct Input(UnixStream);
+struct Input(Stream);
 
 impl ChunkSink for Input {
     fn write(&mut self, chunk: &[u8]) -> io::Result<()> {
@@ -118,7 +116,7 @@ impl Drop for Input {
 }
 
 /// What the server says.
-struct Output(UnixStream);
+struct Output(Stream);
 
 /// How much is read at once where there is no room yet, in bytes.
 const CHUNK: usize = 64 << 10;
@@ -154,7 +152,7 @@ impl ChunkSource for Output {
 
 /// The connection behind a link.
 struct LinkLife {
-    stream: Mutex<UnixStream>,
+    stream: Mutex<Stream>,
     shared: Arc<Shared>,
 }
 

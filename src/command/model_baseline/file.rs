@@ -1,8 +1,7 @@
 //! Baselines on the disk.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -57,7 +56,11 @@ pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let mut file = NewFile::create(path)?;
     file.writer().write_all(text.as_bytes())?;
     let there = fs::metadata(path).map(|data| data.permissions());
-    file.commit(Some(there.unwrap_or(Permissions::from_mode(0o644))))
+    file.commit(
+        there
+            .ok()
+            .or_else(tapewright_proxy::system::files::readable_by_all),
+    )
 }
 
 /// The baseline that is to be replaced, if there is one. Anything else is not replaced.

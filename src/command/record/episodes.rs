@@ -6,7 +6,6 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::Write as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -99,7 +98,7 @@ pub(super) fn recover(path: &Path, times: bool) {
         // Anybody may lay files into a folder that is open to all.
         let is_ours = tape
             .symlink_metadata()
-            .is_ok_and(|data| data.is_file() && data.uid() == rustix::process::geteuid().as_raw());
+            .is_ok_and(|data| data.is_file() && tapewright_proxy::system::files::is_ours(&data));
         if !is_ours {
             continue;
         }

@@ -3,11 +3,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::Context as _;
+
+use tapewright_proxy::system::{files, process};
 
 use super::target;
 use crate::command::replay::PlayedStarts;
@@ -67,17 +68,17 @@ impl Part {
 
     /// The one that we were started in, if we were.
     pub(super) fn inherited() -> Option<Self> {
-        let value = std::env::var_os(VARIABLE).or_else(above)?;
+        let value = std::env::var_os(VARIABLE).or_else(|| process::variable_above(VARIABLE))?;
         Self::of(&value)
     }
 
     /// Reads what stands in the variable. A folder that is gone takes no tape.
     pub(super) fn of(value: &OsStr) -> Option<Self> {
-        let bytes = value.as_bytes();
+        let bytes = value.as_encoded_bytes();
         let colon = bytes.iter().position(|byte| *byte == b':')?;
         let (id, folder) = bytes.split_at_checked(colon)?;
         let id = std::str::from_utf8(id).ok().filter(|id| !id.is_empty())?;
-        let folder = PathBuf::from(OsString::from_vec(folder.part(1..).to_vec()));
+        let folder = PathBuf::from(files::os_string(folder.part(1..).to_vec())?);
         (folder.is_absolute() && folder.is_dir()).then(|| Self {
             id: id.to_owned(),
             folder,
@@ -166,40 +167,6 @@ fn starts_of(tapes: Vec<PathBuf>, label: &str) -> Vec<PathBuf> {
     numbered.into_iter().map(|(_, path)| path).collect()
 }
 
-/// How far up it is looked: launchers stand between an agent and the servers it starts.
-const GENERATIONS: usize = 16;
-
-/// What the processes that we were started by have in the variable. Many clients hand down
-/// few variables, or none; on Linux their own can be read.
-fn above() -> Option<OsString> {
-    let mut process = std::os::unix::process::parent_id();
-    for _ in 0..GENERATIONS {
-        // That of another user cannot be read, and nobody beyond it started us for us.
-        let environment = fs::read(format!("/proc/{process}/environ")).ok()?;
-        if let Some(value) = value_in(&environment) {
-            return Some(value);
-        }
-        let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-        process = parent_in(&stat).filter(|parent| *parent > 1)?;
-    }
-    None
-}
-
-fn value_in(environment: &[u8]) -> Option<OsString> {
-    let mut variables = environment.split(|byte| *byte == 0);
-    let value = variables.find_map(|variable| {
-        let rest = variable.strip_prefix(VARIABLE.as_bytes())?;
-        rest.strip_prefix(b"=")
-    })?;
-    Some(OsString::from_vec(value.to_vec()))
-}
-
-/// The parent in `PID (NAME) STATE PPID …`; the name may hold anything.
-fn parent_in(stat: &str) -> Option<u32> {
-    let (_, after) = stat.rsplit_once(')')?;
-    after.split_whitespace().nth(1)?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -261,16 +228,6 @@ mod tests {
             ..part
         };
         assert!(recorded.played_starts("fs").is_none());
-    }
-
-    #[test]
-    fn an_environment_is_searched_for_the_whole_name() {
-        let environment = b"A=1\0XTAPEWRIGHT_RECORDING=x\0TAPEWRIGHT_RECORDING=id:/a\0B=2\0";
-        assert_eq!(value_in(environment), Some("id:/a".into()));
-        assert_eq!(value_in(b"TAPEWRIGHT_RECORDINGS=1\0"), None);
-        assert_eq!(value_in(b"TAPEWRIGHT_RECORDING=\0"), Some(OsString::new()));
-        assert_eq!(parent_in("7 (a) b (c) S 3 42 42 0"), Some(3));
-        assert_eq!(parent_in(""), None);
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! How a recording is kept: what its recorder is told.
 
-use std::os::unix::ffi::OsStrExt as _;
 use std::sync::Arc;
 
 use clap::ValueEnum;
@@ -93,7 +92,7 @@ pub(super) fn settings(
         command: arguments
             .command
             .iter()
-            .map(|word| word.as_bytes().to_vec())
+            .map(|word| word.as_encoded_bytes().to_vec())
             .collect(),
         rules: rules(arguments, scoring)?,
         judging: arguments

@@ -123,12 +123,11 @@ fn level(severity: Severity) -> &'static str {
 
 /// A path as a URI reference, relative when the path is.
 pub(super) fn uri(path: &Path) -> String {
-    use std::os::unix::ffi::OsStrExt as _;
     let mut uri = String::new();
     if path.is_absolute() {
         uri.push_str("file://");
     }
-    for byte in path.as_os_str().as_bytes() {
+    for byte in path.as_os_str().as_encoded_bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
                 uri.push(char::from(*byte));

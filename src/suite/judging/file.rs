@@ -1,8 +1,7 @@
 //! The files of recorded judgements, beside the suite.
 
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io::{ErrorKind, Read as _, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -70,7 +69,7 @@ pub(super) fn write(path: &Path, record: &Record, rules: &Arc<Rules>) -> anyhow:
     let mut file = NewFile::create(path)?;
     file.writer().write_all(text.as_bytes())?;
     // They are committed and read by others.
-    file.commit(Some(Permissions::from_mode(0o644)))
+    file.commit(tapewright_proxy::system::files::readable_by_all())
 }
 
 /// The key of a call as it is recorded: without secrets.

@@ -1,13 +1,13 @@
 //! Where clients connect: an address, or a socket in the file system.
 
 use std::fmt;
-use std::fs::{self, Permissions};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixSocket, UnixStream};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::system::sockets;
 
 /// Where clients connect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,40 +57,20 @@ pub enum ReachableAt {
 #[derive(Debug)]
 pub(super) enum BoundListener {
     Tcp(TcpListener),
-    Unix(UnixListener, Owned),
+    Unix(sockets::Listener),
 }
 
 /// A connection that was accepted.
 pub(super) enum Accepted {
     Tcp(TcpStream, SocketAddr),
-    Unix(UnixStream),
-}
-
-/// A socket of ours in the file system, which goes when we go.
-#[derive(Debug)]
-pub(super) struct Owned(PathBuf);
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        // Another process may have removed it.
-        fs::remove_file(&self.0).ok();
-    }
+    Unix(sockets::LocalStream),
 }
 
 impl BoundListener {
     pub(super) async fn bind(place: ListenAddress) -> io::Result<Self> {
         match place {
             ListenAddress::Tcp(address) => Ok(Self::Tcp(TcpListener::bind(address).await?)),
-            ListenAddress::Unix(path) => {
-                remove_dead(&path)?;
-                let socket = UnixSocket::new_stream()?;
-                socket.bind(&path)?;
-                let owned = Owned(path);
-                // Nobody can connect before we listen, so that there is no moment at which
-                // others could.
-                fs::set_permissions(&owned.0, Permissions::from_mode(0o600))?;
-                Ok(Self::Unix(socket.listen(BACKLOG)?, owned))
-            }
+            ListenAddress::Unix(path) => Ok(Self::Unix(sockets::Listener::bind(path)?)),
         }
     }
 
@@ -98,7 +78,7 @@ impl BoundListener {
     pub(super) fn address(&self) -> io::Result<SocketAddr> {
         match self {
             Self::Tcp(socket) => socket.local_addr(),
-            Self::Unix(..) => Ok((Ipv4Addr::LOCALHOST, 0).into()),
+            Self::Unix(_) => Ok((Ipv4Addr::LOCALHOST, 0).into()),
         }
     }
 
@@ -106,7 +86,7 @@ impl BoundListener {
     pub(super) fn path(&self) -> Option<&Path> {
         match self {
             Self::Tcp(_) => None,
-            Self::Unix(_, Owned(path)) => Some(path),
+            Self::Unix(socket) => Some(socket.path()),
         }
     }
 
@@ -116,20 +96,7 @@ impl BoundListener {
                 let (stream, address) = socket.accept().await?;
                 Ok(Accepted::Tcp(stream, address))
             }
-            Self::Unix(socket, _) => Ok(Accepted::Unix(socket.accept().await?.0)),
+            Self::Unix(socket) => Ok(Accepted::Unix(socket.accept().await?)),
         }
     }
-}
-
-/// How many connections may wait to be accepted.
-const BACKLOG: u32 = 1_024;
-
-/// Removes a socket without a server; anything else stays.
-fn remove_dead(path: &Path) -> io::Result<()> {
-    let is_socket = fs::symlink_metadata(path).is_ok_and(|data| data.file_type().is_socket());
-    let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
-    if is_socket && std::os::unix::net::UnixStream::connect(path).is_err_and(refused) {
-        fs::remove_file(path)?;
-    }
-    Ok(())
 }

@@ -1,7 +1,6 @@
 //! Making a connection: TCP, TLS, and the version of HTTP that both speak.
 
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +8,6 @@ use http::{HeaderValue, Request, Response, Uri, Version, header};
 use hyper::body::{Body as _, Incoming};
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::AbortHandle;
@@ -21,6 +19,7 @@ use crate::http::body::{Gate, Outbound};
 use crate::http::joined::Joined;
 use crate::http::listen::WorkerId;
 use crate::http::wire::{Trailing, Wire, Wired};
+use crate::system::sockets::Glance;
 
 /// Why no connection came about. Nothing was sent to the server.
 #[derive(Debug, thiserror::Error)]
@@ -125,7 +124,7 @@ impl Connector {
             })?;
         let refusal = Refusal::default();
         // Without one, what has come is seen when the connection is read.
-        let socket = tcp.as_fd().try_clone_to_owned().ok();
+        let socket = Glance::at(&tcp).ok();
         if !self.secure {
             let http2 = self.settings.http2_prior_knowledge;
             return self.speak(tcp, socket, refusal, http2).await;
@@ -171,7 +170,7 @@ impl Connector {
     async fn speak<S>(
         &self,
         stream: S,
-        socket: Option<OwnedFd>,
+        socket: Option<Glance>,
         refusal: Refusal,
         http2: bool,
     ) -> Result<Connection, ConnectError>
@@ -232,7 +231,7 @@ pub(super) enum Connection {
         wire: Wire,
         refusal: Refusal,
         /// Another handle on its socket, to look at.
-        socket: Option<OwnedFd>,
+        socket: Option<Glance>,
         task: AbortHandle,
         /// The thread that waits for its socket.
         worker: WorkerId,
@@ -289,9 +288,7 @@ impl Connection {
         else {
             return true;
         };
-        let now = Some(&Timespec::default());
-        let came = poll(&mut [PollFd::new(socket, PollFlags::IN)], now);
-        !came.is_ok_and(|count| count > 0)
+        !socket.has_come()
     }
 
     /// Puts the target into the form that this version of HTTP wants.

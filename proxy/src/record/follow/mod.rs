@@ -12,7 +12,6 @@
 //! end. What comes out is the same.
 
 mod progress;
-pub(super) mod unnamed;
 
 use std::fs::File;
 use std::io;
@@ -27,6 +26,7 @@ use self::progress::Behind;
 use super::finish::{Content, folder_of, spool};
 use super::names::Target;
 use crate::system::process::{Rank, step_back};
+use crate::system::{files, unnamed};
 
 pub(crate) use self::progress::Progress;
 
@@ -235,8 +235,7 @@ impl Following {
         let cassette = self.cassette.as_ref().map(|(_, path)| path);
         let capture = self.capture.as_ref().map(|(_, path)| path);
         for path in cassette.into_iter().chain(capture) {
-            let disk = rustix::fs::statvfs(folder_of(path))?;
-            if disk.f_bavail.saturating_mul(disk.f_frsize) < ROOM {
+            if files::room(folder_of(path))? < ROOM {
                 return Err(io::ErrorKind::StorageFull.into());
             }
         }

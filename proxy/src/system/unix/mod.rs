@@ -1,7 +1,15 @@
 //! Descriptors, signals and process groups.
 
+mod ancestors;
+pub mod files;
+pub(crate) mod folder;
+pub(crate) mod growth;
 pub mod guard;
 pub(crate) mod pipe;
 pub mod process;
 pub(crate) mod processes;
 pub mod signals;
+pub mod sockets;
+pub mod standard_error;
+pub mod terminal;
+pub(crate) mod unnamed;

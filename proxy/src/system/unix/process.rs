@@ -1,8 +1,10 @@
 //! Processes and threads.
 
+use std::ffi::OsStr;
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Child, ExitStatus};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,6 +15,18 @@ use rustix::process::{
 use tapewright_schemas::event::Exit;
 
 pub use rustix::process::Signal;
+
+pub use super::ancestors::variable_above;
+
+/// A program that is looked up in `PATH` as its client would do; without a folder it runs in ours.
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere it is looked for here")]
+pub(crate) fn command(program: &OsStr, folder: Option<&Path>) -> io::Result<Command> {
+    let mut command = Command::new(program);
+    if let Some(folder) = folder {
+        command.current_dir(folder);
+    }
+    Ok(command)
+}
 
 /// How a process ended.
 #[must_use]

@@ -1,8 +1,7 @@
 //! The cassettes of agent tests, beside the suite.
 
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io::{ErrorKind, Read as _, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -130,7 +129,7 @@ pub(super) fn write(
     let mut file = NewFile::create(&path)?;
     file.writer().write_all(text.as_bytes())?;
     // Cassettes are committed and read by others.
-    file.commit(Some(Permissions::from_mode(0o644)))
+    file.commit(tapewright_proxy::system::files::readable_by_all())
 }
 
 /// A document without secrets. What is no JSON is not written at all.

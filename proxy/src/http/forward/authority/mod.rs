@@ -1,6 +1,5 @@
 //! A certificate authority of our own, for clients that were told to trust it.
 
-mod folder;
 mod hosts;
 mod leaf;
 mod stored;
@@ -21,6 +20,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use self::leaf::{WEEK, leaf};
 use self::stored::StoredAuthority;
 use crate::http::origin::versions;
+use crate::system::folder::FolderProblem;
 
 pub use self::hosts::{BadHost, Hosts};
 
@@ -108,6 +108,17 @@ pub enum AuthorityProblem {
     /// A certificate cannot be used.
     #[error("invalid certificate")]
     Use(#[from] rustls::Error),
+}
+
+impl From<FolderProblem> for AuthorityProblem {
+    fn from(problem: FolderProblem) -> Self {
+        match problem {
+            FolderProblem::Files { path, source } => Self::Files { path, source },
+            FolderProblem::Loose { path, mode } => Self::Loose { path, mode },
+            FolderProblem::Foreign { path } => Self::Foreign { path },
+            FolderProblem::Locked { path } => Self::Locked { path },
+        }
+    }
 }
 
 /// What changes while a recording goes on.

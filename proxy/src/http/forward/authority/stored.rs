@@ -20,9 +20,9 @@ use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
 
-use super::folder::Folder;
 use super::leaf::leaf;
 use super::{AuthorityProblem, Change, Hosts};
+use crate::system::folder::Folder;
 use tapewright_schemas::slices::Part as _;
 
 /// How long an authority lives.
@@ -148,7 +148,7 @@ fn show_again(folder: &Folder, record: &Record) -> Result<(), AuthorityProblem> 
     if shown.contains(&record.certificate) {
         return Ok(());
     }
-    folder.write(CERTIFICATE, &record.certificate)
+    Ok(folder.write(CERTIFICATE, &record.certificate)?)
 }
 
 /// Makes an authority in the place of what there is.

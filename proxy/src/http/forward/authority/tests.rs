@@ -403,7 +403,7 @@ fn recorders_that_begin_at_once_have_one_authority() {
 fn a_recorder_that_does_not_let_go_is_not_waited_for_forever() {
     let (world, folder) = (World::new(), tempfile::tempdir().unwrap());
     let root = folder.path().join("authority");
-    let held = folder::Folder::at(&root).unwrap();
+    let held = crate::system::folder::Folder::at(&root).unwrap();
     held.lock(Duration::ZERO).unwrap();
     let hosts = Hosts::default();
     let refused =

@@ -31,6 +31,9 @@ use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 use self::fork::Forked;
 pub use self::watch::run_if_asked;
+use super::pipe::Pipe;
+use super::process::exit_of;
+use crate::system::Started;
 
 /// The argument that turns this program into a guard.
 const ARGUMENT: &str = "__guard";
@@ -92,16 +95,33 @@ impl Group {
     /// # Errors
     ///
     /// The program cannot be started. The group is gone then.
-    pub fn spawn(group: Option<Self>, command: &mut Command) -> io::Result<(Child, Self)> {
+    pub(crate) fn spawn(group: Option<Self>, mut command: Command) -> io::Result<Started> {
         let number = group
             .as_ref()
             .map_or(0, |group| group.id.as_raw_nonzero().get());
-        let child = command.process_group(number).spawn()?;
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(number)
+            .spawn()?;
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        };
         let group = group.unwrap_or_else(|| Self {
             id: Pid::from_child(&child),
             guard: None,
         });
-        Ok((child, group))
+        Ok(Started {
+            pid: child.id(),
+            input: Pipe::to_child(stdin),
+            output: Pipe::to_child(stdout),
+            log: Pipe::to_child(stderr),
+            ended: Box::new(move || Ok(exit_of(child.wait()?))),
+            group,
+        })
     }
 
     /// Sends a signal to every process of the group; the guard itself takes no notice of

@@ -7,7 +7,7 @@ use std::path::Path;
 /// Begins a file in a folder that has no name there: whatever becomes of us, nothing is left
 /// of it. Not every file system can do so.
 #[cfg(target_os = "linux")]
-pub(in crate::record) fn create(folder: &Path) -> io::Result<File> {
+pub(crate) fn create(folder: &Path) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags, open};
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     Ok(open(folder, flags, Mode::RUSR | Mode::WUSR)?.into())
@@ -15,7 +15,7 @@ pub(in crate::record) fn create(folder: &Path) -> io::Result<File> {
 
 /// Gives such a file a name that must be free.
 #[cfg(target_os = "linux")]
-pub(in crate::record) fn name(file: &File, path: &Path) -> io::Result<()> {
+pub(crate) fn name(file: &File, path: &Path) -> io::Result<()> {
     use std::os::fd::AsRawFd as _;
 
     use rustix::fs::{AtFlags, CWD, linkat};
@@ -25,11 +25,11 @@ pub(in crate::record) fn name(file: &File, path: &Path) -> io::Result<()> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(in crate::record) fn create(_: &Path) -> io::Result<File> {
+pub(crate) fn create(_: &Path) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(in crate::record) fn name(_: &File, _: &Path) -> io::Result<()> {
+pub(crate) fn name(_: &File, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -1,4 +1,4 @@
-//! The folder of an authority, which only its owner can read.
+//! A folder that only its owner can read.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -13,13 +13,24 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::AuthorityProblem;
-
 /// A folder that belongs to us alone, opened: what is done by its name cannot be led
 /// elsewhere afterwards.
-pub(super) struct Folder {
+pub(crate) struct Folder {
     fd: OwnedFd,
     path: PathBuf,
+}
+
+/// Why a folder cannot be used.
+#[derive(Debug)]
+pub(crate) enum FolderProblem {
+    /// The system refused something.
+    Files { path: PathBuf, source: io::Error },
+    /// Others may look into it, or write there.
+    Loose { path: PathBuf, mode: u32 },
+    /// It belongs to another user.
+    Foreign { path: PathBuf },
+    /// Another process does not let go of it.
+    Locked { path: PathBuf },
 }
 
 /// The permissions of everybody but the owner.
@@ -33,7 +44,7 @@ const LONGEST: u64 = 1 << 20;
 
 impl Folder {
     /// Opens a folder, which is made where there is none.
-    pub(super) fn at(path: &Path) -> Result<Self, AuthorityProblem> {
+    pub(crate) fn at(path: &Path) -> Result<Self, FolderProblem> {
         let files = |source: io::Error| problem(path, source);
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(files)?;
@@ -44,7 +55,7 @@ impl Folder {
     }
 
     /// Opens a folder in it, which is made where there is none.
-    pub(super) fn inside(&self, name: &str) -> Result<Self, AuthorityProblem> {
+    pub(crate) fn inside(&self, name: &str) -> Result<Self, FolderProblem> {
         let path = self.path.join(name);
         let files = |error: Errno| problem(&path, error.into());
         made(mkdirat(&self.fd, name, Mode::RWXU)).map_err(files)?;
@@ -52,18 +63,18 @@ impl Folder {
         Self::checked(fd, path)
     }
 
-    fn checked(fd: OwnedFd, path: PathBuf) -> Result<Self, AuthorityProblem> {
+    fn checked(fd: OwnedFd, path: PathBuf) -> Result<Self, FolderProblem> {
         let found = fstat(&fd).map_err(|error| problem(&path, error.into()))?;
         check(&found, &path)?;
         Ok(Self { fd, path })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Keeps other recorders out until the folder is dropped; waits for them so long.
-    pub(super) fn lock(&self, patience: Duration) -> Result<(), AuthorityProblem> {
+    pub(crate) fn lock(&self, patience: Duration) -> Result<(), FolderProblem> {
         let mut waited = Duration::ZERO;
         loop {
             match flock(&self.fd, FlockOperation::NonBlockingLockExclusive) {
@@ -75,7 +86,7 @@ impl Folder {
                 }
                 Err(Errno::WOULDBLOCK) => {
                     let path = self.path.clone();
-                    return Err(AuthorityProblem::Locked { path });
+                    return Err(FolderProblem::Locked { path });
                 }
                 Err(error) => return Err(problem(&self.path, error.into())),
             }
@@ -83,7 +94,7 @@ impl Folder {
     }
 
     /// What a file of ours holds; `None` when there is none.
-    pub(super) fn read(&self, name: &str) -> Result<Option<String>, AuthorityProblem> {
+    pub(crate) fn read(&self, name: &str) -> Result<Option<String>, FolderProblem> {
         let path = self.path.join(name);
         let files = |error: io::Error| problem(&path, error);
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
@@ -102,7 +113,7 @@ impl Folder {
     }
 
     /// Writes a file for its owner alone, whole or not at all.
-    pub(super) fn write(&self, name: &str, text: &str) -> Result<(), AuthorityProblem> {
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<(), FolderProblem> {
         let fresh = format!(".{name}.new");
         let files = |error: io::Error| problem(&self.path.join(name), error);
         // Left by a recorder that was killed: a live one holds the lock.
@@ -130,22 +141,22 @@ fn made(result: Result<(), Errno>) -> Result<(), Errno> {
     }
 }
 
-fn problem(path: &Path, source: io::Error) -> AuthorityProblem {
-    AuthorityProblem::Files {
+fn problem(path: &Path, source: io::Error) -> FolderProblem {
+    FolderProblem::Files {
         path: path.to_owned(),
         source,
     }
 }
 
 /// Refuses files that belong to another user, or that other users can access.
-fn check(found: &Stat, path: &Path) -> Result<(), AuthorityProblem> {
+fn check(found: &Stat, path: &Path) -> Result<(), FolderProblem> {
     let path = path.to_owned();
     if found.st_uid != rustix::process::geteuid().as_raw() {
-        return Err(AuthorityProblem::Foreign { path });
+        return Err(FolderProblem::Foreign { path });
     }
     let mode = found.st_mode & 0o7777;
     if mode & OTHERS != 0 {
-        return Err(AuthorityProblem::Loose { path, mode });
+        return Err(FolderProblem::Loose { path, mode });
     }
     Ok(())
 }

@@ -1,0 +1,104 @@
+//! Sockets: those of this machine, and looks at others.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tokio::net::{TcpStream, UnixListener, UnixSocket};
+
+/// One end of a connection within this machine.
+pub type Stream = UnixStream;
+/// The same for a runtime.
+pub type AsyncStream = tokio::net::UnixStream;
+
+/// A connection that [`Listener`] accepted.
+pub(crate) type LocalStream = AsyncStream;
+
+/// Two ends of a connection within this process: one to block on, one for the runtime that we are in.
+pub fn pair() -> io::Result<(Stream, AsyncStream)> {
+    let (ours, theirs) = UnixStream::pair()?;
+    theirs.set_nonblocking(true)?;
+    Ok((ours, AsyncStream::from_std(theirs)?))
+}
+
+/// Connects to a place that [`Listener`] listens at. Reading waits no longer than `patience`.
+pub fn connect(path: &Path, patience: Duration) -> io::Result<Stream> {
+    let stream = UnixStream::connect(path)?;
+    stream.set_read_timeout(Some(patience))?;
+    Ok(stream)
+}
+
+/// A place of this machine where only its owner can connect. It goes when we go.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    socket: UnixListener,
+    owned: Owned,
+}
+
+/// A socket of ours in the file system, which goes when we go.
+#[derive(Debug)]
+struct Owned(PathBuf);
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // Another process may have removed it.
+        fs::remove_file(&self.0).ok();
+    }
+}
+
+/// How many connections may wait to be accepted.
+const BACKLOG: u32 = 1_024;
+
+impl Listener {
+    pub(crate) fn bind(path: PathBuf) -> io::Result<Self> {
+        remove_dead(&path)?;
+        let socket = UnixSocket::new_stream()?;
+        socket.bind(&path)?;
+        let owned = Owned(path);
+        // Nobody can connect before we listen, so that there is no moment at which others could.
+        fs::set_permissions(&owned.0, Permissions::from_mode(0o600))?;
+        let socket = socket.listen(BACKLOG)?;
+        Ok(Self { socket, owned })
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.owned.0
+    }
+
+    pub(crate) async fn accept(&self) -> io::Result<LocalStream> {
+        Ok(self.socket.accept().await?.0)
+    }
+}
+
+/// Removes a socket without a server; anything else stays.
+fn remove_dead(path: &Path) -> io::Result<()> {
+    let is_socket = fs::symlink_metadata(path).is_ok_and(|data| data.file_type().is_socket());
+    let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+    if is_socket && UnixStream::connect(path).is_err_and(refused) {
+        fs::remove_file(path)?;
+    }
+    Ok(())
+}
+
+/// A look at a connection that somebody else reads.
+#[derive(Debug)]
+pub(crate) struct Glance(OwnedFd);
+
+impl Glance {
+    pub(crate) fn at(socket: &TcpStream) -> io::Result<Self> {
+        Ok(Self(socket.as_fd().try_clone_to_owned()?))
+    }
+
+    /// Whether something has come that was not read yet, or the end.
+    pub(crate) fn has_come(&self) -> bool {
+        let now = Some(&Timespec::default());
+        let came = poll(&mut [PollFd::new(&self.0, PollFlags::IN)], now);
+        came.is_ok_and(|count| count > 0)
+    }
+}
