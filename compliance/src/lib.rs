@@ -25,7 +25,6 @@ mod plain;
 pub mod reduce;
 pub mod revision;
 mod rules;
-mod schema;
 pub mod script;
 mod session;
 mod shapes;

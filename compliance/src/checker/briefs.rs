@@ -57,6 +57,11 @@ impl Briefs {
     pub(super) fn of(&mut self, list: &Checks, plain: Plain, spoken: Spoken) -> Option<&Brief> {
         let plain = plain & list.matters;
         let of = Likeness { plain, spoken };
+        // Nearly all messages are like the first.
+        let first = self.lists.get(list.number)?.first();
+        if first.is_some_and(|first| first.of == of) {
+            return self.lists.get(list.number)?.first();
+        }
         let known = self.lists.get_mut(list.number)?;
         let place = match known.iter().position(|one| one.of == of) {
             Some(place) => place,

@@ -1,7 +1,8 @@
 //! Structured results, and the schema that they promised to keep.
 
+use tapewright_validity::{Validity, is_told_by};
+
 use super::prelude::*;
-use crate::schema::{self, Validity};
 use crate::session::tools::Listed;
 
 const CALL: Methods = Methods::Of(&[Method::ToolsCall]);
@@ -137,7 +138,7 @@ fn as_text(case: &Case<'_>, out: &mut Out<'_>) {
             }
         });
     }
-    if schema::is_told_by(structured.0, &texts) {
+    if is_told_by(structured.0, &texts) {
         return out.pass();
     }
     let what = "`structuredContent` is not in the result as text";

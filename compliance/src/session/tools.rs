@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use tapewright_validity::OutputSchema;
+
 use crate::id::hash;
-use crate::schema::OutputSchema;
 use crate::value::Value;
 
 /// What `tools/list` told.

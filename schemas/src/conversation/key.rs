@@ -80,15 +80,13 @@ fn integer(text: &str) -> Option<i64> {
     match text.as_bytes() {
         // As clients count: so few digits fit.
         digits @ [b'1'..=b'9', ..] if digits.len() <= 18 => {
-            let mut number = 0;
+            let (mut number, mut is_other) = (0_i64, false);
             for byte in digits {
                 let digit = byte.wrapping_sub(b'0');
-                if digit > 9 {
-                    return None;
-                }
-                number = number * 10 + i64::from(digit);
+                is_other |= digit > 9;
+                number = number.wrapping_mul(10).wrapping_add(i64::from(digit));
             }
-            Some(number)
+            (!is_other).then_some(number)
         }
         _ => any_integer(text),
     }

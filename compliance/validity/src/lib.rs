@@ -8,23 +8,22 @@ use serde_json::Value;
 use tapewright_schemas::schema_cost;
 
 /// A schema that is compiled when it is needed.
-pub(crate) struct OutputSchema {
+pub struct OutputSchema {
     text: Box<[u8]>,
     compiled: OnceLock<Option<Box<Compiled>>>,
 }
 
-struct Compiled {
-    schema: Value,
-    validator: Validator,
-}
+// Behind a table: who drops a schema need not be compiled with what validates.
+type Compiled = dyn Fn(&Value) -> Validity + Send + Sync;
 
 /// Whether a value conforms to a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Validity {
+pub enum Validity {
     /// It does not, at this JSON pointer.
     Invalid(String),
     /// The schema is broken or refers elsewhere, or it would take too long.
     Unknown,
+    /// It does.
     Valid,
 }
 
@@ -36,7 +35,8 @@ const PATTERN_BYTES: usize = 1 << 20;
 
 impl OutputSchema {
     /// A schema by its source text.
-    pub(crate) fn new(text: &[u8]) -> Self {
+    #[must_use]
+    pub fn new(text: &[u8]) -> Self {
         Self {
             text: text.into(),
             compiled: OnceLock::new(),
@@ -44,7 +44,8 @@ impl OutputSchema {
     }
 
     /// Whether a value, given as its source text, conforms.
-    pub(crate) fn validate(&self, value: &[u8]) -> Validity {
+    #[must_use]
+    pub fn validate(&self, value: &[u8]) -> Validity {
         let compiled = self.compiled.get_or_init(|| compile(&self.text));
         let value = (value.len() <= VALUE_BYTES)
             .then(|| serde_json::from_slice::<Value>(value).ok())
@@ -52,13 +53,7 @@ impl OutputSchema {
         let (Some(compiled), Some(value)) = (compiled, value) else {
             return Validity::Unknown;
         };
-        if !schema_cost::is_bearable(&compiled.schema, &value) {
-            return Validity::Unknown;
-        }
-        match compiled.validator.validate(&value) {
-            Ok(()) => Validity::Valid,
-            Err(error) => Validity::Invalid(error.instance_path().to_string()),
-        }
+        compiled(&value)
     }
 }
 
@@ -80,12 +75,23 @@ fn compile(text: &[u8]) -> Option<Box<Compiled>> {
         .with_pattern_options(patterns)
         .build(&schema)
         .ok()?;
-    Some(Box::new(Compiled { schema, validator }))
+    Some(Box::new(move |value| validity(&schema, &validator, value)))
+}
+
+fn validity(schema: &Value, validator: &Validator, value: &Value) -> Validity {
+    if !schema_cost::is_bearable(schema, value) {
+        return Validity::Unknown;
+    }
+    match validator.validate(value) {
+        Ok(()) => Validity::Valid,
+        Err(error) => Validity::Invalid(error.instance_path().to_string()),
+    }
 }
 
 /// Whether one of `texts` is the same JSON value, or `structured` is an object that only
 /// wraps what they say.
-pub(crate) fn is_told_by(structured: &[u8], texts: &[String]) -> bool {
+#[must_use]
+pub fn is_told_by(structured: &[u8], texts: &[String]) -> bool {
     let Ok(structured) = serde_json::from_slice::<Value>(structured) else {
         return true;
     };
