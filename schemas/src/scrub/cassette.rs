@@ -4,13 +4,17 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use aho_corasick::packed;
+use memchr::memmem;
 
 use super::document::FoundSecret;
 use super::http;
 use super::splice::{Edits, decoded, encoded, meaning, quoted};
 use crate::event::{Edit, EditTarget, Fields};
 use crate::json;
-use crate::recording::{Element, elements};
+use crate::recording::{Element, Part, Piece, elements};
 use crate::redact::Redactor;
 use crate::tape::redacted_edit;
 
@@ -42,6 +46,37 @@ pub(super) const LISTS: [&str; 6] = [
     "messages",
     "sessions",
 ];
+
+/// Whether a piece of a document may hold what stands beside messages. Rarely wrong, and never where
+/// it does: of a request, its answer and a message, which are nearly all there is, nothing does.
+pub(super) fn may_stand_beside(piece: Piece<'_>) -> bool {
+    let is_plain = |text| memmem::find(text, ESCAPE).is_none();
+    match piece.part {
+        Part::Glue => false,
+        // A list whose name is spelled in another way.
+        Part::Members => !is_plain(piece.text),
+        Part::Elements {
+            list: "http" | "sessions",
+            ..
+        } => true,
+        Part::Elements { .. } => {
+            let names = BESIDE.as_ref();
+            !is_plain(piece.text) || names.is_none_or(|names| names.find(piece.text).is_some())
+        }
+    }
+}
+
+/// An escape may spell any name.
+const ESCAPE: &[u8] = b"\\u";
+
+/// The members of an exchange and of a message that are looked at. None where no processor looks for
+/// so many at once.
+static BESIDE: LazyLock<Option<packed::Searcher>> = LazyLock::new(|| {
+    let names = [
+        "fault", "http", "via", "sse", "body", "why", "effect", "base64", "clipped",
+    ];
+    packed::Searcher::new(names.map(|name| format!("\"{name}\"")))
+});
 
 struct Scrubber<'a, 't> {
     redactor: &'a mut Redactor,

@@ -41,6 +41,9 @@ pub fn document<'t>(
 /// Where secrets stand in a JSON text.
 pub(super) fn found(redactor: &mut Redactor, text: &[u8]) -> Vec<FoundSecret> {
     let mut findings = redactor.findings(text);
+    if findings.is_empty() {
+        return Vec::new();
+    }
     findings.order_by_key(|finding| finding.span.start);
     let mut findings = findings.into_iter().peekable();
     let mut places = Vec::new();

@@ -4,7 +4,10 @@
 //! over it twice: first what stands beside messages, then everything. So do these: the text of
 //! the one is the input of the other, and a redactor goes through both.
 
+use std::borrow::Cow;
 use std::io::{self, Read, Write};
+
+use bytes::Bytes;
 
 use super::cassette::{self, LISTS};
 use super::document::{FoundSecret, found};
@@ -40,45 +43,90 @@ impl From<Invalid> for StreamError {
     }
 }
 
+/// What [`check`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// Nothing stands beside its messages: there is nothing that [`beside`] would find, and the
+    /// second redactor has read everything.
+    pub is_plain: bool,
+    /// Nothing in it is secret, as far as that redactor has read.
+    pub is_clean: bool,
+}
+
 /// Proves that a text is a cassette or a capture, and has `redactor` adopt the placeholders in
-/// it.
-pub fn check(text: impl Read, redactor: &mut Redactor) -> Result<(), StreamError> {
+/// it. In the same reading `first` reads it as [`within`] does, for as long as nothing stands beside
+/// its messages.
+pub fn check(
+    text: impl Read,
+    redactor: &mut Redactor,
+    first: &mut Redactor,
+) -> Result<Checked, StreamError> {
+    let mut checked = Checked {
+        is_plain: true,
+        is_clean: true,
+    };
     let mut pieces = Pieces::new(text, &LISTS);
-    // The document without the elements of its lists.
-    let mut frame = Vec::new();
-    let mut probe = Vec::new();
-    let mut inside = false;
+    let mut frame = Frame::default();
     while let Some(piece) = pieces.next_piece()? {
         redactor.adopt(piece.text);
+        frame.take(piece)?;
+        checked.is_plain &= !cassette::may_stand_beside(piece);
+        if checked.is_plain && piece.part != Part::Glue {
+            let new = scrubbed_within(first, piece, None)?;
+            checked.is_clean &= new.is_none();
+        }
+    }
+    if Document::read(frame.text).is_err() {
+        return Err(StreamError::Whole);
+    }
+    Ok(checked)
+}
+
+/// A document without the elements of its lists.
+#[derive(Default)]
+struct Frame {
+    text: Vec<u8>,
+    // A list is open of which elements were left out.
+    inside: bool,
+    // A document of some elements alone, which is proved to be one.
+    probe: Vec<u8>,
+}
+
+impl Frame {
+    /// Takes the next piece, and proves that its elements are some.
+    fn take(&mut self, piece: Piece<'_>) -> Result<(), StreamError> {
+        if str::from_utf8(piece.text).is_err() {
+            return Err(StreamError::Whole);
+        }
         let Part::Elements { list, .. } = piece.part else {
             // Between two runs of elements stands a comma.
-            inside &= !piece.text.contains(&b']');
-            if !inside {
-                frame.extend_from_slice(piece.text);
+            self.inside &= !piece.text.contains(&b']');
+            if !self.inside {
+                self.text.extend_from_slice(piece.text);
             }
-            continue;
+            return Ok(());
         };
-        inside = true;
+        self.inside = true;
         // Shapes differ by the kind of the document, which ours tell first.
-        let kind = kind_of(&frame).ok_or(StreamError::Whole)?;
-        probe.clear();
+        let kind = kind_of(&self.text).ok_or(StreamError::Whole)?;
         let commas = if list == "exchanges" {
             ""
         } else {
             "\"exchanges\":[],"
         };
+        let mut probe = std::mem::take(&mut self.probe);
+        probe.clear();
         write!(probe, "{{{kind},{commas}\"{list}\":[")?;
         probe.extend_from_slice(piece.text);
         probe.extend_from_slice(b"]}");
-        is_document(&probe)?;
-    }
-    is_document(&frame)
-}
-
-fn is_document(text: &[u8]) -> Result<(), StreamError> {
-    match Document::read(text.to_vec()) {
-        Ok(_) => Ok(()),
-        Err(_) => Err(StreamError::Whole),
+        let probe = Bytes::from(probe);
+        // Pieces are proven to be JSON.
+        if Document::of_proven(&probe).is_err() {
+            return Err(StreamError::Whole);
+        }
+        // Nobody else holds it now.
+        self.probe = probe.try_into_mut().map(Vec::from).unwrap_or_default();
+        Ok(())
     }
 }
 
@@ -108,33 +156,47 @@ pub fn beside(
     each(text, out, |piece| {
         let mut places = Vec::new();
         let whole = wrapped(piece);
-        let new = cassette::beside_messages(redactor, &whole, &mut places).into_owned();
+        let new = match cassette::beside_messages(redactor, &whole, &mut places) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(new) => (new != whole).then_some(new),
+        };
         for found in places {
             place(moved(found, piece.part));
         }
-        Ok((new != whole).then_some(new))
+        Ok(new)
     })
 }
 
-/// Scrubs everything. Tells where secrets stood, and whether `out` got another text.
+/// Scrubs everything. Tells where secrets stood, if anybody asks, which takes as long again; and
+/// whether `out` got another text.
 pub fn within(
     redactor: &mut Redactor,
     text: impl Read,
     out: &mut Out<'_>,
-    place: &mut dyn FnMut(FoundSecret),
+    mut place: Option<&mut dyn FnMut(FoundSecret)>,
 ) -> Result<bool, StreamError> {
-    each(text, out, |piece| {
-        let whole = wrapped(piece);
-        let places = found(redactor, &whole);
-        if places.is_empty() {
-            // What is found is what would be replaced.
-            return Ok(None);
-        }
-        for found in places {
+    each(text, out, |piece| match &mut place {
+        Some(place) => scrubbed_within(redactor, piece, Some(&mut **place)),
+        None => scrubbed_within(redactor, piece, None),
+    })
+}
+
+/// What becomes of a piece, where it changes.
+fn scrubbed_within(
+    redactor: &mut Redactor,
+    piece: Piece<'_>,
+    place: Option<&mut dyn FnMut(FoundSecret)>,
+) -> Result<Option<Vec<u8>>, StreamError> {
+    let whole = wrapped(piece);
+    if let Some(place) = place {
+        // What is found is what would be replaced.
+        for found in found(redactor, &whole) {
             place(moved(found, piece.part));
         }
-        let new = redactor.json(&whole)?.into_owned();
-        Ok((new != whole).then_some(new))
+    }
+    Ok(match redactor.json(&whole)? {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(new) => (new != whole).then_some(new),
     })
 }
 

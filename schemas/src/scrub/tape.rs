@@ -6,9 +6,10 @@ use std::collections::HashSet;
 use super::http;
 use super::splice::{Edits, decoded, encoded, meaning, quoted};
 use crate::event::Direction;
-use crate::json::{self, Invalid};
+use crate::json::{self, Invalid, Span, Text, unescape};
 use crate::recording::{Element, elements};
 use crate::redact::{LineState, Redactor};
+use crate::slices::Part as _;
 
 /// Scrubs the lines of one tape, in order.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub struct TapeScrubber {
     streams: [LineState; 3],
     // The conduits whose next data is the URL of an endpoint.
     endpoints: HashSet<Vec<u8>>,
+    // Of the line at hand; kept, so that no line needs memory of its own.
+    members: Members,
 }
 
 impl TapeScrubber {
@@ -29,6 +32,7 @@ impl TapeScrubber {
             redactor,
             streams: Default::default(),
             endpoints: HashSet::new(),
+            members: Members::default(),
         }
     }
 
@@ -41,19 +45,23 @@ impl TapeScrubber {
     /// Scrubs one line without its line feed. A line that is no JSON, as the last one of a
     /// tape that was cut short, is scrubbed as text.
     pub fn line<'t>(&mut self, line: &'t [u8]) -> Cow<'t, [u8]> {
-        if json::is_valid(line) {
-            // Proven above.
-            return self.record(line).unwrap_or(Cow::Borrowed(line));
-        }
-        self.redactor.text(line)
+        let mut members = std::mem::take(&mut self.members);
+        let clean = if members.read(line) {
+            // Proven by that.
+            self.record(line, &members).unwrap_or(Cow::Borrowed(line))
+        } else {
+            self.redactor.text(line)
+        };
+        self.members = members;
+        clean
     }
 
-    fn record<'t>(&mut self, line: &'t [u8]) -> Result<Cow<'t, [u8]>, Invalid> {
+    fn record<'t>(&mut self, line: &'t [u8], of: &Members) -> Result<Cow<'t, [u8]>, Invalid> {
         let mut edits = Edits::default();
-        let members = Members::of(line);
-        for (name, value) in &members.all {
-            let member = Member { name, value };
-            if let Some(new) = self.member(line, &members, member, &mut edits)? {
+        for (name, value) in &of.all {
+            let (name, value) = (meant(line, name), value.of(line));
+            let member = Member { name: &name, value };
+            if let Some(new) = self.member(line, of, member, &mut edits)? {
                 edits.replace(line, value, new);
             }
         }
@@ -64,20 +72,20 @@ impl TapeScrubber {
     fn member(
         &mut self,
         line: &[u8],
-        of: &Members<'_>,
+        of: &Members,
         Member { name, value }: Member<'_>,
         edits: &mut Edits,
     ) -> Result<Option<Vec<u8>>, Invalid> {
         if let Some(change) = http::member(&mut self.redactor, name, value) {
             if name == b"sse" {
-                self.announced(of, value);
+                self.announced(of.conduit_in(line), value);
             }
             return Ok(change);
         }
         let stream = of.dir as usize;
         Ok(match name {
             b"body" => {
-                let conduit = of.conduit.as_ref();
+                let conduit = of.conduit_in(line);
                 let conduit = conduit.filter(|_| of.dir == Direction::ToClient);
                 let endpoint = conduit.is_some_and(|one| self.endpoints.remove(one));
                 for (old, new) in http::body(&mut self.redactor, value, endpoint) {
@@ -108,10 +116,10 @@ impl TapeScrubber {
     }
 
     /// Notes whether the next data of a conduit is the URL of an endpoint.
-    fn announced(&mut self, of: &Members<'_>, note: &[u8]) {
+    fn announced(&mut self, conduit: Option<&[u8]>, note: &[u8]) {
         let event = json::find(note, &["event"]).and_then(meaning);
         if event.as_deref() == Some(b"endpoint") && self.endpoints.len() < LIMIT {
-            self.endpoints.extend(of.conduit.clone());
+            self.endpoints.extend(conduit.map(<[u8]>::to_vec));
         }
     }
 
@@ -157,11 +165,12 @@ impl TapeScrubber {
 }
 
 /// The members of a line, and what they say of it.
-struct Members<'t> {
-    all: Vec<(Vec<u8>, &'t [u8])>,
+#[derive(Debug)]
+struct Members {
+    all: Vec<(Text, Span)>,
     is_header: bool,
     dir: Direction,
-    conduit: Option<Vec<u8>>,
+    conduit: Option<Span>,
 }
 
 /// One of them.
@@ -170,26 +179,81 @@ struct Member<'a> {
     value: &'a [u8],
 }
 
-impl<'t> Members<'t> {
-    fn of(line: &'t [u8]) -> Self {
-        let mut all = Vec::new();
-        json::members(line, |name, value| {
-            all.push((name.to_vec(), value.trim_ascii()));
-        });
-        let named = |wanted: &[u8]| all.iter().rfind(|(name, _)| name == wanted);
-        let to_server =
-            named(b"dir").is_some_and(|(_, word)| meaning(word).as_deref() == Some(b"to_server"));
+impl Default for Members {
+    fn default() -> Self {
         Self {
-            is_header: named(b"tape").is_some(),
-            dir: if to_server {
-                Direction::ToServer
-            } else {
-                Direction::ToClient
-            },
-            conduit: named(b"conduit").map(|(_, number)| number.to_vec()),
-            all,
+            all: Vec::new(),
+            is_header: false,
+            dir: Direction::ToClient,
+            conduit: None,
         }
     }
+}
+
+impl Members {
+    /// Proves that a line is JSON, and reads its members, of which an object alone has any.
+    /// Whether it is.
+    fn read(&mut self, line: &[u8]) -> bool {
+        let mut all = std::mem::take(&mut self.all);
+        all.clear();
+        let is_json = Self::spans(line, &mut all);
+        *self = Self {
+            all,
+            ..Self::default()
+        };
+        if is_json {
+            self.say(line);
+        }
+        is_json
+    }
+
+    fn spans(line: &[u8], all: &mut Vec<(Text, Span)>) -> bool {
+        if std::str::from_utf8(line).is_err() {
+            return false;
+        }
+        // One of ours begins with its brace, and is proved while it is taken apart.
+        if let Some(end) = json::members_end(line, 0, 0, |name, value| all.push((name, value))) {
+            let mut behind = line.part(end..).iter();
+            return behind.all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
+        }
+        all.clear();
+        let is_json = json::is_grammatical(line);
+        if is_json {
+            json::valid_members(line, |name, value| all.push((name, value)));
+        }
+        is_json
+    }
+
+    /// Notes what they say; of several of one name, the last.
+    fn say(&mut self, line: &[u8]) {
+        for (name, value) in &self.all {
+            match &*meant(line, name) {
+                b"tape" => self.is_header = true,
+                b"conduit" => self.conduit = Some(*value),
+                b"dir" if meaning(value.of(line)).as_deref() == Some(b"to_server") => {
+                    self.dir = Direction::ToServer;
+                }
+                b"dir" => self.dir = Direction::ToClient,
+                _ => {}
+            }
+        }
+    }
+
+    /// The conduit that they name, as its number stands there.
+    fn conduit_in<'t>(&self, line: &'t [u8]) -> Option<&'t [u8]> {
+        self.conduit.map(|span| span.of(line))
+    }
+}
+
+/// What the name of a member means.
+fn meant<'t>(line: &'t [u8], name: &Text) -> Cow<'t, [u8]> {
+    let source = name.span.of(line);
+    if !name.escaped {
+        return Cow::Borrowed(source);
+    }
+    let mut meaning = Vec::new();
+    unescape(source, &mut meaning);
+    Cow::Owned(meaning)
 }
 
 const STDERR: usize = 2;

@@ -11,7 +11,7 @@ use tapewright_schemas::redact::{Redactor, Rules};
 use tapewright_schemas::scrub::stream::{self, StreamError};
 use tapewright_schemas::scrub::{self, FoundSecret};
 
-use super::{Found, Place};
+use super::{BUFFER, Found, Place};
 use crate::files::{NewFile, spool, unreadable};
 use crate::report::progress::{Counted, Work};
 
@@ -38,29 +38,37 @@ fn streamed(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Foun
     let length = file.metadata().map_err(io)?.len();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let work = RefCell::new(Work::new(length.saturating_mul(5), name.into_owned()));
-    stream::check(Counted::new(&file, &work), &mut redactor)?;
-    (&file).rewind()?;
     // What stands before its name is found by the second reading.
     let mut first = Redactor::new(Arc::clone(rules));
+    let checked = stream::check(Counted::new(&file, &work), &mut redactor, &mut first)?;
     let mut found = Found::default();
     let document = Text {
         file: &file,
         work: &work,
+        beside: !checked.is_plain,
     };
-    if !document.both(&mut first, &mut io::sink(), &mut |_| {})? {
+    let is_clean = if checked.is_plain {
+        checked.is_clean
+    } else {
+        first = Redactor::new(Arc::clone(rules));
+        (&file).rewind()?;
+        !document.both(&mut first, &mut io::sink(), None)?
+    };
+    if is_clean {
         return Ok(found);
     }
     redactor.learn_from(&first);
     (&file).rewind()?;
-    // The name of a member may be a secret, and is part of the place.
-    let mut names = Redactor::new(Arc::clone(rules));
-    let mut place = |place: FoundSecret| found.place(check, || shown(&mut names, place));
     let changed = if check {
-        document.both(&mut redactor, &mut io::sink(), &mut place)?
+        // The name of a member may be a secret, and is part of the place.
+        let mut names = Redactor::new(Arc::clone(rules));
+        let mut place = |place: FoundSecret| found.place(check, || shown(&mut names, place));
+        document.both(&mut redactor, &mut io::sink(), Some(&mut place))?
     } else {
         let mut new = NewFile::create(path)?;
         let mut out = BufWriter::with_capacity(BUFFER, new.writer());
-        let changed = document.both(&mut redactor, &mut out, &mut place)?;
+        let changed = document.both(&mut redactor, &mut out, None)?;
+        found.any |= changed;
         out.flush()?;
         drop(out);
         if changed {
@@ -81,16 +89,23 @@ fn streamed(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Foun
 struct Text<'t> {
     file: &'t File,
     work: &'t RefCell<Work>,
+    // Whether anything stands beside its messages.
+    beside: bool,
 }
 
 impl Text<'_> {
-    /// Reads it twice: what stands beside messages, then everything. Whether anything changed.
+    /// Reads it: what stands beside messages, if anything, then everything. Whether anything changed.
     fn both(
         &self,
         redactor: &mut Redactor,
         out: &mut dyn Write,
-        place: &mut dyn FnMut(FoundSecret),
+        mut place: Option<&mut dyn FnMut(FoundSecret)>,
     ) -> anyhow::Result<bool> {
+        let mut write = |text: &[u8], _| out.write_all(text);
+        if !self.beside {
+            let text = Counted::new(self.file, self.work);
+            return Ok(stream::within(redactor, text, &mut write, place)?);
+        }
         let mut between = Between {
             file: self.file,
             same: 0,
@@ -98,13 +113,17 @@ impl Text<'_> {
         };
         let mut keep = |text: &[u8], same| between.keep(text, same);
         let text = Counted::new(self.file, self.work);
-        let beside = stream::beside(redactor, text, &mut keep, place)?;
+        let mut tell = |found| {
+            if let Some(place) = &mut place {
+                place(found);
+            }
+        };
+        let beside = stream::beside(redactor, text, &mut keep, &mut tell)?;
         let spool = between.spool.map(BufWriter::into_inner).transpose();
         let spool = spool.map_err(io::IntoInnerError::into_error)?;
         let mut text = spool.as_ref().unwrap_or(self.file);
         text.rewind()?;
         let text = Counted::new(text, self.work);
-        let mut write = |text: &[u8], _| out.write_all(text);
         Ok(stream::within(redactor, text, &mut write, place)? || beside)
     }
 }
@@ -186,5 +205,3 @@ fn whole(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> 
 }
 
 const HINT: &str = "give a tape, cassette or capture";
-/// How much is written at once, in bytes.
-const BUFFER: usize = 1 << 18;

@@ -197,7 +197,7 @@ fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> 
     };
     let file = File::open(path).map_err(io)?;
     let metadata = file.metadata().map_err(io)?;
-    let mut file = BufReader::new(file);
+    let mut file = BufReader::with_capacity(BUFFER, file);
     let line = first_line(&mut file).map_err(io)?;
     let redactor = Redactor::new(Arc::clone(rules));
     file.rewind().map_err(io)?;
@@ -220,7 +220,7 @@ fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> 
         return tape(&mut file, redactor, &mut pass, &mut out);
     }
     let mut new = NewFile::create(path)?;
-    let mut out = BufWriter::new(new.writer());
+    let mut out = BufWriter::with_capacity(BUFFER, new.writer());
     let found = tape(&mut file, redactor, &mut pass, &mut out)?;
     out.flush()?;
     drop(out);
@@ -302,6 +302,9 @@ fn rehearse(
     redactor.learn_from(first.redactor());
     Ok(any)
 }
+
+/// How much is read and written at once, in bytes.
+const BUFFER: usize = 1 << 18;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -61,22 +61,39 @@ fn whole(text: &[u8]) -> Scrubbed {
     told(new.into_owned(), places, &second)
 }
 
-fn both(redactor: &mut Redactor, text: &[u8]) -> (Vec<u8>, Vec<FoundSecret>) {
+/// Scrubs a text, and tells where secrets stood if that is `asked`.
+fn both(redactor: &mut Redactor, text: &[u8], asked: bool) -> (Vec<u8>, Vec<FoundSecret>) {
     let (mut between, mut new, mut places) = (Vec::new(), Vec::new(), Vec::new());
     let mut place = |place| places.push(place);
     let mut write = |text: &[u8], _| between.write_all(text);
     beside(redactor, text, &mut write, &mut place).unwrap();
     let mut write = |text: &[u8], _| new.write_all(text);
-    within(redactor, between.as_slice(), &mut write, &mut place).unwrap();
+    let place: &mut dyn FnMut(FoundSecret) = &mut place;
+    within(
+        redactor,
+        between.as_slice(),
+        &mut write,
+        asked.then_some(place),
+    )
+    .unwrap();
     (new, places)
 }
 
-fn streamed(text: &[u8]) -> Scrubbed {
+fn streamed(text: &[u8], asked: bool) -> Scrubbed {
     let (mut first, mut second) = (redactor(), redactor());
-    check(text, &mut second).unwrap();
-    both(&mut first, text);
+    let checked = check(text, &mut second, &mut first).unwrap();
+    let mut alone = redactor();
+    let (new, places) = both(&mut alone, text, true);
+    if checked.is_plain {
+        // Both readings together find what the first one found.
+        assert_eq!(checked.is_clean, new == text);
+        assert_eq!(checked.is_clean, places.is_empty());
+        assert_eq!(first.counts(), alone.counts());
+    } else {
+        first = alone;
+    }
     second.learn_from(&first);
-    let (new, places) = both(&mut second, text);
+    let (new, places) = both(&mut second, text, asked);
     told(new, places, &second)
 }
 
@@ -88,7 +105,43 @@ proptest! {
         messages in prop::collection::vec(0_usize..3, 0..6),
     ) {
         let text = text(&exchanges, &unanswered, &messages);
-        prop_assert_eq!(streamed(&text), whole(&text));
+        let (new, places, counts) = whole(&text);
+        let unasked = streamed(&text, false);
+        prop_assert_eq!((&unasked.0, &unasked.2), (&new, &counts));
+        prop_assert_eq!(streamed(&text, true), (new, places, counts));
+    }
+}
+
+#[test]
+fn what_stands_beside_messages_is_seen() {
+    let plain = |text: &str| {
+        let whole = format!(r#"{{"version":"1",{text}}}"#);
+        let checked = check(whole.as_bytes(), &mut redactor(), &mut redactor());
+        checked.unwrap().is_plain
+    };
+    let exchange = |more: &str| {
+        format!(
+            r#""exchanges":[{{"request":{{"method":"x"}},"response":{{"result":"\"via\", http"}},"seen":1{more}}}]"#
+        )
+    };
+    let message = r#"{"from":"client","message":{"method":"n"}}"#;
+    for text in [
+        exchange(""),
+        exchange(&format!(r#","stream":[{message}]"#)),
+        format!(r#""meta":{{"http":"x"}},"exchanges":[],"messages":[{message}]"#),
+    ] {
+        assert!(plain(&text), "{text}");
+    }
+    for text in [
+        exchange(r#","http":{"path":"/mcp"}"#),
+        exchange(r#","fault":"x""#),
+        exchange(r#","v\u0069a":{}"#),
+        exchange(r#","stream":[{"from":"server","text":"x","why":"not_json"}]"#),
+        r#""exchanges":[],"messages":[{"from":"server","base64":"eA=="}]"#.to_owned(),
+        r#""exchanges":[],"sessions":[{"session":1}]"#.to_owned(),
+        r#""exchanges":[],"m\u0065ssages":[]"#.to_owned(),
+    ] {
+        assert!(!plain(&text), "{text}");
     }
 }
 
@@ -99,7 +152,7 @@ fn a_capture_is_scrubbed_as_all_at_once() {
         r#"{{"server_label":"fs","server_capabilities":{{}},"exchanges":[{}]}}"#,
         [exchange; 9].join(",")
     );
-    let scrubbed = streamed(text.as_bytes());
+    let scrubbed = streamed(text.as_bytes(), true);
     assert_eq!(scrubbed, whole(text.as_bytes()));
     assert!(!scrubbed.0.contains("Tr0ub4dor"));
 }
@@ -114,7 +167,7 @@ fn what_is_not_as_ours_is_left_to_who_reads_all_of_it() {
         r#"{"version":"1","exchanges":[],"messages":[{"from":"x"}]}"#,
         r#"{"version":"1","exchanges":[]"#,
     ] {
-        let told = check(text.as_bytes(), &mut redactor());
+        let told = check(text.as_bytes(), &mut redactor(), &mut redactor());
         assert!(matches!(told, Err(StreamError::Whole)), "{text}");
     }
 }
