@@ -158,6 +158,9 @@ fn shapes() -> Vec<String> {
         format!("dckr{}pat_{BODY}", "_"),
         format!("sntrys{}{BODY}{BODY}", "_"),
         format!("AGE-SECRET-KEY{}1QPZRY9X8GF2TVDW0S3JN54", "-"),
+        // A number may begin with any digit.
+        format!("1{}34567890123456:{hex}", "/"),
+        format!("2{}861234567890123/1201234567890123:{hex}", "/"),
     ]
     .to_vec()
 }

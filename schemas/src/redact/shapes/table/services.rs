@@ -40,7 +40,11 @@ pub(super) static SHAPES: &[Shape] = &[
     },
     Shape {
         kind: "asana-token",
-        prefixes: &["0/1", "1/1", "2/1"],
+        prefixes: &[
+            "0/1", "0/2", "0/3", "0/4", "0/5", "0/6", "0/7", "0/8", "0/9", "1/1", "1/2", "1/3",
+            "1/4", "1/5", "1/6", "1/7", "1/8", "1/9", "2/1", "2/2", "2/3", "2/4", "2/5", "2/6",
+            "2/7", "2/8", "2/9",
+        ],
         extent: Extent::Special(asana),
         example: ("1/", "1201234567890123:0a1b2c3d4e5f60718293a4b5c6d7e8f9"),
         docs: "https://developers.asana.com/docs/personal-access-token",
