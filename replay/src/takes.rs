@@ -52,6 +52,15 @@ pub(crate) struct Packed {
     place: u32,
 }
 
+/// What a take is found by.
+pub(crate) struct Sought<'t> {
+    pub(crate) method: MethodId,
+    pub(crate) params: Option<Span>,
+    pub(crate) session: u32,
+    /// All of it, where it is more than numbers.
+    pub(crate) take: Option<&'t Take>,
+}
+
 pub(crate) const NONE: u64 = u64::MAX;
 /// Marks what is no time. What took longer, 35 minutes, stands among the others.
 const COURSE: u32 = 1 << 31;
@@ -172,6 +181,15 @@ impl Packed {
         }
     }
 
+    fn sought(&self) -> Sought<'static> {
+        Sought {
+            method: self.method,
+            params: self.params.span(self.request().start),
+            session: self.session,
+            take: None,
+        }
+    }
+
     fn take(&self) -> Take {
         let request = self.request();
         let start = request.start;
@@ -249,8 +267,10 @@ impl Near<u16> {
 
 impl Takes {
     /// Takes that reuse the memory of their source: a caller that takes one from the front
-    /// puts one at the back.
-    pub(crate) fn made_of(packed: VecDeque<Packed>) -> Self {
+    /// puts one at the back, and so many more. All of that memory comes into use on the way, so that
+    /// there is no more of it.
+    pub(crate) fn made_of(mut packed: VecDeque<Packed>, more: usize) -> Self {
+        packed.shrink_to(packed.len() + more);
         Self {
             packed,
             others: Vec::new(),
@@ -283,6 +303,21 @@ impl Takes {
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = Take> + '_ {
         self.packed.iter().map(|packed| self.open(packed))
+    }
+
+    /// What a take is found by.
+    pub(crate) fn sought(&self, ordinal: usize) -> Option<Sought<'_>> {
+        let packed = self.packed.get(ordinal)?;
+        let other = packed.is_other().and_then(|other| self.others.get(other));
+        Some(other.map_or_else(
+            || packed.sought(),
+            |take| Sought {
+                method: take.method,
+                params: take.params,
+                session: take.session,
+                take: Some(take),
+            },
+        ))
     }
 
     /// Those that are more than numbers.
@@ -331,6 +366,9 @@ mod tests {
             assert_eq!((take.params, take.took_us), (of.params, took));
             assert_eq!(take.response.unwrap().span, of.response.span);
             assert_eq!(take.answered.at_us, 5 + took.unwrap_or_default());
+            let sought = packed.sought();
+            assert_eq!((sought.method, sought.params), (take.method, take.params));
+            assert_eq!((sought.session, sought.take.is_some()), (7, false));
         }
         assert!(Packed::new(&numbers(Some(COURSE.into()))).is_none());
         assert_eq!(Packed::other(9).is_other(), Some(9));

@@ -1,10 +1,16 @@
 //! Lists of takes under hashed keys, in recorded order, without an allocation for each.
 
-/// Ordinals of takes by key.
-#[derive(Debug, Default)]
+use std::collections::BTreeMap;
+
+/// Ordinals of takes by key. Most recordings ask the same again and again: a take costs no more than
+/// its ordinal, and a key is kept once.
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Chains {
-    // By their keys, and of one key in the order of the recording.
-    links: Vec<Link>,
+    // In order, and where the list of each ends.
+    keys: Vec<u64>,
+    ends: Vec<u32>,
+    // The lists, each in the order of the recording.
+    ordinals: Vec<u32>,
 }
 
 /// A take under a key. A long recording has millions of these: the key is in halves, so that none
@@ -32,45 +38,111 @@ impl Link {
     }
 }
 
-/// One place in a list.
+/// Orders the keys of a part of a recording, which are in recorded order: of one key they stay so.
+pub(crate) fn in_order(mut links: Vec<Link>) -> Vec<Link> {
+    links.sort_by_key(Link::key);
+    links
+}
+
+/// One place in a list, and where that ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry(usize);
+pub(crate) struct Entry {
+    at: u32,
+    end: u32,
+}
 
 impl Chains {
-    /// The lists of takes under their keys, each in the order of the recording.
-    pub(crate) fn of(mut links: Vec<Link>) -> Self {
-        links.sort_unstable();
-        Self { links }
+    /// The lists of takes under their keys, by the links of one part of the recording after the
+    /// other, each [in order](in_order).
+    pub(crate) fn of(parts: Vec<Vec<Link>>) -> Self {
+        let count = parts.iter().map(Vec::len).sum();
+        let mut parts: Vec<_> = parts
+            .into_iter()
+            .map(|part| part.into_iter().peekable())
+            .collect();
+        let mut chains = Self {
+            ordinals: Vec::with_capacity(count),
+            ..Self::default()
+        };
+        loop {
+            let keys = parts
+                .iter_mut()
+                .filter_map(|part| part.peek().map(Link::key));
+            let Some(key) = keys.min() else { break };
+            for part in &mut parts {
+                while let Some(link) = part.next_if(|link| link.key() == key) {
+                    chains.ordinals.push(link.ordinal);
+                }
+            }
+            chains.end(key);
+        }
+        chains
+    }
+
+    /// The same, where there are few keys, which are told twice: no link is kept in between.
+    pub(crate) fn of_few<I: Iterator<Item = (u64, u32)>>(tell: impl Fn() -> I) -> Self {
+        let mut places: BTreeMap<u64, usize> = BTreeMap::new();
+        for (key, _) in tell() {
+            *places.entry(key).or_default() += 1;
+        }
+        let mut chains = Self::default();
+        let mut next = 0;
+        for (key, place) in &mut places {
+            next += std::mem::replace(place, next);
+            chains.keys.push(*key);
+            chains.ends.push(narrow(next));
+        }
+        chains.ordinals = vec![0; next];
+        for (key, ordinal) in tell() {
+            let place = places.get_mut(&key);
+            if let Some(place) = place
+                && let Some(free) = chains.ordinals.get_mut(*place)
+            {
+                *free = ordinal;
+                *place += 1;
+            }
+        }
+        chains
+    }
+
+    /// Ends the list of a key, which is greater than those before.
+    fn end(&mut self, key: u64) {
+        self.keys.push(key);
+        self.ends.push(narrow(self.ordinals.len()));
     }
 
     /// The first entry under a key.
     pub(crate) fn first(&self, key: u64) -> Option<Entry> {
-        let place = self.links.partition_point(|link| link.key() < key);
-        self.entry(place, key)
+        let place = self.keys.binary_search(&key).ok()?;
+        let before = place.checked_sub(1).and_then(|last| self.ends.get(last));
+        Some(Entry {
+            at: before.copied().unwrap_or_default(),
+            end: *self.ends.get(place)?,
+        })
     }
 
     /// The entry behind this one.
+    #[expect(clippy::unused_self, reason = "an entry is one of these lists")]
     pub(crate) fn next(&self, entry: Entry) -> Option<Entry> {
-        let key = self.links.get(entry.0)?.key();
-        self.entry(entry.0 + 1, key)
-    }
-
-    /// The entry at a place, if it is under this key.
-    fn entry(&self, place: usize, key: u64) -> Option<Entry> {
-        let link = self.links.get(place)?;
-        (link.key() == key).then_some(Entry(place))
+        let at = entry.at.saturating_add(1);
+        (at < entry.end).then_some(Entry { at, ..entry })
     }
 
     /// The take of an entry.
     pub(crate) fn ordinal(&self, entry: Entry) -> u32 {
-        let link = self.links.get(entry.0);
-        link.map_or(u32::MAX, |link| link.ordinal)
+        let ordinal = self.ordinals.get(entry.at as usize);
+        ordinal.copied().unwrap_or(u32::MAX)
     }
 
     /// The takes from an entry on.
     pub(crate) fn from(&self, entry: Option<Entry>) -> impl Iterator<Item = u32> + '_ {
         std::iter::successors(entry, |entry| self.next(*entry)).map(|entry| self.ordinal(entry))
     }
+}
+
+/// A place in a list. Ordinals have as many bits, and a take has two keys at most.
+fn narrow(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -81,13 +153,27 @@ mod tests {
     fn lists_keep_their_order() {
         let high = 7 << 40 | 7;
         let pairs = [(7, 0), (high, 1), (8, 4), (7, 2), (7, 3), (u64::MAX, 5)];
-        let links = pairs.map(|(key, ordinal)| Link::new(key, ordinal)).to_vec();
-        let chains = Chains::of(links);
-        assert_eq!(chains.from(chains.first(7)).collect::<Vec<_>>(), [0, 2, 3]);
-        assert_eq!(chains.from(chains.first(8)).collect::<Vec<_>>(), [4]);
-        assert_eq!(chains.from(chains.first(high)).collect::<Vec<_>>(), [1]);
-        let last = chains.first(u64::MAX);
-        assert_eq!(chains.from(last).collect::<Vec<_>>(), [5]);
-        assert_eq!((chains.first(9), chains.first(0)), (None, None));
+        let links = |from: usize, to: usize| {
+            let part = pairs[from..to].iter();
+            in_order(
+                part.map(|(key, ordinal)| Link::new(*key, *ordinal))
+                    .collect(),
+            )
+        };
+        let together = [
+            Chains::of(vec![links(0, 6)]),
+            Chains::of(vec![links(0, 3), links(3, 3), links(3, 6)]),
+            Chains::of((0..6).map(|at| links(at, at + 1)).collect()),
+            Chains::of_few(|| pairs.into_iter()),
+        ];
+        for chains in together {
+            assert_eq!(chains.from(chains.first(7)).collect::<Vec<_>>(), [0, 2, 3]);
+            assert_eq!(chains.from(chains.first(8)).collect::<Vec<_>>(), [4]);
+            assert_eq!(chains.from(chains.first(high)).collect::<Vec<_>>(), [1]);
+            let last = chains.first(u64::MAX);
+            assert_eq!(chains.from(last).collect::<Vec<_>>(), [5]);
+            assert_eq!((chains.first(9), chains.first(0)), (None, None));
+        }
+        assert_eq!(Chains::of(Vec::new()).first(7), None);
     }
 }

@@ -13,13 +13,12 @@
 
 mod aside;
 mod chains;
+mod keys;
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hasher as _};
-use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread;
 
 use bytes::Bytes;
 use tapewright_schemas::era::own_version;
@@ -28,11 +27,11 @@ use tapewright_schemas::redact::Redactor;
 
 use crate::era::Eras;
 use crate::json::{Aliases, Canon, Detail, Tree, pattern_places, write_canon};
-use crate::load::threads;
 use crate::options::{MatchMode, Options, Unanswered};
 use crate::script::{MethodId, Script, Take, TakePlace};
 
 pub(crate) use aside::AsideKind;
+use chains::in_order;
 pub(crate) use chains::{Chains, Entry, Link};
 
 /// How much two requests have in common.
@@ -82,9 +81,6 @@ pub(crate) struct Loose {
     pub(crate) placeholders: Vec<u8>,
 }
 
-/// What it takes to find the key of a request, in bytes that are read in the same time.
-const TAKE: usize = 400;
-
 /// How many sets of places are told apart per method; requests with further ones match only
 /// exactly. Real recordings have one or two.
 const PATTERN_LIMIT: usize = 32;
@@ -103,83 +99,9 @@ impl Index {
             script,
             options,
         };
-        index.by_method = Chains::of(index.method_keys());
+        index.by_method = Chains::of_few(|| index.method_keys());
         index.exact = Chains::of(index.exact_keys());
         index
-    }
-
-    /// The keys of all takes by their methods.
-    fn method_keys(&self) -> Vec<Link> {
-        let mut keys = Vec::with_capacity(self.script.takes.len());
-        for (ordinal, take) in numbered(&self.script) {
-            if self.is_skipped(&take) {
-                continue;
-            }
-            self.each_key(&take, |session| {
-                keys.push(Link::new(method_key(take.method, session), ordinal));
-            });
-        }
-        keys
-    }
-
-    /// The keys of all takes that are found by their parameters, in recorded order. Much to
-    /// do for a long recording, and shared among threads.
-    fn exact_keys(&self) -> Vec<Link> {
-        let count = self.script.takes.len();
-        let threads = threads(count * TAKE);
-        let share = count.div_ceil(threads).max(1);
-        let mut shares = (0..count)
-            .step_by(share)
-            .map(|first| first..(first + share).min(count));
-        let Some(first) = shares.next() else {
-            return Vec::new();
-        };
-        thread::scope(|scope| {
-            let others: Vec<_> = shares
-                .map(|share| scope.spawn(|| self.exact_keys_of(share)))
-                .collect();
-            let mut keys = self.exact_keys_of(first);
-            for worker in others {
-                match worker.join() {
-                    Ok(found) => keys.extend(found),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
-            }
-            keys
-        })
-    }
-
-    fn exact_keys_of(&self, takes: Range<usize>) -> Vec<Link> {
-        let mut keys = Vec::with_capacity(takes.len());
-        let mut form = Vec::new();
-        // What the form is of: many recordings hold the same call again and again.
-        let mut last: Option<(MethodId, Option<Vec<u8>>)> = None;
-        let mut reader = self.script.text.reader();
-        for at in takes {
-            let Some(take) = self.script.take(at) else {
-                continue;
-            };
-            if self.is_skipped(&take) || is_by_method(self.script.method_name(take.method)) {
-                continue;
-            }
-            let Ok(ordinal) = u32::try_from(at) else {
-                continue;
-            };
-            let params = take.params.map(|span| reader.read(span));
-            let is_same = |(method, known): &(MethodId, Option<Vec<u8>>)| {
-                *method == take.method && known.as_deref() == params
-            };
-            if !last.as_ref().is_some_and(is_same) {
-                form.clear();
-                self.write_form(Level::Exact, take.method, params, None, None, &mut form);
-                last = Some((take.method, params.map(<[u8]>::to_vec)));
-            }
-            self.each_key(&take, |session| {
-                let key = key(Level::Exact, session, take.method, 0, &form);
-                keys.push(Link::new(key, ordinal));
-            });
-        }
-        keys
     }
 
     /// The script.
@@ -329,10 +251,10 @@ impl Index {
             for level in levels {
                 form.clear();
                 self.write_form(level, take.method, params, None, None, &mut form);
-                self.each_key(&take, |session| {
+                for session in self.sessions_of(take.session) {
                     let key = key(level, session, take.method, 0, &form);
                     keys.push(Link::new(key, ordinal));
-                });
+                }
             }
             if self.options.mode != MatchMode::Strict
                 && let Some(places) = patterns(params)
@@ -343,7 +265,7 @@ impl Index {
                 loose.redacted.insert(ordinal, text.into());
             }
         }
-        loose.chains = Chains::of(keys);
+        loose.chains = Chains::of(vec![in_order(keys)]);
         loose
     }
 
@@ -368,18 +290,16 @@ impl Index {
         let masks = known.get(number).map(Vec::as_slice);
         let mut form = Vec::new();
         self.write_form(Level::Pattern, take.method, params, None, masks, &mut form);
-        self.each_key(take, |session| {
+        for session in self.sessions_of(take.session) {
             let key = key(Level::Pattern, session, take.method, number, &form);
             keys.push(Link::new(key, ordinal));
-        });
+        }
     }
 
-    /// Calls `each` with the sessions under which a take is found: any, and its own.
-    fn each_key(&self, take: &Take, mut each: impl FnMut(Option<u32>)) {
-        each(None);
-        if self.has_sessions() {
-            each(Some(take.session));
-        }
+    /// The sessions under which a take is found: any, and its own.
+    fn sessions_of(&self, own: u32) -> impl Iterator<Item = Option<u32>> + use<> {
+        let own = self.has_sessions().then_some(Some(own));
+        std::iter::once(None).chain(own)
     }
 
     /// The recorded session that a new live session plays: one whose `initialize` has

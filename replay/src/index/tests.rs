@@ -21,5 +21,8 @@ fn threads_keep_the_order() {
     let rules = Arc::new(Rules::new(&Settings::default()).unwrap());
     let index = Index::new(Arc::clone(&script), Arc::new(Options::new(rules)));
     assert_eq!(script.takes.len(), 9_000);
-    assert_eq!(index.exact_keys(), index.exact_keys_of(0..9_000));
+    let alone = in_order(index.exact_keys_of(0..9_000));
+    let shared = index.exact_keys();
+    assert_eq!(shared.concat().len(), alone.len());
+    assert_eq!(Chains::of(shared), Chains::of(vec![alone]));
 }

@@ -42,7 +42,7 @@ pub(super) fn arrange(text: Source, parts: Parts, methods: Methods) -> Script {
             text,
             kind: FileKind::Cassette,
             timed,
-            takes: Takes::made_of(packed),
+            takes: Takes::made_of(packed, parts.probes.len() + parts.unanswered.len()),
             cues: Vec::new(),
             asides: Vec::new(),
             methods,
