@@ -16,9 +16,12 @@ use super::writer::Destination;
 /// some room of its own: a burst of exchanges must not push out that something was lost.
 const MOST: usize = 2_048;
 const RESERVE: usize = 256;
-/// How long the end waits for a destination that takes lines, and how long for one more line.
+/// How long the end waits for a destination that takes lines, and how often it looks.
 const LONGEST_END: Duration = Duration::from_secs(2);
 const LOOKS: u32 = 20;
+/// After so many looks in a row at which a destination was full and had taken nothing, nobody reads
+/// there. One is not enough: on a busy machine a reader may be late.
+const STALLED: u32 = 5;
 
 /// Lines that wait to be written.
 pub(super) struct Queue {
@@ -35,6 +38,8 @@ struct State {
     kept: Option<(Destination, Writer)>,
     // Taken and not written yet.
     under_way: u64,
+    // How many were ever taken.
+    taken: u64,
     stuck: Option<Destination>,
     closed: bool,
     done: bool,
@@ -106,11 +111,10 @@ impl Queue {
         let mut state = self.lock();
         state.closed = true;
         self.filled.notify_one();
-        let mut looks = 0;
-        while !state.done && looks < LOOKS {
-            looks += 1;
-            // The other end has no reader: waiting would be in vain.
-            if looks > 1 && state.stuck.as_ref().is_some_and(Destination::is_full) {
+        let mut patience = Patience::default();
+        while !state.done {
+            let is_full = state.stuck.as_ref().is_some_and(Destination::is_full);
+            if patience.ends(is_full, state.taken) {
                 break;
             }
             let wait = self.emptied.wait_timeout(state, LONGEST_END / LOOKS);
@@ -145,6 +149,7 @@ impl Queue {
         loop {
             if let Some(line) = state.lines.pop_front() {
                 state.under_way = 1;
+                state.taken += 1;
                 return Some(line);
             }
             if state.closed {
@@ -165,5 +170,52 @@ impl Queue {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How long the end still waits.
+#[derive(Debug, Default)]
+struct Patience {
+    looks: u32,
+    // How many lines had been taken at the last look, and at how many looks nothing had moved.
+    taken: u64,
+    still: u32,
+}
+
+impl Patience {
+    /// Whether waiting any longer would be in vain, by another look.
+    fn ends(&mut self, is_full: bool, taken: u64) -> bool {
+        let is_still = is_full && self.looks > 0 && taken == self.taken;
+        self.still = if is_still { self.still + 1 } else { 0 };
+        self.taken = taken;
+        self.looks += 1;
+        self.looks > LOOKS || self.still == STALLED
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// At how many looks it waits on.
+    fn waits(mut at: impl FnMut(u32) -> (bool, u64)) -> u32 {
+        let mut patience = Patience::default();
+        let looks = (0..).take_while(|look| {
+            let (is_full, taken) = at(*look);
+            !patience.ends(is_full, taken)
+        });
+        looks.map(|_| 1).sum()
+    }
+
+    #[test]
+    fn a_reader_that_takes_nothing_is_given_up() {
+        assert_eq!(waits(|_| (true, 7)), STALLED);
+    }
+
+    #[test]
+    fn a_late_reader_is_waited_for() {
+        assert_eq!(waits(|look| (true, u64::from(look / STALLED))), LOOKS);
+        assert_eq!(waits(|look| (look % STALLED > 0, 7)), LOOKS);
+        assert_eq!(waits(|_| (false, 7)), LOOKS);
     }
 }
