@@ -3,54 +3,33 @@
 //! Nothing waits in a queue: what a collector did not take is in the next request, until the recording ends. Data points that it never
 //! took are counted, by cause.
 
-use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, UNIX_EPOCH};
 
-use bytes::Bytes;
-use http::{HeaderName, HeaderValue};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
-use tracing::warn;
 
 use super::Operations;
 use super::points::{Counted, Points, Span, Temporality};
 use crate::behind::aside;
 use crate::clock::{self, Clock};
-use crate::http::origin::{Origin, OriginSettings, OriginUrl};
-use crate::traces::post::{gzip, post};
-use crate::traces::retry::{Verdict, chance, pause};
-use crate::traces::{Figures, Frame, Loss};
+use crate::traces::delivery::{Delivery, Parcel, Tried, Unit};
+use crate::traces::retry::{chance, pause};
+use crate::traces::{Collector, Figures, Frame, Loss};
 
 /// Where durations are sent, and how.
+#[derive(Debug)]
 pub struct Settings {
-    /// Where requests are posted.
-    pub url: OriginUrl,
-    /// How it is reached.
-    pub origin: OriginSettings,
-    /// Fields of every request. Secrets.
-    pub fields: Vec<(HeaderName, HeaderValue)>,
-    /// How long one request may take.
-    pub timeout: Duration,
-    /// Whether requests are compressed.
-    pub gzip: bool,
+    /// Who takes them.
+    pub collector: Collector,
     /// How much time is between two requests.
     pub interval: Duration,
     /// From when on durations are counted in each.
     pub temporality: Temporality,
     /// What stands around the metrics of a request.
     pub frame: Frame,
-}
-
-impl fmt::Debug for Settings {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The fields are secrets.
-        out.debug_struct("Settings")
-            .field("url", &self.url.shown())
-            .finish_non_exhaustive()
-    }
 }
 
 /// How long the last request may take, with all tries.
@@ -122,15 +101,11 @@ impl Drop for Exports {
 
 /// Sends what is counted, once in a while.
 struct Exporter {
-    origin: Arc<Origin>,
-    fields: Vec<(HeaderName, HeaderValue)>,
-    timeout: Duration,
-    gzip: bool,
+    delivery: Delivery,
     interval: Duration,
     temporality: Temporality,
     frame: Frame,
     operations: Arc<Operations>,
-    figures: Arc<Figures>,
     ended: watch::Receiver<bool>,
     // What was sent before, and when, as far as the next request begins there.
     since: Counted,
@@ -138,15 +113,6 @@ struct Exporter {
     // Until when the collector wants to be left alone, by our clock.
     quiet: Duration,
     clock: Clock,
-}
-
-/// What became of one try.
-enum Tried {
-    Settled(u16, Verdict),
-    /// It may work later: after this time where the collector said so; with its status where it answered.
-    Later(Option<Duration>, Option<u16>),
-    /// The recording has ended meanwhile.
-    Ended,
 }
 
 impl Exporter {
@@ -157,15 +123,11 @@ impl Exporter {
         ended: watch::Receiver<bool>,
     ) -> Self {
         Self {
-            origin: Origin::new(settings.url, settings.origin),
-            fields: settings.fields,
-            timeout: settings.timeout,
-            gzip: settings.gzip,
+            delivery: Delivery::new(settings.collector, Unit::Points, figures),
             interval: settings.interval,
             temporality: settings.temporality,
             frame: settings.frame,
             operations,
-            figures,
             ended,
             since: Counted::default(),
             from: now(),
@@ -208,26 +170,21 @@ impl Exporter {
 
     /// Sends a request until it is settled, or given up; whether it is settled.
     async fn deliver(&mut self, points: Points, is_last: bool) -> bool {
-        let packed = self.gzip.then(|| gzip(&points.body)).flatten();
-        let is_gzip = packed.is_some();
-        let body = Bytes::from(packed.unwrap_or(points.body));
+        let parcel = self.delivery.parcel(points.body, points.count);
         let (began, mut tries) = (self.clock.elapsed(), 0);
         let limit = if is_last {
             FLUSH
         } else {
             // Whoever sends often still gives a request its time.
-            self.interval.max(self.timeout)
+            self.interval.max(self.delivery.timeout)
         };
         loop {
             tries += 1;
             let left = limit.saturating_sub(self.clock.elapsed().saturating_sub(began));
-            let (asked, status) = match self.once(&body, is_gzip, left, is_last).await {
-                Tried::Settled(status, verdict) => {
-                    self.settled(points.count, status, verdict);
-                    return true;
-                }
-                Tried::Ended => return false,
-                Tried::Later(asked, status) => (asked, status),
+            let (asked, status) = match self.once(&parcel, left, is_last).await {
+                Tried::Settled => return true,
+                Tried::Late => return false,
+                Tried::Later { asked, status } => (asked, status),
             };
             self.quiet = self.clock.elapsed() + asked.unwrap_or_default();
             let wait = asked.unwrap_or_else(|| pause(tries, chance()));
@@ -236,7 +193,7 @@ impl Exporter {
             if wait >= left || is_last && status.is_none() {
                 if is_last {
                     let loss = status.map_or(Loss::Unreachable, |_| Loss::Ended);
-                    self.lose(loss, points.count, status);
+                    self.delivery.give_up(&parcel, loss, status);
                 }
                 return false;
             }
@@ -248,7 +205,7 @@ impl Exporter {
         }
     }
 
-    async fn once(&self, body: &Bytes, is_gzip: bool, left: Duration, is_last: bool) -> Tried {
+    async fn once(&self, parcel: &Parcel, left: Duration, is_last: bool) -> Tried {
         let late = async {
             if is_last {
                 return std::future::pending().await;
@@ -256,34 +213,7 @@ impl Exporter {
             ended(self.ended.clone()).await;
             sleep(GRACE).await;
         };
-        let sent = post(&self.origin, &self.fields, body.clone(), is_gzip);
-        let sent = timeout(left.min(self.timeout), sent);
-        let answer = tokio::select! {
-            answer = sent => answer,
-            () = late => return Tried::Ended,
-        };
-        match answer {
-            Ok(Ok((status, Verdict::Later(asked)))) => Tried::Later(asked, Some(status)),
-            Ok(Ok((status, verdict))) => Tried::Settled(status, verdict),
-            // No answer: it never came there, or may have.
-            Ok(Err(_)) | Err(_) => Tried::Later(None, None),
-        }
-    }
-
-    fn settled(&self, count: u64, status: u16, verdict: Verdict) {
-        let Verdict::Taken { rejected } = verdict else {
-            return self.lose(Loss::Refused, count, Some(status));
-        };
-        let rejected = rejected.min(count);
-        self.figures.add_sent(count - rejected);
-        if rejected > 0 {
-            self.lose(Loss::Rejected, rejected, Some(status));
-        }
-    }
-
-    fn lose(&self, loss: Loss, points: u64, status: Option<u16>) {
-        self.figures.add_lost(loss, points);
-        warn!(name: "points_lost", target: "tapewright::traces", points, why = loss.name(), status);
+        self.delivery.once(parcel, left, late).await
     }
 }
 

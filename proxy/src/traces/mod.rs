@@ -9,29 +9,28 @@
 //!
 //! <https://opentelemetry.io/docs/specs/otlp/#otlphttp>
 
+pub(crate) mod delivery;
 mod figures;
-pub(crate) mod post;
+mod post;
 mod queue;
 pub(crate) mod retry;
 mod send;
 
-use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 
-use http::{HeaderName, HeaderValue};
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::Event;
 
+pub use self::delivery::Collector;
 pub use self::figures::{Figures, Loss};
 
 use self::queue::{Item, Queue};
 use self::send::Sender;
 use crate::behind::{Behind, Observer, aside};
 use crate::clock::Clock;
-use crate::http::origin::{OriginSettings, OriginUrl};
 
 /// Makes spans of what is on one tape.
 pub trait Tracer: Send {
@@ -55,32 +54,16 @@ pub struct Frame {
 }
 
 /// Where spans are sent, and how.
+#[derive(Debug)]
 pub struct Settings {
-    /// Where requests are posted.
-    pub url: OriginUrl,
-    /// How it is reached.
-    pub origin: OriginSettings,
-    /// Fields of every request. Secrets.
-    pub fields: Vec<(HeaderName, HeaderValue)>,
-    /// How long one request may take.
-    pub timeout: Duration,
-    /// Whether requests are compressed.
-    pub gzip: bool,
+    /// Who takes them.
+    pub collector: Collector,
     /// How many spans wait at most.
     pub queue_spans: usize,
     /// How many spans are in one request at most.
     pub batch_spans: usize,
     /// How long a span waits for others at most.
     pub delay: Duration,
-}
-
-impl fmt::Debug for Settings {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The fields are secrets.
-        out.debug_struct("Settings")
-            .field("url", &self.url.shown())
-            .finish_non_exhaustive()
-    }
 }
 
 /// How long sending goes on at most after the recording has ended.

@@ -3,29 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use http::{HeaderName, HeaderValue};
 use tokio::time::{sleep, timeout};
-use tracing::warn;
 
 use super::Settings;
+use super::delivery::{Delivery, Parcel, Tried, Unit};
 use super::figures::{Figures, Loss};
-use super::post::{body, gzip, post};
+use super::post::body;
 use super::queue::{Item, Queue, Time};
-use super::retry::{Verdict, chance, pause};
+use super::retry::{chance, pause};
 use crate::clock::Clock;
-use crate::http::origin::Origin;
 
 /// Sends spans, a batch at a time.
 pub(super) struct Sender {
-    origin: Arc<Origin>,
-    fields: Vec<(HeaderName, HeaderValue)>,
-    timeout: Duration,
-    gzip: bool,
+    delivery: Delivery,
     batch: usize,
     delay: Duration,
     queue: Arc<Queue>,
-    figures: Arc<Figures>,
     clock: Clock,
 }
 
@@ -33,17 +26,6 @@ pub(super) struct Sender {
 const BATCH_BYTES: usize = 4 << 20;
 /// For how long a batch is tried again, where the collector does not say when it should be.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// What became of one try.
-enum Tried {
-    /// It is settled.
-    Settled(u16, Verdict),
-    /// It may work later: after this time where the collector said so. `status` where it answered.
-    Later {
-        asked: Option<Duration>,
-        status: Option<u16>,
-    },
-}
 
 impl Sender {
     pub(super) fn new(
@@ -53,14 +35,10 @@ impl Sender {
         clock: Clock,
     ) -> Self {
         Self {
-            origin: Origin::new(settings.url, settings.origin),
-            fields: settings.fields,
-            timeout: settings.timeout,
-            gzip: settings.gzip,
+            delivery: Delivery::new(settings.collector, Unit::Spans, figures),
             batch: settings.batch_spans.min(settings.queue_spans).max(1),
             delay: settings.delay,
             queue,
-            figures,
             clock,
         }
     }
@@ -98,67 +76,46 @@ impl Sender {
 
     /// Sends a batch until it is settled, or given up.
     async fn deliver(&self, batch: Vec<Item>) {
-        let count = batch.len() as u64;
-        let plain = body(&batch);
+        let parcel = self.delivery.parcel(body(&batch), batch.len() as u64);
         drop(batch);
-        let packed = self.gzip.then(|| gzip(&plain)).flatten();
-        let is_gzip = packed.is_some();
-        let body = Bytes::from(packed.unwrap_or(plain));
         let began = self.clock.elapsed();
         let mut tries = 0;
         loop {
             tries += 1;
-            let (asked, status) = match self.once(&body, is_gzip).await {
-                Tried::Settled(status, verdict) => return self.settled(count, status, verdict),
+            let (asked, status) = match self.once(&parcel).await {
+                Tried::Settled => return self.queue.set_failing(false),
                 Tried::Later { asked, status } => (asked, status),
+                Tried::Late => (None, None),
             };
             self.queue.set_failing(true);
             let wait = asked.unwrap_or_else(|| pause(tries, chance()));
             let waited = self.clock.elapsed().saturating_sub(began);
             if asked.is_none() && waited + wait > PATIENCE {
-                return self.lose(Loss::Unreachable, count, status);
+                return self.delivery.give_up(&parcel, Loss::Unreachable, status);
             }
             if !self.waits(wait, asked.is_some(), status.is_some()).await {
                 let loss = status.map_or(Loss::Unreachable, |_| Loss::Ended);
-                return self.lose(loss, count, status);
+                return self.delivery.give_up(&parcel, loss, status);
             }
         }
     }
 
-    async fn once(&self, body: &Bytes, is_gzip: bool) -> Tried {
-        let limit = match self.queue.time() {
-            Time::Open => self.timeout,
-            Time::Left(left) => left.min(self.timeout),
+    async fn once(&self, parcel: &Parcel) -> Tried {
+        let most = match self.queue.time() {
+            Time::Open => self.delivery.timeout,
+            Time::Left(left) => left,
         };
-        let sent = post(&self.origin, &self.fields, body.clone(), is_gzip);
-        match timeout(limit, self.unless_late(sent)).await {
-            Ok(Some(Ok((status, Verdict::Later(asked))))) => Tried::Later {
-                asked,
-                status: Some(status),
-            },
-            Ok(Some(Ok((status, verdict)))) => Tried::Settled(status, verdict),
-            // No answer: it never came there, or may have.
-            Ok(Some(Err(_)) | None) | Err(_) => Tried::Later {
-                asked: None,
-                status: None,
-            },
-        }
+        self.delivery.once(parcel, most, self.late()).await
     }
 
-    /// What comes of something, unless the recording ends and its time with it.
-    async fn unless_late<T>(&self, what: impl Future<Output = T>) -> Option<T> {
-        let late = async {
-            loop {
-                match self.queue.time() {
-                    Time::Open => self.queue.news().await,
-                    Time::Left(left) if left.is_zero() => return,
-                    Time::Left(left) => sleep(left).await,
-                }
+    /// Waits until the recording has ended, and its time with it.
+    async fn late(&self) {
+        loop {
+            match self.queue.time() {
+                Time::Open => self.queue.news().await,
+                Time::Left(left) if left.is_zero() => return,
+                Time::Left(left) => sleep(left).await,
             }
-        };
-        tokio::select! {
-            made = what => Some(made),
-            () = late => None,
         }
     }
 
@@ -182,22 +139,5 @@ impl Sender {
                 _ => drop(timeout(rest, self.queue.news()).await),
             }
         }
-    }
-
-    fn settled(&self, count: u64, status: u16, verdict: Verdict) {
-        self.queue.set_failing(false);
-        let Verdict::Taken { rejected } = verdict else {
-            return self.lose(Loss::Refused, count, Some(status));
-        };
-        let rejected = rejected.min(count);
-        self.figures.add_sent(count - rejected);
-        if rejected > 0 {
-            self.lose(Loss::Rejected, rejected, Some(status));
-        }
-    }
-
-    fn lose(&self, loss: Loss, spans: u64, status: Option<u16>) {
-        self.figures.add_lost(loss, spans);
-        warn!(name: "spans_lost", target: "tapewright::traces", spans, why = loss.name(), status);
     }
 }

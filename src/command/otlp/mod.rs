@@ -14,7 +14,7 @@ use clap::Args;
 use tapewright_proxy::behind::{Behind, MakeObserver};
 use tapewright_proxy::http::origin::{OriginSettings, TlsSettings, client_config};
 use tapewright_proxy::operations::{self, Operations};
-use tapewright_proxy::traces::{self, Figures, Frame, SpanSender};
+use tapewright_proxy::traces::{self, Collector, Figures, Frame, SpanSender};
 use tapewright_schemas::tape::Header;
 
 use crate::log;
@@ -188,11 +188,7 @@ impl Metrics {
         let (before, after) = otlp::around_metrics(&chosen.named.resource(header));
         let place = chosen.to.url.shown();
         let settings = operations::Settings {
-            origin: chosen.to.origin()?,
-            url: chosen.to.url,
-            fields: chosen.to.fields,
-            timeout: chosen.to.timeout,
-            gzip: chosen.to.gzip,
+            collector: chosen.to.collector()?,
             interval: chosen.interval,
             temporality: chosen.temporality,
             frame: Frame { before, after },
@@ -221,6 +217,17 @@ impl Exports {
 }
 
 impl To {
+    /// Who takes what is sent.
+    fn collector(self) -> anyhow::Result<Collector> {
+        Ok(Collector {
+            origin: self.origin()?,
+            url: self.url,
+            fields: self.fields,
+            timeout: self.timeout,
+            gzip: self.gzip,
+        })
+    }
+
     /// How it is reached.
     fn origin(&self) -> anyhow::Result<OriginSettings> {
         let tls = client_config(&TlsSettings {
@@ -245,11 +252,7 @@ impl To {
 impl ChosenTraces {
     fn settings(self) -> anyhow::Result<traces::Settings> {
         Ok(traces::Settings {
-            origin: self.to.origin()?,
-            url: self.to.url,
-            fields: self.to.fields,
-            timeout: self.to.timeout,
-            gzip: self.to.gzip,
+            collector: self.to.collector()?,
             queue_spans: self.queue_spans,
             batch_spans: self.batch_spans,
             delay: self.delay,

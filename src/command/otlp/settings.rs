@@ -3,6 +3,7 @@
 //! <https://opentelemetry.io/docs/specs/otel/protocol/exporter/>,
 //! <https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/>
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -41,7 +42,6 @@ pub(super) struct ChosenMetrics {
 }
 
 /// Where something is sent.
-#[derive(Debug)]
 pub(super) struct To {
     pub(super) url: OriginUrl,
     // Secrets.
@@ -50,6 +50,14 @@ pub(super) struct To {
     pub(super) timeout: Duration,
     pub(super) gzip: bool,
     pub(super) certificate: Option<PathBuf>,
+}
+
+impl fmt::Debug for To {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("To")
+            .field("url", &self.url.shown())
+            .finish_non_exhaustive()
+    }
 }
 
 /// Something that is sent.

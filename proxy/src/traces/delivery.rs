@@ -1,0 +1,165 @@
+//! One request after the other to a collector, and what became of what was in them.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue};
+use tokio::time::timeout;
+use tracing::warn;
+
+use super::figures::{Figures, Loss};
+use super::post::{gzip, post};
+use super::retry::Verdict;
+use crate::http::origin::{Origin, OriginSettings, OriginUrl};
+
+/// A collector, and how requests are sent to it.
+pub struct Collector {
+    /// Where requests are posted.
+    pub url: OriginUrl,
+    /// How it is reached.
+    pub origin: OriginSettings,
+    /// Fields of every request. Secrets.
+    pub fields: Vec<(HeaderName, HeaderValue)>,
+    /// How long one request may take.
+    pub timeout: Duration,
+    /// Whether requests are compressed.
+    pub gzip: bool,
+}
+
+impl fmt::Debug for Collector {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The fields are secrets.
+        out.debug_struct("Collector")
+            .field("url", &self.url.shown())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is delivered, and counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Unit {
+    /// Spans of traces.
+    Spans,
+    /// Data points of metrics.
+    Points,
+}
+
+/// Delivers to one collector.
+pub(crate) struct Delivery {
+    origin: Arc<Origin>,
+    fields: Vec<(HeaderName, HeaderValue)>,
+    pub(crate) timeout: Duration,
+    gzip: bool,
+    unit: Unit,
+    figures: Arc<Figures>,
+}
+
+/// The body of a request, as it is sent.
+pub(crate) struct Parcel {
+    body: Bytes,
+    is_gzip: bool,
+    // How many spans, or data points, are in it.
+    count: u64,
+}
+
+/// What became of one try.
+pub(crate) enum Tried {
+    /// It is settled, and counted.
+    Settled,
+    /// It may work later: after this time where the collector said so. `status` where it answered.
+    Later {
+        asked: Option<Duration>,
+        status: Option<u16>,
+    },
+    /// Its time was over.
+    Late,
+}
+
+impl Delivery {
+    pub(crate) fn new(collector: Collector, unit: Unit, figures: Arc<Figures>) -> Self {
+        Self {
+            origin: Origin::new(collector.url, collector.origin),
+            fields: collector.fields,
+            timeout: collector.timeout,
+            gzip: collector.gzip,
+            unit,
+            figures,
+        }
+    }
+
+    /// A body with so many spans, or data points, compressed where that is wanted.
+    pub(crate) fn parcel(&self, body: Vec<u8>, count: u64) -> Parcel {
+        let packed = self.gzip.then(|| gzip(&body)).flatten();
+        Parcel {
+            is_gzip: packed.is_some(),
+            body: Bytes::from(packed.unwrap_or(body)),
+            count,
+        }
+    }
+
+    /// Sends it once, unless `late` comes first. It may take no longer than `most`.
+    pub(crate) async fn once(
+        &self,
+        parcel: &Parcel,
+        most: Duration,
+        late: impl Future<Output = ()>,
+    ) -> Tried {
+        let sent = post(
+            &self.origin,
+            &self.fields,
+            parcel.body.clone(),
+            parcel.is_gzip,
+        );
+        let sent = timeout(most.min(self.timeout), sent);
+        let answer = tokio::select! {
+            answer = sent => answer,
+            () = late => return Tried::Late,
+        };
+        match answer {
+            Ok(Ok((status, Verdict::Later(asked)))) => Tried::Later {
+                asked,
+                status: Some(status),
+            },
+            Ok(Ok((status, verdict))) => {
+                self.settled(parcel.count, status, verdict);
+                Tried::Settled
+            }
+            // No answer: it never came there, or may have.
+            Ok(Err(_)) | Err(_) => Tried::Later {
+                asked: None,
+                status: None,
+            },
+        }
+    }
+
+    fn settled(&self, count: u64, status: u16, verdict: Verdict) {
+        let Verdict::Taken { rejected } = verdict else {
+            return self.lose(Loss::Refused, count, Some(status));
+        };
+        let rejected = rejected.min(count);
+        self.figures.add_sent(count - rejected);
+        if rejected > 0 {
+            self.lose(Loss::Rejected, rejected, Some(status));
+        }
+    }
+
+    /// It is given up.
+    pub(crate) fn give_up(&self, parcel: &Parcel, loss: Loss, status: Option<u16>) {
+        self.lose(loss, parcel.count, status);
+    }
+
+    fn lose(&self, loss: Loss, count: u64, status: Option<u16>) {
+        self.figures.add_lost(loss, count);
+        let why = loss.name();
+        match self.unit {
+            Unit::Spans => {
+                warn!(name: "spans_lost", target: "tapewright::traces", spans = count, why, status);
+            }
+            Unit::Points => {
+                warn!(name: "points_lost", target: "tapewright::traces", points = count, why, status);
+            }
+        }
+    }
+}
