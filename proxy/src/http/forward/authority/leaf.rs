@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use rcgen::{
     Certificate, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, Issuer,
-    KeyPair, date_time_ymd,
+    KeyPair, SerialNumber, date_time_ymd,
 };
 
 /// How long a certificate lives; an authority that ends earlier ends it.
 pub(super) const WEEK: Duration = Duration::from_secs(7 * 24 * 3_600);
 /// How far the clocks of clients may be behind ours.
-const SKEW: Duration = Duration::from_secs(3_600);
+pub(super) const SKEW: Duration = Duration::from_secs(3_600);
 /// The longest common name (RFC 5280, appendix A.1), in bytes.
 const LONGEST: usize = 64;
 
@@ -28,9 +28,22 @@ pub(super) fn leaf(
         name.push(DnType::CommonName, host);
     }
     params.distinguished_name = name;
+    params.serial_number = Some(serial()?);
     params.not_before = date_time_ymd(1970, 1, 1) + now.saturating_sub(SKEW);
     params.not_after = date_time_ymd(1970, 1, 1) + (now + WEEK).min(ends);
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     params.use_authority_key_identifier_extension = true;
     params.signed_by(key, issuer)
+}
+
+/// A number that no other certificate has: clients refuse two of one issuer that share one (RFC 5280
+/// §4.1.2.2), and without one it would be made of the key, which all hosts share.
+fn serial() -> Result<SerialNumber, rcgen::Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|_| rcgen::Error::RingUnspecified)?;
+    // Positive, and in its shortest form.
+    if let Some(first) = bytes.first_mut() {
+        *first = *first & 0x3f | 0x40;
+    }
+    Ok(SerialNumber::from_slice(&bytes))
 }

@@ -17,7 +17,7 @@ use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
-use self::leaf::{WEEK, leaf};
+use self::leaf::{SKEW, WEEK, leaf};
 use self::stored::StoredAuthority;
 use crate::http::origin::versions;
 use crate::system::folder::FolderProblem;
@@ -132,6 +132,8 @@ struct State {
 /// The server side of TLS for one host.
 struct Leaf {
     config: Arc<ServerConfig>,
+    // From when on clients accept it, since 1970: a clock may be set back.
+    from: Duration,
     // When a new certificate takes its place, since 1970.
     until: Duration,
 }
@@ -187,11 +189,13 @@ impl Authority {
         if state.kept.ends <= now + WEEK && state.again <= now {
             self.renew(state, now);
         }
-        if let Some(leaf) = state.leaves.get(host).filter(|leaf| now < leaf.until) {
+        let leaf = state.leaves.get(host);
+        if let Some(leaf) = leaf.filter(|leaf| (leaf.from..leaf.until).contains(&now)) {
             return Ok(Arc::clone(&leaf.config));
         }
         let leaf = Leaf {
             config: self.make(&state.kept, host, now)?,
+            from: now.saturating_sub(SKEW),
             until: (now + WEEK).min(state.kept.ends).saturating_sub(DAY),
         };
         let config = Arc::clone(&leaf.config);

@@ -180,6 +180,47 @@ fn clients_trust_a_certificate_for_a_week_and_it_is_renewed_before() {
 }
 
 #[test]
+fn a_certificate_of_a_clock_that_was_set_back_is_made_again() {
+    let (world, folder) = (World::new(), tempfile::tempdir().unwrap());
+    world.at_day(1.0);
+    let authority = world.open(folder.path(), &[]).unwrap();
+    let roots = roots(&authority);
+    let first = authority.config_for("localhost").unwrap();
+    let is_first = || Arc::ptr_eq(&first, &authority.config_for("localhost").unwrap());
+    world.at_day(0.97);
+    assert!(is_first(), "clients accept it");
+    world.at_day(0.5);
+    assert!(!is_first());
+    assert!(world.trusts(&roots, &authority, "localhost", 0.0));
+}
+
+/// The serial number of a certificate, as it stands behind its version.
+fn serial(certificate: &[u8]) -> &[u8] {
+    let version = [0xa0, 3, 2, 1, 2, 2];
+    let at = certificate
+        .windows(version.len())
+        .position(|bytes| bytes == version)
+        .unwrap();
+    let (length, rest) = certificate[at + version.len()..].split_first().unwrap();
+    &rest[..usize::from(*length)]
+}
+
+#[test]
+fn no_two_certificates_have_the_same_number() {
+    let (world, folder) = (World::new(), tempfile::tempdir().unwrap());
+    let authority = world.open(folder.path(), &[]).unwrap();
+    let state = authority.state.lock().unwrap();
+    let StoredAuthority { issuer, ends, .. } = &state.kept;
+    let mut met = std::collections::BTreeSet::new();
+    for host in ["localhost", "api.example.com", "localhost"] {
+        let made = leaf(issuer, &authority.leaf_key, host, world.now(), *ends).unwrap();
+        let number = serial(made.der()).to_vec();
+        assert!(number.len() == 16 && number[0] & 0x80 == 0, "{number:?}");
+        assert!(met.insert(number));
+    }
+}
+
+#[test]
 fn an_authority_lives_a_year_and_its_files_are_its_owners() {
     let (world, folder) = (World::new(), tempfile::tempdir().unwrap());
     let authority = world.open(folder.path(), &[]).unwrap();
