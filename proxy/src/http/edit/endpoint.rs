@@ -10,16 +10,17 @@ use tapewright_schemas::slices::Part as _;
 use super::Addresses;
 use crate::http::origin::Scheme;
 
-/// Changes the URL in the first event of a stream, when that is an `endpoint` on the
-/// server's origin. Holds nothing but the data of that event; its line ends stay.
+/// Changes the URL in the `endpoint` of a stream, when that is on the server's origin. It is the
+/// first event; others that are no message, as a heartbeat, may come before it. Holds nothing but the
+/// data of that event; its line ends stay.
 #[derive(Debug)]
 pub(crate) struct EndpointEditor {
     addresses: Addresses,
-    // `None` once the first event has passed.
+    // `None` once it has passed, or a message has.
     first: Option<First>,
 }
 
-/// The stream up to the end of its first event.
+/// The stream up to the end of that event.
 #[derive(Debug, Default)]
 struct First {
     // The line under way, whether it is held or has passed.
@@ -30,10 +31,32 @@ struct First {
     // Where the address stands in what is held.
     data: Option<Range<usize>>,
     lines_of_data: usize,
-    named: bool,
+    name: Name,
+    // The event at hand has another name, and data that is no address: it passes as it comes.
+    is_passing: bool,
     after_cr: bool,
     // How much of a byte order mark was seen; beyond its length nothing is one.
     mark: usize,
+}
+
+/// What the event at hand is, as far as it has said so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Name {
+    /// A message, which has no other name.
+    #[default]
+    Message,
+    Endpoint,
+    Other,
+}
+
+impl Name {
+    fn of(text: &[u8]) -> Self {
+        match text {
+            b"endpoint" => Self::Endpoint,
+            b"" | b"message" => Self::Message,
+            _ => Self::Other,
+        }
+    }
 }
 
 /// How long a first event may be to be looked at, in bytes.
@@ -105,7 +128,7 @@ impl First {
             return Step::More;
         }
         self.mark = MARK.len();
-        if self.line.is_empty() && byte == b'd' {
+        if self.line.is_empty() && byte == b'd' && !self.is_passing {
             self.holding = true;
         }
         if self.holding {
@@ -118,7 +141,10 @@ impl First {
             return Step::More;
         }
         if matches!(byte, b'\r' | b'\n') {
-            return self.end_line();
+            return self.end_line(out);
+        }
+        if self.is_passing && self.line.len() > LONGEST {
+            return Step::More;
         }
         self.line.push(byte);
         let is_data = self.line.iter().zip(b"data").all(|(a, b)| a == b);
@@ -127,7 +153,11 @@ impl First {
         }
         let hopeless = self.holding && !self.may_be_address(scheme);
         if hopeless || self.line.len() > LONGEST || self.held.len() > LONGEST {
-            return Step::Over(None);
+            if self.name != Name::Other {
+                return Step::Over(None);
+            }
+            self.release(out);
+            self.is_passing = true;
         }
         Step::More
     }
@@ -148,25 +178,18 @@ impl First {
         out.extend_from_slice(&self.held.split());
     }
 
-    fn end_line(&mut self) -> Step {
+    fn end_line(&mut self, out: &mut BytesMut) -> Step {
         let line = std::mem::take(&mut self.line);
         if line.is_empty() {
-            if self.lines_of_data == 0 {
-                // Nothing that a client would dispatch.
-                self.named = false;
-                return Step::More;
-            }
-            // An address of several lines is none.
-            let whole = self.named && self.lines_of_data == 1;
-            return Step::Over(self.data.take().filter(|_| whole));
+            return self.end_event(out);
         }
         let colon = line.iter().position(|byte| *byte == b':');
         let name = line.part(..colon.unwrap_or(line.len()));
         let mut value = colon.map_or(line.len(), |colon| colon + 1);
         value += usize::from(line.get(value) == Some(&b' '));
         match name {
-            b"event" => self.named = line.part(value..) == b"endpoint",
-            b"data" => {
+            b"event" => self.name = Name::of(line.part(value..)),
+            b"data" if self.holding => {
                 // Its end, a single byte so far, is held as well.
                 let start = self.held.len().saturating_sub(line.len() + 1);
                 self.data = Some(start + value..start + line.len());
@@ -175,6 +198,24 @@ impl First {
             _ => {}
         }
         Step::More
+    }
+
+    fn end_event(&mut self, out: &mut BytesMut) -> Step {
+        let name = std::mem::take(&mut self.name);
+        let has_passed = std::mem::take(&mut self.is_passing);
+        let lines = std::mem::take(&mut self.lines_of_data);
+        let data = self.data.take();
+        match name {
+            // Nothing that a client would dispatch.
+            _ if lines == 0 && !has_passed => Step::More,
+            // An address of several lines is none.
+            Name::Endpoint => Step::Over(data.filter(|_| lines == 1 && !has_passed)),
+            Name::Message => Step::Over(None),
+            Name::Other => {
+                self.release(out);
+                Step::More
+            }
+        }
     }
 }
 
@@ -231,6 +272,10 @@ mod tests {
             ": only a comment\n\n",
             "event: endpoint\n\ndata: http://up.example:9/x\n\n",
             "dat: 1\ndatum\nd\n\n",
+            "event: message\ndata: {}\n\nevent: endpoint\ndata: http://up.example:9/x\n\n",
+            "event: ping\ndata: 1\n\ndata: {}\n\nevent: endpoint\ndata: http://up.example:9/x\n\n",
+            "event: ping\ndata: 1\nevent: endpoint\ndata: http://up.example:9/x\n\n",
+            "event: ping\ndata: http://up.example:9/x",
         ] {
             for size in [1, 3, 1000] {
                 assert_eq!(run(stream, size), (stream.to_owned(), None));
@@ -251,6 +296,33 @@ mod tests {
                 let (out, edit) = run(&text("http://up.example:9/m"), size);
                 assert_eq!(out, text("http://127.0.0.1:4000/m"), "{size}");
                 assert!(edit.is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn events_that_are_no_message_may_come_first() {
+        let long = "x".repeat(3 * LONGEST);
+        for end in ["\n", "\r\n", "\r"] {
+            for before in [
+                "event: ping\ndata: 1\n\n".to_owned(),
+                "event: ping\ndata: http://up.example:9/x\n\nevent: open\ndata:\n\n".to_owned(),
+                "event: a\ndata: 1\ndata: http://up.example:9/x\nid: 7\n\n".to_owned(),
+                "data: http://up.example:9/x\nevent: ready\n\n".to_owned(),
+                format!("event: big\ndata: {long}\ndata: {long}\n\n"),
+                format!("event: big\ndata: http://{long}\nid: {long}\n\n"),
+            ] {
+                let text = |url: &str| {
+                    format!(
+                        "{before}event: endpoint\ndata: {url}\n\ndata: http://up.example:9/x\n\n"
+                    )
+                    .replace('\n', end)
+                };
+                for size in [1, 7, 100_000] {
+                    let (out, edit) = run(&text("http://up.example:9/m"), size);
+                    assert_eq!(out, text("http://127.0.0.1:4000/m"), "{size}");
+                    assert!(edit.is_some());
+                }
             }
         }
     }
