@@ -161,6 +161,8 @@ fn a_server_that_speaks_no_tls_is_told_as_ours() {
     let head = client.head();
     assert_eq!(head.status(), 502);
     assert!(head.get("x-tapewright").is_some());
+    let told = String::from_utf8(client.body(&head)).unwrap();
+    assert!(told.contains("the server does not speak TLS"), "{told}");
 }
 
 /// What a client hears where the server does so, and the log of it.

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
-use rustls::AlertDescription;
+use rustls::{AlertDescription, InvalidMessage};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The alert by which the server ended a connection, once there is one.
@@ -33,10 +33,25 @@ impl Refusal {
 
 /// The alert of the other side that an error comes from.
 pub(super) fn alert_in(error: &io::Error) -> Option<AlertDescription> {
+    match tls_in(error) {
+        Some(rustls::Error::AlertReceived(alert)) => Some(*alert),
+        _ => None,
+    }
+}
+
+/// Whether an error comes of an answer that is none of TLS.
+pub(super) fn is_no_tls(error: &io::Error) -> bool {
+    let not_tls = rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType);
+    tls_in(error) == Some(&not_tls)
+}
+
+/// The error of TLS that an error comes from.
+fn tls_in(error: &io::Error) -> Option<&rustls::Error> {
     let mut cause = error.get_ref().map(|cause| cause as &(dyn Error + 'static));
     while let Some(error) = cause {
-        if let Some(rustls::Error::AlertReceived(alert)) = error.downcast_ref() {
-            return Some(*alert);
+        let found: Option<&rustls::Error> = error.downcast_ref();
+        if found.is_some() {
+            return found;
         }
         cause = error.source();
     }

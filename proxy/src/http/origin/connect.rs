@@ -148,6 +148,11 @@ impl Connector {
             let alert = alert::name(alert);
             return ConnectError::Refused { authority, alert };
         }
+        let source = if alert::is_no_tls(&source) {
+            io::Error::new(source.kind(), "the server does not speak TLS")
+        } else {
+            source
+        };
         match source.kind() {
             io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
                 ConnectError::Tls { authority, source }
