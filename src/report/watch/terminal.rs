@@ -150,12 +150,8 @@ mod tests {
 
     const IN_A_TERMINAL: &str = "TAPEWRIGHT_TEST_IN_A_TERMINAL";
 
-    #[test]
-    #[ignore = "the test below runs it in a terminal of its own"]
+    /// What the test below does once it runs in a terminal of its own.
     fn a_view_that_panics() {
-        if std::env::var_os(IN_A_TERMINAL).is_none() {
-            return;
-        }
         let mut terminal = Terminal::take().unwrap();
         let drawn = terminal.draw(|buffer| panic!("drawn on {}", buffer.area));
         drawn.unwrap();
@@ -163,6 +159,9 @@ mod tests {
 
     #[test]
     fn a_panic_gives_the_terminal_back_before_it_is_told() {
+        if std::env::var_os(IN_A_TERMINAL).is_some() {
+            return a_view_that_panics();
+        }
         let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&ours).unwrap();
         unlockpt(&ours).unwrap();
@@ -186,8 +185,10 @@ mod tests {
         };
         let before = modes();
         let status = Command::new(std::env::current_exe().unwrap())
-            .args(["--ignored", "--nocapture", "--exact"])
-            .arg("report::watch::terminal::tests::a_view_that_panics")
+            .args(["--nocapture", "--exact"])
+            .arg(
+                "report::watch::terminal::tests::a_panic_gives_the_terminal_back_before_it_is_told",
+            )
             .env(IN_A_TERMINAL, "1")
             .stdin(theirs.try_clone().unwrap())
             .stdout(theirs.try_clone().unwrap())
