@@ -58,6 +58,9 @@ pub(crate) struct Ship {
     /// What to do when they hold more and the store is away
     #[arg(long, value_name = "WHAT", default_value = "wait", requires = "buffer")]
     pub(crate) when_full: Full,
+    /// Lowest priority to run at, 0 to 19 as of `nice`, so that recorders go first
+    #[arg(long, value_name = "LEVEL", default_value = "10", value_parser = clap::value_parser!(i32).range(0..=19))]
+    pub(crate) nice: i32,
     /// Server of NATS that is told of every segment, `nats://HOST:PORT/STREAM` or `tls://…`
     ///
     /// A user, a password and a token come from the variables of the environment `NATS_USER`, `NATS_PASSWORD` and `NATS_TOKEN`.

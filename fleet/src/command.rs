@@ -144,6 +144,7 @@ async fn ship(arguments: Ship) -> Result<Exit, Failure> {
         buffer: arguments.buffer,
         when_full: arguments.when_full.into(),
     };
+    be_nice(arguments.nice);
     let store = open(&to, true)?;
     let listener = Listener::new(telling);
     let teller = |told: &Told<'_>| listener.tell(told);
@@ -189,6 +190,15 @@ async fn ship_once(shipper: &mut Shipper<'_>, signals: &mut Signals) -> Result<E
     tokio::select! {
         done = flush(shipper, PATIENCE) => done.map(|()| Exit::Pass),
         exit = signals.wait() => Ok(exit),
+    }
+}
+
+/// Leaves processors to those who want them at the same time, recorders above all. Threads that start later inherit it. A shipper that was
+/// started at a lower priority keeps that.
+fn be_nice(level: i32) {
+    if rustix::process::getpriority_process(None).is_ok_and(|now| now < level) {
+        // Where the system does not allow it, it ships at the priority that it has.
+        let _is_set = rustix::process::setpriority_process(None, level);
     }
 }
 

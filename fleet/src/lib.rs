@@ -28,6 +28,8 @@ pub mod store;
 pub mod summary;
 pub mod sweep;
 pub mod tail;
+#[cfg(test)]
+mod testing;
 
 /// Program and version, as entries tell who wrote them.
 pub const BY: &str = concat!("tapewright-fleet ", env!("CARGO_PKG_VERSION"));

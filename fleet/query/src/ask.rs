@@ -17,9 +17,8 @@ use futures_util::TryStreamExt as _;
 use crate::cell::{Cell, rows};
 use crate::columns::UTC;
 use crate::error::QueryError;
-use crate::rows_table::RowsTable;
 use crate::source::{Counts, Source, Table};
-use crate::tapes_table::TapesTable;
+use crate::table::StoreTable;
 
 /// A question.
 #[derive(Clone, Debug)]
@@ -164,10 +163,10 @@ fn context(
     }
     let context = SessionContext::new_with_config_rt(config, runtime);
     for table in Table::ALL {
-        let rows = RowsTable::new(table, source, counts);
+        let rows = StoreTable::of_rows(table, source, counts);
         context.register_table(table.name(), Arc::new(rows))?;
     }
-    let tapes = TapesTable::new(source, counts);
-    context.register_table(TapesTable::NAME, Arc::new(tapes))?;
+    let tapes = StoreTable::of_tapes(source, counts);
+    context.register_table(crate::tapes_table::NAME, Arc::new(tapes))?;
     Ok(context)
 }

@@ -13,6 +13,7 @@ mod known;
 mod reader;
 mod rows_table;
 mod source;
+mod table;
 mod tapes_table;
 
 pub use self::ask::{Answer, Limits, Parameter, Question, ask};

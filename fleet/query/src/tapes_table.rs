@@ -2,74 +2,29 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use datafusion::arrow::array::{ArrayRef, Int64Array, StringViewArray, TimestampMicrosecondArray};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
-use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::Result;
 use datafusion::datasource::memory::MemorySourceConfig;
-use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 
-use crate::columns::{self, UTC};
-use crate::filter::{Filter, pushdown};
-use crate::source::{Counts, Source, Tape};
+use crate::columns::UTC;
+use crate::source::Tape;
 
-/// The table.
-#[derive(Debug)]
-pub(crate) struct TapesTable {
-    schema: SchemaRef,
-    source: Arc<dyn Source>,
-    counts: Arc<Counts>,
-}
+/// The name of the table.
+pub(crate) const NAME: &str = "tapes";
 
-impl TapesTable {
-    pub(crate) const NAME: &str = "tapes";
-
-    pub(crate) fn new(source: &Arc<dyn Source>, counts: &Arc<Counts>) -> Self {
-        Self {
-            schema: columns::tapes(),
-            source: Arc::clone(source),
-            counts: Arc::clone(counts),
-        }
-    }
-}
-
-#[async_trait]
-impl TableProvider for TapesTable {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
-    }
-
-    fn table_type(&self) -> TableType {
-        TableType::Base
-    }
-
-    fn supports_filters_pushdown(
-        &self,
-        filters: &[&Expr],
-    ) -> Result<Vec<TableProviderFilterPushDown>> {
-        Ok(pushdown(filters))
-    }
-
-    async fn scan(
-        &self,
-        state: &dyn Session,
-        projection: Option<&Vec<usize>>,
-        filters: &[Expr],
-        _limit: Option<usize>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let filter = Filter::of(state, &self.schema, filters)?;
-        let tapes = filter.tapes(self.source.as_ref(), &self.counts).await?;
-        let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns_of(&tapes))?;
-        let schema = Arc::clone(&self.schema);
-        Ok(MemorySourceConfig::try_new_exec(
-            &[vec![batch]],
-            schema,
-            projection.cloned(),
-        )?)
-    }
+/// A plan that tells these tapes.
+pub(crate) fn plan(
+    schema: &SchemaRef,
+    tapes: &[Arc<Tape>],
+    projection: Option<&Vec<usize>>,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let batch = RecordBatch::try_new(Arc::clone(schema), columns_of(tapes))?;
+    let (batches, schema) = (vec![batch], Arc::clone(schema));
+    let plan = MemorySourceConfig::try_new_exec(&[batches], schema, projection.cloned())?;
+    Ok(plan)
 }
 
 /// The columns in the order of the schema.

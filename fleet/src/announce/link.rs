@@ -279,18 +279,9 @@ fn fits(config: &Config, address: &Address) -> Result<(), LinkError> {
 
 impl LinkError {
     fn new(problem: Problem, access: &Access, error: &dyn std::error::Error) -> Self {
-        let mut text = error.to_string();
-        let mut cause = error.source();
-        while let Some(error) = cause {
-            let next = error.to_string();
-            if !text.contains(&next) {
-                text = format!("{text}: {next}");
-            }
-            cause = error.source();
-        }
         Self {
             problem,
-            text: access.secrets.plain(&text),
+            text: access.secrets.told(error),
         }
     }
 

@@ -3,7 +3,6 @@
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use object_store::memory::InMemory;
 use tapewright_schemas::redact::{Redactor, Settings};
@@ -15,18 +14,11 @@ use crate::clock;
 use crate::fetch::fetch;
 use crate::list::{Catalogue, State, rows};
 use crate::names::Kind;
-use crate::ship::{Round, Settings as Shipping, Shipper, Told, WhenFull};
+use crate::ship::{Settings as Shipping, Shipper, Told};
 use crate::store::failing::Failing;
+use crate::testing::{paths, run, settings, ship, ship_folder};
 
 const SECRET: &str = "ticket-4711-x";
-
-fn run<T>(work: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap()
-        .block_on(work)
-}
 
 /// A tape that is written, with a secret in its header, in arguments, in an error and in the name of a tool.
 struct Tape {
@@ -99,14 +91,7 @@ impl Tape {
     }
 
     fn settings(&self) -> Shipping {
-        Shipping {
-            folder: self.folder.path().to_owned(),
-            gateway: "g1".parse().unwrap(),
-            segment_bytes: 600,
-            segment_age: Duration::ZERO,
-            buffer: None,
-            when_full: WhenFull::Wait,
-        }
+        settings(self.folder.path(), 600)
     }
 
     /// What the tape is without its secret.
@@ -122,18 +107,8 @@ impl Tape {
     }
 }
 
-async fn ship(shipper: &mut Shipper<'_>) -> bool {
-    loop {
-        match shipper.round(true).await.unwrap() {
-            Round::More => {}
-            round => return round == Round::Done,
-        }
-    }
-}
-
 async fn ship_all(store: &Store, tape: &Tape) {
-    let (settings, quiet) = (tape.settings(), |_: &Told<'_>| {});
-    assert!(ship(&mut Shipper::new(store, &settings, &quiet)).await);
+    assert!(ship_folder(store, &tape.settings()).await);
 }
 
 fn what() -> Scrub {
@@ -151,14 +126,8 @@ fn what() -> Scrub {
 
 /// Every object of a store, with what it holds.
 async fn objects(store: &Store) -> BTreeMap<String, Vec<u8>> {
-    let mut paths = Vec::new();
-    store
-        .manifests(None, |one| paths.push(one.path))
-        .await
-        .unwrap();
-    store.objects(|one| paths.push(one.path)).await.unwrap();
     let mut objects = BTreeMap::new();
-    for path in paths {
+    for path in paths(store).await {
         let bytes = store.read(&path, 1 << 20).await.unwrap();
         let bytes = if path.starts_with(Kind::Segment.folder()) {
             zstd::stream::decode_all(bytes.as_ref()).unwrap()

@@ -17,19 +17,11 @@ use crate::fetch::fetch;
 use crate::list::Catalogue;
 use crate::names::TapeName;
 use crate::store::failing::Failing;
+use crate::testing::run;
 
 mod exactly_once;
 mod files;
 mod full;
-
-/// Runs a test to its end.
-fn run<T>(work: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap()
-        .block_on(work)
-}
 
 /// A folder in which a recorder writes.
 struct Folder {

@@ -1,6 +1,5 @@
 //! What can go wrong with a store, in words that tell no credentials.
 
-use std::error::Error as _;
 use std::time::Duration;
 
 use object_store::Error;
@@ -87,6 +86,14 @@ impl Secrets {
             Error::NotFound { .. } => Problem::Missing,
             _ => Problem::Away,
         };
+        StoreError {
+            problem,
+            text: self.told(error),
+        }
+    }
+
+    /// What an error and its causes say, without secrets and on one line.
+    pub(crate) fn told(&self, error: &dyn std::error::Error) -> String {
         let mut text = error.to_string();
         let mut cause = error.source();
         while let Some(error) = cause {
@@ -96,10 +103,7 @@ impl Secrets {
             }
             cause = error.source();
         }
-        StoreError {
-            problem,
-            text: self.plain(&text),
-        }
+        self.plain(&text)
     }
 
     /// A text without secrets and on one line, no longer than is told.

@@ -10,18 +10,10 @@ use object_store::memory::InMemory;
 use super::*;
 use crate::fetch::fetch;
 use crate::list::{Catalogue, State, rows};
-use crate::ship::{Round, Settings, Shipper, Told, WhenFull};
 use crate::store::failing::Failing;
+use crate::testing::{paths, run, settings, ship_folder};
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
-
-fn run<T>(work: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap()
-        .block_on(work)
-}
 
 /// A tape in a folder, with its footer or without; its bytes.
 fn tape(folder: &Path, label: &str, is_over: bool) -> Vec<u8> {
@@ -45,22 +37,7 @@ fn tape(folder: &Path, label: &str, is_over: bool) -> Vec<u8> {
 }
 
 async fn ship(store: &Store, folder: &Path) -> bool {
-    let settings = Settings {
-        folder: folder.to_owned(),
-        gateway: "g1".parse().unwrap(),
-        segment_bytes: 300,
-        segment_age: Duration::ZERO,
-        buffer: None,
-        when_full: WhenFull::Wait,
-    };
-    let quiet = |_: &Told<'_>| {};
-    let mut shipper = Shipper::new(store, &settings, &quiet);
-    loop {
-        match shipper.round(true).await.unwrap() {
-            Round::More => {}
-            round => return round == Round::Done,
-        }
-    }
+    ship_folder(store, &settings(folder, 300)).await
 }
 
 /// A policy by which only orphans go, so long after now.
@@ -72,17 +49,6 @@ fn later(by: Duration) -> Policy {
         is_dry: false,
         now: clock::wall() + by,
     }
-}
-
-async fn objects(store: &Store) -> Vec<String> {
-    let mut paths = Vec::new();
-    store
-        .manifests(None, |one| paths.push(one.path))
-        .await
-        .unwrap();
-    store.objects(|one| paths.push(one.path)).await.unwrap();
-    paths.sort();
-    paths
 }
 
 async fn states(store: &Store) -> Vec<State> {
@@ -105,7 +71,7 @@ fn orphans_go_by_age_and_nothing_else_does() {
         }
         let well = Failing::well(&inner);
         assert!(ship(&well, folder.path()).await);
-        let before = objects(&well).await;
+        let before = paths(&well).await;
         let young = sweep(&well, &later(Duration::from_secs(60))).await.unwrap();
         assert_eq!((young.orphans, young.kept), (0, 1));
         let hasty = Policy {
@@ -113,14 +79,14 @@ fn orphans_go_by_age_and_nothing_else_does() {
             ..later(YOUNGEST / 2)
         };
         assert_eq!(sweep(&well, &hasty).await.unwrap().orphans, 0);
-        assert_eq!(objects(&well).await, before);
+        assert_eq!(paths(&well).await, before);
         let dry = Policy {
             is_dry: true,
             ..later(2 * DAY)
         };
         let told = sweep(&well, &dry).await.unwrap();
         assert!(told.orphans >= 2, "{told:?}");
-        assert_eq!(objects(&well).await, before);
+        assert_eq!(paths(&well).await, before);
         let swept = sweep(&well, &later(2 * DAY)).await.unwrap();
         assert_eq!(
             (swept.orphans, swept.orphan_bytes),
@@ -160,9 +126,9 @@ fn an_old_tape_goes_and_is_not_shipped_again() {
         let swept = sweep(&well, &policy).await.unwrap();
         assert_eq!((swept.tapes.len(), swept.kept), (1, 0));
         assert_eq!(states(&well).await, [State::Swept]);
-        assert_eq!(objects(&well).await.len(), 1);
+        assert_eq!(paths(&well).await.len(), 1);
         assert!(ship(&well, folder.path()).await);
-        assert_eq!(objects(&well).await.len(), 1);
+        assert_eq!(paths(&well).await.len(), 1);
         assert!(sweep(&well, &policy).await.unwrap().tapes.is_empty());
     });
 }
@@ -191,7 +157,7 @@ fn a_sweep_may_be_killed_at_every_request() {
                     other => panic!("{other:?} after {allowed} {is_done}"),
                 }
                 sweep(&well, &policy).await.unwrap();
-                assert_eq!(objects(&well).await.len(), 1, "{allowed} {is_done}");
+                assert_eq!(paths(&well).await.len(), 1, "{allowed} {is_done}");
                 if result.is_ok() {
                     assert!(allowed > 10);
                     return;
@@ -283,7 +249,7 @@ fn what_cannot_be_read_is_left() {
         let newer = b"{\"manifest\":\"9.0\"}".to_vec();
         let put = object_store::PutMode::Overwrite;
         well.put(&entries[1].path(), newer, put).await.unwrap();
-        let before = objects(&well).await;
+        let before = paths(&well).await;
         let policy = Policy {
             older_than: Some(DAY),
             max_size: Some(1),
@@ -291,7 +257,7 @@ fn what_cannot_be_read_is_left() {
         };
         let swept = sweep(&well, &policy).await.unwrap();
         assert_eq!((swept.tapes.len(), swept.kept, swept.orphans), (0, 1, 0));
-        assert_eq!(objects(&well).await, before);
+        assert_eq!(paths(&well).await, before);
     });
 }
 

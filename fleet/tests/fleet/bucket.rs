@@ -1,6 +1,5 @@
 //! The same over a bucket, and what a shipper does while it is away.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::process::Output;
 
@@ -31,9 +30,8 @@ fn a_bucket_is_a_store_as_a_folder_is() {
         recorder.events(30);
         bytes.push(recorder.end());
     }
-    let ship = ["--once", "--segment-bytes", "1KiB"];
-    let output = fleet.ship(&ship).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
+    let small = ["--segment-bytes", "1KiB"];
+    fleet.ship_all(&small);
     let rows = fleet.list();
     assert_eq!(rows.len(), 2);
     let mut fetched: Vec<Vec<u8>> = rows
@@ -46,7 +44,7 @@ fn a_bucket_is_a_store_as_a_folder_is() {
     assert!(bucket.names().iter().all(|name| name.starts_with("fleet/")));
     // What is there is not shipped again.
     let before = bucket.names();
-    assert!(fleet.ship(&ship).output().unwrap().status.success());
+    fleet.ship_all(&small);
     assert_eq!(bucket.names(), before);
     // Its objects were written in November 2026, which was a millisecond ago at least.
     let swept = fleet.run(&["sweep", "--older-than", "1ms", "--json"]);
@@ -90,8 +88,7 @@ fn a_bucket_that_fails_half_of_the_time_loses_and_doubles_nothing() {
     }
     let bytes = recorder.end();
     bucket.is_well();
-    let output = fleet.ship(&["--once"]).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
+    fleet.ship_all(&[]);
     let rows = fleet.list();
     assert_eq!((rows.len(), rows[0]["state"].as_str()), (1, Some("whole")));
     assert!(fleet.fetch(rows[0]["tape"].as_str().unwrap()) == bytes);
@@ -196,45 +193,4 @@ fn a_store_that_gives_a_name_away_twice_is_refused() {
             .iter()
             .any(|name| name.contains("/segments/"))
     );
-}
-
-/// Against a server of others: `.ci/fleet` starts moto and says where it is.
-#[test]
-#[ignore = "needs a server: `.ci/fleet` runs it"]
-fn a_bucket_of_moto_is_a_store() {
-    let mut fleet = Fleet::new();
-    fleet.bucket(&std::env::var("TAPEWRIGHT_MOTO").unwrap(), SECRET);
-    let mut recorder = Recorder::begin(fleet.tapes.path(), "files");
-    let small = ["--segment-bytes", "2KiB", "--segment-age", "1ms", "--json"];
-    for _ in 0..20 {
-        recorder.events(30);
-        let mut shippers = [
-            fleet.ship(&small).spawn().unwrap(),
-            fleet.ship(&small).spawn().unwrap(),
-        ];
-        let before = fleet.events();
-        eventually("something is shipped", || fleet.events() > before);
-        for shipper in &mut shippers {
-            shipper.kill().unwrap();
-            shipper.wait().unwrap();
-        }
-    }
-    // More than one part of an upload.
-    let mut noise = String::new();
-    for at in 0..1_500_000_u64 {
-        let number = at.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        write!(noise, "{number:016x}").unwrap();
-    }
-    recorder.write(&format!(
-        "{{\"seq\":9999,\"at_us\":9999,\"stderr\":\"{noise}\"}}\n"
-    ));
-    let bytes = recorder.end();
-    let output = fleet.ship(&["--once"]).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    let rows = fleet.list();
-    assert_eq!((rows.len(), rows[0]["state"].as_str()), (1, Some("whole")));
-    assert!(fleet.fetch(rows[0]["tape"].as_str().unwrap()) == bytes);
-    let swept = fleet.run(&["sweep", "--max-size", "1"]);
-    assert!(swept.status.success(), "{swept:?}");
-    assert_eq!(fleet.list()[0]["state"], "swept");
 }

@@ -7,13 +7,10 @@
 )]
 
 mod bucket;
-mod clickhouse;
-mod growth;
 mod kills;
-mod nats;
 mod page;
 mod query;
 mod s3;
-mod stores;
+#[path = "../support/mod.rs"]
 mod support;
 mod words;

@@ -1,4 +1,6 @@
-//! Recorders that write tapes, and the program.
+//! Recorders that write tapes, and the program. Both test targets have it.
+
+pub(crate) mod recorded;
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -82,6 +84,12 @@ impl Fleet {
         command.arg(self.tapes.path());
         command.args(["--gateway", "g1"]).args(more);
         command
+    }
+
+    /// Ships everything that is there.
+    pub(crate) fn ship_all(&self, more: &[&str]) {
+        let output = self.ship(&["--once"]).args(more).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
     }
 
     /// What `ls --json` tells of each tape.

@@ -6,8 +6,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::query::recorded;
+use crate::moto;
 use crate::support::Fleet;
+use crate::support::recorded::recorded;
 
 /// More queries in the SQL that both understand.
 const MORE: [&str; 7] = [
@@ -120,7 +121,7 @@ fn files(fleet: &Fleet, endpoint: Option<&str>) -> BTreeMap<&'static str, Vec<St
     kinds.map(|(kind, table)| (table, listed(kind))).into()
 }
 
-fn same(fleet: &Fleet, endpoint: Option<&str>, secret: &str, python: &str) {
+fn same(fleet: &Fleet, endpoint: Option<&str>, secret: &str) {
     recorded(fleet);
     let mut queries: Vec<String> = MORE.iter().map(|sql| (*sql).to_owned()).collect();
     for name in ["hangs", "slow", "drift", "findings", "cost"] {
@@ -150,10 +151,10 @@ fn same(fleet: &Fleet, endpoint: Option<&str>, secret: &str, python: &str) {
     );
     let told =
         json!({"tables": files, "access": [format!("id-{secret}"), secret], "queries": asked});
-    let mut chdb = Command::new(python)
+    let mut chdb = Command::new(std::env::var("TAPEWRIGHT_CHDB").expect("a python with chdb"))
         .args([
             "-B",
-            concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clickhouse.py"),
+            concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/clickhouse.py"),
         ])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -177,20 +178,14 @@ fn same(fleet: &Fleet, endpoint: Option<&str>, secret: &str, python: &str) {
 
 #[test]
 fn clickhouse_answers_a_folder_as_we_do() {
-    let Ok(python) = std::env::var("TAPEWRIGHT_CHDB") else {
-        return;
-    };
-    same(&Fleet::new(), None, "", &python);
+    same(&Fleet::new(), None, "");
 }
 
-/// Against a server of others: `.ci/fleet` starts moto and says where it is.
 #[test]
-#[ignore = "needs a server: `.ci/fleet` runs it"]
 fn clickhouse_answers_a_bucket_of_moto_as_we_do() {
-    let endpoint = std::env::var("TAPEWRIGHT_MOTO").unwrap();
+    let endpoint = moto::endpoint();
     let mut fleet = Fleet::new();
     let secret = "canary-4712-secret";
     fleet.bucket_below(&endpoint, secret, "clickhouse");
-    let python = std::env::var("TAPEWRIGHT_CHDB").unwrap();
-    same(&fleet, Some(&endpoint), secret, &python);
+    same(&fleet, Some(&endpoint), secret);
 }

@@ -72,8 +72,21 @@ fn ship(fleet: &Fleet, server: &Server, more: &[&str]) -> Command {
     command
 }
 
+/// Ships everything that is there, and announces it without a word.
+fn ship_all(fleet: &Fleet, server: &Server) {
+    let output = ship(fleet, server, &["--once"]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+/// A fleet, a server that anybody may use, and a recorder that writes.
+fn started() -> (Fleet, Server, Recorder) {
+    let fleet = Fleet::new();
+    let recorder = Recorder::begin(fleet.tapes.path(), "files");
+    (fleet, Server::start(&[]), recorder)
+}
+
 #[test]
-#[ignore = "needs nats-server; .ci/fleet runs it"]
 fn nats_tail_shows_what_is_shipped_and_no_text_of_a_message() {
     let (fleet, server) = (Fleet::new(), Server::start(&[]));
     let tail = Tail::start(&fleet, &server, &[]);
@@ -82,9 +95,7 @@ fn nats_tail_shows_what_is_shipped_and_no_text_of_a_message() {
     recorder.calls(40);
     recorder.call_without_an_answer("slow\u{1b}[2J", "s3cr3t");
     recorder.end();
-    let output = ship(&fleet, &server, &["--once"]).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    ship_all(&fleet, &server);
     let first = tail.next("announcement");
     assert_eq!(
         (&first["gateway"], &first["start"]),
@@ -140,10 +151,8 @@ fn nats_tail_shows_what_is_shipped_and_no_text_of_a_message() {
 
 /// Shipping goes on, and in the end everything is announced once, and heard once by who listened all the time.
 #[test]
-#[ignore = "needs nats-server; .ci/fleet runs it"]
 fn nats_may_be_away() {
-    let (fleet, mut server) = (Fleet::new(), Server::start(&[]));
-    let mut recorder = Recorder::begin(fleet.tapes.path(), "files");
+    let (fleet, mut server, mut recorder) = started();
     recorder.calls(20);
     let shipper = ship(&fleet, &server, &["--segment-age", "10ms", "--json"]);
     let mut shipper = { shipper }.spawn().unwrap();
@@ -181,10 +190,8 @@ fn nats_may_be_away() {
 
 /// Shippers are killed after they created an entry and before they announced it, and at any other moment.
 #[test]
-#[ignore = "needs nats-server; .ci/fleet runs it"]
 fn nats_hears_of_what_killed_shippers_shipped() {
-    let (fleet, mut server) = (Fleet::new(), Server::start(&[]));
-    let mut recorder = Recorder::begin(fleet.tapes.path(), "files");
+    let (fleet, mut server, mut recorder) = started();
     recorder.calls(50);
     // Nobody listens: whatever is shipped is not announced.
     server.stop();
@@ -216,33 +223,20 @@ fn nats_hears_of_what_killed_shippers_shipped() {
         }
     }
     recorder.end();
-    let output = ship(&fleet, &server, &["--once"]).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
+    ship_all(&fleet, &server);
     assert_eq!(announced(&fleet, &server), entries(&fleet));
     // Once more, there is nothing to be announced.
     let before = server.messages();
-    assert!(
-        ship(&fleet, &server, &["--once"])
-            .status()
-            .unwrap()
-            .success()
-    );
+    ship_all(&fleet, &server);
     assert_eq!(server.messages(), before);
 }
 
 #[test]
-#[ignore = "needs nats-server; .ci/fleet runs it"]
 fn nats_messages_that_come_twice_or_never_are_told() {
-    let (fleet, server) = (Fleet::new(), Server::start(&[]));
-    let mut recorder = Recorder::begin(fleet.tapes.path(), "files");
+    let (fleet, server, mut recorder) = started();
     recorder.calls(60);
     recorder.end();
-    assert!(
-        ship(&fleet, &server, &["--once"])
-            .status()
-            .unwrap()
-            .success()
-    );
+    ship_all(&fleet, &server);
     let count = server.messages();
     assert!(count > 6);
     server.with(async |context| {
@@ -276,12 +270,7 @@ fn nats_messages_that_come_twice_or_never_are_told() {
     let mut recorder = Recorder::begin(fleet.tapes.path(), "other");
     recorder.calls(1);
     recorder.end();
-    assert!(
-        ship(&fleet, &server, &["--once"])
-            .status()
-            .unwrap()
-            .success()
-    );
+    ship_all(&fleet, &server);
     let next = tail.next("announcement");
     assert_eq!(next["label"], "other");
     let (end, _) = tail.end();
@@ -291,10 +280,8 @@ fn nats_messages_that_come_twice_or_never_are_told() {
 }
 
 #[test]
-#[ignore = "needs nats-server; .ci/fleet runs it"]
 fn nats_stream_of_others_is_refused_and_no_secret_is_told() {
-    let (fleet, server) = (Fleet::new(), Server::start(&[]));
-    let mut recorder = Recorder::begin(fleet.tapes.path(), "files");
+    let (fleet, server, mut recorder) = started();
     recorder.calls(3);
     recorder.end();
     server.with(async |context| {
