@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use tapewright_fleet::clock;
 use tapewright_fleet::names::{Gateway, Kind};
 use tapewright_fleet::ship::WhenFull;
-use tapewright_fleet::store::Place;
+use tapewright_fleet::store::StoreLocation;
 
 /// Ship the tapes of many recorders to one store, and bring them back
 #[derive(Debug, Parser)]
@@ -39,7 +39,7 @@ pub(crate) struct Ship {
     pub(crate) folder: PathBuf,
     /// Store, `file:///FOLDER` or `s3://BUCKET/PREFIX`
     #[arg(long, value_name = "URL", env = "TAPEWRIGHT_STORE", value_parser = place)]
-    pub(crate) to: Place,
+    pub(crate) to: StoreLocation,
     /// Name of this machine in the store [default: its host name]
     #[arg(long, value_name = "NAME")]
     pub(crate) gateway: Option<Gateway>,
@@ -63,11 +63,12 @@ pub(crate) struct Ship {
     pub(crate) nice: i32,
     /// Server of NATS that is told of every segment, `nats://HOST:PORT/STREAM` or `tls://…`
     ///
-    /// A user, a password and a token come from the variables of the environment `NATS_USER`, `NATS_PASSWORD` and `NATS_TOKEN`.
+    /// What is secret comes from the environment: `NATS_CREDS` and `NATS_NKEY` name files, `NATS_USER` with `NATS_PASSWORD` and
+    /// `NATS_TOKEN` hold it.
     #[arg(long, value_name = "URL", env = "TAPEWRIGHT_ANNOUNCE")]
     pub(crate) announce: Option<Server>,
     #[command(flatten)]
-    pub(crate) telling: Telling,
+    pub(crate) verbosity: Verbosity,
 }
 
 /// Where announcements go to and come from.
@@ -90,7 +91,7 @@ pub(crate) struct Tail {
     /// Only what calls this tool
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
-    /// Only what has exchanges that ended so, `hang` for all without an end
+    /// Only what has exchanges that ended so, `hang` for those that `query --canned hangs` counts
     #[arg(long, value_name = "OUTCOME")]
     pub(crate) outcome: Option<String>,
     /// End after so many lines of announcements
@@ -101,9 +102,9 @@ pub(crate) struct Tail {
     pub(crate) json: bool,
 }
 
-/// What is told beside the results.
+/// How much is told on stderr, and in which form.
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct Telling {
+pub(crate) struct Verbosity {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -135,7 +136,7 @@ impl From<Full> for WhenFull {
 pub(crate) struct At {
     /// Store, `file:///FOLDER` or `s3://BUCKET/PREFIX`
     #[arg(long = "store", value_name = "URL", env = "TAPEWRIGHT_STORE", value_parser = place)]
-    pub(crate) place: Place,
+    pub(crate) place: StoreLocation,
 }
 
 /// List the tapes of a store
@@ -166,6 +167,8 @@ pub(crate) enum Files {
     Findings,
     /// One row for each call of a model
     ModelCalls,
+    /// One row for each definition of a tool
+    Tools,
     /// Lines of tapes
     Segments,
 }
@@ -176,6 +179,7 @@ impl From<Files> for Kind {
             Files::Exchanges => Self::Exchanges,
             Files::Findings => Self::Findings,
             Files::ModelCalls => Self::ModelCalls,
+            Files::Tools => Self::Tools,
             Files::Segments => Self::Segment,
         }
     }
@@ -198,7 +202,7 @@ pub(crate) struct Fetch {
 
 /// Ask the rows of a store by SQL
 ///
-/// The tables are `exchanges`, `findings`, `model_calls` and `tapes`; `show columns from exchanges` names the columns. Nothing is changed: only queries are
+/// The tables are `exchanges`, `findings`, `model_calls`, `tools` and `tapes`; `show columns from exchanges` names the columns. Nothing is changed: only queries are
 /// answered. `$since`, `$until`, `$gateway`, `$tool` and `$server` stand for the values of these options. `tape` of a row is what `fetch` takes.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option")]
@@ -268,7 +272,7 @@ pub(crate) enum Canned {
     Hangs,
     /// How long tools take
     Slow,
-    /// Which tools fail more, or take longer, since another version of their server
+    /// Which tools fail more, take longer, or have another definition, since another version of their server or another recording
     Drift,
     /// What was found, and how often
     Findings,
@@ -328,8 +332,8 @@ pub(crate) struct Scrub {
     pub(crate) json: bool,
 }
 
-fn place(url: &str) -> Result<Place, String> {
-    Place::read(url).map_err(|error| error.to_string())
+fn place(url: &str) -> Result<StoreLocation, String> {
+    StoreLocation::read(url).map_err(|error| error.to_string())
 }
 
 /// Reads `64MiB`, `10MB`, `512K` or a number of bytes, as `tapewright` does.

@@ -15,8 +15,8 @@ use tapewright_fleet::clock::{self, Stopwatch};
 use tapewright_fleet::fetch::{FetchError, fetch};
 use tapewright_fleet::list::{Catalogue, FindError, State, files, rows};
 use tapewright_fleet::names::Gateway;
-use tapewright_fleet::ship::{Round, Settings, ShipError, Shipper, Told};
-use tapewright_fleet::store::{Place, Store, StoreError};
+use tapewright_fleet::ship::{Round, Settings, ShipError, ShipEvent, Shipper};
+use tapewright_fleet::store::{Store, StoreError, StoreLocation};
 use tapewright_fleet::sweep::{Policy, sweep};
 use tapewright_fleet_query::QueryError;
 
@@ -112,7 +112,7 @@ pub(crate) async fn run(command: Command) -> Result<Exit, Failure> {
 }
 
 /// Opens a store as the environment says.
-pub(crate) fn open(place: &Place, may_create: bool) -> Result<Store, StoreError> {
+pub(crate) fn open(place: &StoreLocation, may_create: bool) -> Result<Store, StoreError> {
     Store::open(place, may_create, environment())
 }
 
@@ -129,7 +129,7 @@ async fn ship(arguments: Ship) -> Result<Exit, Failure> {
         to,
         gateway,
         once,
-        telling,
+        verbosity,
         ..
     } = arguments;
     if !folder.is_dir() {
@@ -146,16 +146,16 @@ async fn ship(arguments: Ship) -> Result<Exit, Failure> {
     };
     be_nice(arguments.nice);
     let store = open(&to, true)?;
-    let listener = Listener::new(telling);
-    let teller = |told: &Told<'_>| listener.tell(told);
-    teller(&Told::Started {
+    let listener = Listener::new(verbosity);
+    let on_event = |told: &ShipEvent<'_>| listener.tell(told);
+    on_event(&ShipEvent::Started {
         gateway: &settings.gateway,
         folder: &settings.folder,
     });
     let mut signals = Signals::new()?;
-    let mut shipper = Shipper::new(&store, &settings, &teller);
+    let mut shipper = Shipper::new(&store, &settings, &on_event);
     let to = arguments.announce;
-    let mut announcer = to.map(|to| listener.announcer(&store, &settings, &teller, to));
+    let mut announcer = to.map(|to| listener.announcer(&store, &settings, &on_event, to));
     let exit = {
         let ship = ship_until(&mut shipper, &mut signals, once);
         tokio::pin!(ship);

@@ -147,6 +147,9 @@ pub struct Rows {
     /// Rows of calls of models that ended within it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_calls: Option<RowFile>,
+    /// Rows of definitions of tools that were listed within it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<RowFile>,
     /// Why there are no rows, where the lines cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub none_because: Option<String>,
@@ -165,6 +168,7 @@ impl Rows {
             (Kind::Exchanges, &self.exchanges),
             (Kind::Findings, &self.findings),
             (Kind::ModelCalls, &self.model_calls),
+            (Kind::Tools, &self.tools),
         ];
         all.into_iter()
             .filter_map(|(kind, file)| Some((kind, file.as_ref()?)))

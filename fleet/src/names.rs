@@ -7,6 +7,7 @@
 //! exchanges/DATE/GATEWAY/TAPE-START-UUID.parquet    rows of what was settled within these lines
 //! findings/DATE/GATEWAY/TAPE-START-UUID.parquet     rows of findings among these lines
 //! model_calls/DATE/GATEWAY/TAPE-START-UUID.parquet  rows of calls of models that ended within these lines
+//! tools/DATE/GATEWAY/TAPE-START-UUID.parquet        rows of definitions of tools that were listed within these lines
 //! ```
 //!
 //! Whoever can write to a bucket can put any name there. A name is used only after it was read by this module.
@@ -347,15 +348,18 @@ pub enum Kind {
     Findings,
     /// Rows of calls of models.
     ModelCalls,
+    /// Rows of definitions of tools.
+    Tools,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Segment,
         Self::Exchanges,
         Self::Findings,
         Self::ModelCalls,
+        Self::Tools,
     ];
 
     /// The folder of its objects.
@@ -366,13 +370,14 @@ impl Kind {
             Self::Exchanges => "exchanges",
             Self::Findings => "findings",
             Self::ModelCalls => "model_calls",
+            Self::Tools => "tools",
         }
     }
 
     fn ending(self) -> &'static str {
         match self {
             Self::Segment => ".jsonl.zst",
-            Self::Exchanges | Self::Findings | Self::ModelCalls => ".parquet",
+            Self::Exchanges | Self::Findings | Self::ModelCalls | Self::Tools => ".parquet",
         }
     }
 }

@@ -12,8 +12,8 @@ use tapewright_fleet::entry::{Ended, How};
 use tapewright_fleet::fetch::Fetched;
 use tapewright_fleet::list::{Catalogue, Row};
 use tapewright_fleet::scrub::Scrubbed;
-use tapewright_fleet::ship::Told;
-use tapewright_fleet::store::Place;
+use tapewright_fleet::ship::ShipEvent;
+use tapewright_fleet::store::StoreLocation;
 use tapewright_fleet::sweep::Swept;
 
 pub(crate) use self::answer::{Form, Printer, counts, damaged, sql};
@@ -131,7 +131,7 @@ fn lost(ended: Ended) -> String {
 }
 
 /// Where objects of a store stand.
-pub(crate) fn files(place: &Place, paths: &[String]) -> io::Result<()> {
+pub(crate) fn files(place: &StoreLocation, paths: &[String]) -> io::Result<()> {
     for path in paths {
         out(&format!("{place}/{path}\n"))?;
     }
@@ -220,7 +220,7 @@ pub(crate) fn scrubbed(scrubbed: &Scrubbed, as_json: bool) -> io::Result<()> {
 }
 
 /// Tells what a shipper does, on stderr.
-pub(crate) fn told(told: &Told<'_>, as_json: bool, is_verbose: bool) {
+pub(crate) fn told(told: &ShipEvent<'_>, as_json: bool, is_verbose: bool) {
     if !is_verbose && !told.is_important() {
         return;
     }
@@ -241,23 +241,23 @@ fn state(ended: Ended) -> &'static str {
     }
 }
 
-fn words(told: &Told<'_>) -> String {
+fn words(told: &ShipEvent<'_>) -> String {
     match told {
-        Told::Started { gateway, folder } => {
+        ShipEvent::Started { gateway, folder } => {
             format!("shipping `{}` as {gateway}", folder.display())
         }
-        Told::Shipped { tape, entry } => {
+        ShipEvent::Shipped { tape, entry } => {
             let (start, end, events) = (entry.start, entry.end, entry.content.events);
             format!("{tape}: bytes {start} to {end} shipped, {events} events")
         }
-        Told::Theirs { tape, start } => {
+        ShipEvent::Theirs { tape, start } => {
             format!("{tape}: another shipper has shipped the bytes from {start} on")
         }
-        Told::Ended { tape, ended } => {
+        ShipEvent::Ended { tape, ended } => {
             format!("{tape}: ended, {}{}", state(*ended), lost(*ended))
         }
-        Told::NotATape { file } => format!("`{}` is not a tape, ignored", file.display()),
-        Told::Shorter { file, tape } => {
+        ShipEvent::NotATape { file } => format!("`{}` is not a tape, ignored", file.display()),
+        ShipEvent::Shorter { file, tape } => {
             format!(
                 "`{}` is shorter than what was shipped as {tape}",
                 file.display()
@@ -267,24 +267,26 @@ fn words(told: &Told<'_>) -> String {
     }
 }
 
-fn rare_words(told: &Told<'_>) -> String {
+fn rare_words(told: &ShipEvent<'_>) -> String {
     match told {
-        Told::Trouble { file, why } => format!("cannot ship `{}`: {why}", file.display()),
-        Told::Away { why, again } => {
+        ShipEvent::Trouble { file, why } => format!("cannot ship `{}`: {why}", file.display()),
+        ShipEvent::Away { why, again } => {
             format!(
                 "the store is away, next try in {:.1} s: {why}",
                 again.as_secs_f64()
             )
         }
-        Told::Back { after } => format!("the store is back after {:.1} s", after.as_secs_f64()),
-        Told::Deleted { file, bytes } => {
+        ShipEvent::Back { after } => {
+            format!("the store is back after {:.1} s", after.as_secs_f64())
+        }
+        ShipEvent::Deleted { file, bytes } => {
             format!(
                 "deleted `{}` ({}), which is in the store",
                 file.display(),
                 size(*bytes)
             )
         }
-        Told::Dropped {
+        ShipEvent::Dropped {
             file,
             bytes,
             events,
@@ -295,7 +297,7 @@ fn rare_words(told: &Told<'_>) -> String {
                 file.display()
             )
         }
-        Told::Full { bytes, limit } => {
+        ShipEvent::Full { bytes, limit } => {
             let (bytes, limit) = (size(*bytes), size(*limit));
             format!("the buffer is full: {bytes} of {limit}, and nothing can be deleted")
         }
@@ -303,15 +305,15 @@ fn rare_words(told: &Told<'_>) -> String {
     }
 }
 
-fn words_of_announcements(told: &Told<'_>) -> String {
+fn words_of_announcements(told: &ShipEvent<'_>) -> String {
     let wait = |waiting: &Option<u64>| match waiting {
         Some(1) => "1 announcement waits".to_owned(),
         Some(count) => format!("{count} announcements wait"),
         None => "announcements wait".to_owned(),
     };
     match told {
-        Told::Announced { tape, start } => format!("{tape}: bytes from {start} on announced"),
-        Told::NotAnnounced {
+        ShipEvent::Announced { tape, start } => format!("{tape}: bytes from {start} on announced"),
+        ShipEvent::NotAnnounced {
             why,
             again,
             waiting,
@@ -319,11 +321,11 @@ fn words_of_announcements(told: &Told<'_>) -> String {
             let (again, waiting) = (again.as_secs_f64(), wait(waiting));
             format!("cannot announce, next try in {again:.1} s, {waiting}: {why}")
         }
-        Told::AnnouncesAgain { after } => {
+        ShipEvent::AnnouncesAgain { after } => {
             let after = after.as_secs_f64();
             format!("announcing again after {after:.1} s; what waited is announced")
         }
-        Told::LeftUnannounced { waiting } => {
+        ShipEvent::LeftUnannounced { waiting } => {
             format!("{}; the next `ship` makes up for it", wait(waiting))
         }
         _ => String::new(),

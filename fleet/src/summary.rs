@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use tapewright_fleet_query::canned::HANG_OUTCOMES;
+
 /// How many tools are told of, and how many codes of findings.
 const NAMES: usize = 32;
 /// How many exchanges are told of one by one.
@@ -63,8 +65,6 @@ pub struct Notable {
 pub const TOOL_ERROR: &str = "tool_error";
 /// The token of an answer.
 pub const ANSWERED: &str = "answered";
-/// Ends of an exchange that are no hang.
-const SETTLED: [&str; 4] = [ANSWERED, "error", "cancelled", TOOL_ERROR];
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn is_zero(number: &u64) -> bool {
@@ -75,10 +75,10 @@ fn short(text: &str) -> String {
     text.chars().take(TEXT).collect()
 }
 
-/// Whether an exchange that ended so was never answered, and nobody took it back.
+/// Whether an exchange that ended so is a hang, as the canned query `hangs` counts them.
 #[must_use]
 pub fn is_hang(outcome: &str) -> bool {
-    !SETTLED.contains(&outcome)
+    HANG_OUTCOMES.contains(&outcome)
 }
 
 impl Summary {

@@ -62,13 +62,13 @@ pub struct Swept {
 struct Listing {
     // What stands under each range of a tape: what its entry names, and what nothing names.
     objects: HashMap<EntryName, Vec<(ObjectName, Listed)>>,
-    tapes: BTreeMap<TapeName, Held>,
+    tapes: BTreeMap<TapeName, StoredTape>,
     foreign: u64,
 }
 
 /// What is listed of one tape.
 #[derive(Default)]
-struct Held {
+struct StoredTape {
     // Every entry, also those that are superseded.
     entries: Vec<EntryName>,
     // Those that count.
@@ -77,7 +77,7 @@ struct Held {
     objects: Vec<(String, u64)>,
 }
 
-impl Held {
+impl StoredTape {
     fn bytes(&self) -> u64 {
         self.objects.iter().map(|(_, bytes)| bytes).sum()
     }
@@ -138,11 +138,11 @@ async fn sweep_orphans(
 async fn sweep_tapes(
     store: &Store,
     policy: &Policy,
-    tapes: BTreeMap<TapeName, Held>,
+    tapes: BTreeMap<TapeName, StoredTape>,
     swept: &mut Swept,
 ) -> Result<(), StoreError> {
-    let mut total: u64 = tapes.values().map(Held::bytes).sum();
-    let mut oldest: Vec<(TapeName, Held)> = tapes.into_iter().collect();
+    let mut total: u64 = tapes.values().map(StoredTape::bytes).sum();
+    let mut oldest: Vec<(TapeName, StoredTape)> = tapes.into_iter().collect();
     oldest.sort_by(|a, b| (a.1.changed_ms, &a.0).cmp(&(b.1.changed_ms, &b.0)));
     for (name, held) in oldest {
         let is_old = policy
@@ -313,7 +313,7 @@ struct Removal<'a> {
     store: &'a Store,
     policy: &'a Policy,
     name: &'a TapeName,
-    held: &'a Held,
+    held: &'a StoredTape,
 }
 
 impl Removal<'_> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::ship::{Round, Settings, Shipper, Told, WhenFull};
+use crate::ship::{Round, Settings, ShipEvent, Shipper, WhenFull};
 use crate::store::Store;
 
 /// Runs a test to its end.
@@ -39,7 +39,7 @@ pub(crate) async fn ship(shipper: &mut Shipper<'_>) -> bool {
 
 /// Ships what is in a folder.
 pub(crate) async fn ship_folder(store: &Store, settings: &Settings) -> bool {
-    let quiet = |_: &Told<'_>| {};
+    let quiet = |_: &ShipEvent<'_>| {};
     ship(&mut Shipper::new(store, settings, &quiet)).await
 }
 

@@ -1,5 +1,14 @@
 //! Questions that everybody asks, in SQL that `ClickHouse` understands as well.
 
+/// The outcomes that are hangs: nobody answered, and no fault of ours kept the answer back. Clients give up what hangs by cancelling it.
+pub const HANG_OUTCOMES: [&str; 5] = [
+    "cancelled",
+    "client_gone",
+    "no_response",
+    "peer_gone",
+    "still_pending",
+];
+
 /// A question with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Canned {
@@ -7,7 +16,7 @@ pub enum Canned {
     Hangs,
     /// How long tools take.
     Slow,
-    /// What changed with a version of a server.
+    /// What changed with a version of a server, and which tools are defined otherwise.
     Drift,
     /// What was found, and where.
     Findings,
@@ -76,15 +85,16 @@ impl Canned {
             and.push_str(" and ");
             and.push_str(condition.sql());
         }
+        let hangs = HANG_OUTCOMES.map(|outcome| format!("'{outcome}'"));
         body.replace(" {and}", &and)
+            .replace("{hangs}", &hangs.join(", "))
     }
 }
 
 const HANGS: &str = "\
 with seen as (
   select server, server_version, tool, method, at, tape, outcome,
-    case when outcome in ('cancelled', 'client_gone', 'no_response', 'peer_gone', 'still_pending')
-      then 1 else 0 end as hung
+    case when outcome in ({hangs}) then 1 else 0 end as hung
   from exchanges
   where sender = 'client' {and}
 )
@@ -142,20 +152,51 @@ ordered as (
   select server, tool, version, first_at, first_tape, calls, bad_percent, median_ms,
     row_number() over (partition by server, tool order by first_at, version) as turn
   from versions
+),
+listed as (
+  select server, tool, coalesce(server_version, '') as version, definition,
+    min(at) as first_at, min(tape) as first_tape
+  from tools
+  where server is not null {and}
+  group by server, tool, coalesce(server_version, ''), definition
+),
+defined as (
+  select server, tool, version, definition, first_at, first_tape,
+    row_number() over (partition by server, tool order by first_at, version, definition) as turn
+  from listed
+),
+changes as (
+  select 'calls' as what, late.server as server, late.tool as tool,
+    early.version as old_version, late.version as new_version,
+    late.first_at as since,
+    early.calls as old_calls, late.calls as new_calls,
+    early.bad_percent as old_bad_percent, late.bad_percent as new_bad_percent,
+    early.median_ms as old_median_ms, late.median_ms as new_median_ms,
+    nullif('', '') as old_definition, nullif('', '') as new_definition,
+    early.first_tape as old_tape, late.first_tape as first_tape
+  from ordered late
+  join ordered early on early.server = late.server and early.tool = late.tool and early.turn + 1 = late.turn
+  where abs(late.bad_percent - early.bad_percent) >= 5
+    or late.median_ms >= 1.5 * early.median_ms
+    or early.median_ms >= 1.5 * late.median_ms
+  union all
+  select 'definition' as what, late.server as server, late.tool as tool,
+    early.version as old_version, late.version as new_version,
+    late.first_at as since,
+    nullif(0, 0) as old_calls, nullif(0, 0) as new_calls,
+    nullif(0.0, 0.0) as old_bad_percent, nullif(0.0, 0.0) as new_bad_percent,
+    nullif(0.0, 0.0) as old_median_ms, nullif(0.0, 0.0) as new_median_ms,
+    early.definition as old_definition, late.definition as new_definition,
+    early.first_tape as old_tape, late.first_tape as first_tape
+  from defined late
+  join defined early on early.server = late.server and early.tool = late.tool and early.turn + 1 = late.turn
+  where late.definition <> early.definition
 )
-select late.server as server, late.tool as tool,
-  early.version as old_version, late.version as new_version,
-  late.first_at as since,
-  early.calls as old_calls, late.calls as new_calls,
-  early.bad_percent as old_bad_percent, late.bad_percent as new_bad_percent,
-  early.median_ms as old_median_ms, late.median_ms as new_median_ms,
-  late.first_tape as first_tape
-from ordered late
-join ordered early on early.server = late.server and early.tool = late.tool and early.turn + 1 = late.turn
-where abs(late.bad_percent - early.bad_percent) >= 5
-  or late.median_ms >= 1.5 * early.median_ms
-  or early.median_ms >= 1.5 * late.median_ms
-order by since desc, server, tool, new_version";
+select what, server, tool, old_version, new_version, since, old_calls, new_calls,
+  old_bad_percent, new_bad_percent, old_median_ms, new_median_ms,
+  old_definition, new_definition, old_tape, first_tape
+from changes
+order by since desc, what, server, tool, new_version, new_definition";
 
 const FINDINGS: &str = "\
 select code, severity, side, server, server_version, tool,

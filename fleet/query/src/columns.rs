@@ -71,7 +71,7 @@ const EXCHANGES: [(&str, Type); 30] = [
     ("findings", Text),
 ];
 
-const FINDINGS: [(&str, Type); 16] = [
+const FINDINGS: [(&str, Type); 17] = [
     ("gateway", Text),
     ("tape", Text),
     ("label", Text),
@@ -88,6 +88,20 @@ const FINDINGS: [(&str, Type); 16] = [
     ("detail", Text),
     ("evidence_seq", Long),
     ("evidence_pointer", Text),
+    ("found_by", Text),
+];
+
+const TOOLS: [(&str, Type); 10] = [
+    ("gateway", Text),
+    ("tape", Text),
+    ("label", Text),
+    ("server", Text),
+    ("server_version", Text),
+    ("at", Time),
+    ("seq", Long),
+    ("session", Long),
+    ("tool", Text),
+    ("definition", Text),
 ];
 
 const MODEL_CALLS: [(&str, Type); 26] = [
@@ -147,7 +161,12 @@ fn schema(columns: &[(&str, Type)]) -> SchemaRef {
 
 impl Table {
     /// Every table with rows in files.
-    pub const ALL: [Self; 3] = [Self::Exchanges, Self::Findings, Self::ModelCalls];
+    pub const ALL: [Self; 4] = [
+        Self::Exchanges,
+        Self::Findings,
+        Self::ModelCalls,
+        Self::Tools,
+    ];
 
     /// Its name in SQL.
     #[must_use]
@@ -156,6 +175,7 @@ impl Table {
             Self::Exchanges => "exchanges",
             Self::Findings => "findings",
             Self::ModelCalls => "model_calls",
+            Self::Tools => "tools",
         }
     }
 
@@ -164,6 +184,7 @@ impl Table {
             Self::Exchanges => schema(&EXCHANGES),
             Self::Findings => schema(&FINDINGS),
             Self::ModelCalls => schema(&MODEL_CALLS),
+            Self::Tools => schema(&TOOLS),
         }
     }
 }

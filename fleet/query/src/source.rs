@@ -87,6 +87,8 @@ pub enum Table {
     Findings,
     /// One row for each call of a model.
     ModelCalls,
+    /// One row for each definition of a tool that is new or changed on its tape.
+    Tools,
 }
 
 /// A file of rows, with what is known of it before it is opened.

@@ -1,6 +1,8 @@
 //! Where announcements go, and what says how the server is reached.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 
 use crate::store::Secrets;
 
@@ -89,6 +91,8 @@ fn split(place: &str) -> Option<(&str, u16)> {
 pub struct Access {
     user: Option<(String, String)>,
     token: Option<String>,
+    nkey: Option<PathBuf>,
+    credentials: Option<PathBuf>,
     roots: Option<PathBuf>,
     /// What no error tells.
     pub(super) secrets: Secrets,
@@ -105,6 +109,8 @@ impl Access {
                 "NATS_USER" => user = Some(value),
                 "NATS_PASSWORD" => password = Some(value),
                 "NATS_TOKEN" => access.token = Some(value),
+                "NATS_NKEY" => access.nkey = Some(value.into()),
+                "NATS_CREDS" => access.credentials = Some(value.into()),
                 "NATS_CA" => access.roots = Some(value.into()),
                 _ => {}
             }
@@ -115,25 +121,85 @@ impl Access {
         access
     }
 
-    /// The same for the client. What is secret goes to another machine by TLS only.
-    pub(super) fn options(&self, address: &Address) -> async_nats::ConnectOptions {
+    /// The same for the client, which reaches another machine by TLS only. Files are read each time, so that they may be replaced.
+    pub(super) fn options(
+        &self,
+        address: &Address,
+    ) -> Result<async_nats::ConnectOptions, CredentialsError> {
         // Whoever was first has chosen the same.
         drop(rustls::crypto::ring::default_provider().install_default());
         let mut options = async_nats::ConnectOptions::new();
-        let is_secret = self.user.is_some() || self.token.is_some();
-        if let Some((user, password)) = &self.user {
+        let mut is_known = true;
+        if let Some(path) = &self.credentials {
+            let text = read(path)?;
+            let options_with = options.credentials(&text);
+            options = options_with.map_err(|_| CredentialsError::new(path, NO_CREDENTIALS))?;
+        } else if let Some(path) = &self.nkey {
+            options = options.nkey(seed(path)?);
+        } else if let Some((user, password)) = &self.user {
             options = options.user_and_password(user.clone(), password.clone());
         } else if let Some(token) = &self.token {
             options = options.token(token.clone());
+        } else {
+            is_known = false;
         }
         if let Some(roots) = &self.roots {
             options = options.add_root_certificates(roots.clone());
         }
-        if is_secret && !address.is_near {
+        if is_known && !address.is_near {
             options = options.require_tls(true);
         }
-        options
+        Ok(options)
     }
+}
+
+/// A file of credentials cannot be used. What it holds is not told.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot use the credentials in `{}`: {why}", .path.display())]
+pub(super) struct CredentialsError {
+    path: PathBuf,
+    why: String,
+}
+
+impl CredentialsError {
+    fn new(path: &Path, why: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            why: why.to_owned(),
+        }
+    }
+}
+
+/// The longest file of credentials, in bytes.
+const FILE_LIMIT: u64 = 64 << 10;
+const NO_CREDENTIALS: &str = "expected a JWT and the seed of its user";
+const NO_SEED: &str = "expected the seed of a user, which begins with `SU`";
+
+fn read(path: &Path) -> Result<String, CredentialsError> {
+    let failed = |error: std::io::Error| CredentialsError::new(path, &error.to_string());
+    let file = File::open(path).map_err(failed)?;
+    let mut text = String::new();
+    let mut file = file.take(FILE_LIMIT + 1);
+    file.read_to_string(&mut text).map_err(failed)?;
+    if text.len() as u64 > FILE_LIMIT {
+        return Err(CredentialsError::new(
+            path,
+            "the file is longer than 64 KiB",
+        ));
+    }
+    Ok(text)
+}
+
+/// The seed of a user in a file, on a line of its own.
+fn seed(path: &Path) -> Result<String, CredentialsError> {
+    let text = read(path)?;
+    let is_seed = |line: &&str| {
+        let is_base32 = |byte: u8| byte.is_ascii_uppercase() || (b'2'..=b'7').contains(&byte);
+        line.len() == 58 && line.starts_with("SU") && line.bytes().all(is_base32)
+    };
+    let seed = text.lines().map(str::trim).find(is_seed);
+    seed.map(str::to_owned)
+        .ok_or_else(|| CredentialsError::new(path, NO_SEED))
 }
 
 #[cfg(test)]
@@ -181,6 +247,28 @@ mod tests {
         ] {
             let error = Address::read(url).unwrap_err();
             assert!(!error.to_string().contains("s3cr3t"), "{url}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_file_of_credentials_is_refused_and_not_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("creds").display().to_string();
+        let address = Address::read("nats://127.0.0.1").unwrap();
+        for (name, wanted) in [("NATS_CREDS", NO_CREDENTIALS), ("NATS_NKEY", NO_SEED)] {
+            let told = || {
+                let access = Access::of([(name.to_owned(), path.clone())].into_iter());
+                access.options(&address).unwrap_err().to_string()
+            };
+            std::fs::write(&path, "SUs3cr3t\n").unwrap();
+            assert_eq!(
+                told(),
+                format!("cannot use the credentials in `{path}`: {wanted}")
+            );
+            std::fs::write(&path, vec![b'x'; 65_537]).unwrap();
+            assert!(told().ends_with("the file is longer than 64 KiB"));
+            std::fs::remove_file(&path).unwrap();
+            assert!(told().contains("No such file"), "{}", told());
         }
     }
 }

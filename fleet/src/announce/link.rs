@@ -84,8 +84,8 @@ impl Link {
         may_create: bool,
     ) -> Result<Self, LinkError> {
         let away = |error: &dyn std::error::Error| LinkError::new(Problem::Away, access, error);
-        let options = access
-            .options(address)
+        let options = access.options(address).map_err(|error| away(&error))?;
+        let options = options
             .name("tapewright-fleet")
             .connection_timeout(PATIENCE)
             .request_timeout(Some(PATIENCE))

@@ -19,7 +19,7 @@ pub use self::waiting::Waiting;
 use crate::clock;
 use crate::entry::Entry;
 use crate::names::{EntryName, Gateway, TapeName};
-use crate::ship::{Backoff, Told};
+use crate::ship::{Backoff, ShipEvent};
 use crate::store::{self, Store, StoreError};
 
 /// Of how many tapes it is known how far they are announced.
@@ -30,19 +30,19 @@ pub struct Announcer<'a> {
     store: &'a Store,
     gateway: &'a Gateway,
     waiting: &'a Waiting,
-    teller: &'a dyn Fn(&Told<'_>),
+    on_event: &'a dyn Fn(&ShipEvent<'_>),
     address: Address,
     access: Access,
     link: Option<Link>,
     backoff: Backoff,
     /// How far each tape is announced.
-    tapes: HashMap<TapeName, Place>,
+    tapes: HashMap<TapeName, Progress>,
     made: u64,
 }
 
 /// Where what was announced of a tape ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Place {
+struct Progress {
     /// Up to which byte.
     end: u64,
     /// The number of its last announcement in the stream; 0 where there is none.
@@ -65,7 +65,7 @@ impl<'a> Announcer<'a> {
         store: &'a Store,
         gateway: &'a Gateway,
         waiting: &'a Waiting,
-        teller: &'a dyn Fn(&Told<'_>),
+        on_event: &'a dyn Fn(&ShipEvent<'_>),
         address: Address,
         access: Access,
     ) -> Self {
@@ -73,7 +73,7 @@ impl<'a> Announcer<'a> {
             store,
             gateway,
             waiting,
-            teller,
+            on_event,
             address,
             access,
             link: None,
@@ -114,7 +114,7 @@ impl<'a> Announcer<'a> {
         match self.announce().await {
             Ok(()) => {
                 if let Some(after) = self.backoff.went_well() {
-                    (self.teller)(&Told::AnnouncesAgain { after });
+                    (self.on_event)(&ShipEvent::AnnouncesAgain { after });
                 }
                 true
             }
@@ -123,7 +123,7 @@ impl<'a> Announcer<'a> {
                 // The stream may be another one when it is back.
                 self.tapes.clear();
                 let again = self.backoff.failed();
-                (self.teller)(&Told::NotAnnounced {
+                (self.on_event)(&ShipEvent::NotAnnounced {
                     why: &error.to_string(),
                     again,
                     waiting: self.waiting.count(),
@@ -174,7 +174,7 @@ impl<'a> Announcer<'a> {
     async fn go_on(&mut self, tape: &TapeName, entry: &Entry) -> Result<bool, AnnounceError> {
         let place = match self.tapes.get(tape) {
             Some(place) if place.end == entry.start => *place,
-            None if entry.start == 0 => Place::default(),
+            None if entry.start == 0 => Progress::default(),
             _ => return Ok(false),
         };
         Ok(self.put(tape, entry, place).await?.is_some())
@@ -185,8 +185,8 @@ impl<'a> Announcer<'a> {
         &mut self,
         tape: &TapeName,
         entry: &Entry,
-        place: Place,
-    ) -> Result<Option<Place>, AnnounceError> {
+        place: Progress,
+    ) -> Result<Option<Progress>, AnnounceError> {
         let Some(link) = &self.link else {
             return Ok(None);
         };
@@ -199,11 +199,11 @@ impl<'a> Announcer<'a> {
             return Ok(None);
         };
         self.made += u64::from(!is_repeat);
-        (self.teller)(&Told::Announced {
+        (self.on_event)(&ShipEvent::Announced {
             tape,
             start: entry.start,
         });
-        let place = Place {
+        let place = Progress {
             end: entry.end,
             seq,
         };
@@ -222,7 +222,7 @@ impl<'a> Announcer<'a> {
         };
         let age = link.age();
         let subject = message::subject(&self.address.name, tape);
-        let (mut place, mut is_known) = (Place::default(), false);
+        let (mut place, mut is_known) = (Progress::default(), false);
         if let Some((seq, payload)) = link.last(&subject).await? {
             place.seq = seq;
             // What is none of ours is left where it is.

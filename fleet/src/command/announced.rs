@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use tapewright_fleet::announce::{Access, Address, Announcer, Waiting};
-use tapewright_fleet::ship::{Settings, Told};
+use tapewright_fleet::ship::{Settings, ShipEvent};
 use tapewright_fleet::store::Store;
 
 use super::environment;
-use crate::cli::Telling;
+use crate::cli::Verbosity;
 use crate::report;
 
 /// For how long announcements that wait are made when shipping is over.
@@ -18,35 +18,42 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Tells what a shipper does: the operator, and whoever announces it.
 pub(super) struct Listener {
     waiting: Waiting,
-    telling: Telling,
+    verbosity: Verbosity,
 }
 
 impl Listener {
-    pub(super) fn new(telling: Telling) -> Self {
+    pub(super) fn new(verbosity: Verbosity) -> Self {
         Self {
             waiting: Waiting::default(),
-            telling,
+            verbosity,
         }
     }
 
-    pub(super) fn tell(&self, told: &Told<'_>) {
+    pub(super) fn tell(&self, told: &ShipEvent<'_>) {
         match told {
-            Told::Shipped { tape, entry } => self.waiting.shipped(tape, entry),
-            Told::Theirs { tape, .. } => self.waiting.theirs(tape),
+            ShipEvent::Shipped { tape, entry } => self.waiting.shipped(tape, entry),
+            ShipEvent::Theirs { tape, .. } => self.waiting.theirs(tape),
             _ => {}
         }
-        report::told(told, self.telling.json, self.telling.verbose);
+        report::told(told, self.verbosity.json, self.verbosity.verbose);
     }
 
     pub(super) fn announcer<'a>(
         &'a self,
         store: &'a Store,
         settings: &'a Settings,
-        teller: &'a dyn Fn(&Told<'_>),
+        on_event: &'a dyn Fn(&ShipEvent<'_>),
         to: Address,
     ) -> Announcer<'a> {
         let access = Access::of(environment());
-        Announcer::new(store, &settings.gateway, &self.waiting, teller, to, access)
+        Announcer::new(
+            store,
+            &settings.gateway,
+            &self.waiting,
+            on_event,
+            to,
+            access,
+        )
     }
 
     /// Announces what waits, for a while. The next shipper announces what is left.
@@ -56,7 +63,7 @@ impl Listener {
         let finished = tokio::time::timeout(time, announcer.finish()).await;
         let waiting = self.waiting.count();
         if finished.is_err() && waiting != Some(0) {
-            self.tell(&Told::LeftUnannounced { waiting });
+            self.tell(&ShipEvent::LeftUnannounced { waiting });
         }
     }
 }

@@ -221,6 +221,7 @@ fn files(entry: &Entry) -> impl Iterator<Item = File> + use<> {
         rows.model_calls
             .as_ref()
             .map(|one| file(Table::ModelCalls, one)),
+        rows.tools.as_ref().map(|one| file(Table::Tools, one)),
     ];
     all.into_iter().flatten()
 }

@@ -14,7 +14,7 @@ use object_store::{
     CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
     ObjectStoreExt as _, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
-use tapewright_fleet::ship::{Settings, Shipper, Told, WhenFull};
+use tapewright_fleet::ship::{Settings, ShipEvent, Shipper, WhenFull};
 use tapewright_fleet::store::Store;
 use tapewright_fleet_query::Cell;
 
@@ -124,8 +124,8 @@ async fn ship(store: &Store, folder: &FilePath, gateway: &str) {
         buffer: None,
         when_full: WhenFull::Wait,
     };
-    let teller = |_: &Told<'_>| {};
-    let mut shipper = Shipper::new(store, &settings, &teller);
+    let on_event = |_: &ShipEvent<'_>| {};
+    let mut shipper = Shipper::new(store, &settings, &on_event);
     while shipper.round(true).await.unwrap() != tapewright_fleet::ship::Round::Done {}
 }
 

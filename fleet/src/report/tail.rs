@@ -105,7 +105,7 @@ fn rows(rows: &Summary) -> String {
     let mut text = String::new();
     for (count, what) in [
         (answered, "exchanges"),
-        (rows.hangs(), "without an end"),
+        (rows.hangs(), "hangs"),
         (
             rows.outcomes.get("error").copied().unwrap_or_default(),
             "errors",
@@ -114,6 +114,11 @@ fn rows(rows: &Summary) -> String {
         (rows.findings, "findings"),
     ] {
         if count > 0 {
+            let what = if count == 1 {
+                what.trim_end_matches('s')
+            } else {
+                what
+            };
             let _never_fails = write!(text, "  {count} {what}");
         }
     }

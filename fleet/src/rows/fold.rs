@@ -7,10 +7,12 @@ use tapewright_models::listing;
 use tapewright_models::prices::Prices;
 use tapewright_schemas::conversation::{Conversation, Does, ExchangeRow, ModelRow, Step};
 use tapewright_schemas::envelope::{Envelope, Kind};
-use tapewright_schemas::event::{Event, EventBody, Finding, SessionKey};
+use tapewright_schemas::event::{Event, EventBody, Finding, Offset, SessionKey};
 use tapewright_schemas::summary::Introduction;
 use tapewright_schemas::tape::{Header, VERSION};
 
+use super::check::{Check, Derived};
+use super::tools::{Defined, Definitions};
 use crate::entry::About;
 use crate::names::TapeName;
 
@@ -42,9 +44,11 @@ pub(super) struct Settled {
     pub(super) revision: Option<String>,
 }
 
-/// A finding that stands on the tape.
+/// A finding that stands on the tape, or is derived from it.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
+    /// Whether the recorder found it and wrote it down.
+    pub(super) is_on_tape: bool,
     pub(super) seq: u64,
     pub(super) at_us: u64,
     pub(super) session: u32,
@@ -55,10 +59,11 @@ pub(super) struct Found {
 
 /// What is told of a range.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct RangeRows {
     pub(super) exchanges: Vec<Settled>,
     pub(super) findings: Vec<Found>,
     pub(super) calls: Vec<ModelRow>,
+    pub(super) tools: Vec<Defined>,
 }
 
 /// Follows a conversation, and keeps what is told of it until somebody takes it.
@@ -71,7 +76,11 @@ pub(super) struct Fold {
     tools: BTreeMap<u64, String>,
     calls: Calls,
     prices: Prices,
-    told: Told,
+    check: Option<Check>,
+    definitions: Definitions,
+    // The number and the time of the last event.
+    last: (u64, Offset),
+    told: RangeRows,
 }
 
 /// How many sessions are remembered by who speaks in them.
@@ -88,13 +97,20 @@ impl Fold {
         }
     }
 
+    /// The tape begins. Before that, nothing of it is checked.
+    pub(super) fn begin(&mut self, header: &Header) {
+        self.check = Some(Check::new(header));
+    }
+
     pub(super) fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         let mut said = Vec::new();
         let side = self.sides.get(&event.session);
         let is_known = side.is_some_and(|side| side.server.is_some());
-        let mut tool = None;
+        let (mut tool, mut listed) = (None, None);
+        self.last = (event.seq, event.at);
         self.conversation.observe(event, message, |step| {
-            said.extend(Said::of(&step, is_known));
+            said.extend(SideStatement::of(&step, is_known));
+            listed = listed_tools(&step).or(listed.take());
             tool = step.exchange.and_then(|exchange| {
                 let is_of_tool = exchange.method.starts_with("tools/");
                 exchange.name.clone().filter(|_| is_of_tool)
@@ -109,27 +125,67 @@ impl Fold {
         for one in said {
             self.introduce(event.session, &one);
         }
-        if let EventBody::Finding(finding) = &event.body {
-            self.found(event, finding);
+        if let Some(result) = listed {
+            self.listed(event, &result);
         }
+        self.check(event, message);
         let step = self.calls.follow(event);
         self.called(step);
         self.collect();
     }
 
-    fn found(&mut self, event: &Event, finding: &Finding) {
-        let side = self.sides.get(&event.session);
-        let server = side.and_then(|side| side.server.as_ref());
-        let evidence = finding.evidence.first();
+    /// What its recorder found, and what is found now.
+    fn check(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
+        if let EventBody::Finding(finding) = &event.body {
+            let found = Derived {
+                seq: event.seq,
+                at_us: event.at.0,
+                session: event.session,
+                finding: finding.as_ref().clone(),
+            };
+            self.found(found, true);
+        }
+        let mut derived = Vec::new();
+        if let Some(check) = &mut self.check {
+            check.observe(event, message, &mut derived);
+        }
+        for one in derived {
+            self.found(one, false);
+        }
+    }
+
+    fn found(&mut self, found: Derived, is_on_tape: bool) {
+        let evidence = found.finding.evidence.first();
         let tool = evidence.and_then(|place| self.tools.get(&place.seq));
         self.told.findings.push(Found {
+            is_on_tape,
+            seq: found.seq,
+            at_us: found.at_us,
+            session: found.session.0,
+            server: self.server(found.session),
+            tool: tool.cloned(),
+            finding: found.finding,
+        });
+    }
+
+    /// The name and the version of the server of a session.
+    fn server(&self, session: SessionKey) -> Option<(String, String)> {
+        let server = self.sides.get(&session)?.server.as_ref()?;
+        Some((server.name.clone(), server.version.clone()))
+    }
+
+    fn listed(&mut self, event: &Event, result: &[u8]) {
+        let server = self.server(event.session);
+        let changed = self.definitions.listed(server.as_ref(), result);
+        let row = |(tool, definition)| Defined {
             seq: event.seq,
             at_us: event.at.0,
             session: event.session.0,
-            server: server.map(|server| (server.name.clone(), server.version.clone())),
-            tool: tool.cloned(),
-            finding: finding.clone(),
-        });
+            server: server.clone(),
+            tool,
+            definition,
+        };
+        self.told.tools.extend(changed.into_iter().map(row));
     }
 
     fn called(&mut self, step: CallStep) {
@@ -139,14 +195,14 @@ impl Fold {
         }
     }
 
-    fn introduce(&mut self, session: SessionKey, said: &Said) {
+    fn introduce(&mut self, session: SessionKey, said: &SideStatement) {
         if self.sides.len() >= SESSIONS && !self.sides.contains_key(&session) {
             return;
         }
         let side = self.sides.entry(session).or_default();
         match said {
-            Said::Asked { method, params } => side.request(method, Some(params)),
-            Said::Answered { method, result } => side.answer(method, result),
+            SideStatement::Asked { method, params } => side.request(method, Some(params)),
+            SideStatement::Answered { method, result } => side.answer(method, result),
         }
     }
 
@@ -154,9 +210,8 @@ impl Fold {
         while let Some(over) = self.conversation.poll() {
             let row = ExchangeRow::of(&over);
             let side = self.sides.get(&SessionKey(row.session));
-            let server = side.and_then(|side| side.server.as_ref());
             self.told.exchanges.push(Settled {
-                server: server.map(|server| (server.name.clone(), server.version.clone())),
+                server: self.server(SessionKey(row.session)),
                 revision: side.and_then(|side| side.protocol_version().map(str::to_owned)),
                 row,
             });
@@ -171,6 +226,14 @@ impl Fold {
             self.called(step);
         }
         self.collect();
+        let (seq, at) = self.last;
+        let check = self.check.take();
+        for one in check
+            .into_iter()
+            .flat_map(|mut check| check.finish(seq, at))
+        {
+            self.found(one, false);
+        }
     }
 
     /// What was told so far is no longer wanted.
@@ -179,13 +242,23 @@ impl Fold {
     }
 
     /// What was told since somebody took it.
-    pub(super) fn take(&mut self) -> Told {
+    pub(super) fn take(&mut self) -> RangeRows {
         std::mem::take(&mut self.told)
     }
 }
 
+/// The result of a `tools/list`, where a step is one.
+fn listed_tools(step: &Step<'_, ()>) -> Option<Vec<u8>> {
+    match (&step.envelope.kind, step.what) {
+        (Kind::Response { result, .. }, Does::Answers) if step.exchange?.method == "tools/list" => {
+            result.map(<[u8]>::to_vec)
+        }
+        _ => None,
+    }
+}
+
 /// What a message says of its side.
-enum Said {
+enum SideStatement {
     Asked { method: String, params: Vec<u8> },
     Answered { method: String, result: Vec<u8> },
 }
@@ -193,7 +266,7 @@ enum Said {
 /// The longest message that is looked at for who its sender is, in bytes. An introduction is short.
 const INTRODUCTION: usize = 64 << 10;
 
-impl Said {
+impl SideStatement {
     /// Of a message, unless it can say nothing that is not known of its side.
     fn of(step: &Step<'_, ()>, is_known: bool) -> Option<Self> {
         if is_known || step.text.len() > INTRODUCTION {

@@ -1,11 +1,14 @@
 //! Rows of what a tape tells, for whoever asks by SQL: one for each exchange, each finding, and each call of a model.
 //!
 //! They are what a prefix of the tape says, and nothing else: whoever reads the tape from its start to the same place gets the same
-//! rows. The rows of a range are those of exchanges that were settled within it, and of findings that stand there.
+//! rows. The rows of a range are those of exchanges that were settled within it, of findings that stand there or are certain there, and of definitions
+//! of tools that were listed there.
 
 mod calls;
+mod check;
 mod fold;
 mod table;
+mod tools;
 
 use std::fs::File;
 use std::io;
@@ -27,6 +30,8 @@ pub struct Rows {
     pub findings: Option<Table>,
     /// One for each call of a model.
     pub model_calls: Option<Table>,
+    /// One for each definition of a tool that is new or changed.
+    pub tools: Option<Table>,
     /// What they come to.
     pub summary: Summary,
 }
@@ -110,6 +115,7 @@ impl Deriver {
             exchanges: table::exchanges(&self.tape, &told.exchanges)?,
             findings: table::findings(&self.tape, &told.findings)?,
             model_calls: calls::table(&self.tape, &told.calls)?,
+            tools: tools::table(&self.tape, &told.tools)?,
             summary: table::summary(&told.exchanges, &told.findings),
         })
     }
@@ -132,6 +138,7 @@ impl Deriver {
             if reader.header().tape.split('.').next() == Some(OLD_MAJOR) {
                 return Err(RowsError::Old);
             }
+            self.fold.begin(reader.header());
             reader
         } else {
             Reader::within(self.tape.header(), region, self.at)

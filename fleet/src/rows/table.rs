@@ -99,6 +99,7 @@ const FINDINGS: &str = "message finding {
     REQUIRED BYTE_ARRAY detail (STRING);
     OPTIONAL INT64 evidence_seq;
     OPTIONAL BYTE_ARRAY evidence_pointer (STRING);
+    REQUIRED BYTE_ARRAY found_by (STRING);
 }";
 
 /// The file of these exchanges; none of none.
@@ -144,6 +145,13 @@ pub(super) fn findings(tape: &Tape, rows: &[Found]) -> Result<Option<Table>> {
                 .evidence
                 .first()
                 .map(|place| place.pointer.as_str())
+        }),
+        texts(rows, |row| {
+            Some(if row.is_on_tape {
+                "recorder"
+            } else {
+                "shipper"
+            })
         }),
     ]);
     let tools = rows.iter().filter_map(|row| row.tool.clone()).collect();
@@ -270,7 +278,7 @@ pub(super) fn long(number: u64) -> i64 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a recording of 285 years")]
-fn micros(number: u64) -> f64 {
+pub(super) fn micros(number: u64) -> f64 {
     number as f64
 }
 

@@ -153,12 +153,32 @@ fn an_exchange_and_a_finding_are_rows() {
     );
     let tools: Vec<&str> = table.tools.iter().flatten().map(String::as_str).collect();
     assert_eq!(tools, ["hang", "read", "write"]);
-    let findings = read(rows.findings.as_ref());
-    let told = json(&findings[0]);
+    let findings: Vec<_> = read(rows.findings.as_ref()).iter().map(json).collect();
+    let (on_tape, by_shipper): (Vec<_>, Vec<_>) = findings
+        .iter()
+        .partition(|row| row["found_by"] == "recorder");
     assert_eq!(
-        (findings.len(), &told["code"], &told["evidence_seq"]),
+        (
+            on_tape.len(),
+            &on_tape[0]["code"],
+            &on_tape[0]["evidence_seq"]
+        ),
         (1, &"INV-012".into(), &7.into())
     );
+    // The client calls before it says that it is ready, which its recorder did not look for.
+    assert!(!by_shipper.is_empty());
+    for row in by_shipper {
+        assert_ne!(
+            (&row["code"], &row["evidence_seq"]),
+            (&"INV-012".into(), &7.into())
+        );
+        assert!(
+            row["evidence_seq"]
+                .as_u64()
+                .is_some_and(|seq| (1..=9).contains(&seq)),
+            "{row}"
+        );
+    }
 }
 
 /// However a tape is cut, by one who goes on and by ones who begin anew at every cut, the rows are the same, in the same ranges.

@@ -273,4 +273,5 @@ fn is_same_rows(made: &rows::Rows, named: &entry::Rows) -> bool {
     is_same(&made.exchanges, &named.exchanges)
         && is_same(&made.findings, &named.findings)
         && is_same(&made.model_calls, &named.model_calls)
+        && is_same(&made.tools, &named.tools)
 }

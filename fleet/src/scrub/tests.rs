@@ -14,7 +14,7 @@ use crate::clock;
 use crate::fetch::fetch;
 use crate::list::{Catalogue, State, rows};
 use crate::names::Kind;
-use crate::ship::{Settings as Shipping, Shipper, Told};
+use crate::ship::{Settings as Shipping, ShipEvent, Shipper};
 use crate::store::failing::Failing;
 use crate::testing::{paths, run, settings, ship, ship_folder};
 
@@ -166,7 +166,7 @@ fn a_secret_is_nowhere_any_more_and_its_shipper_goes_on() {
         let mut tape = Tape::begin();
         tape.calls(8);
         let well = Failing::well(&Arc::default());
-        let (settings, quiet) = (tape.settings(), |_: &Told<'_>| {});
+        let (settings, quiet) = (tape.settings(), |_: &ShipEvent<'_>| {});
         let mut shipper = Shipper::new(&well, &settings, &quiet);
         assert!(ship(&mut shipper).await);
         let before = objects(&well).await;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::note::Note;
 use super::tape::{State, Tape, name_of};
-use super::{Shipper, Told, WhenFull};
+use super::{ShipEvent, Shipper, WhenFull};
 use crate::chain::Chain;
 use crate::clock::Stopwatch;
 use crate::disk::{Cut, FileId, Writer, writer};
@@ -33,7 +33,7 @@ impl Shipper<'_> {
             self.told_full = None;
         } else if self.told_full.is_none_or(|told| told.elapsed() >= REMINDER) {
             self.told_full = Some(Stopwatch::start());
-            (self.teller)(&Told::Full {
+            (self.on_event)(&ShipEvent::Full {
                 bytes: total,
                 limit,
             });
@@ -58,7 +58,7 @@ impl Shipper<'_> {
                 Err(_) => false,
             };
             if is_there && tape.is_settled() && delete(tape).is_ok() {
-                (self.teller)(&Told::Deleted {
+                (self.on_event)(&ShipEvent::Deleted {
                     file: &tape.found.path,
                     bytes: tape.found.len,
                 });
@@ -79,7 +79,7 @@ impl Shipper<'_> {
                 continue;
             }
             if let Ok(Some(events)) = self.drop_one(tape) {
-                (self.teller)(&Told::Dropped {
+                (self.on_event)(&ShipEvent::Dropped {
                     file: &tape.found.path,
                     bytes: tape.found.len - tape.shipped().min(tape.found.len),
                     events,

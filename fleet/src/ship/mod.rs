@@ -6,13 +6,13 @@
 
 mod backoff;
 mod buffer;
+mod event;
 mod note;
 mod row_files;
 mod same;
 mod tape;
 #[cfg(test)]
 mod tests;
-mod told;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -22,9 +22,9 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 
 pub(crate) use self::backoff::Backoff;
+pub use self::event::{Line, ShipEvent};
 pub(crate) use self::row_files::put_rows;
 use self::tape::{Step, Tape};
-pub use self::told::{Line, Told};
 use crate::clock::Stopwatch;
 use crate::disk::{self, FileId, Found};
 use crate::names::Gateway;
@@ -80,12 +80,12 @@ struct Context<'a> {
     gateway: &'a Gateway,
     /// Everything is due.
     is_flushing: bool,
-    teller: &'a dyn Fn(&Told<'_>),
+    on_event: &'a dyn Fn(&ShipEvent<'_>),
 }
 
 impl Context<'_> {
-    fn tell(&self, told: &Told<'_>) {
-        (self.teller)(told);
+    fn tell(&self, told: &ShipEvent<'_>) {
+        (self.on_event)(told);
     }
 }
 
@@ -93,7 +93,7 @@ impl Context<'_> {
 pub struct Shipper<'a> {
     store: &'a Store,
     settings: &'a Settings,
-    teller: &'a dyn Fn(&Told<'_>),
+    on_event: &'a dyn Fn(&ShipEvent<'_>),
     tapes: HashMap<FileId, Tape>,
     /// Tapes that cannot be shipped now, and until when.
     troubles: HashMap<FileId, Backoff>,
@@ -120,11 +120,15 @@ pub enum Round {
 impl<'a> Shipper<'a> {
     /// Nothing is looked at yet.
     #[must_use]
-    pub fn new(store: &'a Store, settings: &'a Settings, teller: &'a dyn Fn(&Told<'_>)) -> Self {
+    pub fn new(
+        store: &'a Store,
+        settings: &'a Settings,
+        on_event: &'a dyn Fn(&ShipEvent<'_>),
+    ) -> Self {
         Self {
             store,
             settings,
-            teller,
+            on_event,
             tapes: HashMap::new(),
             troubles: HashMap::new(),
             backoff: Backoff::default(),
@@ -188,7 +192,7 @@ impl<'a> Shipper<'a> {
             settings: self.settings,
             gateway: &self.settings.gateway,
             is_flushing,
-            teller: self.teller,
+            on_event: self.on_event,
         };
         let mut waits = false;
         if let Err(error) = note::ship(&context).await {
@@ -232,7 +236,7 @@ impl<'a> Shipper<'a> {
             Err(error) => {
                 let trouble = self.troubles.entry(id).or_default();
                 let _told = trouble.failed();
-                (self.teller)(&Told::Trouble {
+                (self.on_event)(&ShipEvent::Trouble {
                     file: &found.path,
                     why: &error.to_string(),
                 });
@@ -241,7 +245,7 @@ impl<'a> Shipper<'a> {
                 self.troubles.remove(&id);
                 // A step that asked nothing of the store says nothing of it.
                 if asked && let Some(after) = self.backoff.went_well() {
-                    (self.teller)(&Told::Back { after });
+                    (self.on_event)(&ShipEvent::Back { after });
                 }
             }
         }
@@ -253,7 +257,7 @@ impl<'a> Shipper<'a> {
         if self.backoff.is_over() {
             let again = self.backoff.failed();
             let why = &error.to_string();
-            (self.teller)(&Told::Away { why, again });
+            (self.on_event)(&ShipEvent::Away { why, again });
         }
     }
 
@@ -261,7 +265,7 @@ impl<'a> Shipper<'a> {
     fn trouble(&mut self, error: ShipError) {
         match error {
             ShipError::Store(error) if error.problem != Problem::Bad => self.is_away(&error),
-            error => (self.teller)(&Told::Trouble {
+            error => (self.on_event)(&ShipEvent::Trouble {
                 file: &self.settings.folder,
                 why: &error.to_string(),
             }),

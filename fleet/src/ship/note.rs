@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Context, ShipError, Told};
+use super::{Context, ShipError, ShipEvent};
 use crate::chain::Chain;
 use crate::clock;
 use crate::disk;
@@ -98,7 +98,7 @@ async fn ship_one(context: &Context<'_>, note: &Note) -> Result<(), ShipError> {
         let entry = note.entry(&chain);
         match context.store.create(&entry.name(&tape), &entry).await? {
             Created::Ours => {
-                context.tell(&Told::Shipped {
+                context.tell(&ShipEvent::Shipped {
                     tape: &tape,
                     entry: &entry,
                 });

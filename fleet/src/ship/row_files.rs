@@ -54,10 +54,12 @@ pub(crate) async fn put_rows(
     let exchanges = row_file(store, name.of_kind(Kind::Exchanges), rows.exchanges);
     let findings = row_file(store, name.of_kind(Kind::Findings), rows.findings);
     let calls = row_file(store, name.of_kind(Kind::ModelCalls), rows.model_calls);
+    let tools = row_file(store, name.of_kind(Kind::Tools), rows.tools);
     Ok(entry::Rows {
         exchanges: exchanges.await?,
         findings: findings.await?,
         model_calls: calls.await?,
+        tools: tools.await?,
         none_because: None,
         summary,
     })

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use super::event::ShipEvent;
 use super::same::{holds, is_same};
-use super::told::Told;
 use super::{Context, ShipError};
 use crate::chain::Chain;
 use crate::clock::{self, Stopwatch};
@@ -136,7 +136,7 @@ impl Tape {
             Kind::Unfinished => Ok(Step::Rest),
             Kind::Other => {
                 self.state = State::Other;
-                context.tell(&Told::NotATape {
+                context.tell(&ShipEvent::NotATape {
                     file: &self.found.path,
                 });
                 Ok(self.settle())
@@ -157,7 +157,7 @@ impl Tape {
                 head: known,
                 end,
                 total,
-            } if *known == head && *end <= self.found.len => Some(Place {
+            } if *known == head && *end <= self.found.len => Some(Progress {
                 name: name.clone(),
                 end: *end,
                 total: total.as_deref().copied(),
@@ -217,7 +217,7 @@ impl Tape {
         let is_shorter = self.found.len < chain.end();
         if is_shorter {
             // What is left of the file is in the store.
-            context.tell(&Told::Shorter {
+            context.tell(&ShipEvent::Shorter {
                 file: &self.found.path,
                 tape: &name,
             });
@@ -240,7 +240,7 @@ impl Tape {
         context: &Context<'_>,
         file: &File,
         head: &Head,
-        Place { name, end, total }: Place,
+        Progress { name, end, total }: Progress,
     ) -> Result<Step, ShipError> {
         // Whoever is gone has written all there will be: its length is looked at behind that.
         let writer = writer(file);
@@ -312,14 +312,14 @@ impl Tape {
         }
         match context.store.create(&entry_name, &entry).await? {
             Created::Ours => {
-                context.tell(&Told::Shipped {
+                context.tell(&ShipEvent::Shipped {
                     tape: &name,
                     entry: &entry,
                 });
                 Ok(self.advance(context, name, head.clone(), &entry))
             }
             Created::Theirs(theirs) => {
-                context.tell(&Told::Theirs {
+                context.tell(&ShipEvent::Theirs {
                     tape: &name,
                     start: cut.start,
                 });
@@ -356,7 +356,7 @@ impl Tape {
     ) -> Step {
         self.waits = None;
         if let Some(ended) = entry.ended {
-            context.tell(&Told::Ended { tape: &name, ended });
+            context.tell(&ShipEvent::Ended { tape: &name, ended });
             self.state = State::Over { name };
             return self.settle();
         }
@@ -402,7 +402,7 @@ struct Next<'a> {
 }
 
 /// How far a tape is in the store.
-struct Place {
+struct Progress {
     name: TapeName,
     end: u64,
     total: Option<Total>,

@@ -126,7 +126,7 @@ impl Recorder {
 
 /// Ships everything that is there.
 async fn flush(store: &Store, settings: &Settings) -> Result<(), ShipError> {
-    let quiet = |_: &Told<'_>| {};
+    let quiet = |_: &ShipEvent<'_>| {};
     let mut shipper = Shipper::new(store, settings, &quiet);
     loop {
         match shipper.round(true).await? {

@@ -21,7 +21,7 @@ use object_store::{
 
 pub(crate) use self::error::Secrets;
 pub use self::error::{Problem, StoreError};
-pub use self::open::Place;
+pub use self::open::StoreLocation;
 use crate::entry::{self, Entry};
 use crate::names::{EntryName, Gateway, Kind, MANIFESTS, PROBES, TapeName};
 

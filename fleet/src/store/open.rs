@@ -12,7 +12,7 @@ use super::{Store, StoreError, s3};
 
 /// Where a store is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum StoreLocation {
     /// A folder.
     Folder(PathBuf),
     /// A bucket, or what stands in it below a name.
@@ -24,7 +24,7 @@ pub enum Place {
     },
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for StoreLocation {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Folder(folder) => write!(out, "{}", folder.display()),
@@ -37,7 +37,7 @@ impl fmt::Display for Place {
 /// How long one request may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
-impl Place {
+impl StoreLocation {
     /// Reads `file:///FOLDER` or `s3://BUCKET/PREFIX`.
     pub fn read(url: &str) -> Result<Self, StoreError> {
         if let Some(rest) = url.strip_prefix("s3://")
@@ -59,7 +59,7 @@ impl Place {
 const HELP: &str = "invalid store; write it like `file:///var/lib/tapes` or `s3://BUCKET/PREFIX`";
 
 /// A bucket and a prefix, in names that need no escapes. A user or a key in front of them is refused with everything else.
-fn bucket(rest: &str) -> Option<Place> {
+fn bucket(rest: &str) -> Option<StoreLocation> {
     let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
     let is_bucket = (3..=63).contains(&bucket.len())
         && bucket.bytes().all(|byte| {
@@ -72,7 +72,7 @@ fn bucket(rest: &str) -> Option<Place> {
         !part.is_empty() && part.bytes().all(plain) && !matches!(part, "." | "..")
     };
     let is_prefix = prefix.is_empty() || prefix.split('/').all(is_part);
-    (is_bucket && is_prefix).then(|| Place::Bucket {
+    (is_bucket && is_prefix).then(|| StoreLocation::Bucket {
         bucket: bucket.to_owned(),
         prefix: prefix.to_owned(),
     })
@@ -105,13 +105,13 @@ impl Store {
     /// Opens the store at a place. A folder is created where `may_create`; a bucket is asked as the variables `AWS_…` of the
     /// environment say.
     pub fn open(
-        place: &Place,
+        place: &StoreLocation,
         may_create: bool,
         environment: impl Iterator<Item = (String, String)>,
     ) -> Result<Self, StoreError> {
         match place {
-            Place::Folder(folder) => Self::folder(folder, may_create),
-            Place::Bucket { bucket, prefix } => s3::open(bucket, prefix, environment),
+            StoreLocation::Folder(folder) => Self::folder(folder, may_create),
+            StoreLocation::Bucket { bucket, prefix } => s3::open(bucket, prefix, environment),
         }
     }
 
@@ -150,7 +150,11 @@ mod tests {
             ("file://localhost/a%20b", "/a b"),
             ("file:///", "/"),
         ] {
-            assert_eq!(Place::read(url), Ok(Place::Folder(path.into())), "{url}");
+            assert_eq!(
+                StoreLocation::read(url),
+                Ok(StoreLocation::Folder(path.into())),
+                "{url}"
+            );
         }
     }
 
@@ -163,8 +167,8 @@ mod tests {
         ] {
             let (bucket, prefix) = (bucket.to_owned(), prefix.to_owned());
             assert_eq!(
-                Place::read(url),
-                Ok(Place::Bucket { bucket, prefix }),
+                StoreLocation::read(url),
+                Ok(StoreLocation::Bucket { bucket, prefix }),
                 "{url}"
             );
         }
@@ -188,7 +192,7 @@ mod tests {
             "s3://Bucket",
             "s3://",
         ] {
-            let error = Place::read(url).unwrap_err();
+            let error = StoreLocation::read(url).unwrap_err();
             assert_eq!(error.problem, super::super::Problem::Unusable, "{url}");
             assert!(!error.to_string().contains("s3cr3t"));
         }

@@ -294,7 +294,7 @@ fn the_last_entry_of_a_tape_tells_enough() {
 fn strays_of_a_folder_go_by_age() {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("file://{}", folder.path().display());
-    let place = crate::store::Place::read(&url).unwrap();
+    let place = crate::store::StoreLocation::read(&url).unwrap();
     let store = Store::open(&place, false, std::iter::empty()).unwrap();
     let deep = folder.path().join("segments/2026-11-26/g1");
     fs::create_dir_all(&deep).unwrap();

@@ -2,9 +2,9 @@
 
 use crate::announce::Announcement;
 use crate::names::Gateway;
-use crate::summary::{ANSWERED, Notable, is_hang};
+use crate::summary::{Notable, is_hang};
 
-/// The word for every outcome that leaves an exchange without its end.
+/// The word for every outcome that is a hang.
 const HANG: &str = "hang";
 
 /// What is wanted of what is heard; everything, where nothing is said.
@@ -14,7 +14,7 @@ pub struct Wanted {
     pub gateway: Option<Gateway>,
     /// With calls of this tool.
     pub tool: Option<String>,
-    /// With exchanges that ended so; `hang` for all that never did.
+    /// With exchanges that ended so; `hang` for those that hang.
     pub outcome: Option<String>,
 }
 
@@ -58,5 +58,5 @@ impl Wanted {
 }
 
 fn matches(wanted: &str, outcome: &str) -> bool {
-    wanted == outcome || wanted == HANG && outcome != ANSWERED && is_hang(outcome)
+    wanted == outcome || wanted == HANG && is_hang(outcome)
 }

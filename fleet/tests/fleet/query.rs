@@ -5,8 +5,10 @@ use std::fs;
 use serde_json::Value;
 
 use crate::s3::Bucket;
-use crate::support::Fleet;
+use tapewright_fleet::summary::is_hang;
+
 use crate::support::recorded::recorded;
+use crate::support::{Fleet, Recorder};
 
 fn rows(fleet: &Fleet, arguments: &[&str]) -> Vec<Value> {
     let mut all = vec!["query", "--json"];
@@ -62,7 +64,31 @@ fn a_hang_in_a_bucket_is_found_and_its_recording_is_fetched() {
 fn what_changed_with_a_version_is_told() {
     let fleet = Fleet::new();
     recorded(&fleet);
-    let drift = rows(&fleet, &["--canned", "drift"]);
+    let changes = rows(&fleet, &["--canned", "drift"]);
+    let (drift, defined): (Vec<_>, Vec<_>) = changes.iter().partition(|row| row["what"] == "calls");
+    // Of its tools, one is defined otherwise.
+    assert_eq!(defined.len(), 1, "{defined:?}");
+    let defined = defined[0];
+    assert_eq!(
+        (&defined["tool"], &defined["new_version"]),
+        (&"search".into(), &"2.0.0".into())
+    );
+    let hash = |member: &str| defined[member].as_str().unwrap().to_owned();
+    assert_eq!(hash("old_definition").len(), 64);
+    assert_ne!(hash("old_definition"), hash("new_definition"));
+    assert_ne!(defined["old_tape"], defined["first_tape"]);
+    let listed = rows(
+        &fleet,
+        &[
+            "select tool, count(distinct definition) as n, count(*) as times from tools group by tool order by tool",
+        ],
+    );
+    let told: Vec<_> = listed
+        .iter()
+        .map(|row| (&row["n"], &row["times"]))
+        .collect();
+    let (one, two) = (1.into(), 2.into());
+    assert_eq!(told, [(&one, &two), (&two, &two)]);
     let told: Vec<_> = drift
         .iter()
         .map(|row| {
@@ -89,6 +115,88 @@ fn what_changed_with_a_version_is_told() {
         &["--canned", "slow", "--until", "2026-11-26T03:00:00Z"],
     );
     assert!(none.is_empty());
+}
+
+/// What no recorder checked is checked when it is shipped, and what one found is told once.
+#[test]
+fn findings_are_derived_of_recordings_that_were_not_checked() {
+    let fleet = Fleet::new();
+    for (name, is_checked) in [("plain", false), ("checked", true)] {
+        let mut recorder = Recorder::begin(fleet.tapes.path(), name);
+        recorder.introduce("files", "1.0.0");
+        recorder.list_tools(&[("read", "path")]);
+        recorder.call(1, "read", Some(1_000));
+        // A second answer to the same request.
+        let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#;
+        recorder.message("to_client", 100, answer);
+        if is_checked {
+            recorder.finding("INV-013", 1);
+        }
+        recorder.call(2, "read", Some(1_000));
+        recorder.end();
+    }
+    fleet.ship_all(&["--segment-bytes", "1KiB"]);
+    let sql = "select label, code, found_by, evidence_seq, seq, server, tape from findings order by label desc";
+    let found = rows(&fleet, &[sql]);
+    let told: Vec<_> = found
+        .iter()
+        .map(|row| {
+            (
+                row["label"].as_str().unwrap(),
+                row["code"].as_str().unwrap(),
+                row["found_by"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("plain", "INV-013", "shipper"),
+            ("checked", "INV-013", "recorder")
+        ]
+    );
+    // The evidence is the second answer, on the tape that is named.
+    let tape = found[0]["tape"].as_str().unwrap();
+    let fetched = String::from_utf8(fleet.fetch(tape)).unwrap();
+    let place = format!("{{\"seq\":{},", found[0]["evidence_seq"]);
+    let line = fetched
+        .lines()
+        .find(|line| line.starts_with(&place))
+        .unwrap();
+    assert!(line.contains("\"result\""), "{line}");
+    assert_eq!(found[0]["server"], "files");
+    let canned = rows(&fleet, &["--canned", "findings"]);
+    assert_eq!((canned.len(), &canned[0]["tapes"]), (1, &2.into()));
+}
+
+/// A client that gave up, a server that left, a recording that ended: `tail` and `query` call the same a hang.
+#[test]
+fn a_hang_is_the_same_for_query_and_for_what_is_announced() {
+    let fleet = Fleet::new();
+    let mut recorder = Recorder::begin(fleet.tapes.path(), "files");
+    recorder.introduce("files", "1.0.0");
+    recorder.call(1, "read", Some(1_000));
+    recorder.call(2, "read", None);
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#;
+    recorder.message("to_server", 100, cancel);
+    recorder.call(3, "read", None);
+    recorder.end();
+    fleet.ship_all(&[]);
+    let hangs = rows(&fleet, &["--canned", "hangs"]);
+    assert_eq!(
+        (hangs.len(), &hangs[0]["hangs"], &hangs[0]["given_up"]),
+        (1, &2.into(), &1.into())
+    );
+    let outcomes = rows(
+        &fleet,
+        &["select outcome, count(*) as n from exchanges group by outcome order by outcome"],
+    );
+    let counted: u64 = outcomes
+        .iter()
+        .filter(|row| is_hang(row["outcome"].as_str().unwrap()))
+        .map(|row| row["n"].as_u64().unwrap())
+        .sum();
+    assert_eq!(counted, 2, "{outcomes:?}");
 }
 
 #[test]

@@ -32,7 +32,7 @@ type Faults = Box<dyn Fn(u64) -> Fault + Send>;
 const PAGE: usize = 3;
 
 #[derive(Default)]
-struct Held {
+struct BucketState {
     objects: Mutex<BTreeMap<String, Vec<u8>>>,
     uploads: Mutex<BTreeMap<String, BTreeMap<u64, Vec<u8>>>>,
     requests: AtomicU64,
@@ -43,13 +43,13 @@ struct Held {
 
 /// A bucket called `tapes` on this machine.
 pub(crate) struct Bucket {
-    held: Arc<Held>,
+    held: Arc<BucketState>,
     port: u16,
 }
 
 impl Bucket {
     pub(crate) fn new() -> Self {
-        let held: Arc<Held> = Arc::default();
+        let held: Arc<BucketState> = Arc::default();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let shared = Arc::clone(&held);
@@ -121,7 +121,7 @@ fn answer(status: u16, body: impl Into<Vec<u8>>) -> Answer {
     }
 }
 
-fn serve(held: &Held, stream: TcpStream) -> io::Result<()> {
+fn serve(held: &BucketState, stream: TcpStream) -> io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut stream = stream;
     while let Some(request) = read(&mut reader)? {
@@ -224,7 +224,7 @@ fn bounds(value: &str) -> Option<(usize, usize)> {
     Some((first.parse().ok()?, last.parse().ok()?))
 }
 
-impl Held {
+impl BucketState {
     fn answer(&self, request: &Request) -> Answer {
         let Request {
             method,

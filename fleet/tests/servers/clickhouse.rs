@@ -11,10 +11,11 @@ use crate::support::Fleet;
 use crate::support::recorded::recorded;
 
 /// More queries in the SQL that both understand.
-const MORE: [&str; 7] = [
+const MORE: [&str; 8] = [
     "select count(*) as n, min(at) as first, max(at) as last from exchanges",
     "select * from exchanges order by tape, request_seq",
-    "select * from findings order by tape, seq",
+    "select * from findings order by tape, seq, code, found_by, detail",
+    "select * from tools order by tape, seq, tool",
     "select * from model_calls order by tape, request_seq",
     "select gateway, label, outcome, count(*) as n, avg(answered_ms) as ms from exchanges group by gateway, label, outcome order by label, outcome",
     "select tool, count(distinct tape) as tapes from exchanges where tool is not null and at >= $since group by tool having count(*) > 3 order by tool",
@@ -108,6 +109,7 @@ fn files(fleet: &Fleet, endpoint: Option<&str>) -> BTreeMap<&'static str, Vec<St
         ("exchanges", "exchanges"),
         ("findings", "findings"),
         ("model-calls", "model_calls"),
+        ("tools", "tools"),
     ];
     let listed = |kind: &str| -> Vec<String> {
         let output = fleet.run(&["ls", "--files", kind]);

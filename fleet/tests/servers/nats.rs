@@ -1,5 +1,6 @@
 //! Announcements through a real server of NATS. `.ci/fleet` installs it and asks for these tests.
 
+mod credentials;
 mod server;
 
 use std::fs;
@@ -142,7 +143,7 @@ fn nats_tail_shows_what_is_shipped_and_no_text_of_a_message() {
     assert!(!told.contains('\u{1b}'));
     let told = text(&["--count", "1", "--outcome", "hang"]);
     assert!(
-        told.contains("1 without an end") && told.lines().count() == 2,
+        told.contains("  1 hang  ") && told.lines().count() == 2,
         "{told}"
     );
     let told = text(&["--count", "1", "--tool", "slow\u{1b}[2J", "--gateway", "g1"]);

@@ -193,9 +193,25 @@ impl Recorder {
         let ask = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
         self.message("to_server", 0, ask);
         let answer = format!(
-            "{{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{{}},\"serverInfo\":{{\"name\":\"{name}\",\"version\":\"{version}\"}}}}}}"
+            "{{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{{\"tools\":{{}}}},\"serverInfo\":{{\"name\":\"{name}\",\"version\":\"{version}\"}}}}}}"
         );
         self.message("to_client", 100, &answer);
+        let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        self.message("to_server", 100, ready);
+    }
+
+    /// The server lists its tools, each with a parameter of this name.
+    pub(crate) fn list_tools(&mut self, tools: &[(&str, &str)]) {
+        let ask = r#"{"jsonrpc":"2.0","id":"l","method":"tools/list"}"#;
+        self.message("to_server", 100, ask);
+        let tool = |(name, parameter): &(&str, &str)| {
+            serde_json::json!({"name": name, "inputSchema": {
+                "type": "object", "properties": {*parameter: {"type": "string"}},
+            }})
+        };
+        let tools: Vec<Value> = tools.iter().map(tool).collect();
+        let answer = serde_json::json!({"jsonrpc": "2.0", "id": "l", "result": {"tools": tools}});
+        self.message("to_client", 100, &answer.to_string());
     }
 
     /// A call of a tool, which is answered so many microseconds later.
@@ -205,7 +221,8 @@ impl Recorder {
         );
         self.message("to_server", 1_000, &call);
         if let Some(after_us) = answered_us {
-            let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}");
+            let answer =
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[]}}}}");
             self.message("to_client", after_us, &answer);
         }
     }
@@ -240,7 +257,7 @@ impl Recorder {
     }
 
     /// A message, so many microseconds after the last one.
-    fn message(&mut self, dir: &str, after_us: u64, message: &str) {
+    pub(crate) fn message(&mut self, dir: &str, after_us: u64, message: &str) {
         self.seq += 1;
         self.at_us += after_us;
         let (seq, at) = (self.seq, self.at_us);

@@ -2,12 +2,17 @@
 
 use super::{Fleet, Recorder};
 
-/// Tapes of two versions of a server: the old one answers, the new one hangs in `search` and is slow in `read`.
+/// Tapes of two versions of a server: the old one answers, the new one hangs in `search`, which has another
+/// parameter, and is slow in `read`.
 pub(crate) fn recorded(fleet: &Fleet) -> Vec<Vec<u8>> {
     let mut tapes = Vec::new();
     for (name, version, is_new) in [("old", "1.0.0", false), ("new", "2.0.0", true)] {
         let mut recorder = Recorder::begin(fleet.tapes.path(), name);
         recorder.introduce("files", version);
+        recorder.list_tools(&[
+            ("read", "path"),
+            ("search", if is_new { "pattern" } else { "text" }),
+        ]);
         for id in 1..=20 {
             recorder.call(id, "read", Some(if is_new { 9_000 } else { 2_000 }));
             let is_answered = !is_new || id % 2 == 0;

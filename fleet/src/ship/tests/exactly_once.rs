@@ -113,8 +113,8 @@ fn who_loses_a_race_goes_on_behind_the_winner() {
         for ahead in 0..20 {
             let well = Failing::well(&Arc::default());
             let losses = std::cell::Cell::new(0);
-            let count = |told: &Told<'_>| {
-                losses.set(losses.get() + u32::from(matches!(told, Told::Theirs { .. })));
+            let count = |told: &ShipEvent<'_>| {
+                losses.set(losses.get() + u32::from(matches!(told, ShipEvent::Theirs { .. })));
             };
             let mut first = Shipper::new(&well, &short, &count);
             let mut second = Shipper::new(&well, &long, &count);

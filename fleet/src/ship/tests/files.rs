@@ -35,7 +35,7 @@ fn a_tape_is_followed_to_its_end() {
     let settings = folder.settings();
     run(async {
         let well = Failing::well(&Arc::default());
-        let quiet = |_: &Told<'_>| {};
+        let quiet = |_: &ShipEvent<'_>| {};
         let mut shipper = Shipper::new(&well, &settings, &quiet);
         for _ in 0..10 {
             recorder.events(5);
@@ -65,7 +65,7 @@ fn what_is_due_is_told_by_bytes_and_by_age() {
     };
     run(async {
         let well = Failing::well(&Arc::default());
-        let quiet = |_: &Told<'_>| {};
+        let quiet = |_: &ShipEvent<'_>| {};
         let mut shipper = Shipper::new(&well, &patient, &quiet);
         while shipper.round(false).await.unwrap() == Round::More {}
         assert!(chains(&well).await.is_empty());
@@ -115,7 +115,7 @@ fn a_truncated_tape_is_not_shipped_twice_and_a_new_one_where_it_goes_on() {
     let settings = folder.settings();
     run(async {
         let well = Failing::well(&Arc::default());
-        let quiet = |_: &Told<'_>| {};
+        let quiet = |_: &ShipEvent<'_>| {};
         let mut shipper = Shipper::new(&well, &settings, &quiet);
         while shipper.round(true).await.unwrap() == Round::More {}
         let before = only(&well).await;
@@ -154,8 +154,8 @@ fn what_is_no_tape_is_told_and_left() {
     run(async {
         let well = Failing::well(&Arc::default());
         let told = std::cell::Cell::new(0);
-        let count = |one: &Told<'_>| {
-            told.set(told.get() + u32::from(matches!(one, Told::NotATape { .. })));
+        let count = |one: &ShipEvent<'_>| {
+            told.set(told.get() + u32::from(matches!(one, ShipEvent::NotATape { .. })));
         };
         let mut shipper = Shipper::new(&well, &settings, &count);
         for _ in 0..5 {

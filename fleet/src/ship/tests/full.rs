@@ -96,8 +96,8 @@ fn with_wait_nothing_that_is_not_in_the_store_is_deleted_and_it_is_told_once() {
     run(async {
         let away = Failing::over(&Arc::default(), 0, false).store();
         let told = std::cell::Cell::new(0);
-        let count = |one: &Told<'_>| {
-            told.set(told.get() + u32::from(matches!(one, Told::Full { .. })));
+        let count = |one: &ShipEvent<'_>| {
+            told.set(told.get() + u32::from(matches!(one, ShipEvent::Full { .. })));
         };
         let mut shipper = Shipper::new(&away, &settings, &count);
         for _ in 0..5 {

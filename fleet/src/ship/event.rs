@@ -8,9 +8,9 @@ use serde::Serialize;
 use crate::entry::{Ended, Entry};
 use crate::names::{Gateway, TapeName};
 
-/// One thing that is told.
+/// One thing that happened while shipping.
 #[derive(Debug)]
-pub enum Told<'a> {
+pub enum ShipEvent<'a> {
     /// Begun.
     Started {
         /// As whom.
@@ -152,7 +152,7 @@ pub struct Line {
     waiting: Option<u64>,
 }
 
-impl Told<'_> {
+impl ShipEvent<'_> {
     /// Whether it is told without being asked for.
     #[must_use]
     pub fn is_important(&self) -> bool {
