@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn the_published_schema_takes_what_is_read() {
         let schema = tapewright_schemas::published::find("calibration").expect("it is published");
-        let schema = serde_json::from_str(schema.text).expect("JSON");
+        let schema = serde_json::from_str(schema.text()).expect("JSON");
         let validator = jsonschema::draft202012::new(&schema).expect("a schema");
         for (text, is_good) in [
             (

@@ -37,7 +37,7 @@ impl Files for One {
 
 fn schema() -> Value {
     let published = tapewright_schemas::published::find("suite").unwrap();
-    serde_json::from_str(published.text).unwrap()
+    serde_json::from_str(published.text()).unwrap()
 }
 
 fn suites() -> Vec<(PathBuf, Value)> {

@@ -18,7 +18,7 @@ fn folder() -> PathBuf {
 
 fn validator(name: &str) -> Validator {
     let published = tapewright_schemas::published::find(name).unwrap();
-    let schema: Value = serde_json::from_str(published.text).unwrap();
+    let schema: Value = serde_json::from_str(published.text()).unwrap();
     jsonschema::draft202012::new(&schema).unwrap()
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let what = format!("unknown format `{}`", report::safe(name));
         return Err(Mistake::new(what, hint).into());
     };
-    report::out(schema.text)?;
+    report::out(schema.text())?;
     Ok(Exit::Pass)
 }
 

@@ -88,7 +88,7 @@ fn the_page_of_filters_is_not_stale() {
 #[test]
 fn the_page_of_matchers_is_not_stale() {
     let suite = published::find("suite").expect("a schema");
-    let schema: serde_json::Value = serde_json::from_str(suite.text).expect("JSON");
+    let schema: serde_json::Value = serde_json::from_str(suite.text()).expect("JSON");
     let matchers = schema["$defs"]["matcher"]["properties"]
         .as_object()
         .expect("matchers");
@@ -117,7 +117,7 @@ fn the_pages_of_formats_are_not_stale() {
             cell(schema.what)
         )
         .expect("a text");
-        let value = serde_json::from_str(schema.text).expect("JSON");
+        let value = serde_json::from_str(schema.text()).expect("JSON");
         page(
             &format!("formats/{name}.md"),
             name,

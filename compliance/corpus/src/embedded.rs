@@ -1,24 +1,33 @@
-//! The corpora that are part of the program.
+//! The corpora, the registry and what official checks cover, as parts of the program, which `build.rs` has packed.
 
-/// The path of a file below the repository, and what is in it.
-type Text = (&'static str, &'static str);
+use std::sync::LazyLock;
 
-/// A file of a version.
-macro_rules! texts {
-    ($version:literal: $($name:literal)*) => {
-        ($version, &[$((
-            concat!("compliance/", $version, "/", $name, ".yml"),
-            include_str!(concat!("../../", $version, "/", $name, ".yml")),
-        )),*] as &[Text])
-    };
+use tapewright_packed::Texts;
+
+/// Every version, oldest first, the draft last.
+pub(crate) const VERSIONS: [&str; 6] = [
+    "v2024-11-05",
+    "v2025-03-26",
+    "v2025-06-18",
+    "v2025-11-25",
+    "v2026-07-28",
+    "draft",
+];
+
+/// The text of a file, by its path below the repository.
+pub(crate) fn text(path: &str) -> &'static str {
+    FILES.text(path)
 }
 
-/// Every version and its files. A test compares the list with the folders.
-pub(crate) static VERSIONS: &[(&str, &[Text])] = &[
-    texts!("v2024-11-05": "proto" "schema" "seq" "tool" "res" "prompt" "edge" "header" "replay" "transport"),
-    texts!("v2025-03-26": "proto" "schema" "seq" "tool" "res" "prompt" "edge" "header" "replay" "transport" "elicit" "sample" "roots" "compl" "restpl" "prog" "auth"),
-    texts!("v2025-06-18": "proto" "elicit" "sample" "roots" "compl" "restpl" "prog" "auth"),
-    texts!("v2025-11-25": "proto" "schema" "seq" "tool" "res" "prompt" "edge" "header" "replay" "transport" "elicit" "sample" "roots" "compl" "restpl" "prog" "auth"),
-    texts!("v2026-07-28": "proto" "schema" "seq" "tool" "res" "prompt" "edge" "header" "replay" "transport" "elicit" "sample" "roots" "compl" "restpl" "prog" "auth" "compat"),
-    texts!("draft": "proto" "elicit" "sample" "roots" "compl" "restpl" "prog" "auth"),
-];
+/// The files of a version: their paths below the repository, and what is in them.
+pub(crate) fn of_version(version: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let folder = format!("compliance/{version}/");
+    FILES
+        .iter()
+        .filter(move |(path, _)| path.starts_with(&folder))
+}
+
+static FILES: LazyLock<Texts> = LazyLock::new(|| {
+    Texts::unpack(include_bytes!(concat!(env!("OUT_DIR"), "/corpora.packed")))
+        .expect("they are as `build.rs` has written them")
+});

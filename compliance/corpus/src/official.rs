@@ -5,6 +5,8 @@
 
 use serde_json::Value;
 
+use crate::embedded;
+
 /// One of our rules, and the checks that are about the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Covers {
@@ -120,11 +122,14 @@ impl CheckStatus {
     }
 }
 
+/// The path below the repository of the table that is part of the program.
+const BUILT_IN: &str = "compliance/official.yml";
+
 /// The table that is part of the program.
 #[must_use]
 pub fn built_in() -> Vec<Covers> {
     // A test reads it.
-    read(include_str!("../../official.yml")).unwrap_or_default()
+    read(embedded::text(BUILT_IN)).unwrap_or_default()
 }
 
 /// Reads a table.
@@ -225,7 +230,7 @@ mod tests {
 
     #[test]
     fn the_table_names_rules_that_there_are() {
-        let table = read(include_str!("../../official.yml")).unwrap();
+        let table = read(embedded::text(BUILT_IN)).unwrap();
         assert!(table.len() > 20);
         let registry = crate::registry::embedded().value.unwrap();
         for covers in &table {

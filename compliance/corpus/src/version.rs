@@ -38,11 +38,11 @@ impl VersionCorpus {
     /// As [`VersionCorpus::embedded`], with what is wrong with it.
     #[must_use]
     pub fn embedded_read(version: &str) -> Option<Read<Self>> {
-        let mut versions = embedded::VERSIONS.iter();
-        let (_, texts) = versions.find(|(name, _)| *name == version)?;
-        let texts = texts
-            .iter()
-            .map(|(path, text)| (path.into(), (*text).to_owned()));
+        if !embedded::VERSIONS.contains(&version) {
+            return None;
+        }
+        let texts = embedded::of_version(version);
+        let texts = texts.map(|(path, text)| (path.into(), text.to_owned()));
         Some(Self::read(version, texts))
     }
 
@@ -83,5 +83,5 @@ impl VersionCorpus {
 
 /// The names of the versions that are part of the program, oldest first, the draft last.
 pub fn embedded_versions() -> impl Iterator<Item = &'static str> {
-    embedded::VERSIONS.iter().map(|(version, _)| *version)
+    embedded::VERSIONS.into_iter()
 }

@@ -3,16 +3,16 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tapewright_assertions::compile;
 use tapewright_config::corpus::{DRAFT, Read, Registry, Section, Severity};
+use tapewright_config::source::{Source, Sources};
 use tapewright_corpus::diff::Change;
 use tapewright_corpus::diff_versions;
-use tapewright_corpus::registry;
 use tapewright_corpus::version::{VersionCorpus, embedded_versions};
+use tapewright_corpus::{official, registry};
 
 /// The versions of the documented registry.
 const DOCUMENTED: [&str; 4] = ["v2024-11-05", "v2025-03-26", "v2025-06-18", DRAFT];
@@ -65,24 +65,49 @@ fn the_registry_and_every_corpus_have_no_issues() {
 }
 
 #[test]
-fn every_file_of_the_folders_is_part_of_the_program() {
+fn every_file_of_the_folders_is_part_of_the_program_as_it_stands_there() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let names = |paths: Vec<PathBuf>| -> BTreeSet<OsString> {
-        paths
-            .iter()
-            .map(|path| path.file_name().unwrap().to_owned())
-            .collect()
-    };
-    for version in embedded_versions() {
-        let entries = fs::read_dir(folder.join(version)).unwrap();
-        let files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-        let embedded = corpus(version)
-            .sources
-            .iter()
-            .map(|source| source.path.clone())
-            .collect();
-        assert_eq!(names(files), names(embedded), "{version}");
+    let mut versions = Vec::new();
+    for entry in fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.join("proto.yml").exists() {
+            versions.push(path.file_name().unwrap().to_str().unwrap().to_owned());
+        }
     }
+    versions.sort();
+    assert_eq!(versions, sorted(embedded_versions().map(str::to_owned)));
+    for version in versions {
+        let entries = fs::read_dir(folder.join(&version)).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let files = sorted(names.map(|name| {
+            let path = format!("compliance/{version}/{name}");
+            let text = fs::read_to_string(folder.join(&version).join(name)).unwrap();
+            (path, text)
+        }));
+        assert_eq!(files, texts(&corpus(&version).sources), "{version}");
+    }
+    let registry = fs::read_to_string(folder.join("registry.yml")).unwrap();
+    let path = "compliance/registry.yml".to_owned();
+    assert_eq!(texts(&registry::embedded().sources), [(path, registry)]);
+    let official = fs::read_to_string(folder.join("official.yml")).unwrap();
+    assert_eq!(official::built_in(), official::read(&official).unwrap());
+}
+
+/// Paths and what is in them, sorted.
+fn texts(sources: &Sources) -> Vec<(String, String)> {
+    let text = |source: &Source| {
+        (
+            source.path.to_str().unwrap().to_owned(),
+            source.text.clone(),
+        )
+    };
+    sorted(sources.iter().map(text))
+}
+
+fn sorted<T: Ord>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut all: Vec<_> = all.collect();
+    all.sort();
+    all
 }
 
 #[test]

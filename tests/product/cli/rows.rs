@@ -32,7 +32,7 @@ fn rows(tape: &[u8]) -> (Vec<Value>, usize) {
 #[test]
 fn rows_of_real_tapes_are_as_their_schema_says() {
     let schema = published::find("exchange").unwrap();
-    let schema: Value = serde_json::from_str(schema.text).unwrap();
+    let schema: Value = serde_json::from_str(schema.text()).unwrap();
     let validator = jsonschema::draft202012::new(&schema).unwrap();
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/wire");
     let mut seen = 0;

@@ -82,7 +82,7 @@ fn a_check_says_where_and_never_what() {
 /// The lines of a command that prints JSON, each as the schema of this name says.
 pub(crate) fn json_lines(text: &str, schema: &str) -> Vec<Value> {
     let schema = tapewright_schemas::published::find(schema).unwrap();
-    let schema: Value = serde_json::from_str(schema.text).unwrap();
+    let schema: Value = serde_json::from_str(schema.text()).unwrap();
     let validator = jsonschema::draft202012::new(&schema).unwrap();
     let line = |text: &str| {
         let value: Value = serde_json::from_str(text).unwrap();

@@ -107,7 +107,7 @@ fn a_folder_is_shown_file_by_file_and_what_is_cut_says_so() {
 
 #[test]
 fn rows_are_as_their_schema_says_and_bodies_as_they_stand_on_the_tape() {
-    let schema: Value = serde_json::from_str(published::find("exchange").unwrap().text).unwrap();
+    let schema: Value = serde_json::from_str(published::find("exchange").unwrap().text()).unwrap();
     let validator = jsonschema::draft202012::new(&schema).unwrap();
     let wire = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/wire");
     let here = std::path::Path::new(wire);

@@ -44,7 +44,7 @@ fn documented() -> Vec<(String, String, String, Vec<String>)> {
 
 #[test]
 fn the_documentation_and_the_schema_name_the_same_events() {
-    let schema: Value = serde_json::from_str(published::find("log-line").unwrap().text).unwrap();
+    let schema: Value = serde_json::from_str(published::find("log-line").unwrap().text()).unwrap();
     let described = schema["oneOf"].as_array().unwrap().iter().map(|one| {
         let constant = |name: &str| {
             one["properties"][name]["const"]

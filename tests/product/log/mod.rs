@@ -72,7 +72,7 @@ impl Folder {
 /// The lines of a log as JSON, each of which is as its schema says.
 fn lines(text: &str) -> Vec<Value> {
     let schema = published::find("log-line").unwrap();
-    let schema: Value = serde_json::from_str(schema.text).unwrap();
+    let schema: Value = serde_json::from_str(schema.text()).unwrap();
     let validator = jsonschema::draft202012::new(&schema).unwrap();
     assert!(text.is_empty() || text.ends_with('\n'), "{text:?}");
     let read = |line: &str| {

@@ -31,7 +31,7 @@ fn rows(path: &Path, options: &[&str]) -> Vec<Value> {
 
 fn validator(name: &str) -> jsonschema::Validator {
     let schema = published::find(name).unwrap();
-    let schema: Value = serde_json::from_str(schema.text).unwrap();
+    let schema: Value = serde_json::from_str(schema.text()).unwrap();
     jsonschema::draft202012::new(&schema).unwrap()
 }
 

@@ -93,7 +93,7 @@ pub(super) fn row() -> Value {
 /// A schema that is published, to stand within another one.
 fn published(name: &str) -> Value {
     let text = published::find(name);
-    let text = text.map_or("{}", |one| one.text);
+    let text = text.map_or("{}", |one| one.text());
     let mut schema: Value = serde_json::from_str(text).unwrap_or_default();
     if let Some(members) = schema.as_object_mut() {
         // It stands within another one: what it refers to is put in its place.
