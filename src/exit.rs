@@ -5,7 +5,7 @@ use std::process::ExitCode;
 /// The exit status. These numbers are part of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Every check passed, or what was asked for was done.
+    /// Every check passed, or the command succeeded.
     Pass,
     /// It ran, and something asked for did not hold.
     Fail,
@@ -53,10 +53,7 @@ impl From<Exit> for ExitCode {
 impl Exit {
     /// Every status of ours, with what it means, for docs/reference/exit-status.md.
     pub(crate) const MEANINGS: [(Self, &'static str); 5] = [
-        (
-            Self::Pass,
-            "Every check passed, or what was asked for was done.",
-        ),
+        (Self::Pass, "Every check passed, or the command succeeded."),
         (
             Self::Fail,
             "It ran, and a check failed: a test failed, a rule was broken, a server differs from its recording, `scrub --check` found a secret.",

@@ -112,11 +112,11 @@ impl Doubt {
             Self::Faulted => "a fault that was injected may have led to it",
             Self::Gap => "messages are missing in the recording",
             Self::NoSession => "the exchanges belong to no session",
-            Self::NotKept => "this file does not keep what it would take",
+            Self::NotKept => "this kind of file does not contain the necessary events",
             Self::StartUnknown => "the recording begins in the middle of the session",
             Self::TooCostly => "it would take too long to find out",
             Self::Unread => "a message could not be looked into",
-            Self::Unseen => "what it depends on was not seen",
+            Self::Unseen => "its precondition was not recorded",
         }
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             .map(|name| format!("`{name}`"))
             .collect::<Vec<_>>()
             .join(", ");
-        let hint = did_you_mean(name, names()).unwrap_or_else(|| format!("there are {all}"));
+        let hint = did_you_mean(name, names()).unwrap_or_else(|| format!("expected one of {all}"));
         let what = format!("unknown format `{}`", report::safe(name));
         return Err(Mistake::new(what, hint).into());
     };

@@ -52,6 +52,6 @@ impl Versions {
     fn unknown(&self, version: &str) -> anyhow::Error {
         let names = self.corpora.versions().join(", ");
         let what = format!("no corpus for `{}`", report::safe(version));
-        Mistake::new(what, format!("there are {names}")).into()
+        Mistake::new(what, format!("expected one of {names}")).into()
     }
 }

@@ -47,7 +47,7 @@ impl Filter {
             let what = format!("unknown log target `{}` in `{of}`", safe(target));
             let names = TARGETS.iter().copied();
             let hint = did_you_mean(target, names)
-                .unwrap_or_else(|| format!("there are {}", TARGETS.join(", ")));
+                .unwrap_or_else(|| format!("expected one of {}", TARGETS.join(", ")));
             return mistake(what, hint);
         }
         Ok(Self(targets))

@@ -79,7 +79,7 @@ fn argument(arg: &Arg, out: &mut String) {
         .unwrap_or_default();
     // What stands in paragraphs stays in its item.
     let help = help.replace('\n', "\n  ");
-    write!(out, "- `{spelling}`: {}", help.trim_end()).expect("a text");
+    let mut more = String::new();
     let possible: Vec<String> = arg
         .get_possible_values()
         .iter()
@@ -87,7 +87,7 @@ fn argument(arg: &Arg, out: &mut String) {
         .map(|value| format!("`{}`", value.get_name()))
         .collect();
     if takes && !possible.is_empty() {
-        write!(out, ". One of {}", possible.join(", ")).expect("a text");
+        write!(more, ". One of {}", possible.join(", ")).expect("a text");
     }
     let default: Vec<_> = arg
         .get_default_values()
@@ -95,7 +95,14 @@ fn argument(arg: &Arg, out: &mut String) {
         .map(|value| value.to_string_lossy())
         .collect();
     if takes && !default.is_empty() {
-        write!(out, ". Default: `{}`", default.join(" ")).expect("a text");
+        write!(more, ". Default: `{}`", default.join(" ")).expect("a text");
     }
+    let help = help.trim_end();
+    // A full stop is not repeated.
+    let help = help
+        .strip_suffix('.')
+        .filter(|_| !more.is_empty())
+        .unwrap_or(help);
+    write!(out, "- `{spelling}`: {help}{more}").expect("a text");
     out.push('\n');
 }

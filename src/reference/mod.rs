@@ -92,8 +92,8 @@ fn the_page_of_matchers_is_not_stale() {
     let matchers = schema["$defs"]["matcher"]["properties"]
         .as_object()
         .expect("matchers");
-    let mut text = "A matcher judges the value at a target of a test. Exactly one stands behind `matcher`; `not`, `oneOf`, `anyOf` and `allOf` put others together.\n\n\
-        | matcher | holds when | takes |\n|---|---|---|\n"
+    let mut text = "A matcher checks the value at a target of a test. `matcher` has exactly one; `not`, `oneOf`, `anyOf` and `allOf` combine others.\n\n\
+        | matcher | holds if | takes |\n|---|---|---|\n"
         .to_owned();
     for (name, of) in matchers {
         let meaning = formats::description(&schema, of).expect("a description");

@@ -38,7 +38,7 @@ fn done(what: &What) -> String {
         What::Dropped { too_many } => dropped(*too_many).to_owned(),
         What::Ended => "the server's process is ended in its place".to_owned(),
         What::EventsGone { count } => format!("{count} events of the stream are gone"),
-        What::Followed => "a notification of ours after it".to_owned(),
+        What::Followed => "an added notification after it".to_owned(),
         What::GivenUp { count } => {
             format!("{count} earlier messages were dropped: no one was waiting for them")
         }
@@ -51,7 +51,7 @@ fn done(what: &What) -> String {
         What::NotDone { why } => format!("passed on: {}", unable(*why)),
         What::NotPassed { why } => format!("not passed on: {}", unroutable(*why)),
         What::Other { text } => safe(text),
-        What::Preceded => "a line of ours before it".to_owned(),
+        What::Preceded => "an added line before it".to_owned(),
         What::RecorderEnded { after } => {
             format!("never passed on: the recorder ended after {}", ms(*after))
         }
@@ -68,8 +68,8 @@ fn done(what: &What) -> String {
 
 fn behind(holder: Option<MessageNumber>) -> String {
     match holder {
-        None => "waits behind a message that a fault holds".to_owned(),
-        Some(holder) => format!("waits behind message {}, which a fault holds", holder.get()),
+        None => "waits for a message that a fault holds".to_owned(),
+        Some(holder) => format!("waits for message {}, which a fault holds", holder.get()),
     }
 }
 
@@ -98,7 +98,7 @@ fn held_all(cut_after: Option<Offset>) -> String {
 
 fn released(after: Offset, why: Release, all: bool) -> String {
     let rest = if all {
-        ", with all that waited behind it"
+        ", with everything that waited for it"
     } else {
         ""
     };
@@ -125,7 +125,7 @@ fn release(why: Release) -> &'static str {
         Release::Changed => ", since the fault was changed",
         Release::Due => ", when it was due",
         Release::End => ", at the end",
-        Release::Next => ", behind the next message",
+        Release::Next => ", after the next message",
         Release::Removed => ", since the fault was removed",
         Release::Unknown => "",
     }
@@ -160,7 +160,7 @@ fn unable(why: Unable) -> &'static str {
 fn unroutable(why: Unroutable) -> &'static str {
     match why {
         Unroutable::Ambiguous => {
-            "several requests are pending, and stdio does not tell which one it answers"
+            "several requests are pending, and on stdio it is unknown which one it belongs to"
         }
         Unroutable::ClientGone => "the client that waited for it has gone",
         Unroutable::Noise => "not an MCP message",

@@ -51,7 +51,7 @@ fn precisely(cause: InPlaceCause) -> &'static str {
         InPlaceCause::ConnectionFailed => "no connection",
         InPlaceCause::ContentType => "Content-Type is not application/json",
         InPlaceCause::EventUnknown => "no stream of the session has that event",
-        InPlaceCause::FieldMismatch => "a field does not say what the body says",
+        InPlaceCause::FieldMismatch => "a header contradicts the body",
         InPlaceCause::FieldUnreadable => "a field cannot be read",
         InPlaceCause::Host => "the Host header does not name the recorder",
         InPlaceCause::IdRepeated => "a request with that id is under way",
@@ -61,7 +61,7 @@ fn precisely(cause: InPlaceCause) -> &'static str {
         InPlaceCause::NoForwardProxy => "the recorder is not a forward proxy",
         InPlaceCause::NoHttp => "no HTTP",
         InPlaceCause::NoPath => "nothing is at that path",
-        InPlaceCause::NoProvider => "cannot tell which provider is meant",
+        InPlaceCause::NoProvider => "unknown provider",
         InPlaceCause::NoRoom => "too much is under way",
         InPlaceCause::NoSession => "unknown session",
         InPlaceCause::NoSessionId => "no session in the request",
@@ -79,8 +79,10 @@ fn precisely(cause: InPlaceCause) -> &'static str {
         InPlaceCause::StreamTaken => "the session has its stream already",
         InPlaceCause::SwitchedProtocols => "the server switched protocols",
         InPlaceCause::TlsEnded => "the connection ended in the handshake of TLS",
-        InPlaceCause::TlsNotAccepted => "no TLS, since what the server showed is not accepted",
-        InPlaceCause::TlsRefused => "no TLS, since the server refused us with an alert",
+        InPlaceCause::TlsNotAccepted => {
+            "TLS handshake failed: the server's certificate is not accepted"
+        }
+        InPlaceCause::TlsRefused => "TLS handshake failed: the server sent an alert",
         InPlaceCause::TooManyExchanges => "too many requests are under way",
         InPlaceCause::TooManySessions => "too many sessions are open",
         InPlaceCause::TunnelShared => "a tunnel needs a connection of its own",

@@ -127,7 +127,7 @@ fn oddities(report: &Report, out: &mut Page) {
             }
             "clipped" => "message over the recorder's limit|messages over the recorder's limit",
             "time" => {
-                "event is earlier than what stands before it: durations mean little|events are earlier than what stands before them: durations mean little"
+                "event is earlier than the one before it: durations are unreliable|events are earlier than those before them: durations are unreliable"
             }
             "faults" => "fault injected|faults injected",
             "findings" => "finding of a judge|findings of judges",

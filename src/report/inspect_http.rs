@@ -144,7 +144,7 @@ fn error(one: &HttpError) -> String {
     let about = one.ours_about.as_deref();
     said.extend(one.ours.map(|why| {
         format!(
-            "answered by us: {}",
+            "answered by the recorder: {}",
             in_place::answered(why, one.ours_cause, about)
         )
     }));

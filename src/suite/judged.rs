@@ -67,7 +67,7 @@ pub(super) fn rewritten(ask: &Ask, command: &[String], world: &TestWorld) -> Res
             arguments: params.get("arguments").cloned(),
         }),
         (Ask::Tool { .. }, None) => {
-            Err("request transform: what the command wrote has no `name` of a tool".to_owned())
+            Err("request transform: the output has no tool `name`".to_owned())
         }
         _ => Ok(ask.clone()),
     }

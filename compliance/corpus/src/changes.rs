@@ -35,7 +35,7 @@ const R5: &str = "2026-07-28";
 pub static CHANGES: &[RevisionChange] = &[
     change(
         R2,
-        "Streamable HTTP takes the place of HTTP with SSE: one address for POST and GET",
+        "Streamable HTTP replaces HTTP with SSE: one URL for POST and GET",
         &["TRANSPORT-002", "PROTO-006", "INV-061"],
     ),
     change(
@@ -55,7 +55,7 @@ pub static CHANGES: &[RevisionChange] = &[
     ),
     change(
         R2,
-        "Lists of messages (batches) may be sent, and must be taken",
+        "Lists of messages (batches) may be sent, and must be accepted",
         &["INV-018"],
     ),
     change(
@@ -75,7 +75,7 @@ pub static CHANGES: &[RevisionChange] = &[
     ),
     change(
         R2,
-        "Completion is a capability of its own, `completions`",
+        "Completion is a separate capability, `completions`",
         &["COMPL-001", "COMPL-002", "INV-027"],
     ),
     change(
@@ -85,7 +85,7 @@ pub static CHANGES: &[RevisionChange] = &[
     ),
     change(
         R3,
-        "Batches are gone: a line or a body is one message",
+        "Batches are removed: a line or a body is one message",
         &["INV-017"],
     ),
     change(
@@ -95,7 +95,7 @@ pub static CHANGES: &[RevisionChange] = &[
     ),
     change(
         R3,
-        "Both sides must keep to what was agreed",
+        "Both sides must keep to the negotiated revision and capabilities",
         &["INV-025", "INV-027", "INV-028"],
     ),
     change(
@@ -125,7 +125,7 @@ pub static CHANGES: &[RevisionChange] = &[
     ),
     change(
         R3,
-        "Things have a `title` for people beside their name",
+        "Tools, prompts and resources have a `title` for people in addition to their name",
         &["INV-087"],
     ),
     change(
@@ -145,7 +145,7 @@ pub static CHANGES: &[RevisionChange] = &[
     ),
     change(
         R4,
-        "Requests can run as tasks (an experiment)",
+        "Requests can run as tasks (experimental)",
         &[
             "PROTO-018",
             "PROTO-019",
@@ -159,7 +159,7 @@ pub static CHANGES: &[RevisionChange] = &[
     ),
     change(
         R4,
-        "Elicitation can lead to an address, and -32042 asks for it",
+        "Elicitation can open a URL, and the error -32042 asks for it",
         &["ELICIT-003", "ELICIT-004", "INV-084", "INV-090"],
     ),
     change(
@@ -167,20 +167,24 @@ pub static CHANGES: &[RevisionChange] = &[
         "Sampling can offer tools to the model",
         &["SAMPLE-003", "INV-028"],
     ),
-    change(R4, "Things can have icons", &["SCHEMA-006"]),
     change(
         R4,
-        "A stream may be closed and polled: `retry` says when to come back",
+        "Tools, prompts, resources and implementations can have icons",
+        &["SCHEMA-006"],
+    ),
+    change(
+        R4,
+        "A stream may be closed and polled: `retry` says when to reconnect",
         &["REPLAY-005", "INV-068"],
     ),
     change(
         R4,
-        "A refusal of authorization says for which scopes to ask",
+        "A refusal of authorization lists the scopes to request",
         &["AUTH-003"],
     ),
     change(
         R5,
-        "The handshake is gone: every request says in `_meta` its revision and the capabilities of its client",
+        "The handshake is removed: every request has its revision and the capabilities of its client in `_meta`",
         &["SEQ-001", "PROTO-011", "PROTO-012", "INV-073"],
     ),
     change(
@@ -200,17 +204,17 @@ pub static CHANGES: &[RevisionChange] = &[
     ),
     change(
         R5,
-        "`initialize`, `ping`, `logging/setLevel`, `resources/subscribe` and their like are gone",
+        "`initialize`, `ping`, `logging/setLevel`, `resources/subscribe` and similar methods are removed",
         &["PROTO-014", "INV-080"],
     ),
     change(
         R5,
-        "The server sends no requests: what it needs it asks for in an `input_required` result",
+        "The server sends no requests: it asks for input in an `input_required` result",
         &["PROTO-025", "ELICIT-006", "INV-075", "INV-076", "INV-077"],
     ),
     change(
         R5,
-        "What needs a capability that the client did not declare is refused with -32021",
+        "A request that needs a capability which the client did not declare is refused with -32021",
         &["ELICIT-005", "INV-028", "INV-070"],
     ),
     change(
@@ -220,12 +224,12 @@ pub static CHANGES: &[RevisionChange] = &[
     ),
     change(
         R5,
-        "Log messages come only for a request that asks for them",
+        "Log messages are sent only for a request that asks for them",
         &["PROTO-024", "INV-032"],
     ),
     change(
         R5,
-        "Lists, `server/discover` and what is read say how long they may be kept: `ttlMs`, `cacheScope`",
+        "Lists, `server/discover` and read resources say how long they may be cached: `ttlMs`, `cacheScope`",
         &[
             "PROTO-017",
             "TOOL-007",
@@ -298,22 +302,22 @@ pub static CHANGES: &[RevisionChange] = &[
     ),
     change(
         R5,
-        "Tasks are an extension: `tasks/list` and `tasks/result` are gone",
+        "Tasks are an extension: `tasks/list` and `tasks/result` are removed",
         &["PROTO-014", "INV-080"],
     ),
     change(
         R5,
-        "A server ends when its standard input does",
+        "A server exits when its standard input ends",
         &["TRANSPORT-006", "INV-026"],
     ),
     change(
         R5,
-        "An answer of the authorization server names it: `iss` (RFC 9207)",
+        "A response of the authorization server identifies it: `iss` (RFC 9207)",
         &["AUTH-011"],
     ),
     change(
         R5,
-        "Roots, sampling, logging, HTTP with SSE and dynamic registration are deprecated, and go on working",
+        "Roots, sampling, logging, HTTP with SSE and dynamic registration are deprecated, but still work",
         &[],
     ),
 ];

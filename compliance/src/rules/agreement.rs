@@ -71,8 +71,8 @@ pub(crate) static REVISION: Invariant = Invariant {
     who: Responsible::Server,
     basis: Basis::Exchange,
     source: "basic §Protocol Version; basic/versioning (2026-07-28)",
-    why: "A server that goes on answers by rules that the client did not mean. Who only knows the handshake does not look \
-          into `_meta` and is left out. Over HTTP the header says the same, and INV-059 is about its status.",
+    why: "Otherwise a server answers by rules that the client did not expect. A server that only knows the handshake does \
+          not read `_meta` and is left out. Over HTTP the header says the same, and INV-059 is about its status.",
     holds: r#"
         > {"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01","io.modelcontextprotocol/clientCapabilities":{}}}}
         < {"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"unsupported version","data":{"supported":["2026-07-28"],"requested":"2099-01-01"}}}

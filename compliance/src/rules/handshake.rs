@@ -217,9 +217,9 @@ pub(crate) static AS_AGREED: Invariant = Invariant {
     who: Responsible::Both,
     basis: Basis::Session,
     source: "basic/lifecycle §Version Negotiation, §Operation (2024-11-05)",
-    why: "A client that asked for one revision and got another goes on as the other, or disconnects; a server that \
+    why: "A client that requested one revision and got another uses the other, or disconnects; a server that \
           agreed to an old revision sends nothing of a later one. Requests and notifications count. Methods that no \
-          revision has are another matter.",
+          revision has are not checked here.",
     holds: r#"
         handshake 2025-11-25 {"tasks":{"list":{}}}
         > {"jsonrpc":"2.0","id":1,"method":"tasks/list"}

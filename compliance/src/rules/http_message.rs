@@ -69,7 +69,7 @@ pub(crate) static VERSION_REFUSED: Invariant = Invariant {
     who: Responsible::Server,
     basis: Basis::Exchange,
     source: "basic/transports §Protocol Version Header (2025-06-18)",
-    why: "A server that goes on speaks a revision that the client did not mean. Refusals for another reason count as \
+    why: "Otherwise a server uses a revision that the client did not expect. Refusals for another reason count as \
           refusals.",
     holds: r#"
         post 1 - 1999-01-01

@@ -150,7 +150,7 @@ pub(crate) static STARTS_OVER: Invariant = Invariant {
     who: Responsible::Client,
     basis: Basis::Exchange,
     source: "basic/transports §Session Management 4 (2025-03-26)",
-    why: "A client that goes on with the old id is refused for ever. What was on its way when the 404 came is a race.",
+    why: "A client that keeps using the old id is always refused. Requests that were sent before the 404 arrived are a race.",
     holds: r#"
         post 1 abc 2025-06-18
         > {"jsonrpc":"2.0","id":1,"method":"ping"}

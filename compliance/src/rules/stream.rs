@@ -107,7 +107,7 @@ fn unique(case: &HttpCase<'_>, out: &mut Out<'_>) {
 pub(crate) static REPLAY: Invariant = Invariant {
     code: Code(65),
     category: "http-stream",
-    property: "what is repeated after `Last-Event-ID` is of that stream only, in order, and comes once",
+    property: "messages repeated after `Last-Event-ID` are from that stream only, in order, and are repeated once",
     levels: Levels::NOWHERE.must(Revisions::HANDSHAKE_FROM_R2),
     carriers: Carriers::RESUMABLE,
     who: Responsible::Server,
@@ -274,7 +274,7 @@ fn related(case: &Case<'_>, out: &mut Out<'_>) {
 pub(crate) static PATIENT: Invariant = Invariant {
     code: Code(68),
     category: "http-stream",
-    property: "a client comes back no sooner than `retry` asks it to",
+    property: "a client does not reconnect before the `retry` time",
     levels: Levels::NOWHERE.must(R4),
     carriers: Carriers::GET,
     who: Responsible::Client,
@@ -325,7 +325,7 @@ fn patient(case: &HttpCase<'_>, out: &mut Out<'_>) {
     if waited + LENIENCY_MS >= retry {
         return out.pass();
     }
-    let what = format!("the client came back after {waited} ms and not after {retry} ms");
+    let what = format!("the client reconnected after {waited} ms instead of {retry} ms");
     let fault = Fault::new(Side::Client, what).seen(case.conduit.asked_at());
     out.fail(fault.seen(closed.seq).seen(seq));
 }

@@ -60,7 +60,7 @@ fn issued(case: &Case<'_>, out: &mut Out<'_>) {
 pub(crate) static ENDS: Invariant = Invariant {
     code: Code(49),
     category: "pagination",
-    property: "a list comes to its end: no cursor is issued twice in one walk",
+    property: "a list ends: no cursor is issued twice while it is read",
     levels: Levels::NOWHERE.derived(Revisions::ALL),
     carriers: Carriers::ANY,
     who: Responsible::Server,
@@ -156,7 +156,7 @@ pub(crate) static COMPLETIONS: Invariant = Invariant {
     who: Responsible::Server,
     basis: Basis::Exchange,
     source: "schema CompleteResult (2024-11-05)",
-    why: "More do not fit into the lists of clients; `hasMore` says that there are more.",
+    why: "Lists of clients have no room for more; `hasMore` says that there are more.",
     holds: r#"
         handshake 2025-06-18 {"completions":{}}
         > {"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":""}}}

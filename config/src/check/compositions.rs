@@ -50,7 +50,7 @@ fn server(check: &Check<'_>, node: &CompositionNode) {
                 .map(|server| server.name.as_str())
                 .collect();
             let message = format!("the node `{}` does not say which server it calls", node.id);
-            let help = format!("add `server:`; there are {}", crate::near::listed(&names));
+            let help = format!("add `server:` with one of {}", crate::near::listed(&names));
             check.error(&node.place, "/id", Code::Reference, message, help);
         }
         None => {}

@@ -65,7 +65,7 @@ pub(super) fn call(at: &Cursor<'_>) -> Call {
         placeholder::check(&params);
         if call.raw.is_some() {
             let help = "write the parameters into `raw`".to_owned();
-            params.error_at_key(Code::Choice, "what is sent raw has no `params`", help);
+            params.error_at_key(Code::Choice, "`raw` cannot be used with `params`", help);
         }
         call.params = Some(params.object());
     }

@@ -38,7 +38,7 @@ impl Auth {
         for key in ["headers", "mtls"] {
             if let Some(reserved) = fields.optional(key) {
                 let help = match key {
-                    "headers" => "put headers into `headers` beside `auth`",
+                    "headers" => "put headers into `headers` next to `auth`",
                     _ => "client certificates are not part of version 1",
                 };
                 reserved.warn(

@@ -148,7 +148,7 @@ fn unknown(name: &str, at: &Cursor<'_>) {
         .map(|(_, help)| (*help).to_owned());
     let all: Vec<_> = names().collect();
     let help = former.or_else(|| did_you_mean(name, all.iter().copied()));
-    let help = help.unwrap_or_else(|| format!("there are {}", listed(&all)));
+    let help = help.unwrap_or_else(|| format!("expected one of {}", listed(&all)));
     at.error_at_key(
         Code::UnknownKey,
         format!("`{}` is not a matcher", name.escape_debug()),

@@ -110,7 +110,7 @@ fn explain(key: &str, target: &Target) -> Option<&'static str> {
         ("env", Target::Url(_) | Target::Cassette(_)) => {
             Some("it belongs to a server with `command`")
         }
-        ("args", _) => Some("write arguments into `command`, behind the executable"),
+        ("args", _) => Some("write arguments into `command`, after the executable"),
         ("cwd", _) => Some("a command starts in the folder in which tapewright runs"),
         ("transport", _) => Some("the transport follows from `command`, `url` or `cassette`"),
         _ => None,

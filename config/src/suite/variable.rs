@@ -66,7 +66,11 @@ fn origin(at: &Cursor<'_>) -> Origin {
         },
         Some((_, value)) => {
             if let Some(default) = default {
-                default.warn(Code::Unused, "`default` is never used beside `value`", None);
+                default.warn(
+                    Code::Unused,
+                    "`default` has no effect next to `value`",
+                    None,
+                );
             }
             Origin::Literal(scalar(&value))
         }

@@ -36,7 +36,7 @@ pub(crate) fn parse(text: &str) -> Result<HashMap<String, String>, DotenvError> 
         let name = name.trim();
         if !is_variable_name(name) {
             let help = "names are letters, digits and `_`, and do not begin with a digit";
-            return Err(fail("the name is none", help));
+            return Err(fail("invalid name", help));
         }
         let value =
             parse_value(value.trim_start(), &values).map_err(|(what, help)| fail(what, help))?;

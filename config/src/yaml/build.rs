@@ -197,13 +197,13 @@ impl Builder<'_> {
             return Err(Problem::new(
                 Code::Yaml,
                 span,
-                "an alias may not be part of what it stands for",
+                "an alias cannot be part of its own anchor",
                 help,
             ));
         };
         if self.wants_key() {
             let Kind::Text(text) = &target.kind else {
-                let help = "let it stand for a string";
+                let help = "use an alias of a string";
                 return Err(Problem::new(
                     Code::Yaml,
                     span,
@@ -254,7 +254,7 @@ fn check_depth(depth: usize, span: Span) -> Result<(), Problem> {
 }
 
 fn too_deep(span: Span) -> Problem {
-    let message = format!("more than {MAX_DEPTH} collections stand within one another here");
+    let message = format!("more than {MAX_DEPTH} nested collections");
     Problem::new(Code::Yaml, span, message, "flatten the structure")
 }
 

@@ -105,7 +105,7 @@ impl Control {
             "/sessions" => View::sessions,
             "/events" => return not_so(),
             _ => {
-                let why = "there are /events, /faults, /faults/NAME, /findings, /hangs, /pending, /recording and /sessions";
+                let why = "known paths are /events, /faults, /faults/NAME, /findings, /hangs, /pending, /recording and /sessions";
                 return problem(StatusCode::NOT_FOUND, why);
             }
         };

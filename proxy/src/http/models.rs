@@ -66,7 +66,7 @@ impl Providers {
     fn unknown(&self) -> Ours {
         let mounts: Vec<&str> = self.0.iter().map(|provider| &*provider.mount).collect();
         let why = format!(
-            "cannot tell which provider is meant; let the path begin with {}",
+            "unknown provider; begin the path with {}",
             mounts.join(" or ")
         );
         Ours::new(

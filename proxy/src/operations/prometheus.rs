@@ -43,12 +43,12 @@ type OfOperations = (&'static str, &'static str, fn(&Both) -> &Histogram);
 const OPERATIONS: [OfOperations; 2] = [
     (
         "mcp_server_operation_duration_seconds",
-        "Time from a request that reached us to its answer that left us.",
+        "Time from receiving a request to forwarding its answer.",
         |both| &both.server,
     ),
     (
         "mcp_client_operation_duration_seconds",
-        "Time from a request that left us to its answer that reached us.",
+        "Time from forwarding a request to receiving its answer.",
         |both| &both.client,
     ),
 ];

@@ -145,7 +145,7 @@ impl Page {
                 Some(rest) => self.exchange(parts, rest).await,
                 None => problem(
                     StatusCode::NOT_FOUND,
-                    "there are /api/head, /api/rows, /api/state, /api/events, /api/exchange/PART/NUMBER and /api/faults/NAME",
+                    "known paths are /api/head, /api/rows, /api/state, /api/events, /api/exchange/PART/NUMBER and /api/faults/NAME",
                 ),
             },
         }

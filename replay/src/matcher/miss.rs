@@ -124,7 +124,7 @@ impl Miss {
         let why = match &self.reason {
             Reason::Era { why } => return format!("no recording answers {what}: {why}"),
             Reason::HiddenByRule { path } => format!(
-                "a redaction rule hid what was recorded at {path}; replay with the options that it was recorded with"
+                "a redaction rule hid the recorded value at {path}; replay with the options of the recording"
             ),
             Reason::NeverCalled { called } => self.never_called(called),
             Reason::NeverRecorded if self.recorded == 0 => {

@@ -103,7 +103,7 @@ impl Corpora {
             let names: Vec<_> = all()
                 .map(|name| format!("`{}`", report::safe(name)))
                 .collect();
-            format!("there are {}", names.join(", "))
+            format!("expected one of {}", names.join(", "))
         });
         let what = format!("no corpus for `{}`", report::safe(version));
         Err(Mistake::new(what, hint).into())

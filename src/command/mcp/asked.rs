@@ -67,7 +67,7 @@ pub(super) fn limit_of(rows: usize) -> Value {
 pub(super) fn cursor() -> Value {
     json!({
         "type": "string",
-        "description": "`next_cursor` of the last answer, to go on behind it.",
+        "description": "`next_cursor` of the last answer, to continue after it.",
     })
 }
 

@@ -21,7 +21,7 @@ const ALL: &[Question] = &[
     Question {
         name: "why_does_this_hang",
         title: "Why does this call hang?",
-        about: "Find what was never answered, who owed the answer, and why",
+        about: "Find requests that were never answered, which peer owed the answer, and why",
         recordings: &[("recording", "The recording of the session that hangs")],
         text: "A call hangs. Find out why, from the tapewright recording `{recording}`.\n\n\
             1. `find_hangs`: which requests were never answered, or waited for long? Who asked?\n\
@@ -35,7 +35,7 @@ const ALL: &[Question] = &[
     Question {
         name: "what_changed",
         title: "What changed between these recordings?",
-        about: "Compare two recordings, and tell what matters",
+        about: "Compare two recordings, and report the important differences",
         recordings: &[
             ("before", "The earlier recording"),
             ("after", "The later recording"),

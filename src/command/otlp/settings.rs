@@ -195,7 +195,7 @@ impl<V: Fn(&str) -> Option<String>> Variables<V> {
             return Ok(());
         }
         let what = format!(
-            "`{name}` is `{}`, and what is sent is `http/json` only",
+            "`{name}` is `{}`, but only `http/json` is supported",
             safe(protocol.trim())
         );
         let hint = format!(

@@ -12,7 +12,7 @@ pub(crate) fn group(official: &Official) -> Group {
     let (agree, differ): (Vec<&Pair>, Vec<&Pair>) =
         official.pairs.iter().partition(|pair| pair.agrees());
     let summary = format!(
-        "{} checks, {} beside a rule of ours, {} agree",
+        "{} checks, {} with a corresponding rule, {} agree",
         official.checks.len(),
         official.pairs.len(),
         agree.len()

@@ -79,7 +79,7 @@ fn rest(object: &str) -> &str {
 fn said(body: &Body) -> Option<String> {
     match body {
         Body::Unwanted => None,
-        Body::NoRoom => Some("too much was open at once to keep it".to_owned()),
+        Body::NoRoom => Some("not kept: too many open bodies".to_owned()),
         Body::Text(text) => Some(String::from_utf8_lossy(text).into_owned()),
     }
 }

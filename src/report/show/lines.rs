@@ -80,7 +80,7 @@ fn http(head: &Head) -> String {
             let about = head.ours_about.as_deref();
             let ours = head.ours.map(|why| {
                 format!(
-                    " (by us: {})",
+                    " (by the recorder: {})",
                     in_place::answered(why, head.ours_cause, about)
                 )
             });

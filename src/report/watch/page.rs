@@ -270,7 +270,7 @@ fn beside(state: &State, number: u64, line: &Line, page: &mut Page) {
     if rows.is_empty() {
         return;
     }
-    page.head("beside it");
+    page.head("surroundings");
     for other in rows {
         let at = other.at_ms().map_or_else(|| "-".to_owned(), show::moment);
         let jump = Jump {

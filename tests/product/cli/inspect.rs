@@ -30,7 +30,7 @@ fn nothing_of_a_peer_moves_the_cursor() {
 #[test]
 fn a_tape_on_which_time_runs_backwards_says_so() {
     let folder = folder(&[("fs.tape.jsonl", TAPE)]);
-    let said = "2 events are earlier than what stands before them";
+    let said = "2 events are earlier than those before them";
     let (_, text, _) = run(folder.path(), &["inspect", "fs.tape.jsonl"]);
     assert!(!text.contains("earlier"), "{text}");
     let mut lines: Vec<&str> = TAPE.lines().collect();

@@ -45,7 +45,7 @@ struct Arguments {
 
 fn input() -> Value {
     let members = json!({
-        "max_bytes": { "type": "integer", "minimum": 1, "maximum": MOST, "default": PIECE, "description": "How much to tell at once." },
+        "max_bytes": { "type": "integer", "minimum": 1, "maximum": MOST, "default": PIECE, "description": "Maximum size of the answer." },
         "cursor": asked::cursor(),
     });
     ExchangeSelector::schema(
@@ -60,7 +60,7 @@ fn output() -> Value {
         "type": ["object", "null"],
         "required": ["text", "offset", "bytes", "whole"],
         "properties": {
-            "text": { "type": "string", "description": "JSON as it stands on the recording, or the part of it from `offset` on." },
+            "text": { "type": "string", "description": "JSON as recorded, or the part of it from `offset` on." },
             "offset": { "type": "integer" },
             "bytes": { "type": "integer", "description": "How long all of it is." },
             "whole": { "type": "boolean" }

@@ -76,7 +76,7 @@ fn output() -> Value {
             "found": { "type": "integer", "description": "How many lines the filter finds." },
             "lines": null,
             "is_written": { "type": "boolean", "description": "A recorder still writes it: there may be more soon." },
-            "summary": { "type": "string", "description": "How much there was, and what is missing." },
+            "summary": { "type": "string", "description": "Totals, and what is missing." },
             "next_cursor": { "type": ["string", "null"] }
         }
     }"#,

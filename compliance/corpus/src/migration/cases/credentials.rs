@@ -55,7 +55,7 @@ impl Fold for Credentials {
 
     fn end(&mut self, out: &mut Out) {
         if self.hosts.len() > 1 {
-            let what = "each authorization server was met with credentials of its own";
+            let what = "each authorization server got its own credentials";
             out.pass(Side::Client, 0, "client_id", what);
         }
     }

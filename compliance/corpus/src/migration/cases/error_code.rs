@@ -15,7 +15,7 @@ pub(crate) static LEGACY_ERROR_CODE: Case = Case {
     old_contract: "`resources/read` of a missing resource should be answered with -32002",
     new_contract: "it must be answered with -32602, and never with empty `contents`",
     detection_signal: "the error -32002, or a result with empty `contents`, as the answer to `resources/read`",
-    replacement: "answer with -32602 (Invalid params); clients go on to accept -32002",
+    replacement: "answer with -32602 (Invalid params); clients still accept -32002",
     doc_link: "https://modelcontextprotocol.io/specification/2026-07-28/server/resources",
     sep: "SEP-2164",
     begin: || Box::<ErrorCode>::default(),

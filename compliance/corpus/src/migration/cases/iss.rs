@@ -16,7 +16,7 @@ pub(super) static ISS: Case = Case {
     old_contract: "an authorization response carries `code` and `state`",
     new_contract: "authorization servers name themselves by `iss` (RFC 9207), and clients compare it",
     detection_signal: "a redirect with `code` and without `iss`, or metadata without `authorization_response_iss_parameter_supported`",
-    replacement: "let the authorization server send `iss`, and say so in its metadata; in the client compare it with the issuer that was asked",
+    replacement: "let the authorization server send `iss`, and say so in its metadata; compare it in the client with the issuer of the request",
     doc_link: "https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization",
     sep: "SEP-2468",
     begin: || Box::<Iss>::default(),

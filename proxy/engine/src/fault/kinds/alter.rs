@@ -80,7 +80,7 @@ pub(super) static HTTP_STATUS: Kind = Kind {
 pub(super) static TRUNCATE: Kind = Kind {
     name: "truncate",
     does: "cut the answer short; its line still ends",
-    legal: Legality::Forbidden("what is left is not JSON"),
+    legal: Legality::Forbidden("the rest is not JSON"),
     example: "truncate tool=search bytes=20",
     parameters: &[Parameter {
         name: "bytes",

@@ -28,7 +28,7 @@ pub(super) static RESET: Kind = Kind {
 pub(super) static STDERR_FLOOD: Kind = Kind {
     name: "stderr-flood",
     does: "write lines to stderr before the answer",
-    legal: Legality::Yes("a server may write to standard error what it likes"),
+    legal: Legality::Yes("a server may write anything to standard error"),
     example: "stderr-flood tool=search bytes=1000000",
     parameters: &[Parameter {
         name: "bytes",
