@@ -17,19 +17,34 @@ pub(super) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// From a packed list: for each token, in order, its length in one byte and its bytes. Nothing if it is no such list.
-    pub(super) fn unpack(mut packed: &'static [u8]) -> Option<Self> {
-        let mut ranks = HashMap::with_capacity(packed.len() / 7);
-        while let Some((length, rest)) = packed.split_first() {
-            let (token, rest) = rest.split_at_checked(usize::from(*length))?;
-            let rank = u32::try_from(ranks.len()).ok()?;
+    /// From a packed list: the length of each token, in order, in a byte; a zero; then the tokens, those of one length in their
+    /// order and shorter ones first, since tokens that are as long compress better side by side. Nothing if it is no such list.
+    pub(super) fn unpack(packed: &'static [u8]) -> Option<Self> {
+        let end = packed.iter().position(|length| *length == 0)?;
+        let (lengths, rest) = packed.split_at_checked(end)?;
+        let (_, mut rest) = rest.split_first()?;
+        let mut counts = [0; 256];
+        for length in lengths {
+            *counts.get_mut(usize::from(*length))? += 1;
+        }
+        let mut by_length = Vec::with_capacity(counts.len());
+        for (length, count) in counts.iter().enumerate() {
+            let (tokens, longer) = rest.split_at_checked(length * count)?;
+            by_length.push(tokens);
+            rest = longer;
+        }
+        let mut ranks = HashMap::with_capacity(lengths.len());
+        for (length, rank) in lengths.iter().zip(0..) {
+            let length = usize::from(*length);
+            let tokens = by_length.get_mut(length)?;
+            let (token, after) = tokens.split_at_checked(length)?;
+            *tokens = after;
             // A token that is there twice would leave every later number wrong.
             if ranks.insert(token, rank).is_some() {
                 return None;
             }
-            packed = rest;
         }
-        Some(Self { ranks })
+        rest.is_empty().then_some(Self { ranks })
     }
 
     #[cfg(test)]
@@ -141,15 +156,22 @@ mod tests {
 
     #[test]
     fn a_list_that_is_cut_short_or_tells_a_token_twice_is_none() {
-        assert_eq!(Vocabulary::unpack(b"\x01a\x01b\x02ab").unwrap().len(), 3);
-        assert!(Vocabulary::unpack(b"\x01a\x02b").is_none());
-        assert!(Vocabulary::unpack(b"\x01a\x01a").is_none());
+        assert_eq!(Vocabulary::unpack(b"\x01\x02\x01\0abab").unwrap().len(), 3);
+        for wrong in [
+            &b""[..],
+            b"\x01",
+            b"\x01\x02\0ab",
+            b"\x01\x02\0abcd",
+            b"\x01\x01\0aa",
+        ] {
+            assert!(Vocabulary::unpack(wrong).is_none(), "{wrong:?}");
+        }
     }
 
     #[test]
     fn the_lowest_number_is_merged_first_and_the_leftmost_of_equals() {
         // a, b, c, then bc before ab: `abc` is a and bc.
-        let vocabulary = Vocabulary::unpack(b"\x01a\x01b\x01c\x02bc\x02ab\x02aa").unwrap();
+        let vocabulary = Vocabulary::unpack(b"\x01\x01\x01\x02\x02\x02\0abcbcabaa").unwrap();
         assert_eq!(vocabulary.count(b"abc"), 2);
         assert_eq!(vocabulary.count(b"ab"), 1);
         // aa, a
@@ -160,13 +182,13 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_token_count_each() {
-        let vocabulary = Vocabulary::unpack(b"\x01a").unwrap();
+        let vocabulary = Vocabulary::unpack(b"\x01\0a").unwrap();
         assert_eq!(vocabulary.count(b"xyz"), 3);
     }
 
     #[test]
     fn a_text_without_an_end_is_cut() {
-        let vocabulary = Vocabulary::unpack(b"\x01a\x02aa").unwrap();
+        let vocabulary = Vocabulary::unpack(b"\x01\x02\0aaa").unwrap();
         assert_eq!(vocabulary.count(&vec![b'a'; 3 * LONGEST]), 3 * LONGEST / 2);
     }
 }
