@@ -1,0 +1,105 @@
+//! Files that grow are looked at from time to time; another thread wakes who waits for it.
+
+use std::io;
+use std::path::Path;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// Ends the waiting of another thread.
+#[derive(Debug, Default)]
+pub struct Wakeup {
+    is_woken: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Wakeup {
+    /// Takes nothing of the system.
+    pub fn new() -> io::Result<Self> {
+        Ok(Self::default())
+    }
+
+    /// Ends the waiting that is under way, or the next one.
+    pub fn wake(&self) {
+        *self.lock() = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits for it, or for so long; whether it was woken, which is taken note of.
+    fn wait(&self, most: Option<Duration>) -> bool {
+        let is_asleep = |woken: &mut bool| !*woken;
+        let mut woken = match most {
+            Some(most) => {
+                let waited = self
+                    .changed
+                    .wait_timeout_while(self.lock(), most, is_asleep);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+            None => self
+                .changed
+                .wait_while(self.lock(), is_asleep)
+                .unwrap_or_else(PoisonError::into_inner),
+        };
+        std::mem::take(&mut *woken)
+    }
+
+    /// Forgets that it was woken.
+    #[cfg(test)]
+    pub(crate) fn clear(&self) {
+        *self.lock() = false;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, bool> {
+        self.is_woken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The system is not asked to report changes here.
+#[derive(Debug)]
+pub(crate) struct FileWatcher;
+
+impl FileWatcher {
+    pub(crate) fn new() -> Self {
+        Self
+    }
+
+    #[expect(clippy::unused_self, reason = "elsewhere the system is asked")]
+    pub(crate) fn add(&mut self, _path: &Path) {}
+
+    /// Whether the system tells at all.
+    #[expect(clippy::unused_self, reason = "elsewhere the system is asked")]
+    pub(crate) fn is_told(&self) -> bool {
+        false
+    }
+
+    #[expect(clippy::unused_self, reason = "elsewhere the system is asked")]
+    pub(crate) fn came(&self) -> bool {
+        true
+    }
+}
+
+/// What ended a wait, if anything did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Readiness {
+    /// The system has told of a file.
+    pub(crate) has_grown: bool,
+    /// Another thread has woken us, which is taken note of.
+    pub(crate) is_woken: bool,
+}
+
+/// Waits until another thread wakes us, or for so long.
+pub(crate) fn wait(_: &FileWatcher, wakeup: Option<&Wakeup>, most: Option<Duration>) -> Readiness {
+    let is_woken = match (wakeup, most) {
+        (Some(wakeup), most) => wakeup.wait(most),
+        (None, Some(most)) => {
+            sleep(most);
+            false
+        }
+        // Nothing could end it.
+        (None, None) => false,
+    };
+    Readiness {
+        has_grown: false,
+        is_woken,
+    }
+}

@@ -1,0 +1,141 @@
+//! Nothing outlives us: every child is in a job that ends with us.
+//!
+//! A job object ends all that is in it when its last handle is closed, and ours is closed by the system
+//! however we end, by `TerminateProcess` too. A child is started suspended, put into its job, and only
+//! then let go, so that there is no instant in which it, or what it starts, would be unguarded. So no
+//! second process has to watch, as elsewhere.
+
+use std::io;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use process_wrap::tokio::{ChildWrapper, CommandWrap, CreationFlags, JobObject, KillOnDrop};
+use tapewright_schemas::event::Exit;
+use tokio::runtime::Builder;
+use tokio::sync::watch;
+use windows::Win32::System::Threading::PROCESS_CREATION_FLAGS;
+
+use super::pipe::Pipe;
+use super::process::{Signal, exit_of, window};
+use crate::system::Started;
+
+/// Runs the guard when this process was started as one: there is none here.
+#[must_use]
+pub fn run_if_asked() -> Option<ExitCode> {
+    None
+}
+
+/// The job that the child of a session lives in.
+#[derive(Debug)]
+pub struct Group {
+    wanted: watch::Sender<Wanted>,
+    // The job, once its child has ended: what the child started may live on until the session is over.
+    left: Left,
+}
+
+/// A job whose child has ended.
+type Left = Arc<Mutex<Option<Box<dyn ChildWrapper>>>>;
+
+/// What is to become of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Wanted {
+    /// To run.
+    #[default]
+    Running,
+    /// To end.
+    Killed,
+}
+
+impl Group {
+    /// There is nothing to be started ahead of a child.
+    ///
+    /// # Errors
+    ///
+    /// Always.
+    pub fn fork() -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// As [`Self::fork`].
+    ///
+    /// # Errors
+    ///
+    /// Always.
+    pub fn start() -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Starts a child in a job of its own.
+    ///
+    /// # Errors
+    ///
+    /// The program cannot be started, or not be put into a job.
+    pub(crate) fn spawn(_: Option<Self>, mut command: Command) -> io::Result<Started> {
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut wrapped = CommandWrap::from(tokio::process::Command::from(command));
+        wrapped
+            .wrap(CreationFlags(PROCESS_CREATION_FLAGS(window())))
+            .wrap(KillOnDrop)
+            .wrap(JobObject);
+        // It drives nothing but the wait for the end.
+        let runtime = Builder::new_current_thread().build()?;
+        let within = runtime.enter();
+        let mut child = wrapped.spawn()?;
+        drop(within);
+        let (Some(stdin), Some(stdout), Some(stderr)) = (
+            child.stdin().take(),
+            child.stdout().take(),
+            child.stderr().take(),
+        ) else {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        };
+        let pid = child.id().unwrap_or_default();
+        let (wanted, told) = watch::channel(Wanted::default());
+        let left = Left::default();
+        let over = Arc::clone(&left);
+        Ok(Started {
+            pid,
+            input: Pipe::of(stdin.into_owned_handle()?),
+            output: Pipe::of(stdout.into_owned_handle()?),
+            log: Pipe::of(stderr.into_owned_handle()?),
+            ended: Box::new(move || {
+                let exit = runtime.block_on(wait(child.as_mut(), told));
+                *over.lock().unwrap_or_else(PoisonError::into_inner) = Some(child);
+                exit
+            }),
+            group: Self { wanted, left },
+        })
+    }
+
+    /// Ends the job, if that is what the signal means: what the console says its processes hear themselves.
+    pub fn signal(&self, signal: Signal) {
+        if signal.ends() {
+            self.wanted.send_replace(Wanted::Killed);
+        }
+    }
+
+    /// Ends whatever the child of the session left behind: the job ends with its last handle.
+    pub fn finish(self) {
+        self.wanted.send_replace(Wanted::Killed);
+        drop(
+            self.left
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take(),
+        );
+    }
+}
+
+/// Waits for the child alone, and ends the job when that is wanted.
+async fn wait(child: &mut dyn ChildWrapper, mut told: watch::Receiver<Wanted>) -> io::Result<Exit> {
+    tokio::select! {
+        status = child.inner_mut().wait() => return Ok(exit_of(status?)),
+        // An error means that nobody holds the job any more.
+        _ = told.wait_for(|wanted| *wanted == Wanted::Killed) => {}
+    }
+    child.start_kill()?;
+    Ok(exit_of(child.inner_mut().wait().await?))
+}

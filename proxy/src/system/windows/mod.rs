@@ -1,0 +1,15 @@
+//! Handles, the console and job objects.
+
+pub mod files;
+pub(crate) mod folder;
+pub(crate) mod growth;
+pub mod guard;
+pub(crate) mod pipe;
+pub mod process;
+pub(crate) mod processes;
+mod program;
+pub mod signals;
+pub mod sockets;
+pub mod standard_error;
+pub mod terminal;
+pub(crate) mod unnamed;

@@ -1,0 +1,86 @@
+//! What the console tells the recorder, and is meant for the server as well.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::SyncSender;
+use std::thread;
+
+use tokio::runtime::Builder;
+use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_logoff, ctrl_shutdown};
+
+use super::process::Signal;
+
+/// Tells each Ctrl-C, Ctrl-Break, and the closing of the console, until `told` says false. Blocks.
+pub(super) fn each(mut told: impl FnMut(Signal) -> bool) -> io::Result<()> {
+    let runtime = Builder::new_current_thread().build()?;
+    runtime.block_on(async {
+        let (mut interrupt, mut stop, mut close) = (ctrl_c()?, ctrl_break()?, ctrl_close()?);
+        let (mut logoff, mut shutdown) = (ctrl_logoff()?, ctrl_shutdown()?);
+        loop {
+            let (signal, came) = tokio::select! {
+                came = interrupt.recv() => (Signal::INT, came),
+                came = stop.recv() => (Signal::QUIT, came),
+                came = close.recv() => (Signal::HUP, came),
+                came = logoff.recv() => (Signal::TERM, came),
+                came = shutdown.recv() => (Signal::TERM, came),
+            };
+            if came.is_none() || !told(signal) {
+                return Ok(());
+            }
+        }
+    })
+}
+
+/// The same from a thread of its own.
+pub(super) fn heard(told: impl FnMut(Signal) -> bool + Send + 'static) -> io::Result<()> {
+    let thread = thread::Builder::new().name("signals".to_owned());
+    // Without a console there is nothing to be heard.
+    thread.spawn(move || each(told).ok())?;
+    Ok(())
+}
+
+/// Sends each signal that arrives to `notify`, from a thread of its own.
+pub(crate) fn forward<T: Send + 'static>(
+    notify: SyncSender<T>,
+    wrap: fn(i32) -> T,
+) -> io::Result<()> {
+    heard(move |signal| notify.send(wrap(signal.as_raw())).is_ok())
+}
+
+/// Is set by the first Ctrl-C or Ctrl-Break; the second ends this process with status 130.
+pub fn interruption() -> io::Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&flag);
+    heard(move |_| {
+        if told.swap(true, Ordering::SeqCst) {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "who asks twice does not want to wait"
+            )]
+            std::process::exit(130);
+        }
+        true
+    })?;
+    Ok(flag)
+}
+
+/// The name of a signal, such as `SIGTERM`.
+pub(crate) fn name(signal: i32) -> String {
+    let name = match Signal::from_named_raw(signal) {
+        Some(Signal::HUP) => "CTRL_CLOSE",
+        Some(Signal::INT) => "CTRL_C",
+        Some(Signal::QUIT) => "CTRL_BREAK",
+        Some(Signal::TERM) => "CTRL_SHUTDOWN",
+        _ => return format!("signal {signal}"),
+    };
+    name.to_owned()
+}
+
+/// Whether it is how a server is stopped, rather than how it fails.
+pub(crate) fn is_ending(signal: i32) -> bool {
+    Signal::from_named_raw(signal).is_some_and(|signal| signal != Signal::KILL)
+}
+
+/// Ends this process the way its child ended: by a status, which is the caller's.
+pub fn die_by(_signal: i32) {}

@@ -1,0 +1,135 @@
+//! Pipes with a name, which are this machine's sockets, and looks at others.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::windows::io::AsSocket as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+use tokio::net::windows::named_pipe::{NamedPipeServer, ServerOptions};
+use tokio::sync::Mutex;
+
+use super::pipe::Pipe;
+use crate::upstream::{ChunkSource as _, ReadResult};
+use tapewright_schemas::slices::PartMut as _;
+
+/// One end of a connection within this machine.
+pub type Stream = std::net::TcpStream;
+/// The same for a runtime.
+pub type AsyncStream = TcpStream;
+/// A connection that [`Listener`] accepted.
+pub(crate) type LocalStream = NamedPipeServer;
+
+/// Two ends of a connection within this process: one to block on, one for the runtime that we are in.
+pub fn pair() -> io::Result<(Stream, AsyncStream)> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let ours = Stream::connect(listener.local_addr()?)?;
+    let here = ours.local_addr()?;
+    // Another process may have come first; it is let go.
+    let theirs = loop {
+        let (stream, from) = listener.accept()?;
+        if from == here {
+            break stream;
+        }
+    };
+    for stream in [&ours, &theirs] {
+        stream.set_nodelay(true)?;
+    }
+    theirs.set_nonblocking(true)?;
+    Ok((ours, AsyncStream::from_std(theirs)?))
+}
+
+/// A connection to a pipe with a name.
+#[derive(Debug)]
+pub struct LocalClient {
+    pipe: Pipe,
+    file: File,
+    patience: Duration,
+}
+
+/// Connects to a place that [`Listener`] listens at. Reading waits no longer than `patience`.
+pub fn connect(path: &Path, patience: Duration) -> io::Result<LocalClient> {
+    let file = OpenOptions::new().read(true).write(true).open(path)?;
+    let pipe = Pipe::of(file.try_clone()?.into());
+    Ok(LocalClient {
+        pipe,
+        file,
+        patience,
+    })
+}
+
+impl Write for LocalClient {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Read for LocalClient {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let mut space = Vec::with_capacity(bytes.len());
+        match self.pipe.read(&mut space, Some(self.patience))? {
+            ReadResult::Bytes(count) => {
+                bytes.part_mut(..count).copy_from_slice(&space);
+                Ok(count)
+            }
+            ReadResult::End => Ok(0),
+            ReadResult::TimedOut => Err(io::ErrorKind::TimedOut.into()),
+        }
+    }
+}
+
+/// A pipe with a name, which is ours alone: nobody else has made one before us, none comes from another
+/// machine, and only its owner may write to it. It goes when we go.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    path: PathBuf,
+    // What the next client connects to.
+    next: Mutex<NamedPipeServer>,
+}
+
+impl Listener {
+    pub(crate) fn bind(path: PathBuf) -> io::Result<Self> {
+        let first = ServerOptions::new()
+            .first_pipe_instance(true)
+            .create(&path)?;
+        Ok(Self {
+            path,
+            next: Mutex::new(first),
+        })
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) async fn accept(&self) -> io::Result<LocalStream> {
+        let mut next = self.next.lock().await;
+        next.connect().await?;
+        let free = ServerOptions::new().create(&self.path)?;
+        Ok(std::mem::replace(&mut *next, free))
+    }
+}
+
+/// A look at a connection that somebody else reads.
+#[derive(Debug)]
+pub(crate) struct Glance(Stream);
+
+impl Glance {
+    pub(crate) fn at(socket: &TcpStream) -> io::Result<Self> {
+        Ok(Self(socket.as_socket().try_clone_to_owned()?.into()))
+    }
+
+    /// Whether something has come that was not read yet, or the end.
+    pub(crate) fn has_come(&self) -> bool {
+        // It does not block: the runtime has seen to that.
+        let waits = |error: io::Error| error.kind() == io::ErrorKind::WouldBlock;
+        !self.0.peek(&mut [0]).is_err_and(waits)
+    }
+}
