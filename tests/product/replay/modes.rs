@@ -15,7 +15,7 @@ use crate::support::{Session, record, tapewright, wait};
 /// A recorder in front of a server that plays `live.json` and lists who starts it.
 fn command(folder: &Path, options: &[&str]) -> std::process::Command {
     let binary = env!("CARGO_BIN_EXE_tapewright");
-    let script = format!("echo started >> starts; exec {binary} replay live.json -o seen.json");
+    let script = format!("echo started >> starts; exec '{binary}' replay live.json -o seen.json");
     let mut command = tapewright();
     command
         .current_dir(folder)

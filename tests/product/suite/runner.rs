@@ -252,7 +252,7 @@ fn options_about_servers_stand_on_either_side_of_the_command() {
     let stage = Stage::new();
     let server = "servers:\n  peer: { command: [\"./gone\"] }\n";
     stage.write("suite.yaml", &format!("{server}{FOUR}"));
-    let server = format!("{} suite", crate::support::peer().display());
+    let server = format!("'{}' suite", crate::support::peer().display());
     let option = ["--server-command", server.as_str()];
     let run = ["run", "suite.yaml", "--tag", "a"];
     for words in [[&option[..], &run].concat(), [&run[..], &option].concat()] {
