@@ -101,7 +101,7 @@ impl Tape {
             return;
         };
         for gist in self.encoder.gists().iter() {
-            gist.told(|event, message| conversation.observe(event, message, |_| ()));
+            gist.told(|event, message| conversation.hear(event, message));
             while conversation.poll().is_some() {
                 self.exchanges += 1;
             }

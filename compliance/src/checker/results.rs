@@ -79,6 +79,10 @@ impl Results {
 
     /// Enters which rules held by the briefs that were followed.
     pub(super) fn settle(&mut self, briefs: &Briefs) {
+        // As of every exchange that belongs to no session.
+        if self.briefed.is_empty() {
+            return;
+        }
         let briefed = std::mem::take(&mut self.briefed);
         briefs.each(|number, held| {
             let count = briefed.get(number).copied().unwrap_or_default();

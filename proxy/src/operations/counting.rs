@@ -110,7 +110,7 @@ impl Counting {
             }
             _ => {}
         }
-        self.conversation.observe(event, message, |_| ());
+        self.conversation.hear(event, message);
         self.count();
     }
 

@@ -479,6 +479,14 @@ impl<T: Default> Conversation<T> {
     }
 }
 
+impl Conversation<()> {
+    /// Takes the next event as [`observe`](Self::observe) does, for who asks only how exchanges end. It is compiled with this package, for
+    /// speed, and not as its user is.
+    pub fn hear(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
+        self.observe(event, message, |_| ());
+    }
+}
+
 fn message_number(event: &Event) -> Option<MessageNumber> {
     match &event.body {
         EventBody::Message { origin, .. } => origin.number,
