@@ -9,7 +9,7 @@ mod index;
 mod telling;
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::Range;
 
@@ -30,6 +30,8 @@ pub(super) struct Secret {
 #[derive(Default)]
 pub(super) struct Learned {
     values: HashMap<Box<[u8]>, LearnedSecret, RandomState>,
+    // What cannot be told from other text: it comes again as often.
+    plain: HashSet<Box<[u8]>, RandomState>,
     index: Index,
     bytes: usize,
     // Counts what was learned; never becomes less.
@@ -82,7 +84,14 @@ impl Learned {
             known.seen = self.tick;
             return;
         }
+        if self.plain.contains(value) {
+            return;
+        }
         let Some(reach) = telling::reach(value) else {
+            if self.plain.len() == MOST_VALUES {
+                self.plain.clear();
+            }
+            self.plain.insert(value.into());
             return;
         };
         if self.values.len() == MOST_VALUES || self.bytes + value.len() > MOST_BYTES {
