@@ -31,11 +31,10 @@ pub(crate) enum Command {
 
 /// Follow the tapes of a folder and ship them to a store
 ///
-/// It follows until it is stopped; SIGTERM and SIGINT ship what is left first. It may be killed at any time: nothing is lost and nothing
-/// is shipped twice.
+/// Runs until it is stopped; SIGTERM and SIGINT ship the rest first. You can kill it at any time: nothing is lost or shipped twice.
 #[derive(Debug, Args)]
 pub(crate) struct Ship {
-    /// Folder with the tapes, and folders below it
+    /// Folder with the tapes, including subfolders
     pub(crate) folder: PathBuf,
     /// Store, `file:///FOLDER` or `s3://BUCKET/PREFIX`
     #[arg(long, value_name = "URL", env = "TAPEWRIGHT_STORE", value_parser = place)]
@@ -43,28 +42,28 @@ pub(crate) struct Ship {
     /// Name of this machine in the store [default: its host name]
     #[arg(long, value_name = "NAME")]
     pub(crate) gateway: Option<Gateway>,
-    /// Ship everything that is on the disk now, and exit
+    /// Ship everything on the disk, and exit
     #[arg(long)]
     pub(crate) once: bool,
-    /// Length of a segment, in bytes of the tape
+    /// Size of a segment, in bytes of the tape
     #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = size)]
     pub(crate) segment_bytes: u64,
-    /// How long an event waits until it is shipped
+    /// Longest time until an event is shipped
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration)]
     pub(crate) segment_age: Duration,
-    /// How much the tapes in the folder may hold; those that are in the store are deleted first
+    /// Size limit for the tapes in the folder; finished tapes that are in the store are deleted first
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) buffer: Option<u64>,
-    /// What to do when they hold more and the store is away
+    /// What to do if they exceed it while the store is unavailable
     #[arg(long, value_name = "WHAT", default_value = "wait", requires = "buffer")]
     pub(crate) when_full: Full,
-    /// Lowest priority to run at, 0 to 19 as of `nice`, so that recorders go first
+    /// Lowest priority to run at, 0 to 19 as for `nice`, so that recorders go first
     #[arg(long, value_name = "LEVEL", default_value = "10", value_parser = clap::value_parser!(i32).range(0..=19))]
     pub(crate) nice: i32,
-    /// Server of NATS that is told of every segment, `nats://HOST:PORT/STREAM` or `tls://…`
+    /// NATS server to announce every segment to, `nats://HOST:PORT/STREAM` or `tls://…`
     ///
-    /// What is secret comes from the environment: `NATS_CREDS` and `NATS_NKEY` name files, `NATS_USER` with `NATS_PASSWORD` and
-    /// `NATS_TOKEN` hold it.
+    /// Credentials come from the environment: `NATS_CREDS` or `NATS_NKEY`, each the path of a file, or `NATS_USER` with
+    /// `NATS_PASSWORD`, or `NATS_TOKEN`.
     #[arg(long, value_name = "URL", env = "TAPEWRIGHT_ANNOUNCE")]
     pub(crate) announce: Option<Server>,
     #[command(flatten)]
@@ -74,30 +73,30 @@ pub(crate) struct Ship {
 /// Where announcements go to and come from.
 pub(crate) type Server = tapewright_fleet::announce::Address;
 
-/// Follow what all recorders record, as their shippers announce it
+/// Follow the announcements of all shippers
 ///
-/// It follows until it is stopped, from now on or from `--since`, also when the server is away meanwhile.
+/// Runs until it is stopped, and reconnects if the server is unavailable.
 #[derive(Debug, Args)]
 pub(crate) struct Tail {
-    /// Server of NATS, `nats://HOST:PORT/STREAM` or `tls://…`
+    /// NATS server, `nats://HOST:PORT/STREAM` or `tls://…`
     #[arg(long, value_name = "URL", env = "TAPEWRIGHT_ANNOUNCE")]
     pub(crate) announce: Server,
-    /// Begin with what was announced so long ago
+    /// Begin this long ago [default: with new announcements]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) since: Option<Duration>,
-    /// Only what this gateway ships
+    /// Only segments of this gateway
     #[arg(long, value_name = "NAME")]
     pub(crate) gateway: Option<Gateway>,
-    /// Only what calls this tool
+    /// Only segments with calls of this tool
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
-    /// Only what has exchanges that ended so, `hang` for those that `query --canned hangs` counts
+    /// Only segments with exchanges of this outcome; `hang` is every outcome that `query --canned hangs` counts
     #[arg(long, value_name = "OUTCOME")]
     pub(crate) outcome: Option<String>,
-    /// End after so many lines of announcements
+    /// Exit after this many announcements
     #[arg(long, value_name = "COUNT")]
     pub(crate) count: Option<u64>,
-    /// Print JSON, one line each
+    /// Print a line of JSON for each
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -108,7 +107,7 @@ pub(crate) struct Verbosity {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Tell every segment on stderr
+    /// Also print every segment
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }
@@ -116,9 +115,9 @@ pub(crate) struct Verbosity {
 /// What to do when the buffer is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Full {
-    /// Say so, and delete nothing that is not in the store
+    /// Report it, and delete nothing that is not in the store
     Wait,
-    /// Delete the oldest tape that has ended, and count what is lost
+    /// Delete the oldest finished tape, and count what is lost
     DropOldest,
 }
 
@@ -144,13 +143,13 @@ pub(crate) struct At {
 pub(crate) struct Ls {
     #[command(flatten)]
     pub(crate) at: At,
-    /// Only those of this gateway
+    /// Only tapes of this gateway
     #[arg(long, value_name = "NAME")]
     pub(crate) gateway: Option<Gateway>,
-    /// List the files with their rows, for an engine that reads Parquet, or their segments
+    /// List files instead: of rows, for other engines that read Parquet, or segments
     #[arg(long, value_name = "KIND", conflicts_with = "json")]
     pub(crate) files: Option<Files>,
-    /// Look at every entry of each tape, and not only at the last one
+    /// Read every entry of each tape, not only the last one
     #[arg(long, conflicts_with = "files")]
     pub(crate) check: bool,
     /// Print JSON
@@ -185,14 +184,14 @@ impl From<Files> for Kind {
     }
 }
 
-/// Bring a tape back, byte for byte, ready for `tapewright replay`
+/// Fetch a tape, byte for byte, ready for `tapewright replay`
 #[derive(Debug, Args)]
 pub(crate) struct Fetch {
-    /// Tape: `GATEWAY/TAPE`, its name alone, or how it begins
+    /// Tape: `GATEWAY/TAPE`, its name alone, or a unique prefix
     pub(crate) tape: String,
     #[command(flatten)]
     pub(crate) at: At,
-    /// Folder to write it to
+    /// Folder for the tape
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) output: PathBuf,
     /// Print JSON
@@ -200,25 +199,26 @@ pub(crate) struct Fetch {
     pub(crate) json: bool,
 }
 
-/// Ask the rows of a store by SQL
+/// Query the rows of a store with SQL
 ///
-/// The tables are `exchanges`, `findings`, `model_calls`, `tools` and `tapes`; `show columns from exchanges` names the columns. Nothing is changed: only queries are
-/// answered. `$since`, `$until`, `$gateway`, `$tool` and `$server` stand for the values of these options. `tape` of a row is what `fetch` takes.
+/// The tables are `exchanges`, `findings`, `model_calls`, `tools` and `tapes`; `show columns from exchanges` lists the columns. Only
+/// queries are allowed. `$since`, `$until`, `$gateway`, `$tool` and `$server` stand for the values of these options. `fetch` takes the
+/// `tape` of a row.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option")]
 #[command(group = clap::ArgGroup::new("question").required(true))]
 pub(crate) struct Query {
-    /// Query
+    /// Query in SQL
     #[arg(group = "question")]
     pub(crate) sql: Option<String>,
-    /// Ask what many ask
+    /// Run a predefined query
     #[arg(long, value_name = "NAME", group = "question")]
     pub(crate) canned: Option<Canned>,
     #[command(flatten)]
     pub(crate) at: At,
     #[command(flatten)]
     pub(crate) conditions: Conditions,
-    /// Print the query, and ask nothing
+    /// Print the query without running it
     #[arg(long)]
     pub(crate) show_sql: bool,
     /// Print a line of JSON for each row
@@ -227,33 +227,33 @@ pub(crate) struct Query {
     /// Print CSV
     #[arg(long)]
     pub(crate) csv: bool,
-    /// Memory for what is sorted, grouped and joined; what needs more is written to temporary files
+    /// Memory to sort, group and join; beyond that, temporary files are used
     #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = memory)]
     pub(crate) memory: usize,
-    /// How long it may take
+    /// Time limit
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration)]
     pub(crate) timeout: Duration,
-    /// Tell on stderr how much was read
+    /// Print how much was read to stderr
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }
 
-/// What rows are asked for, with `--canned`; parameters of a query of one's own.
+/// Which rows a predefined query reads; parameters of your own query.
 #[derive(Debug, Args)]
 pub(crate) struct Conditions {
-    /// Only what began at this time or later, such as `2026-11-26T03:00:00Z`, or at most so long ago, such as `7d`
+    /// Only rows from this time on, such as `2026-11-26T03:00:00Z`, or a duration ago, such as `7d`
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) since: Option<When>,
-    /// Only what began before this time, or longer ago
+    /// Only rows before this time, or before a duration ago
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) until: Option<When>,
-    /// Only those of this gateway
+    /// Only rows of this gateway
     #[arg(long, value_name = "NAME")]
     pub(crate) gateway: Option<Gateway>,
     /// Only calls of this tool
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
-    /// Only of this server, as it calls itself
+    /// Only rows of the server with this name
     #[arg(long, value_name = "NAME")]
     pub(crate) server: Option<String>,
 }
@@ -265,38 +265,38 @@ pub(crate) enum When {
     Ago(Duration),
 }
 
-/// A question that many ask.
+/// A predefined query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Canned {
     /// Which tools hang, at which server version, since when
     Hangs,
-    /// How long tools take
+    /// Latency of tools
     Slow,
-    /// Which tools fail more, take longer, or have another definition, since another version of their server or another recording
+    /// Which tools changed in failure rate, latency or definition, between versions or recordings of their server
     Drift,
-    /// What was found, and how often
+    /// Findings, and how often
     Findings,
-    /// What calls of models cost, by day
+    /// Tokens and cost of model calls, by day
     Cost,
 }
 
-/// Remove old tapes from a store, and what killed shippers left behind
+/// Remove old tapes from a store, and leftovers of killed shippers
 ///
-/// Without `--older-than` and `--max-size` only segments go that no entry names.
+/// Without `--older-than` and `--max-size` it removes only leftovers: segments without an entry.
 #[derive(Debug, Args)]
 pub(crate) struct Sweep {
     #[command(flatten)]
     pub(crate) at: At,
-    /// Remove tapes that were shipped last so long ago
+    /// Remove tapes that were last shipped this long ago
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) older_than: Option<Duration>,
-    /// Remove the oldest tapes until the rest takes no more room
+    /// Remove the oldest tapes until the rest fits
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) max_size: Option<u64>,
-    /// Age of segments that no entry names, at least one hour
+    /// Remove segments without an entry after this time, at least one hour
     #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = duration)]
     pub(crate) orphans_after: Duration,
-    /// Say what would be removed, and remove nothing
+    /// Print what would be removed, without removing it
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print JSON
@@ -304,10 +304,10 @@ pub(crate) struct Sweep {
     pub(crate) json: bool,
 }
 
-/// Take secrets out of a store, when a rule for them came after they were shipped
+/// Remove secrets from a store, with rules that are newer than its tapes
 ///
-/// A range of a tape that has one is written again without it, with its rows, and what it was is removed. Stopped at any moment, it can be run
-/// again. What recorders go on writing needs the same rules there: give them first.
+/// Each segment with a secret is rewritten without it, with its rows, and the old one is removed. You can stop it at any time and run it
+/// again. Give recorders the same rules first.
 #[derive(Debug, Args)]
 pub(crate) struct Scrub {
     #[command(flatten)]
@@ -324,7 +324,7 @@ pub(crate) struct Scrub {
     /// Redact the value of this environment variable; repeatable
     #[arg(long, value_name = "NAME")]
     pub(crate) redact_env: Vec<String>,
-    /// Say what would be replaced, and change nothing
+    /// Print what would be replaced, without changing it
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print JSON

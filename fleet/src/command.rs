@@ -63,13 +63,13 @@ pub(crate) enum Failure {
     Query(QueryError),
     #[error("{0}")]
     Incomplete(String),
-    #[error("calls of models have no `--server` and no `--tool`")]
+    #[error("`--server` and `--tool` do not apply to calls of models")]
     NoSuchCondition,
-    #[error("the query took longer than {}; narrow it, or give it more with `--timeout`", crate::report::duration(*.0))]
+    #[error("the query took longer than {}; narrow it, or raise `--timeout`", crate::report::duration(*.0))]
     Slow(Duration),
-    #[error("the store is away; not everything was shipped")]
+    #[error("the store is unavailable; not everything was shipped")]
     Away,
-    #[error("not every tape could be shipped")]
+    #[error("some tapes could not be shipped")]
     Trouble,
     #[error("invalid redaction rules: {0}")]
     Rules(String),
@@ -77,7 +77,7 @@ pub(crate) enum Failure {
     Link(#[from] LinkError),
     #[error("{0}")]
     Output(#[from] io::Error),
-    #[error("the query failed in a way that is a fault of this program")]
+    #[error("the query failed because of a bug in this program")]
     Broken,
 }
 

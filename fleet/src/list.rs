@@ -66,7 +66,7 @@ pub enum FindError {
     #[error("no such tape in the store; `ls` lists them")]
     None,
     /// Several have.
-    #[error("{0} tapes begin so; write more of the name, or GATEWAY/TAPE")]
+    #[error("{0} tapes match; write more of the name, or GATEWAY/TAPE")]
     Several(usize),
 }
 

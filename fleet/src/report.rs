@@ -272,12 +272,15 @@ fn rare_words(told: &ShipEvent<'_>) -> String {
         ShipEvent::Trouble { file, why } => format!("cannot ship `{}`: {why}", file.display()),
         ShipEvent::Away { why, again } => {
             format!(
-                "the store is away, next try in {:.1} s: {why}",
+                "the store is unavailable, next try in {:.1} s: {why}",
                 again.as_secs_f64()
             )
         }
         ShipEvent::Back { after } => {
-            format!("the store is back after {:.1} s", after.as_secs_f64())
+            format!(
+                "the store is available again after {:.1} s",
+                after.as_secs_f64()
+            )
         }
         ShipEvent::Deleted { file, bytes } => {
             format!(

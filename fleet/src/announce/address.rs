@@ -24,7 +24,7 @@ pub struct Address {
 /// A text is no address. What it was may hold a secret and is not told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "invalid server for announcements; write it like `nats://HOST:4222` or `tls://HOST/STREAM`; a user, a password and a token come from the environment"
+    "invalid server for announcements; write it like `nats://HOST:4222` or `tls://HOST/STREAM`; credentials come from the environment"
 )]
 pub struct AddressError;
 

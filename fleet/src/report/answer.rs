@@ -258,7 +258,7 @@ pub(crate) fn sql(sql: &str) -> io::Result<()> {
 pub(crate) fn counts(counts: &Counts, took: Duration) {
     let left = |all: u64, rest: u64| all.saturating_sub(rest);
     err(&format!(
-        "{} tapes, {} left alone by their names; {} files of the rest, {} left alone by their entries; {} opened, {} read; {}\n",
+        "{} tapes, {} skipped by name; {} files of the rest, {} skipped by their entries; {} opened, {} read; {}\n",
         counts.tapes(),
         left(counts.tapes(), counts.tapes_read()),
         counts.files(),
@@ -274,7 +274,7 @@ pub(crate) fn damaged(tapes: &[(String, String)]) {
     for (tape, missing) in tapes.iter().take(SHOWN) {
         let missing = safe(missing);
         err(&format!(
-            "{tape} is damaged, its rest was not asked: {missing}\n"
+            "{tape} is damaged, its rest was not queried: {missing}\n"
         ));
     }
     if let Some(more) = tapes.len().checked_sub(SHOWN).filter(|more| *more > 0) {

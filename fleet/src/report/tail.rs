@@ -44,9 +44,9 @@ pub(crate) fn next(next: &Next, wanted: &Wanted, as_json: bool) -> io::Result<()
         Next::Missed(count) => err(&format!(
             "{count} announcements are missing: the stream no longer had them\n"
         )),
-        Next::Nothing => err("nothing was announced yet; waiting\n"),
-        Next::Away(why) => err(&format!("the server is away: {}\n", safe(why))),
-        Next::Back => err("the server is back\n"),
+        Next::Nothing => err("nothing announced yet; waiting\n"),
+        Next::Away(why) => err(&format!("the server is unavailable: {}\n", safe(why))),
+        Next::Back => err("the server is available again\n"),
         Next::Anew => err("the stream was created again\n"),
     }
     Ok(())

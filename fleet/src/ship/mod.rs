@@ -66,7 +66,7 @@ pub enum ShipError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// What the store has of the tape is damaged.
-    #[error("what the store has of the tape is damaged: {0}")]
+    #[error("the tape is damaged in the store: {0}")]
     Damaged(String),
     /// The folder could not be read.
     #[error("cannot read the folder: {0}")]

@@ -263,10 +263,7 @@ fn an_answer_is_a_table_or_csv_and_a_plan_says_which_files_are_read() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(text, "tool    calls\nread    40\nsearch  40\n");
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        told.starts_with("2 tapes, 0 left alone by their names; "),
-        "{told}"
-    );
+    assert!(told.starts_with("2 tapes, 0 skipped by name; "), "{told}");
     let csv = fleet.run(&["query", sql, "--csv"]).stdout;
     assert_eq!(csv, b"tool,calls\nread,40\nsearch,40\n");
     let plan = fleet.run(&[
@@ -305,7 +302,7 @@ fn what_cannot_be_answered_is_said_plainly() {
         (&[""], "error: invalid query: it is empty"),
         (
             &["--canned", "cost", "--tool", "x"],
-            "error: calls of models have no `--server` and no `--tool`",
+            "error: `--server` and `--tool` do not apply to calls of models",
         ),
         (
             &["set a.b = 1"],
@@ -317,7 +314,7 @@ fn what_cannot_be_answered_is_said_plainly() {
                 "--timeout",
                 "300ms",
             ],
-            "error: the query took longer than 300 ms; narrow it, or give it more with `--timeout`",
+            "error: the query took longer than 300 ms; narrow it, or raise `--timeout`",
         ),
     ] {
         let mut all = vec!["query"];
@@ -349,7 +346,7 @@ fn a_damaged_tape_is_told_beside_the_answer() {
     assert!((20..82).contains(&told["n"].as_u64().unwrap()), "{told}");
     let words = String::from_utf8(output.stderr).unwrap();
     assert!(
-        words.contains("is damaged, its rest was not asked: bytes "),
+        words.contains("is damaged, its rest was not queried: bytes "),
         "{words}"
     );
 }
