@@ -1,8 +1,8 @@
-//! A program that is started beside a gateway: an agent whose models are behind it.
+//! Starts a program next to a gateway: an agent whose models are behind it.
 //!
-//! It is started as it would be alone and stays in our process group, because it may read from
-//! the terminal. So what a terminal sends to the group reaches it without us, and it is not
-//! ended with us: its user started it, and sees it.
+//! It is started as it would be alone and stays in tapewright's process group, because it may read
+//! from the terminal. So signals from the terminal reach it directly, and it is not ended together
+//! with tapewright: its user started it and can see it.
 
 use std::ffi::OsString;
 use std::io;
@@ -14,15 +14,15 @@ use tapewright_schemas::event::Exit;
 use crate::system::process::{self, LiveChild};
 use crate::system::{Signal, signals};
 
-/// A program and what it is started with.
+/// A program, and how to start it.
 pub struct Agent {
-    /// The program, which is looked up in `PATH`.
+    /// The program, which is searched in `PATH`.
     pub program: OsString,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// On top of our environment.
+    /// Variables in addition to tapewright's environment.
     pub variables: Vec<(OsString, OsString)>,
-    /// Whether it has the terminal that we have, which sends interruptions to both.
+    /// Whether it shares tapewright's terminal, which sends interrupts to both.
     pub shares_terminal: bool,
 }
 
@@ -35,7 +35,7 @@ impl std::fmt::Debug for Agent {
     }
 }
 
-/// Signals that came for the agent, caught from before it is started.
+/// Signals for the agent, caught from before it is started.
 pub(crate) struct Signals(Receiver<i32>);
 
 impl Signals {
@@ -48,7 +48,7 @@ impl Signals {
 }
 
 impl Agent {
-    /// Starts it; `ended` is told how it ended, from a thread of its own.
+    /// Starts the agent; `ended` is called with its exit, on another thread.
     pub(crate) fn start(
         self,
         signals: Signals,
@@ -77,7 +77,7 @@ impl Agent {
 
 fn pass_on(signal: i32, alive: &LiveChild, shares_terminal: bool) {
     let signal = Signal::from_named_raw(signal);
-    // Ctrl-C is meant for the agent, once.
+    // The agent already receives Ctrl-C from the terminal.
     let has_it = shares_terminal && matches!(signal, Some(Signal::INT | Signal::QUIT));
     if let Some(signal) = signal.filter(|_| !has_it) {
         alive.signal(signal);

@@ -1,5 +1,5 @@
-//! How long a cassette takes to load and to index, beside `serde_json` parsing it into
-//! `RawValue`s.
+//! Measures how long a cassette takes to load and to index, compared with `serde_json` parsing it
+//! into `RawValue`s.
 //!
 //! `load_speed FILE [ROUNDS]` prints the best of the rounds in milliseconds, and the ratios.
 

@@ -1,11 +1,11 @@
-//! A client of one era at a recording of the other.
+//! Refuses a client of one era at a recording of the other.
 //!
-//! Nothing maps from one era to the other exactly: an opening that was never recorded would
-//! have to be made up, results of the stateless era have members that those of the
-//! handshake era lack, and what a server asked of its client came as requests in one and
-//! inside of results in the other. So the client is refused, in the words in which a server
-//! of the recorded era alone refuses it, which is what a client that speaks both falls back
-//! on. Within the handshake era every revision is served with what was recorded.
+//! The eras do not map to each other exactly: an opening that was never recorded would have to be
+//! invented, results of the stateless era have members that those of the handshake era lack, and
+//! what a server asked its client was a request in one era and part of a result in the other. So
+//! the client gets the error with which a server that only supports the recorded era would refuse
+//! it, and a client that supports both eras falls back. Within the handshake era, every revision is
+//! served from the recording.
 
 use serde_json::{Value, json};
 use tapewright_schemas::era::own_version;
@@ -14,20 +14,20 @@ use tapewright_schemas::json as text;
 use crate::index::is_by_method;
 use crate::script::{Response, Script, Take};
 
-/// What a client of the other era gets.
+/// The error for a client of the other era.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Refusal {
     pub(crate) code: i64,
     pub(crate) why: String,
     pub(crate) data: Option<Value>,
-    /// It is how a client finds out which era a server speaks.
+    /// Set for a request that only probes which era a server speaks.
     pub(crate) is_probe: bool,
 }
 
-/// No such method (JSON-RPC 2.0 §5.1).
+/// Method not found (JSON-RPC 2.0 §5.1).
 const UNKNOWN_METHOD: i64 = -32_601;
 
-/// A revision that is not spoken (2026-07-28, basic/versioning).
+/// Unsupported protocol version (2026-07-28, basic/versioning).
 const UNSUPPORTED: i64 = -32_022;
 
 /// Whether a request is of revision 2026-07-28 or later.
@@ -46,8 +46,8 @@ impl Refusal {
     }
 }
 
-/// What a request gets because of its era; `None` when its era is on the recording, or when
-/// the recording does not tell of any.
+/// The error for a request of an era that is not recorded; `None` if its era is recorded, or if the
+/// recording does not show any.
 pub(crate) fn refusal(eras: &Eras, method: &str, params: Option<&[u8]>) -> Option<Refusal> {
     if !eras.stateless
         && let Some(version) = &eras.handshake
@@ -94,24 +94,24 @@ pub(crate) fn refusal(eras: &Eras, method: &str, params: Option<&[u8]>) -> Optio
     None
 }
 
-/// What a recording tells of the eras that it holds.
+/// The eras in a recording.
 #[derive(Debug, Default)]
 pub(crate) struct Eras {
-    /// The revision that was agreed on in a handshake; empty when the answer names none.
+    /// The revision that a handshake agreed on; empty if the answer has none.
     handshake: Option<String>,
-    /// It holds requests that describe themselves.
+    /// Whether the recording has requests that carry their own revision.
     stateless: bool,
-    /// The revisions that these name.
+    /// The revisions of those requests.
     versions: Vec<String>,
 }
 
 impl Eras {
-    /// Whether requests of both eras are on the recording.
+    /// Whether the recording has requests of both eras.
     pub(crate) fn are_both(&self) -> bool {
         self.stateless && self.handshake.is_some()
     }
 
-    /// Looks through the requests, once for each recording.
+    /// Scans the requests, once for each recording.
     pub(crate) fn of(script: &Script) -> Self {
         let mut eras = Self::default();
         let mut reader = script.text.reader();
@@ -136,8 +136,8 @@ impl Eras {
     }
 }
 
-/// Whether a client only asked for an era here, and the server did not speak it: its answer
-/// is an error, or never came. What followed tells the era of the recording.
+/// Whether a request only probed for an era that the server did not support: the answer is an error
+/// or missing. What followed shows the era of the recording.
 fn is_refused_probe(script: &Script, take: &Take) -> bool {
     let probe = is_by_method(script.method_name(take.method));
     let has_result = |response: Response| {
@@ -147,7 +147,7 @@ fn is_refused_probe(script: &Script, take: &Take) -> bool {
     probe && !take.response.is_some_and(has_result)
 }
 
-/// The revision that the answer to a handshake names.
+/// The revision in the answer to a handshake.
 fn agreed(script: &Script, take: &Take) -> String {
     const PATH: [&str; 2] = ["result", "protocolVersion"];
     let response = take.response.map(|response| script.source(response.span));

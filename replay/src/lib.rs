@@ -1,4 +1,4 @@
-//! A recording as a server: what was said is said again.
+//! Serves a recording as a server.
 //!
 //! ```text
 //! tape, cassette, capture ──Script::load──▶ Script ──Index::new──▶ Index (shared)
@@ -6,17 +6,17 @@
 //! client ──line──▶ Player: Matcher, scenes, asides ──Output──▶ client
 //! ```
 //!
-//! - [`Script`]: a recording as offsets into its file: takes (a request, its cues, its
-//!   response) and asides (what belongs to no request).
+//! - [`Script`]: a recording as offsets into its file: takes (a request, its cues, its response)
+//!   and asides (messages that belong to no request).
 //! - [`Index`]: hash tables from requests to takes, from exact to loose.
 //! - [`Player`]: one session, without IO or clock.
-//! - [`verify`]: the recording against a live server; [`diff`]: against another recording.
+//! - [`verify`]: compares the recording with a live server; [`diff`]: with another recording.
 //! - [`models`]: the model side of a recording, as a provider.
-//! - [`CassetteUpstream`]: the player behind the seam of `proxy`, so that the same code
-//!   carries and records a replay that carries and records a live server.
+//! - [`CassetteUpstream`]: the player as an upstream of `proxy`, so that the same code forwards and
+//!   records a replay and a live server.
 //!
-//! Nothing is invented: what is said was recorded, but for the errors that answer a
-//! request without a recording.
+//! Nothing is invented: all messages were recorded, except the errors for requests without a
+//! recording.
 
 pub mod diff;
 mod episodes;

@@ -8,25 +8,25 @@ use tapewright_schemas::redact::Rules;
 use crate::json::Ignore;
 use crate::paths::PathMaps;
 
-/// When a live request is a recorded one.
+/// When a live request matches a recorded one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MatchMode {
     /// The same method and the same parameters.
     Strict,
-    /// As strict; and values that are new in every session, such as UUIDs and times,
-    /// match others of their kind, and placeholders of other tools, and of what a variable
-    /// of the environment held, what they may hide.
+    /// Like strict; also, values that are new in every session, such as UUIDs and times, match
+    /// others of their kind, and placeholders of other tools or of variables match anything that
+    /// they may hide.
     #[default]
     Semantic,
-    /// As semantic; and at last also a request of the same shape: names, types and
-    /// lengths of arrays.
+    /// Like semantic; as a last resort, also a request of the same shape: names, types and lengths
+    /// of arrays.
     Structural,
 }
 
-/// In which order recorded requests may be asked for.
+/// The order in which recorded requests may be sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ordering {
-    /// In any; equal requests get their recordings in recorded order.
+    /// Any order; equal requests get their recordings in recorded order.
     #[default]
     None,
     /// Those of one method in recorded order.
@@ -35,15 +35,15 @@ pub enum Ordering {
     Recorded,
 }
 
-/// What a request gets whose recordings are used up.
+/// What a request gets after its recordings are used up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Exhausted {
-    /// All of them again, from the first on.
+    /// All of them again, from the first.
     Cycle,
     /// An error.
     #[default]
     Error,
-    /// The last of them, again and again.
+    /// The last of them, repeatedly.
     Last,
 }
 
@@ -55,16 +55,16 @@ pub enum Unanswered {
     /// No answer, as it was recorded.
     #[default]
     Hang,
-    /// Nothing of it: as if it had never been recorded.
+    /// It is treated as if it had never been recorded.
     Skip,
 }
 
 /// How fast a recording is played.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    /// What recorded times are multiplied with; zero is at once.
+    /// The factor for recorded times; zero plays without delays.
     pub factor: f64,
-    /// The longest recorded wait that is kept, before it is multiplied.
+    /// The maximum recorded wait, before it is multiplied.
     pub cap: Duration,
 }
 
@@ -78,11 +78,11 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// How long to wait for what came `gap_us` microseconds later in the recording.
+    /// How long to wait for a message that came `gap_us` microseconds later in the recording.
     ///
-    /// At once is at once, but for what follows a notification, `after_notification`: the
-    /// TypeScript SDK hands over a response before the progress that came in the same
-    /// read, and then drops that progress. What was recorded apart is therefore sent
+    /// With a factor of zero there is no wait, except after a notification (`after_notification`):
+    /// the TypeScript SDK delivers a response before progress that arrives in the same read, and
+    /// then drops that progress. Messages that were recorded separately are therefore sent
     /// [`BREATH`] apart.
     pub(crate) fn wait(&self, gap_us: u64, after_notification: bool) -> Duration {
         if self.factor <= 0.0 {
@@ -98,38 +98,38 @@ impl Pace {
     }
 }
 
-/// How far apart messages are sent at once.
+/// The interval between messages that are sent without recorded delays.
 pub(crate) const BREATH: Duration = Duration::from_millis(2);
 
-/// No wait is longer, whatever a recording says.
+/// The maximum wait, regardless of the recording.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// All of it.
+/// The options of a replay.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// When a live request is a recorded one.
+    /// When a live request matches a recorded one.
     pub mode: MatchMode,
-    /// In which order recorded requests may be asked for.
+    /// The order in which recorded requests may be sent.
     pub ordering: Ordering,
-    /// What a request gets whose recordings are used up.
+    /// What a request gets after its recordings are used up.
     pub exhausted: Exhausted,
     /// What a request gets that was recorded without an answer.
     pub unanswered: Unanswered,
-    /// How fast.
+    /// How fast the recording is played.
     pub pace: Pace,
-    /// Places in requests that do not count, as pointers into the request.
+    /// Places in requests that are ignored, as pointers into the request.
     pub ignore: Ignore,
-    /// Which paths of the recording are called otherwise here.
+    /// Mappings from recorded paths to paths here.
     pub paths: PathMaps,
-    /// The recorded session that is played; without it the first that fits and that no other
-    /// plays.
+    /// The recorded session that is played; by default, the first that fits and that no other
+    /// session plays.
     pub session: Option<u32>,
-    /// What is a secret; both sides are redacted by these before they are compared.
+    /// The redaction rules; both sides are redacted before they are compared.
     pub rules: Arc<Rules>,
 }
 
 impl Options {
-    /// The defaults: semantic matching in any order, each recording once, at once.
+    /// The defaults: semantic matching in any order, each recording once, without delays.
     #[must_use]
     pub fn new(rules: Arc<Rules>) -> Self {
         Self {

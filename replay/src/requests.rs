@@ -1,7 +1,7 @@
 //! How often each recorded request was played.
 //!
-//! A recording may have a million of them, and few are looked at: what is told of one is put
-//! together when it is asked for.
+//! A recording may have a million requests of which few are displayed, so each entry is made on
+//! demand.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::script::{MethodId, Script};
 #[derive(Clone)]
 pub struct Requests {
     script: Arc<Script>,
-    // How often each was played; those behind the last one that was are not here.
+    // How often each was played, up to the last one that was played.
     times: Vec<u32>,
     // The names of the script's methods, redacted.
     methods: Vec<String>,
@@ -24,7 +24,7 @@ pub struct Requests {
 /// One recorded request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Served {
-    /// Where it stands in its file, as a JSON pointer.
+    /// Its place in its file, as a JSON pointer.
     pub place: String,
     /// Its method.
     pub method: String,
@@ -33,7 +33,7 @@ pub struct Served {
 }
 
 impl Requests {
-    /// The requests of a script, by how often each was played.
+    /// The requests of a script, and how often each was played.
     pub(crate) fn new(script: &Arc<Script>, times: &[u32], redactor: &mut Redactor) -> Self {
         let mut shown = |name: &[u8]| {
             let text = redactor.text(name);
@@ -46,24 +46,24 @@ impl Requests {
         }
     }
 
-    /// How many there are.
+    /// The number of requests.
     #[must_use]
     pub fn len(&self) -> usize {
         self.script.takes.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no requests.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All of them.
+    /// All requests.
     pub fn iter(&self) -> impl Iterator<Item = Served> + '_ {
         (0..self.len()).filter_map(|at| self.get(at))
     }
 
-    /// Those that were never played.
+    /// The requests that were never played.
     pub fn unused(&self) -> impl Iterator<Item = Served> + '_ {
         let unused = (0..self.len()).filter(|at| self.times(*at) == 0);
         unused.filter_map(|at| self.get(at))
@@ -82,7 +82,7 @@ impl Requests {
         })
     }
 
-    // A request without a method has none.
+    // Empty for a request without a method.
     fn method(&self, method: MethodId) -> String {
         let name = self.methods.get(method.0 as usize);
         name.cloned().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! A recording as it is played: who says what, and what must come before.
+//! A recording prepared for playing: who sends what, and what must come before.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -19,22 +19,22 @@ use crate::takes::Takes;
 pub struct Script {
     pub(crate) text: Source,
     pub(crate) kind: FileKind,
-    /// It says when things happened. Without that, moments are an order and nothing else.
+    /// Whether the file has times. Without them, moments only express an order.
     pub(crate) timed: bool,
     pub(crate) takes: Takes,
     pub(crate) cues: Vec<InFlightMessage>,
     pub(crate) asides: Vec<UnrelatedMessage>,
     pub(crate) methods: Methods,
-    /// The sessions that are on it, in the order of their first request.
+    /// The recorded sessions, in the order of their first request.
     pub(crate) sessions: Vec<u32>,
-    /// Why it does not hold everything that crossed.
+    /// Why the recording is incomplete.
     pub(crate) incomplete: Option<Incomplete>,
-    /// The members of `meta` that are strings.
+    /// The members of `meta` with string values.
     pub(crate) meta: Vec<(String, String)>,
 }
 
-/// A moment of the recording: microseconds, and the place in the file for what happened
-/// at the same time or without one.
+/// A moment of the recording: microseconds, and the position in the file for simultaneous events
+/// and those without a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Moment {
     pub(crate) at_us: u64,
@@ -42,7 +42,7 @@ pub(crate) struct Moment {
     pub(crate) step: u32,
 }
 
-/// One request of the client, and what came of it.
+/// One request of the client, with its outcome.
 #[derive(Clone, Debug)]
 pub(crate) struct Take {
     pub(crate) request: Span,
@@ -50,40 +50,40 @@ pub(crate) struct Take {
     pub(crate) method: MethodId,
     pub(crate) params: Option<Span>,
     pub(crate) response: Option<Response>,
-    /// What crossed in between, as a range of the script's cues.
+    /// The messages in between, as a range of the script's cues.
     pub(crate) cues: Range<usize>,
     pub(crate) asked: Moment,
-    /// When the response came; the end of time when none did.
+    /// When the response came; the maximum if there was none.
     pub(crate) answered: Moment,
-    /// From request to response in microseconds, where the recording says so.
+    /// The time from request to response in microseconds, if recorded.
     pub(crate) took_us: Option<u64>,
-    /// The head of the HTTP response, where only its lines were recorded.
+    /// The head of the HTTP response, if only its lines were recorded.
     pub(crate) head: Option<Span>,
     pub(crate) session: u32,
     pub(crate) place: TakePlace,
 }
 
-/// What a recording says about one of its requests.
+/// The details of a recorded request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recorded {
-    /// From the request to its response, where that is known.
+    /// The time from the request to its response, if recorded.
     pub took: Option<Duration>,
-    /// Why there was no response, when there was none.
+    /// Why there was no response, if there was none.
     pub unanswered: Option<String>,
-    /// The head of the HTTP response that it came in, where that is known.
+    /// The head of its HTTP response, if recorded.
     pub head: Option<ResponseHead>,
-    /// Its parameters, as they were recorded.
+    /// Its recorded parameters.
     pub params: Option<Bytes>,
 }
 
-/// Where a take stands in its file.
+/// The place of a take in its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TakePlace {
-    /// At this place of `exchanges`.
+    /// At this index of `exchanges`.
     Exchange(usize),
-    /// At this place of `probes`.
+    /// At this index of `probes`.
     Probe(usize),
-    /// At this place of `unanswered`, for this reason.
+    /// At this index of `unanswered`, for this reason.
     Unanswered(usize, Box<str>),
 }
 
@@ -105,15 +105,15 @@ pub(crate) struct Response {
     pub(crate) id: Option<Span>,
 }
 
-/// One message that crossed while a request was in flight.
+/// One message that was sent while a request was in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct InFlightMessage {
     pub(crate) when: Moment,
     pub(crate) dir: Direction,
     pub(crate) words: Words,
-    /// It need not belong to its request.
+    /// It may not belong to its request.
     pub(crate) loose: bool,
-    /// When it is loose, the last thing that the client had said before.
+    /// For a loose message, the client's last message before it.
     pub(crate) after: Option<Moment>,
 }
 
@@ -124,14 +124,14 @@ pub(crate) struct UnrelatedMessage {
     pub(crate) dir: Direction,
     pub(crate) words: Words,
     pub(crate) session: u32,
-    /// The last thing that the client had said before, in its session.
+    /// The client's last message before it, in its session.
     pub(crate) after: Option<Moment>,
 }
 
-/// Text of a message.
+/// The text of a message.
 #[derive(Clone, Debug)]
 pub(crate) enum Words {
-    /// Kept beside the file: it stood there in another form.
+    /// Stored in memory, since the file has it in another form.
     Kept(Bytes),
     /// JSON, in the file.
     Span(Span),
@@ -151,12 +151,12 @@ impl MethodId {
 pub(crate) struct Methods {
     ids: HashMap<Vec<u8>, MethodId>,
     names: Vec<Vec<u8>>,
-    // The one that was admitted last: mostly it comes again.
+    // The last one that was admitted, since methods tend to repeat.
     last: Option<MethodId>,
 }
 
 impl Methods {
-    /// The id of a method, which is new when it was not known.
+    /// The id of a method, which is added if it is new.
     pub(crate) fn admit(&mut self, method: &[u8]) -> MethodId {
         if let Some(last) = self.last.filter(|last| self.name(*last) == method) {
             return last;
@@ -176,7 +176,7 @@ impl Methods {
         id
     }
 
-    /// The ids here of all methods there, in the order of their ids there.
+    /// Admits all methods of `other`, and returns their ids here in the order of their ids there.
     pub(crate) fn admit_all(&mut self, other: &Self) -> Vec<MethodId> {
         other.names.iter().map(|name| self.admit(name)).collect()
     }
@@ -186,44 +186,44 @@ impl Methods {
         self.names.iter().map(Vec::as_slice)
     }
 
-    /// The name of a method; empty for one that is not here.
+    /// The name of a method; empty for an unknown one.
     pub(crate) fn name(&self, method: MethodId) -> &[u8] {
         let name = self.names.get(method.0 as usize);
         name.map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The id of a method, when it is on the script.
+    /// The id of a method, if the script has it.
     pub(crate) fn find(&self, method: &str) -> Option<MethodId> {
         self.ids.get(method.as_bytes()).copied()
     }
 }
 
 impl Script {
-    /// What kind of file it came from.
+    /// The kind of file that it was loaded from.
     #[must_use]
     pub fn kind(&self) -> FileKind {
         self.kind
     }
 
-    /// How many requests are on it, answered or not.
+    /// The number of requests, with or without an answer.
     #[must_use]
     pub fn requests(&self) -> usize {
         self.takes.len()
     }
 
-    /// Whether it says when things happened.
+    /// Whether the recording has times.
     #[must_use]
     pub fn tells_times(&self) -> bool {
         self.timed
     }
 
-    /// Why the file does not hold everything that crossed, when it does not.
+    /// Why the recording is incomplete, if it is.
     #[must_use]
     pub fn incomplete(&self) -> Option<&Incomplete> {
         self.incomplete.as_ref()
     }
 
-    /// When the last thing on it happened, since it began; nothing where it has no times.
+    /// The time from the start to the last event; zero without times.
     #[must_use]
     pub fn length(&self) -> Duration {
         if !self.timed {
@@ -247,7 +247,7 @@ impl Script {
         Some(value)
     }
 
-    /// What is recorded of a request, by its number.
+    /// The details of a request, by its ordinal.
     #[must_use]
     pub fn recorded(&self, ordinal: u32) -> Option<Recorded> {
         let take = self.take(ordinal as usize)?;
@@ -290,7 +290,7 @@ impl Script {
         String::from_utf8_lossy(self.method_name(take.method)).into_owned()
     }
 
-    /// What a take asks for, where its method has such a thing: a tool, a prompt, a URI.
+    /// The target of a take, if its method has one: a tool, a prompt, a URI.
     pub(crate) fn target_of(&self, take: &Take) -> Option<String> {
         let params = self.source(take.params?);
         let name = json::find(&params, &["name"]).or_else(|| json::find(&params, &["uri"]))?;
@@ -300,12 +300,12 @@ impl Script {
         }
     }
 
-    /// Whether [`verify`](crate::verify) can bring it up to date.
+    /// Checks that [`verify`](crate::verify) can update this kind of recording.
     pub fn check_update(&self) -> Result<(), crate::verify::UpdateError> {
         crate::verify::can_update(self)
     }
 
-    /// The name of a method; empty for none.
+    /// The name of a method; empty for an unknown one.
     pub(crate) fn method_name(&self, method: MethodId) -> &[u8] {
         self.methods.name(method)
     }

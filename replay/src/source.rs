@@ -1,7 +1,7 @@
 //! The text of a recording: in memory, or in its file.
 //!
-//! A long recording stays on the disk, and what is asked for is read when it is asked for. The
-//! file is held open, so that a new recording under its name changes nothing here.
+//! A long recording stays on the disk, and is read on demand. The file is kept open, so replacing
+//! it under its name has no effect.
 
 use std::fs::File;
 use std::io;
@@ -18,11 +18,11 @@ pub(crate) enum Source {
     Disk(File),
 }
 
-/// How much is read at once by who reads on, in bytes.
+/// The read-ahead of a reader, in bytes.
 const AHEAD: usize = 1 << 18;
 
 impl Source {
-    /// The bytes of a span; empty when they are not there.
+    /// The bytes of a span; empty if it is out of range.
     pub(crate) fn read(&self, span: Span) -> Bytes {
         match self {
             Self::Memory(text) if span.start <= span.end && span.end <= text.len() => {
@@ -39,7 +39,7 @@ impl Source {
         }
     }
 
-    /// How many bytes it has.
+    /// Its length in bytes.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Memory(text) => text.len(),
@@ -50,7 +50,7 @@ impl Source {
         }
     }
 
-    /// All of it.
+    /// The whole text.
     pub(crate) fn whole(&self) -> Bytes {
         match self {
             Self::Memory(text) => text.clone(),
@@ -61,7 +61,7 @@ impl Source {
         }
     }
 
-    /// For who reads many spans, mostly one behind the other.
+    /// A reader for many spans, mostly in ascending order.
     pub(crate) fn reader(&self) -> SourceReader<'_> {
         SourceReader {
             source: self,
@@ -71,7 +71,7 @@ impl Source {
     }
 }
 
-/// Reads spans of a source, and more than was asked for at once.
+/// Reads spans of a source with read-ahead.
 pub(crate) struct SourceReader<'s> {
     source: &'s Source,
     window: Vec<u8>,
@@ -80,7 +80,7 @@ pub(crate) struct SourceReader<'s> {
 }
 
 impl SourceReader<'_> {
-    /// The bytes of a span; empty when they are not there.
+    /// The bytes of a span; empty if it is out of range.
     pub(crate) fn read(&mut self, span: Span) -> &[u8] {
         let file = match self.source {
             Source::Memory(text) => return span.of(text),

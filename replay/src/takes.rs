@@ -1,7 +1,7 @@
-//! The takes of a recording, in little memory.
+//! The takes of a recording, stored compactly.
 //!
-//! A recording may have a million. Nearly all are a request and its answer and nothing beside:
-//! these are kept as a few numbers, and the others as they are.
+//! A recording may have a million. Nearly all are just a request and its answer: these are stored
+//! as a few numbers, the others in full.
 
 use std::collections::VecDeque;
 
@@ -9,15 +9,15 @@ use tapewright_schemas::json::Span;
 
 use crate::script::{MethodId, Moment, Response, Take, TakePlace};
 
-/// All takes, in the order in which they are played.
+/// All takes, in the order of playing.
 #[derive(Debug, Default)]
 pub(crate) struct Takes {
     packed: VecDeque<Packed>,
-    // What does not fit.
+    // The takes that cannot be packed.
     others: Vec<Take>,
 }
 
-/// What a take is made of that is a request and its answer.
+/// The parts of a take that is just a request and its answer.
 #[derive(Clone)]
 pub(crate) struct Numbers {
     pub(crate) request: Span,
@@ -31,45 +31,46 @@ pub(crate) struct Numbers {
     pub(crate) seen: Option<u64>,
 }
 
-/// A take in numbers; offsets count from the start of the request.
+/// A take as numbers; offsets are relative to the start of the request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packed {
     pub(crate) start: u64,
     pub(crate) asked_us: u64,
-    // `UNKNOWN` when it is not known; with `COURSE`, how far behind the request the answer stands.
+    // `UNKNOWN` if there is no time; with `COURSE`, how many steps after the request the answer
+    // comes.
     took: u32,
-    // How long it is; of one that stands among the others, its place there.
+    // Its length; for a take in `others`, its index there.
     request: u32,
     params: Near<u32>,
-    // Nowhere for one that stands among the others.
+    // The maximum offset for a take in `others`.
     response: Near<u32>,
     id: Near<u16>,
     response_id: Near<u16>,
     pub(crate) method: MethodId,
     pub(crate) session: u32,
     element: u32,
-    // Its place among the exchanges; until that is set, the messages of the client in between.
+    // Its place among the exchanges; before that is set, the number of client messages in between.
     place: u32,
 }
 
-/// What a take is found by.
+/// What determines whether a take matches.
 pub(crate) struct Sought<'t> {
     pub(crate) method: MethodId,
     pub(crate) params: Option<Span>,
     pub(crate) session: u32,
-    /// All of it, where it is more than numbers.
+    /// The whole take, if it is not packed.
     pub(crate) take: Option<&'t Take>,
 }
 
 pub(crate) const NONE: u64 = u64::MAX;
-/// Marks what is no time. What took longer, 35 minutes, stands among the others.
+/// Marks a step count instead of a time. Takes that took longer than 35 minutes are in `others`.
 const COURSE: u32 = 1 << 31;
 const UNKNOWN: u32 = u32::MAX;
-/// No number of messages.
+/// An absent number of messages.
 const NOT_SAID: u32 = u32::MAX;
 
 impl Packed {
-    /// The numbers of a request and its answer; `None` when they do not fit.
+    /// Packs a request and its answer; `None` if the numbers are too large.
     pub(crate) fn new(of: &Numbers) -> Option<Self> {
         let Numbers {
             request,
@@ -107,7 +108,7 @@ impl Packed {
         })
     }
 
-    /// One that stands among the others.
+    /// A reference to a take in `others`.
     pub(crate) fn other(place: usize) -> Self {
         Self {
             start: 0,
@@ -125,39 +126,38 @@ impl Packed {
         }
     }
 
-    /// Where it stands among the others, if it does.
+    /// The index in `others`, if it is such a reference.
     pub(crate) fn is_other(&self) -> Option<usize> {
         (self.response.at == u32::MAX).then_some(self.request as usize)
     }
 
-    /// Moves it, when it was read from a part of its file.
+    /// Moves its positions, after reading a part of the file.
     pub(crate) fn shift(&mut self, by: usize) {
         self.start += by as u64;
     }
 
-    /// Whether it says when anything of it happened.
+    /// Whether any part of it has a time.
     pub(crate) fn tells_times(&self) -> bool {
         self.asked_us != NONE || self.took != UNKNOWN
     }
 
-    /// How many messages of the client came in between, where that is said and its place is not
-    /// set.
+    /// The number of client messages in between, if recorded, and if its place is not set yet.
     pub(crate) fn seen(&self) -> Option<u64> {
         (self.place != NOT_SAID).then_some(self.place.into())
     }
 
-    /// Where the request and the answer stand in the order of a recording without times.
+    /// Sets the steps of the request and the answer in a recording without times.
     pub(crate) fn set_course(&mut self, asked: u64, answered: u64) {
         self.asked_us = asked;
         let far = answered.saturating_sub(asked);
-        // No file has so many messages in between.
+        // No file has that many messages in between.
         self.took = COURSE
             | u32::try_from(far)
                 .unwrap_or(COURSE)
                 .min(UNKNOWN - COURSE - 1);
     }
 
-    /// When it was asked, and where it stands.
+    /// Sets the time of the request, and the place of the exchange.
     pub(crate) fn set(&mut self, asked: Moment, place: usize) {
         self.asked_us = asked.at_us;
         self.element = asked.element;
@@ -172,7 +172,7 @@ impl Packed {
         }
     }
 
-    /// Where the request stands.
+    /// The span of the request.
     pub(crate) fn request(&self) -> Span {
         let start = usize::try_from(self.start).unwrap_or(usize::MAX);
         Span {
@@ -219,8 +219,7 @@ impl Packed {
     }
 }
 
-/// A part of a message, counted from where the message begins; a length beside the largest
-/// `at` is none.
+/// A part of a message, relative to the start of the message; absent if `at` has the maximum value.
 #[derive(Clone, Copy, Debug)]
 struct Near<N> {
     at: N,
@@ -266,9 +265,8 @@ impl Near<u16> {
 }
 
 impl Takes {
-    /// Takes that reuse the memory of their source: a caller that takes one from the front
-    /// puts one at the back, and so many more. All of that memory comes into use on the way, so that
-    /// there is no more of it.
+    /// Takes that reuse the memory of their source: a caller moves each take from the front to the
+    /// back, with up to `more` additional ones, so that little further memory is needed.
     pub(crate) fn made_of(mut packed: VecDeque<Packed>, more: usize) -> Self {
         packed.shrink_to(packed.len() + more);
         Self {
@@ -277,17 +275,17 @@ impl Takes {
         }
     }
 
-    /// The next one that is not a take yet.
+    /// Takes the next draft from the front.
     pub(crate) fn next_draft(&mut self) -> Option<Packed> {
         self.packed.pop_front()
     }
 
-    /// Appends one that is numbers.
+    /// Appends a packed take.
     pub(crate) fn push_packed(&mut self, packed: Packed) {
         self.packed.push_back(packed);
     }
 
-    /// Appends one.
+    /// Appends a take.
     pub(crate) fn push(&mut self, take: Take) {
         self.packed.push_back(Packed::other(self.others.len()));
         self.others.push(take);
@@ -305,7 +303,7 @@ impl Takes {
         self.packed.iter().map(|packed| self.open(packed))
     }
 
-    /// What a take is found by.
+    /// What determines whether a take matches.
     pub(crate) fn sought(&self, ordinal: usize) -> Option<Sought<'_>> {
         let packed = self.packed.get(ordinal)?;
         let other = packed.is_other().and_then(|other| self.others.get(other));
@@ -320,7 +318,7 @@ impl Takes {
         ))
     }
 
-    /// Those that are more than numbers.
+    /// The takes that are not packed.
     pub(crate) fn others(&self) -> &[Take] {
         &self.others
     }

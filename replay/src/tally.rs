@@ -1,4 +1,4 @@
-//! What became of a replay: served, missed, never requested.
+//! The result of a replay: served, missed and unused requests.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,7 +22,7 @@ pub struct Tally {
     on_miss: Option<Tell>,
 }
 
-/// Hears of each miss as it happens.
+/// A callback for each miss.
 pub type Tell = Box<dyn Fn(&Miss) + Send + Sync>;
 
 impl std::fmt::Debug for Tally {
@@ -35,115 +35,116 @@ impl std::fmt::Debug for Tally {
 struct Inner {
     sessions: u64,
     served: Vec<u32>,
-    // How many recorded requests were played at all.
+    // How many of the recorded requests were played.
     played: usize,
     missed: u64,
-    // Each with the id of its request, as it was sent.
+    // Each with the verbatim id of its request.
     misses: Vec<(String, Miss)>,
     own_pings: u64,
     replied_otherwise: u64,
     other_replies: Vec<OtherReply>,
     mapped: u64,
     mapped_requests: Vec<(u32, Vec<PathMap>)>,
-    // How many requests and messages to the client each learned mapping was used in.
+    // The number of requests and of messages to the client in which each learned mapping was used.
     learned: HashMap<PathMap, (u64, u64)>,
     last: Option<u32>,
 }
 
-/// What became of a replay.
+/// The result of a replay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// How many sessions there were.
+    /// The number of sessions.
     pub sessions: u64,
     /// How many requests were answered from the recording.
     pub served: u64,
-    /// How many were not.
+    /// How many requests were not answered.
     pub missed: u64,
-    /// Number of recorded requests that never came.
+    /// The number of recorded requests that were never requested.
     pub unused: u64,
-    /// What was recorded, one entry per request, in the order of the recording.
+    /// The recorded requests, in the order of the recording.
     pub requests: Requests,
-    /// What became of the calls of models, where the recording was served as a provider.
+    /// The result for model calls, if the recording was served as a provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub models: Option<ModelReport>,
     /// The first requests that were not answered, in order.
     pub misses: Vec<Miss>,
-    /// How many pings were answered of which there was no recording. They are neither
-    /// served nor missed: the receiver itself answers a ping (2025-11-25, basic/utilities/ping).
+    /// The number of pings that were answered without a recording. They are neither served nor
+    /// missed: the receiver itself answers a ping (2025-11-25, basic/utilities/ping).
     pub own_pings: u64,
-    /// How often the client replied to the recorded server as it had not when it was
-    /// recorded, to sampling, elicitation or roots. What followed was played all the same.
+    /// The number of the client's replies to sampling, elicitation or roots requests that differed
+    /// from the recorded ones. The recording continued anyway.
     pub replied_otherwise: u64,
     /// The first of these replies, in order.
     pub other_replies: Vec<OtherReply>,
-    /// How many of the requests that were answered held a path that was mapped.
+    /// The number of answered requests with mapped paths.
     pub mapped: u64,
-    /// The first of them, in order.
+    /// The first of those requests, in order.
     pub mapped_requests: Vec<Mapped>,
-    /// The mappings that the recording told of, used or not.
+    /// The mappings learned from the recording, used or not.
     pub learned_maps: Vec<LearnedMap>,
 }
 
 /// A learned mapping of paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LearnedMap {
-    /// The path as it was recorded.
+    /// The recorded path.
     pub recorded: String,
-    /// What the client has in its place.
+    /// The client's path in its place.
     pub here: String,
-    /// In how many of the requests that were answered it was used.
+    /// The number of answered requests in which it was used.
     pub requests: u64,
-    /// In how many messages to the client it was used.
+    /// The number of messages to the client in which it was used.
     pub messages: u64,
 }
 
-/// A request that is a recorded one with its paths mapped.
+/// A request that matches a recorded one with its paths mapped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mapped {
-    /// Where the recorded one stands in its file, as a JSON pointer.
+    /// The recorded request's place in its file, as a JSON pointer.
     pub place: String,
-    /// What was mapped.
+    /// The mappings that were used.
     pub paths: Vec<PathMap>,
 }
 
-/// A reply of the client to the recorded server that is not the recorded one.
+/// A reply of the client to the recorded server that differs from the recorded one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OtherReply {
-    /// What the server had asked for.
+    /// The method of the server's request.
     pub method: String,
-    /// In the course of which recorded request, as a JSON pointer; none when of its own
-    /// accord.
+    /// The recorded request that the server was processing, as a JSON pointer; `None` outside of
+    /// all requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// What differs, redacted.
+    /// The differences, redacted.
     pub differences: Vec<Difference>,
 }
 
-/// What a running replay has missed, and which recorded requests have not come so far.
+/// The misses of a running replay, and the recorded requests that were not requested so far.
 #[derive(Clone, Debug)]
 pub struct SoFar {
     /// The last requests that were not answered, each with its id as JSON text, redacted.
     pub misses: Vec<(String, Miss)>,
-    /// How many there were.
+    /// The number of misses.
     pub missed: u64,
-    /// Number of recorded requests that have not come so far.
+    /// The number of recorded requests that were not requested so far.
     pub unused: usize,
-    /// Of how many.
+    /// The number of recorded requests.
     pub recorded: usize,
-    /// The first of them: where they stand in the file, and their methods.
+    /// The first unused ones: their places in the file, and their methods.
     pub first: Vec<(String, String)>,
 }
 
-/// How many misses, other replies and requests with mapped paths are kept whole.
+/// The maximum number of misses, differing replies and requests with mapped paths that are stored
+/// in full.
 const KEPT: usize = 1_000;
-/// How much of an id is kept, in bytes.
+/// The maximum stored length of an id, in bytes.
 const LONGEST_ID: usize = 256;
-/// Limit of unused requests that are listed, and of those that are searched for them.
+/// The maximum number of unused requests that are listed, and of requests searched for them.
 const NAMED: usize = 100;
 const LOOKED_AT: usize = 100_000;
 
 impl Tally {
-    /// A tally that tells of each miss as it happens.
+    /// A tally that calls `on_miss` for each miss.
     #[must_use]
     pub fn new(on_miss: Option<Tell>) -> Self {
         Self {
@@ -182,7 +183,7 @@ impl Tally {
         }
     }
 
-    /// An unrecorded ping was answered.
+    /// Counts a ping that was answered without a recording.
     pub(crate) fn pinged(&self) {
         self.lock().own_pings += 1;
     }
@@ -195,7 +196,7 @@ impl Tally {
         }
     }
 
-    /// A recorded request was played to one whose paths were mapped.
+    /// Counts a request that matched a recorded one with its paths mapped.
     pub(crate) fn mapped(&self, ordinal: u32, paths: Vec<PathMap>) {
         let mut inner = self.lock();
         inner.mapped += 1;
@@ -207,7 +208,7 @@ impl Tally {
         }
     }
 
-    /// Recorded paths were turned in a message to the client.
+    /// Counts mapped paths in a message to the client.
     pub(crate) fn told(&self, paths: &[PathMap]) {
         let mut inner = self.lock();
         for path in paths.iter().filter(|path| path.learned) {
@@ -215,13 +216,13 @@ impl Tally {
         }
     }
 
-    /// Which recorded request was played last, by its number, since this was last asked.
-    /// For a client that has one request under way.
+    /// The ordinal of the last request played since the previous call, for a client with one
+    /// request in progress.
     pub fn take_last(&self) -> Option<u32> {
         self.lock().last.take()
     }
 
-    /// How it stands, with so many of the last misses.
+    /// The current state, with at most `most` of the last misses.
     #[must_use]
     pub fn so_far(&self, index: &Index, most: usize) -> SoFar {
         let script = index.script();
@@ -255,7 +256,7 @@ impl Tally {
     pub fn report(&self, index: &Index) -> Report {
         let script = index.script();
         let inner = self.lock();
-        // A peer may call a method as it likes.
+        // Methods are peer-supplied texts, so they are redacted.
         let mut redactor = Redactor::new(Arc::clone(&index.options.rules));
         let requests = Requests::new(&index.script, &inner.served, &mut redactor);
         Report {
@@ -314,7 +315,7 @@ fn learned(
     learned.collect()
 }
 
-/// A mapping as it may be told: a rule of the user may hide the name of a folder.
+/// A redacted mapping, since a user's rule may hide the name of a folder.
 fn shown(map: &PathMap, redactor: &mut Redactor) -> PathMap {
     let mut text = |path: &str| {
         let path = redactor.text(path.as_bytes());

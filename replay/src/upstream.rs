@@ -1,4 +1,4 @@
-//! A recording behind a front: the seam of `proxy`, with a player in the server's place.
+//! A recording as an upstream of `proxy`, with a player in the server's place.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,8 +18,7 @@ use crate::index::Index;
 use crate::player::{Output, Player, Sessionless};
 use crate::tally::Tally;
 
-/// A recording as a server that speaks over standard input and output. Every link is a
-/// session of its own.
+/// A recording as a server that uses lines. Every link is a separate session.
 #[derive(Clone, Debug)]
 pub struct CassetteUpstream {
     index: Arc<Index>,
@@ -40,7 +39,7 @@ impl CassetteUpstream {
         }
     }
 
-    /// Begins a session without a link, for a front that carries messages itself.
+    /// Starts a session without a link, for a front that transports messages itself.
     #[must_use]
     pub fn session(&self) -> ReplaySession {
         self.tally.opened();
@@ -66,8 +65,7 @@ impl CassetteUpstream {
 }
 
 impl CassetteUpstream {
-    /// As [`session`](Self::session), of which another server answers what is not
-    /// recorded.
+    /// Like [`session`](Self::session), but unrecorded requests are left to another server.
     #[must_use]
     pub fn falling_session(&self) -> ReplaySession {
         let session = self.session();
@@ -97,7 +95,7 @@ impl Upstream for CassetteUpstream {
     }
 }
 
-/// A session in which threads wait for each other.
+/// A session shared by threads that wait for each other.
 #[derive(Clone, Debug)]
 pub struct ReplaySession {
     stage: Arc<Stage>,
@@ -115,29 +113,29 @@ struct State {
     player: Player,
     // How the session was ended from outside.
     gone: Option<Exit>,
-    // The client sends no more.
+    // The client's input has ended.
     input_over: bool,
     // The receiver is gone.
     unheard: bool,
-    // The last message was handed out, or the receiver is gone.
+    // The last message was taken, or the receiver is gone.
     done: bool,
 }
 
-/// What [`ReplaySession::receive`] brought.
+/// The result of [`ReplaySession::receive`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// There will be no more.
+    /// There are no more messages.
     End,
     /// A message.
     Output(Output),
-    /// Nothing within the time given.
+    /// No message within the timeout.
     TimedOut,
 }
 
 impl ReplaySession {
-    /// Takes one message of the client.
+    /// Handles one message of the client.
     ///
-    /// Blocks while more waits to be read than a client may leave unread.
+    /// Blocks while too many messages to the client are unread.
     pub fn send(&self, message: &Bytes) {
         let mut state = self.room();
         state.player.handle(self.stage.clock.elapsed(), message);
@@ -145,7 +143,7 @@ impl ReplaySession {
         self.stage.changed.notify_all();
     }
 
-    /// Waits until not too much waits to be read.
+    /// Waits until the number of unread messages is below the limit.
     fn room(&self) -> MutexGuard<'_, State> {
         let mut state = self.stage.lock();
         while state.player.backlog() > BACKLOG && state.gone.is_none() {
@@ -154,9 +152,9 @@ impl ReplaySession {
         state
     }
 
-    /// As [`send`](Self::send), for a session that
-    /// [falls through](CassetteUpstream::falling_session); false when the message is a
-    /// request that another server has to answer.
+    /// Like [`send`](Self::send), for a session that [falls
+    /// through](CassetteUpstream::falling_session); returns false for a request that another server
+    /// must answer.
     #[must_use]
     pub fn offer(&self, message: &Bytes) -> bool {
         let mut state = self.room();
@@ -166,26 +164,26 @@ impl ReplaySession {
         taken
     }
 
-    /// The client gave up a request by closing the stream of its answer.
+    /// Handles a request that the client cancelled by closing the stream of its answer.
     pub fn cancel(&self, id: &[u8]) {
         let now = self.stage.clock.elapsed();
         self.stage.lock().player.handle_cancel(now, id);
         self.stage.changed.notify_all();
     }
 
-    /// How it ended, when a signal ended it.
+    /// How a signal ended the session, if one did.
     #[must_use]
     pub fn fate(&self) -> Option<Exit> {
         self.stage.lock().gone
     }
 
-    /// Whether a signal ended it.
+    /// Whether a signal ended the session.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         self.fate().is_some()
     }
 
-    /// The client sends no more.
+    /// Handles the end of the client's input.
     pub fn end_input(&self) {
         let mut state = self.stage.lock();
         state.player.handle_end_of_input();
@@ -195,7 +193,7 @@ impl ReplaySession {
         self.stage.changed.notify_all();
     }
 
-    /// Waits for the next message, no longer than `timeout`.
+    /// Waits for the next message, at most for `timeout`.
     #[must_use]
     pub fn receive(&self, timeout: Option<Duration>) -> Received {
         let clock = self.stage.clock;
@@ -247,7 +245,7 @@ impl ReplaySession {
 
 impl Stage {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A player whose thread panicked says nothing that it had not decided before.
+        // A panic in another thread leaves the player in a consistent state.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -287,7 +285,7 @@ impl Life for ReplaySession {
     fn finish(self: Box<Self>) {}
 }
 
-/// Cuts what the client sends into lines.
+/// Splits the client's input into lines.
 struct Sink {
     session: ReplaySession,
     partial: BytesMut,
@@ -325,7 +323,7 @@ impl Drop for Sink {
     }
 }
 
-/// Yields what the player says, line by line.
+/// Yields the player's messages, line by line.
 struct Source {
     session: ReplaySession,
     pieces: VecDeque<Bytes>,
@@ -349,7 +347,7 @@ impl ChunkSource for Source {
                     self.pieces.pop_front();
                 }
             }
-            // What is ready goes along; nothing is waited for.
+            // Add what is ready, without waiting.
             let wait = if filled > 0 {
                 Some(Duration::ZERO)
             } else {
@@ -381,9 +379,9 @@ impl Drop for Source {
     }
 }
 
-/// The longest line of a client that is looked at. Real requests are a few megabytes at
-/// most: a file that is written.
+/// The maximum length of a client's line. Real requests have a few megabytes at most: a file that
+/// is written.
 const LINE_LIMIT: usize = 256 << 20;
 
-/// How many messages may wait to be read before the client is no longer listened to.
+/// The maximum number of unread messages before the client's input is paused.
 const BACKLOG: usize = 16_384;

@@ -1,36 +1,36 @@
-//! Cutting bytes into lines: the read buffer of one direction.
+//! Splits bytes into lines: the read buffer of one direction.
 //!
-//! A message that is still under way stays contiguous in the buffer while the rest of it
-//! arrives, so that it is neither copied together at the end nor scanned twice.
+//! An unfinished message stays contiguous in the buffer while the rest of it arrives, so that it is
+//! neither copied at the end nor scanned twice.
 
 use bytes::Bytes;
 use memchr::{memchr, memrchr};
 use tapewright_schemas::event::{LineEnd, Payload};
 use tapewright_schemas::slices::Part as _;
 
-/// How much room a read finds, in bytes: one pipe's worth.
+/// The space for one read, in bytes: the capacity of a pipe.
 pub(crate) const READ_SIZE: usize = 64 * 1024;
 
-/// How much of a clipped message is kept, in bytes.
+/// The stored part of a clipped message, in bytes.
 pub(crate) const HEAD_SIZE: usize = 64 * 1024;
 
 /// The unread and unfinished bytes of one direction.
 ///
-/// Offsets count from the front of the buffer until the next [`compact`](Self::compact).
-/// Invariant: `start <= scanned <= buffer.len()`, and no line feed stands between `start`
-/// and `scanned`.
+/// Offsets are relative to the front of the buffer until the next [`compact`](Self::compact).
+/// Invariant: `start <= scanned <= buffer.len()`, and there is no line feed between `start` and
+/// `scanned`.
 #[derive(Debug)]
 pub(crate) struct Assembly {
     buffer: Vec<u8>,
-    // The lines before this were taken, but may still have to be passed on.
+    // The lines before this were taken, but may still have to be forwarded.
     start: usize,
     scanned: usize,
-    // A message that outgrew the limit: what is left of it in memory.
+    // The stored part of a message that exceeded the limit.
     over: Option<OversizedMessage>,
     limit: usize,
 }
 
-/// What is kept of a message longer than the limit.
+/// The stored part of a message that exceeds the limit.
 #[derive(Debug)]
 struct OversizedMessage {
     len: u64,
@@ -70,14 +70,13 @@ impl OversizedMessage {
     }
 }
 
-/// What the buffer holds next.
+/// The next content of the buffer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// Whole lines, delimiters included. A large block of them leaves the buffer, which
-    /// then starts again with what follows them; `old` is what it held.
+    /// Whole lines, including delimiters. A large block takes the buffer with it, and a new buffer
+    /// starts with what follows; `old` is the content of the old one.
     Lines { lines: Bytes, old: Option<Bytes> },
-    /// The end of a message longer than the limit, with its bytes that were still in the
-    /// buffer.
+    /// The end of a message that exceeds the limit, with its bytes that were still in the buffer.
     Clipped(Payload, LineEnd, Bytes),
 }
 
@@ -92,7 +91,7 @@ impl Assembly {
         }
     }
 
-    /// The buffer, with room for one read after its content.
+    /// The buffer, with space for one read after its content.
     pub(crate) fn space(&mut self) -> &mut Vec<u8> {
         let free = self.buffer.capacity() - self.buffer.len();
         if free < READ_SIZE / 2 {
@@ -116,13 +115,13 @@ impl Assembly {
         self.buffer.part(from..to)
     }
 
-    /// How long the unfinished message is by now, in bytes.
+    /// The length of the unfinished message so far, in bytes.
     pub(crate) fn unfinished(&self) -> u64 {
         let over = self.over.as_ref().map_or(0, |over| over.len);
         over + (self.buffer.len() - self.start) as u64
     }
 
-    /// Gives up the room of what was taken; by how much all offsets have moved.
+    /// Frees the space of taken bytes, and returns by how much all offsets have moved.
     pub(crate) fn compact(&mut self) -> usize {
         let taken = std::mem::take(&mut self.start);
         if taken > 0 {
@@ -132,7 +131,7 @@ impl Assembly {
         taken
     }
 
-    /// Takes the whole lines that come next.
+    /// Takes the next whole lines.
     pub(crate) fn take(&mut self) -> Option<Found> {
         if let Some(mut over) = self.over.take() {
             let Some(length) = memchr(b'\n', self.between(self.start, self.end())) else {
@@ -153,8 +152,8 @@ impl Assembly {
         end.map(|end| self.take_until(end))
     }
 
-    /// Gives up the bytes of an unfinished message that has outgrown the limit. Only
-    /// called when all of them have been passed on.
+    /// Drops the bytes of an unfinished message that exceeds the limit. Only called after all of
+    /// them were forwarded.
     pub(crate) fn shed(&mut self) {
         let message = self.buffer.part(self.start..);
         if let Some(over) = &mut self.over {
@@ -162,14 +161,14 @@ impl Assembly {
             self.buffer.clear();
         } else {
             self.over = Some(OversizedMessage::start(message, self.limit));
-            // The room of the largest message is not kept for the rest of the session.
+            // Don't keep the space of the largest message for the rest of the session.
             self.buffer = Vec::new();
         }
         self.start = 0;
         self.scanned = 0;
     }
 
-    /// Whether the unfinished message is too long to be kept.
+    /// Whether the unfinished message is too long to be stored.
     pub(crate) fn outgrown(&self) -> bool {
         self.over.is_some() || self.buffer.len() - self.start > self.limit
     }
@@ -189,8 +188,8 @@ impl Assembly {
         Some((clip(Bytes::from(rest), self.limit), LineEnd::None))
     }
 
-    /// Takes the lines up to `end`. A large block takes the buffer with it, a small one is
-    /// copied out of it, so that what is queued never pins much more memory than it needs.
+    /// Takes the lines up to `end`. A large block takes the buffer with it; a small one is copied,
+    /// so that queued lines never pin much more memory than they need.
     fn take_until(&mut self, end: usize) -> Found {
         if end - self.start < self.buffer.capacity() / 2 {
             let lines = Bytes::copy_from_slice(self.between(self.start, end));
@@ -210,8 +209,7 @@ impl Assembly {
     }
 }
 
-/// Takes the next line off the front of `lines`, which holds whole lines only: all of it,
-/// with its end.
+/// Takes the next line off the front of `lines`, which holds only whole lines, including its end.
 pub(crate) fn next_line(lines: &mut Bytes) -> Option<Bytes> {
     let end = memchr(b'\n', lines)?;
     Some(lines.split_to(end + 1))
@@ -219,8 +217,8 @@ pub(crate) fn next_line(lines: &mut Bytes) -> Option<Bytes> {
 
 /// The message of a whole line, and how the line ended.
 ///
-/// Takes the line itself: a second handle on its buffer would cost two more changes of a
-/// counter that the recorder's thread changes too.
+/// Takes the line by value: a second handle to its buffer would cost two more updates of a counter
+/// that the recorder's thread updates too.
 pub(crate) fn message_of(mut line: Bytes, limit: usize) -> (Payload, LineEnd) {
     let (len, end) = match *line {
         [.., b'\r', b'\n'] => (line.len() - 2, LineEnd::CrLf),
@@ -247,7 +245,7 @@ fn clip(message: Bytes, limit: usize) -> Payload {
 mod tests {
     use super::*;
 
-    /// An off-by-one here would drop traffic unseen.
+    /// An off-by-one error here would silently drop traffic.
     #[test]
     #[should_panic(expected = "a bound of our own lies outside")]
     #[cfg(debug_assertions)]

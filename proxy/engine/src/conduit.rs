@@ -7,8 +7,8 @@ use crate::policy::Policy;
 
 /// Both directions of one conversation.
 ///
-/// A driver with one thread keeps it whole; one with a thread per direction takes it
-/// apart with [`split`](Self::split).
+/// A driver with one thread uses it as a whole; one with a thread per direction takes it apart with
+/// [`split`](Self::split).
 #[derive(Debug)]
 pub struct Conduit<P: Policy> {
     to_server: Lane<P>,
@@ -16,9 +16,8 @@ pub struct Conduit<P: Policy> {
 }
 
 impl<P: Policy + Clone> Conduit<P> {
-    /// A conduit on which nothing has passed yet. Each lane gets a clone of what the
-    /// policy is for this conversation: one whose rules are shared keeps them behind a
-    /// lock of its own.
+    /// A conduit without traffic so far. Each lane gets a clone of the policy for this
+    /// conversation; policies with shared rules lock them internally.
     pub fn new(settings: Settings, policy: &P) -> Self {
         let policy = policy.for_conduit(settings.conduit, settings.session);
         Self {

@@ -14,35 +14,35 @@ use crate::assembly::{Assembly, Found, message_of, next_line};
 use crate::outbox::{Outbox, after};
 use crate::policy::{Decision, Message, Policy, SideAction};
 
-/// When bytes are passed on.
+/// When bytes are forwarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forward {
-    /// As they come, in the pieces in which they came.
+    /// Immediately, in the chunks in which they arrived.
     AtOnce,
-    /// A message not before its event was handed out. One that stays unfinished for
-    /// longer than 50 ms, or is larger than 1 MiB, is passed on in pieces
-    /// after an [`EventBody::Part`] that counts them.
+    /// A message only after its event was handed out. A message that is unfinished for more than 50
+    /// ms, or larger than 1 MiB, is forwarded in pieces after an [`EventBody::Part`] that counts
+    /// them.
     Recorded,
 }
 
-/// How long an unfinished message is held under [`Forward::Recorded`]: a prompt without
-/// a line feed must not get stuck.
+/// How long an unfinished message is held under [`Forward::Recorded`]: a prompt without a line feed
+/// must not get stuck.
 pub(crate) const HOLD_TIME: Duration = Duration::from_millis(50);
 
 /// How much of an unfinished message is held under [`Forward::Recorded`], in bytes.
 pub(crate) const HOLD_SIZE: usize = 1024 * 1024;
 
-/// What a lane needs to know.
+/// The settings of a lane.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Which conduit the events belong to.
+    /// The conduit of the events.
     pub conduit: ConduitId,
-    /// Which session the events belong to.
+    /// The session of the events.
     pub session: SessionKey,
-    /// When bytes are passed on.
+    /// When bytes are forwarded.
     pub forward: Forward,
-    /// The longest message that is kept whole, in bytes; a longer one is passed on all
-    /// the same and kept as [`Payload::Clipped`].
+    /// The maximum length of a message that is recorded whole, in bytes; a longer one is forwarded
+    /// whole, but recorded as [`Payload::Clipped`].
     pub limit_bytes: usize,
 }
 
@@ -54,26 +54,25 @@ pub struct Lane<P: Policy> {
     settings: Settings,
     policy: P,
     input: Assembly,
-    // sent <= cleared <= input.end(): how much of the buffer has been, and may be, passed
-    // on.
+    // sent <= cleared <= input.end(): how much of the buffer was, and may be, forwarded.
     sent: usize,
     cleared: usize,
-    // Whole lines whose events were not handed out yet.
+    // Whole lines whose events are still to be handed out.
     lines: Bytes,
-    // Bytes to be passed on before the cleared input, which came later, and what is held.
+    // Bytes to forward before the cleared input, which came later, and held bytes.
     outbox: Outbox,
     events: VecDeque<Event>,
     count: MessageCount,
-    // Who makes what comes in.
+    // The maker of the input.
     maker: Maker,
     now: Offset,
-    // Since when unfinished input is held back.
+    // When the unfinished input started to be held.
     held_since: Option<Offset>,
     closed: Option<CloseReason>,
 }
 
 impl<P: Policy> Lane<P> {
-    /// A lane on which nothing has passed yet.
+    /// A lane without traffic so far.
     pub fn new(dir: Direction, settings: Settings, policy: P) -> Self {
         Self {
             dir,
@@ -93,18 +92,19 @@ impl<P: Policy> Lane<P> {
         }
     }
 
-    /// Room for the next read: append to it, and change nothing else.
+    /// The space for the next read: only append to it.
     pub fn space(&mut self) -> &mut Vec<u8> {
         self.settle();
         self.input.space()
     }
 
-    /// What comes in from now on was made by this one; a change amid a line is of the whole line.
+    /// Sets the maker of the input from now on; a change in the middle of a line applies to the
+    /// whole line.
     pub fn made_by(&mut self, maker: Maker) {
         self.maker = maker;
     }
 
-    /// Bytes were appended to [`space`](Self::space) at `now`.
+    /// Handles bytes that were appended to [`space`](Self::space) at `now`.
     pub fn handle_input(&mut self, now: Offset) {
         self.now = now;
         self.drain_lines();
@@ -117,13 +117,13 @@ impl<P: Policy> Lane<P> {
         }
     }
 
-    /// The sender closed its end at `now`.
+    /// Handles the end of the sender's input at `now`.
     pub fn handle_eof(&mut self, now: Offset) {
         self.handle_close(now, CloseReason::EndOfInput);
     }
 
-    /// This direction is over for another reason: what arrived is still reported, and
-    /// nothing more is passed on unless the sender itself came to its end.
+    /// Ends this direction for another reason: input so far is still reported, and nothing more is
+    /// forwarded unless the sender itself ended.
     pub fn handle_close(&mut self, now: Offset, reason: CloseReason) {
         if self.closed.is_some() {
             return;
@@ -144,7 +144,7 @@ impl<P: Policy> Lane<P> {
         self.events.push_back(self.event(EventBody::Closed(reason)));
     }
 
-    /// The time that [`poll_timeout`](Self::poll_timeout) named has come.
+    /// Handles the time from [`poll_timeout`](Self::poll_timeout).
     pub fn handle_timeout(&mut self, now: Offset) {
         self.now = now;
         self.release_due();
@@ -163,14 +163,14 @@ impl<P: Policy> Lane<P> {
             if self.policy.is_idle() {
                 self.clear_part();
             } else {
-                // A policy gets whole messages, however long they take.
+                // A policy gets whole messages, regardless of how long they take.
                 self.held_since = Some(now);
             }
         }
     }
 
-    /// The next bytes to be passed on, in one write where possible. Followed by
-    /// [`transmitted`](Self::transmitted) once all of them are.
+    /// The next bytes to forward, in one write where possible. The caller reports with
+    /// [`transmitted`](Self::transmitted) when all of them were forwarded.
     pub fn poll_transmit(&mut self) -> Option<&[u8]> {
         if let Some(bytes) = self.outbox.front() {
             return Some(bytes);
@@ -179,25 +179,25 @@ impl<P: Policy> Lane<P> {
         (!part.is_empty()).then_some(part)
     }
 
-    /// The bytes of the last [`poll_transmit`](Self::poll_transmit) have been passed on.
+    /// Reports that the bytes of the last [`poll_transmit`](Self::poll_transmit) were forwarded.
     pub fn transmitted(&mut self) {
         if self.outbox.pop().is_none() {
             self.sent = self.cleared;
         }
     }
 
-    /// The next thing to be done beside this direction.
+    /// The next side action.
     pub fn poll_aside(&mut self) -> Option<SideAction> {
         self.outbox.aside()
     }
 
-    /// Whether the sender is not to be read from, until
-    /// [`handle_timeout`](Self::handle_timeout) was called.
+    /// Whether reading from the sender is suspended, until [`handle_timeout`](Self::handle_timeout)
+    /// is called.
     pub fn is_stalled(&self) -> bool {
         self.outbox.is_stalled() || self.outbox.is_playing() && self.input.outgrown()
     }
 
-    /// The next thing that happened.
+    /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
         if let Some(event) = self.events.pop_front() {
             return Some(event);
@@ -207,46 +207,46 @@ impl<P: Policy> Lane<P> {
         Some(self.message(payload, end))
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    /// When to call [`handle_timeout`](Self::handle_timeout).
     pub fn poll_timeout(&self) -> Option<Offset> {
         let held = self.held_since.map(|since| after(since, HOLD_TIME));
         let outbox = self.outbox.timeout(self.now).filter(|_| !self.amid());
         outbox.into_iter().chain(held).min()
     }
 
-    /// Why this direction is over, if it is.
+    /// Why this direction has ended, if it has.
     pub fn closed(&self) -> Option<CloseReason> {
         self.closed
     }
 
-    /// Whether input is passed on before anything looks at it.
+    /// Whether input is forwarded before it is examined.
     fn flows(&self) -> bool {
         self.settings.forward == Forward::AtOnce && self.policy.is_idle() && self.outbox.is_empty()
     }
 
-    /// Whether steps are under way that the unfinished message must wait for.
+    /// Whether steps are in progress that the unfinished message must wait for.
     fn is_blocked(&self) -> bool {
         self.outbox.is_playing()
     }
 
-    /// Whether the unfinished message cannot wait any longer for its end.
+    /// Whether the unfinished message is being forwarded in part, and no step blocks it.
     fn begun(&self) -> bool {
         self.amid() && !self.is_blocked()
     }
 
-    /// Whether an unfinished message has been passed on in part.
+    /// Whether the unfinished message was forwarded in part, or must be because of its length.
     fn amid(&self) -> bool {
         self.sent > self.input.start() || self.input.outgrown() && !self.outbox.is_playing()
     }
 
-    /// Cuts input that flows into lines, without changing what is to be passed on.
+    /// Splits input that is already being forwarded into lines, without changing what is forwarded.
     fn frame(&mut self) {
         while let Some(found) = self.input.take() {
             match found {
                 Found::Lines { lines, old } => {
                     self.lines = lines;
                     if let Some(old) = old {
-                        // What came after the lines leaves in the same write.
+                        // The bytes after the lines leave in the same write.
                         self.outbox.send_first(old.slice(self.sent..self.cleared));
                         self.sent = self.input.end();
                         self.cleared = self.sent;
@@ -259,12 +259,11 @@ impl<P: Policy> Lane<P> {
         }
     }
 
-    /// Gives up what was taken, and what was passed on of a message that is too long to
-    /// be kept.
+    /// Frees what was taken, and the forwarded part of a message that is too long to be recorded.
     fn settle(&mut self) {
         if self.sent < self.input.start() {
-            // The driver has not passed everything on: only then, and never in a loop that
-            // follows the crate's rules.
+            // The driver has not forwarded everything, which never happens in a loop that follows
+            // the crate's rules.
             return;
         }
         let moved = self.input.compact();
@@ -277,7 +276,7 @@ impl<P: Policy> Lane<P> {
         }
     }
 
-    /// Cuts input into lines before it is passed on, and lets the policy decide.
+    /// Splits input into lines before it is forwarded, and lets the policy decide.
     fn cut_and_decide(&mut self) {
         loop {
             let start = self.input.start();
@@ -309,7 +308,7 @@ impl<P: Policy> Lane<P> {
         }
     }
 
-    /// Passes on what there is of an unfinished message, and counts it.
+    /// Forwards the available part of an unfinished message, and counts it.
     fn clear_part(&mut self) {
         self.held_since = None;
         self.cleared = self.input.end();
@@ -317,8 +316,8 @@ impl<P: Policy> Lane<P> {
         self.events.push_back(self.event(EventBody::Part { bytes }));
     }
 
-    /// Lets the policy decide on whole lines, the first of which may have been passed on
-    /// in part: `begun` bytes of it.
+    /// Lets the policy decide about whole lines; `begun` bytes of the first one may already be
+    /// forwarded.
     fn decide_lines(&mut self, mut lines: Bytes, begun: usize) {
         if self.policy.is_idle() {
             self.outbox.send(lines.slice(begun.min(lines.len())..));
@@ -357,7 +356,7 @@ impl<P: Policy> Lane<P> {
         self.events.push_back(self.event(EventBody::Closed(reason)));
     }
 
-    /// Passes on what was held and whose time has come, but never amid another message.
+    /// Forwards held messages that are due, but never in the middle of another message.
     fn release_due(&mut self) {
         if self.closed.is_some() {
             return;
@@ -372,11 +371,11 @@ impl<P: Policy> Lane<P> {
         }
     }
 
-    /// Passes on whatever is still held, at the end of the stream.
+    /// Forwards everything still held, at the end of the stream.
     fn release_rest(&mut self) {
         let rest = Bytes::copy_from_slice(self.input.between(self.sent, self.input.end()));
         self.held_since = None;
-        // A message that was passed on in part is finished first.
+        // A message that was forwarded in part is finished first.
         let amid = self.amid();
         if amid {
             self.outbox.send_first(rest.clone());
@@ -392,7 +391,7 @@ impl<P: Policy> Lane<P> {
         }
     }
 
-    /// Tells the tape what was done, and what was let go.
+    /// Records the effects of faults and the releases.
     fn tell(&mut self) {
         while let Some(faulted) = self.outbox.told() {
             self.push_faulted(faulted);
@@ -407,7 +406,7 @@ impl<P: Policy> Lane<P> {
         }
     }
 
-    /// Hands out a message; its number.
+    /// Emits a message event, and returns the message's number.
     fn push_message(&mut self, payload: Payload, end: LineEnd) -> Option<MessageNumber> {
         let event = self.message(payload, end);
         self.events.push_back(event);

@@ -1,29 +1,27 @@
 //! One conversation between a client and a server, as a state machine without IO.
 //!
-//! A [`Conduit`] has two [`Lane`]s, one per direction. A lane is told what arrived and
-//! what time it is; it answers what must be sent, what happened, and when to ask again.
-//! It owns no socket, file or clock, so every test here is a function call. The lanes
-//! share nothing but their policy, so that a driver may run each on a thread of its own
-//! and a stalled direction never holds up the other.
+//! A [`Conduit`] has two [`Lane`]s, one per direction. The driver passes input and the time to a
+//! lane, and gets the bytes to send, the events, and the time of the next call. A lane owns no
+//! socket, file or clock, so every test here is a function call. The lanes share nothing but their
+//! policy, so a driver may use one thread for each, and a stalled direction never blocks the other.
 //!
 //! # The transparency law
 //!
-//! While no policy rule applies, the bytes that leave are the bytes that arrived: same
-//! order, same direction, however the input was cut into chunks. The property tests in
-//! `tests/law.rs` hold this; a change that needs it weakened is the wrong change.
+//! While no policy rule applies, the output bytes equal the input bytes: same order, same
+//! direction, independent of chunk boundaries. The property tests in `tests/law.rs` check this; a
+//! change that requires a weaker law is wrong.
 //!
 //! # Driving a lane
 //!
-//! Read into [`Lane::space`], then call [`Lane::handle_input`]. After each `handle_*`
-//! call drain [`Lane::poll_event`], then [`Lane::poll_transmit`], until both are empty, and
-//! arm [`Lane::poll_timeout`]. Events come first so that no answer can be on the tape
-//! before its request; a driver hands them over without waiting, and waits, if it must,
-//! after it has passed the bytes on.
+//! Read into [`Lane::space`], then call [`Lane::handle_input`]. After each `handle_*` call drain
+//! [`Lane::poll_event`], then [`Lane::poll_transmit`], until both are empty, and arm
+//! [`Lane::poll_timeout`]. Events come first, so that no answer can be on the tape before its
+//! request; a driver passes them on without waiting, and waits, if necessary, after it has
+//! forwarded the bytes.
 //!
 //! # Elsewhere
 //!
-//! Deciding the fate of messages is in [`policy`], the faults that can be asked for are in
-//! [`fault`]; keeping them is `proxy::record`,
+//! [`policy`] decides about messages, [`fault`] has the faults; `proxy::record` records the events,
 //! behind a bounded queue.
 
 mod assembly;

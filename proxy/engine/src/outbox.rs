@@ -1,5 +1,5 @@
-//! What one direction holds back, and the order in which it leaves: the one place that carries
-//! out what is done to messages, whatever carries them.
+//! Holds back the messages of one direction, and determines the order in which they leave. Carries
+//! out all decisions about messages, for all carriers.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Duration;
@@ -9,54 +9,54 @@ use tapewright_schemas::event::{Effect, FaultRef, Faulted, MessageNumber, Offset
 
 use crate::policy::{Decision, Hold, Holds, SideAction, Step, Ticket, Verdict};
 
-/// How much one direction holds back before it stops reading, in bytes.
+/// The maximum that one direction holds back before it stops reading, in bytes.
 const HELD_LIMIT_BYTES: usize = 64 << 20;
 
-/// Up to how much of what is due at one time leaves in one write, in bytes.
+/// The maximum size of one write that joins messages due at the same time, in bytes.
 const JOINED_BYTES: usize = 64 << 10;
 
-/// How often a ticket is looked at: a control that takes a fault away is felt this soon.
+/// How often tickets are checked: the removal of a fault takes effect within this time.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// What one direction holds back, in two ways: until a ticket is over, and behind steps that
-/// are carried out one after the other.
+/// Holds back the messages of one direction in two ways: until a ticket is over, and after steps
+/// that are carried out one after the other.
 ///
-/// The driver reports what comes ([`take`](Self::take)), lets time pass
-/// ([`turn`](Self::turn)), and then hands out what is to be told ([`told`](Self::told)) and
-/// what leaves ([`front`](Self::front)).
+/// The driver adds messages ([`take`](Self::take)), advances the time ([`turn`](Self::turn)), and
+/// then takes the effects to record ([`told`](Self::told)) and the bytes to send
+/// ([`front`](Self::front)).
 #[derive(Debug, Default)]
 pub struct Outbox {
     // Bytes that may leave now.
     ready: VecDeque<Bytes>,
-    // What is held under a ticket: by the time at which that is due and by their order, and
-    // by their order alone where no time is known.
+    // Messages held under a ticket: by due time and order, or by order alone if there is no due
+    // time.
     timed: BTreeMap<(Offset, u64), HeldMessage>,
     lasting: BTreeMap<u64, HeldMessage>,
     order: u64,
-    // The policy's count of changes when they were last looked at.
+    // The policy's count of changes at the last check.
     seen: u64,
-    // What the tape is told when something is let go.
+    // What to record when something is released.
     notes: HashMap<Ticket, Note>,
     told: VecDeque<Box<Faulted>>,
     steps: VecDeque<Step>,
-    // When the wait at the front of the steps is over, and when the last one was: waits
-    // that follow each other must not add up what each was late.
+    // The end of the wait at the front of the steps, and of the last one: the delays of consecutive
+    // waits must not accumulate.
     waits_until: Option<Offset>,
     waited_until: Option<Offset>,
-    // Bytes that are held back, in whatever way.
+    // All held bytes.
     weight: usize,
     asides: VecDeque<SideAction>,
 }
 
-/// What is held, and since when.
+/// A held message, and since when.
 #[derive(Clone, Debug)]
 struct Note {
     fault: Option<FaultRef>,
     message: Option<MessageNumber>,
-    // With it waits all that follows.
+    // Everything after it waits as well.
     all: bool,
     since: Offset,
-    // The tape knows when it is passed on; only another time is told.
+    // The tape already has the time of the release; only a deviation is recorded.
     is_foreseen: bool,
 }
 
@@ -78,8 +78,8 @@ struct HeldMessage {
 }
 
 impl Outbox {
-    /// A message comes; this is its fate, and these are the bytes of it that are still to
-    /// leave. What the tape is to be told of it can be had at once from [`told`](Self::told).
+    /// Adds a message with its decision and the bytes of it that are still to be sent. The effects
+    /// to record are immediately available from [`told`](Self::told).
     pub fn take(
         &mut self,
         now: Offset,
@@ -97,7 +97,7 @@ impl Outbox {
             self.told.push_back(Effect::plain(behind).about(number));
         }
         if let Some(effect) = effect {
-            // The tape is told when this is let go, unless it knows the time already.
+            // The release is recorded, unless its time is already recorded.
             let note = Note {
                 fault: effect.fault.clone(),
                 message: number,
@@ -116,8 +116,8 @@ impl Outbox {
         }
     }
 
-    /// All that comes from now on waits for this ticket, which is held elsewhere, and of
-    /// which one share is given back when it is over.
+    /// Makes everything from now on wait for this ticket, which is held elsewhere; one share of it
+    /// is returned when it is over.
     pub fn wait_for(&mut self, now: Offset, ticket: Ticket) {
         let note = Note {
             fault: None,
@@ -130,7 +130,7 @@ impl Outbox {
         self.steps.push_back(Step::Hold(ticket));
     }
 
-    /// Whether what comes now waits for this ticket.
+    /// Whether new messages wait for this ticket.
     #[must_use]
     pub fn waits_for(&self, ticket: Ticket) -> bool {
         self.steps
@@ -139,35 +139,35 @@ impl Outbox {
             .any(|one| one == ticket)
     }
 
-    /// Lets go what has waited long enough; true when the direction is to end.
+    /// Releases what has waited long enough; returns true if the direction is to end.
     pub fn turn<H: Holds>(&mut self, now: Offset, holds: &H) -> bool {
         self.release(now, holds);
         self.advance(now, holds)
     }
 
-    /// Whether nothing is held back and nothing is to leave.
+    /// Whether nothing is held and nothing is to be sent.
     pub(crate) fn is_empty(&self) -> bool {
         self.ready.is_empty() && self.holds_nothing()
     }
 
-    /// Whether nothing is held back.
+    /// Whether nothing is held.
     #[must_use]
     pub fn holds_nothing(&self) -> bool {
         self.timed.is_empty() && self.lasting.is_empty() && self.steps.is_empty()
     }
 
-    /// Whether steps are under way, so that nothing else may leave.
+    /// Whether steps are in progress, so that nothing else may leave.
     pub(crate) fn is_playing(&self) -> bool {
         !self.steps.is_empty()
     }
 
-    /// Whether the sender is not to be read from.
+    /// Whether reading from the sender is suspended.
     #[must_use]
     pub fn is_stalled(&self) -> bool {
         matches!(self.steps.front(), Some(Step::Stall(_))) || self.weight > HELD_LIMIT_BYTES
     }
 
-    /// Bytes leave as soon as those before them have.
+    /// Sends bytes after those already queued.
     pub(crate) fn send(&mut self, bytes: Bytes) {
         if bytes.is_empty() {
             return;
@@ -181,7 +181,7 @@ impl Outbox {
         }
     }
 
-    /// Bytes leave before whatever is held back, because their beginning has left.
+    /// Sends bytes before everything held, because their beginning was already sent.
     pub(crate) fn send_first(&mut self, bytes: Bytes) {
         if !bytes.is_empty() {
             self.ready.push_back(bytes);
@@ -194,13 +194,13 @@ impl Outbox {
         self.keep(self.order, due, HeldMessage { ticket, bytes });
     }
 
-    /// The next thing that the tape is to be told.
+    /// The next effect to record.
     pub fn told(&mut self) -> Option<Box<Faulted>> {
         self.told.pop_front()
     }
 
-    /// What comes now waits for a message, if it does: for which one. Its end is told from
-    /// now on, since the end of this wait is the same.
+    /// The effect for new messages that wait for another one, if they do. From now on the end of
+    /// that wait is recorded, since it ends theirs as well.
     fn behind(&mut self) -> Option<What> {
         let ticket = self.steps.iter().find_map(Step::ticket)?;
         let note = self.notes.get_mut(&ticket)?;
@@ -209,19 +209,19 @@ impl Outbox {
         Some(What::Behind { holder })
     }
 
-    /// These steps take the place of a message.
+    /// Replaces a message by these steps.
     fn play(&mut self, steps: Vec<Step>) {
         self.weight += steps.iter().map(weight).sum::<usize>();
         self.steps.extend(steps);
     }
 
-    /// The next bytes that leave; empty where the head of a response leaves without any.
+    /// The next bytes to send; empty if only the head of a response is to be sent.
     #[must_use]
     pub fn front(&self) -> Option<&Bytes> {
         self.ready.front()
     }
 
-    /// The bytes at the front have left.
+    /// Removes the bytes at the front after they were sent.
     pub fn pop(&mut self) -> Option<Bytes> {
         self.ready.pop_front()
     }
@@ -230,7 +230,7 @@ impl Outbox {
         self.asides.pop_front()
     }
 
-    /// Carries out the steps whose time has come; true when the direction is to end.
+    /// Carries out the steps that are due; returns true if the direction is to end.
     pub(crate) fn advance<H: Holds>(&mut self, now: Offset, policy: &H) -> bool {
         while let Some(step) = self.steps.front().cloned() {
             match &step {
@@ -275,12 +275,12 @@ impl Outbox {
         false
     }
 
-    /// Lets go what has waited long enough.
+    /// Releases what has waited long enough.
     pub(crate) fn release<H: Holds>(&mut self, now: Offset, policy: &H) {
         let mut due = Vec::new();
         let changes = policy.changes();
         if std::mem::replace(&mut self.seen, changes) != changes {
-            // Anything may be over, or have another time.
+            // Any ticket may be over, or have another time.
             for (order, one) in self.take_held() {
                 due.extend(self.look(now, policy, order, one));
             }
@@ -294,7 +294,7 @@ impl Outbox {
         self.let_go(due);
     }
 
-    /// Something that was held and may go; else it is kept.
+    /// The bytes of a held message if it may leave; otherwise it stays.
     fn look<H: Holds>(
         &mut self,
         now: Offset,
@@ -318,7 +318,7 @@ impl Outbox {
         }
     }
 
-    /// All that is held under tickets, in the order in which it came.
+    /// Takes everything held under tickets, in the order of arrival.
     fn take_held(&mut self) -> BTreeMap<u64, HeldMessage> {
         let mut all = std::mem::take(&mut self.lasting);
         let timed = std::mem::take(&mut self.timed).into_iter();
@@ -326,8 +326,8 @@ impl Outbox {
         all
     }
 
-    /// Lets go, at the end of the stream, all that is not to be held for good; how many
-    /// messages stay behind.
+    /// At the end of the stream, releases everything that need not be held forever; returns the
+    /// number of messages that are not sent.
     pub(crate) fn finish<H: Holds>(&mut self, now: Offset, policy: &H) -> usize {
         let mut lost = 0;
         let steps = std::mem::take(&mut self.steps);
@@ -372,8 +372,8 @@ impl Outbox {
         lost
     }
 
-    /// Nobody takes any more what is held: the tickets are given back, and the tape is told
-    /// what became of each message, given how long it was held.
+    /// Gives up everything that is held, since there is no receiver: returns the tickets, and
+    /// records what happened to each message, by how long it was held.
     pub fn abandon<H: Holds>(&mut self, now: Offset, holds: &H, what: impl Fn(Offset) -> What) {
         let held = self.take_held();
         let tickets = held.values().map(|held| held.ticket);
@@ -393,7 +393,7 @@ impl Outbox {
         self.weight = 0;
     }
 
-    /// Gives everything up: it has no reader.
+    /// Drops everything, since there is no receiver.
     pub(crate) fn clear<H: Holds>(&mut self, holds: &H) {
         for held in self.timed.values().chain(self.lasting.values()) {
             holds.give_back(held.ticket);
@@ -417,7 +417,7 @@ impl Outbox {
         step.into_iter().chain(due).min()
     }
 
-    /// When this wants to be looked at again.
+    /// When to check again.
     pub(crate) fn timeout(&self, now: Offset) -> Option<Offset> {
         let waits = self.steps.front().and_then(Step::ticket).is_some();
         let holds = waits || !self.lasting.is_empty() || !self.timed.is_empty();
@@ -425,8 +425,8 @@ impl Outbox {
         self.due().into_iter().chain(look).min()
     }
 
-    /// What is due at one time leaves in one write: a write for each would make the last
-    /// of many late.
+    /// Joins what is due at the same time into one write: separate writes would delay the last of
+    /// many.
     fn let_go(&mut self, due: Vec<Bytes>) {
         let mut joined = BytesMut::new();
         for bytes in due {
@@ -443,7 +443,7 @@ impl Outbox {
         self.send(joined.freeze());
     }
 
-    /// A ticket is over: it is given back, and the tape is told.
+    /// Returns a ticket that is over, and records the release.
     fn over<H: Holds>(&mut self, now: Offset, policy: &H, ticket: Ticket, why: Release) {
         policy.give_back(ticket);
         let note = self.notes.remove(&ticket);
@@ -459,7 +459,7 @@ impl Outbox {
     }
 }
 
-/// Why something that is not held for good is passed on at the end of the stream.
+/// Why a message that need not be held forever is forwarded at the end of the stream.
 fn at_the_end(hold: Hold) -> Release {
     match hold {
         Hold::Over(why) => why,
@@ -467,7 +467,7 @@ fn at_the_end(hold: Hold) -> Release {
     }
 }
 
-/// What something held costs beside its bytes, in bytes.
+/// The overhead of a held message, in bytes.
 const OVERHEAD: usize = 128;
 
 fn weight(step: &Step) -> usize {
@@ -479,7 +479,7 @@ fn weight(step: &Step) -> usize {
     }
 }
 
-/// A moment this long after another.
+/// The offset with a duration added.
 #[must_use]
 pub fn after(at: Offset, time: Duration) -> Offset {
     Offset(at.0.saturating_add(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)))

@@ -1,4 +1,4 @@
-//! What may be done to a message on its way.
+//! Decides what happens to each message.
 
 use std::time::Duration;
 
@@ -8,18 +8,18 @@ use tapewright_schemas::event::{
     ConduitId, Direction, Effect, Offset, Release, Replacement, SessionKey, Until, What,
 };
 
-/// Decides the fate of each message.
+/// Decides what happens to each message.
 ///
-/// While [`is_idle`](Self::is_idle) holds, messages are neither held nor looked at: an
-/// empty rule set costs nothing.
+/// While [`is_idle`](Self::is_idle) returns true, messages are neither held nor examined: an empty
+/// rule set costs nothing.
 pub trait Policy: Holds + Send {
     /// Whether every message would pass.
     fn is_idle(&self) -> bool;
 
-    /// The fate of one whole message. Called once per message, in order.
+    /// Decides about one whole message. Called once per message, in order.
     fn decide(&mut self, now: Offset, dir: Direction, message: &Message<'_>) -> Decision;
 
-    /// The policy of one conversation, which shares nothing with the next but its rules.
+    /// The policy for one conversation, which shares only its rules with others.
     #[must_use]
     fn for_conduit(&self, _conduit: ConduitId, _session: SessionKey) -> Self
     where
@@ -29,17 +29,17 @@ pub trait Policy: Holds + Send {
     }
 }
 
-/// Says of what is held whether it is to be held any longer.
+/// Decides how long held messages are held.
 pub trait Holds {
-    /// Whether what was held under a ticket is still to be held.
+    /// Whether a message must still be held under a ticket.
     fn hold(&self, _now: Offset, _ticket: Ticket) -> Hold {
         Hold::Over(Release::Unknown)
     }
 
-    /// Who held something under a ticket does so no longer.
+    /// Returns a ticket when its holder no longer needs it.
     fn give_back(&self, _ticket: Ticket) {}
 
-    /// Grows whenever a ticket may be over before the time that was known for it.
+    /// Increases whenever a ticket may end earlier than planned.
     fn changes(&self) -> u64 {
         0
     }
@@ -53,7 +53,7 @@ pub trait Holds {
 /// One whole message.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
-    /// What it is.
+    /// Its parsed envelope.
     pub envelope: &'a Envelope<'a>,
     /// Its bytes, with the end of its line.
     pub line: &'a Bytes,
@@ -68,31 +68,31 @@ impl Message<'_> {
     }
 }
 
-/// Under which something is held.
+/// Identifies held messages until their time or fault is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ticket(pub u64);
 
-/// Whether something is to be held any longer.
+/// Whether a message must still be held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
-    /// The direction is to end here.
+    /// No, and the direction ends here.
     Cut,
-    /// It is, and when the stream ends first it is never passed on.
+    /// Yes; if the stream ends first, it is never forwarded.
     Lasting,
-    /// It is no longer, for this reason.
+    /// No, for this reason.
     Over(Release),
-    /// It is, and when the stream ends first it is passed on.
+    /// Yes; if the stream ends first, it is forwarded.
     Passing,
 }
 
-/// The fate of one message, and what the tape says about it.
+/// The decision about one message, and its effect on the tape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Its fate.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What was done; `None` for a message that passed.
+    /// The effect; `None` for a message that passed.
     pub effect: Option<Effect>,
-    /// Something that is held may be passed on now, behind this message.
+    /// A held message may be forwarded now, after this message.
     pub releases: bool,
 }
 
@@ -104,7 +104,7 @@ impl Decision {
         releases: false,
     };
 
-    /// Under which the message is held, with or without all that follows it.
+    /// The ticket under which the message is held, with or without everything after it.
     #[must_use]
     pub fn ticket(&self) -> Option<Ticket> {
         match &self.verdict {
@@ -126,50 +126,50 @@ impl From<Verdict> for Decision {
     }
 }
 
-/// The fate of one message. Every verdict but [`Pass`](Self::Pass) becomes an event of
-/// its own, so that no judge blames a peer for it.
+/// The verdict about one message. Every verdict but [`Pass`](Self::Pass) becomes a separate event,
+/// so that no judge blames a peer for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// The message goes no further.
+    /// The message is not forwarded.
     Drop,
-    /// The message is passed on when the ticket's time is over; later ones may overtake it.
+    /// The message is forwarded when the ticket is over; later ones may overtake it.
     Hold {
-        /// Says when.
+        /// Determines when.
         ticket: Ticket,
-        /// When at the latest, as far as is known.
+        /// The latest time, as far as is known.
         due: Option<Offset>,
     },
-    /// The message is passed on as it is.
+    /// The message is forwarded unchanged.
     Pass,
-    /// These steps take the place of the message; later messages wait for them.
+    /// These steps replace the message; later messages wait for them.
     Play(Vec<Step>),
 }
 
-/// One step of what takes the place of a message.
+/// One step of what replaces a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Something beside this direction is done.
+    /// A side action is carried out.
     Side(SideAction),
     /// This direction ends here.
     Cut,
-    /// Nothing is passed on until the ticket's time is over.
+    /// Nothing is forwarded until the ticket is over.
     Hold(Ticket),
-    /// These bytes are passed on; of a response, its head at least.
+    /// These bytes are forwarded; for a response, at least its head is sent.
     Send(Bytes),
-    /// Nothing is read from the sender until the ticket's time is over.
+    /// Nothing is read from the sender until the ticket is over.
     Stall(Ticket),
-    /// Nothing is passed on for this time, unless the ticket's time is over before.
+    /// Nothing is forwarded for this time, or until the ticket is over.
     Wait {
-        /// For how long.
+        /// The duration.
         time: Duration,
-        /// Under which it waits, where that can end early.
+        /// The ticket, if the wait can end early.
         ticket: Option<Ticket>,
     },
 }
 
 impl Step {
-    /// Under which it makes what follows wait.
+    /// The ticket that later messages wait for.
     #[must_use]
     pub fn ticket(&self) -> Option<Ticket> {
         match self {
@@ -190,22 +190,22 @@ pub enum SideAction {
         /// How it is delivered.
         given: Delivery,
     },
-    /// The server's process ends with this status.
+    /// The server's process exits with this status.
     Exit(u8),
-    /// The client gets these bytes on the stream of logs.
+    /// The client gets these bytes on the stream for logs.
     Log(Bytes),
 }
 
-/// How an answer is given to a client that speaks HTTP, where its server speaks lines.
+/// How an answer is delivered to a client that uses HTTP while its server uses lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// So many times more than once.
+    /// It is repeated this many times.
     Again(u8),
-    /// Behind a text that is no message.
+    /// After a text that is not a message.
     Behind(Bytes),
-    /// So many bytes of it, and then the connection is cut; `None` for no response at all.
+    /// This many bytes of it, after which the connection is cut; `None` for no response at all.
     Cut(Option<usize>),
-    /// An HTTP status in its place.
+    /// It is replaced by an HTTP status.
     Status {
         /// The status.
         status: u16,
@@ -215,7 +215,7 @@ pub enum Delivery {
 }
 
 impl Verdict {
-    /// What the tape says was done; `None` for a message that passed.
+    /// The effect on the tape; `None` for a message that passed.
     #[must_use]
     pub fn effect(&self) -> Option<What> {
         Some(match self {

@@ -1,4 +1,4 @@
-//! The law of transparency: with no policy in force, bytes out equal bytes in.
+//! The transparency law: without an active policy, output bytes equal input bytes.
 
 #![expect(clippy::indexing_slicing, reason = "a test may fail")]
 
@@ -10,8 +10,8 @@ use tapewright_engine::Forward;
 use tapewright_engine::policy::Transparent;
 use tapewright_schemas::event::{CloseReason, EventBody, LineEnd};
 
-/// Bytes that look like a session gone wrong: messages, noise, blank lines, carriage
-/// returns, invalid UTF-8, and a last line that may lack its end.
+/// Bytes of an imperfect session: messages, noise, blank lines, carriage returns, invalid UTF-8,
+/// and a last line that may lack its end.
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         Just(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}".to_vec()),
@@ -27,7 +27,7 @@ fn stream() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
-/// Cuts `bytes` at the given places, wherever they fall.
+/// Splits `bytes` at the given places, regardless of the content.
 fn cut(bytes: &[u8], cuts: &[prop::sample::Index]) -> Vec<Vec<u8>> {
     let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
     places.extend([0, bytes.len()]);
@@ -38,7 +38,7 @@ fn cut(bytes: &[u8], cuts: &[prop::sample::Index]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// What a stream of bytes holds, by the plainest means.
+/// The messages in a stream of bytes, found in the simplest way.
 fn expected(bytes: &[u8], limit: usize) -> Vec<(u64, Vec<u8>, LineEnd)> {
     let mut found = Vec::new();
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {

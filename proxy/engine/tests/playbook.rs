@@ -1,4 +1,4 @@
-//! Scripts of what happens to a lane and what it must do: policies, delays, endings.
+//! Scripts of a lane's input and its required output: policies, delays, endings.
 
 mod support;
 
@@ -36,7 +36,7 @@ impl Holds for Script {
     }
 }
 
-/// Passed on at this time; its ticket is the time.
+/// Forwarded at this time; its ticket is the time.
 fn held(until: u64) -> Verdict {
     Verdict::Hold {
         ticket: Ticket(until),

@@ -1,4 +1,4 @@
-//! The events of a stream are those that an independent parser finds, wherever it is cut.
+//! The events of a stream are those that an independent parser finds, for any chunk boundaries.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use sse_stream::{Sse, SseByteStream};
 use tapewright_engine::{SseFramer, SseItem};
 
-/// The events that others find; whether there were more, which they cannot read as text.
+/// The events found by the independent parser; whether there were more, which it cannot read as
+/// text.
 fn theirs(chunks: &[&[u8]]) -> (Vec<Sse>, bool) {
     let chunks = chunks
         .iter()
@@ -55,7 +56,7 @@ fn agree(chunks: &[&[u8]]) {
     }
 }
 
-/// Cut into two at every byte, into single bytes, and not at all.
+/// Splits the text in two at every byte, into single bytes, and not at all.
 fn agree_everywhere(text: &[u8]) {
     for at in 0..=text.len() {
         let (one, two) = text.split_at(at);

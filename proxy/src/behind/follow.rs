@@ -1,4 +1,4 @@
-//! The thread that reads tapes behind their writers.
+//! The thread that reads tapes while they are written.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::growth::{Growth, WaitEnd, Wakeup};
 use crate::page::Search;
 use tapewright_schemas::order::Order as _;
 
-/// Reads tapes behind their writers.
+/// Reads tapes while they are written.
 pub(super) struct Follower {
     search: Search,
     make: MakeObserver,
@@ -20,19 +20,20 @@ pub(super) struct Follower {
     end: Arc<End>,
     wakeup: Arc<Wakeup>,
     tapes: Vec<Tape>,
-    // The tapes that were opened, or are none of ours.
+    // The tapes that were opened, and files to ignore.
     known: HashSet<PathBuf>,
 }
 
-/// How many events of a tape are read before it is another one's turn.
+/// The number of events read from one tape before the next one is read.
 const TURN: usize = 512;
-/// How many tapes are open at once; more of them wait until others are over.
+/// The maximum number of open tapes; others wait until one ends.
 const OPEN: usize = 256;
-/// Longest time between two reads of a growing tape; the results are not read more often.
+/// The maximum time between two reads of a growing tape; the results are not read more often.
 const PACE: Duration = Duration::from_secs(1);
-/// After what time without news exchanges are told whose answer nothing has followed.
+/// The time without new events after which exchanges are reported although nothing followed their
+/// answer.
 const QUIET: Duration = Duration::from_secs(2);
-/// After what further time sessions that have ended are told of.
+/// The further time after which ended sessions are reported.
 const STILL: Duration = Duration::from_secs(15);
 
 /// Pauses between reads while nothing arrives; after the last, the thread sleeps until it is woken.
@@ -57,11 +58,12 @@ impl Follower {
         }
     }
 
-    /// Reads until the recording has ended, and everything was read or the time for it is over; how much was not read, in bytes.
+    /// Reads until the recording has ended, and everything was read or the time for it is over;
+    /// returns the number of unread bytes.
     pub(super) fn run(mut self) -> u64 {
         let mut growth = Growth::default();
         growth.add(&self.search.folder);
-        // Not woken by what grows: a busy recorder is looked at once in a while.
+        // Not woken by growth: a busy recorder is only checked once in a while.
         let pause = Growth::default();
         let (mut is_due, mut waits) = (true, QUIETER);
         while !self.end.has_come() {
@@ -74,7 +76,7 @@ impl Follower {
                 WaitEnd::Grown { came } => {
                     is_due |= came;
                     waits = QUIETER;
-                    // Whatever ends it, it is looked at what there is.
+                    // Whatever ended the wait, read what is available.
                     let _woken_or_over = pause.wait(Some(self.pace), Some(&self.wakeup));
                 }
                 WaitEnd::Time if read == 0 => {
@@ -89,7 +91,8 @@ impl Follower {
         self.unread()
     }
 
-    /// Ends what is not over, also of tapes that waited for their places; how much of them was not read, in bytes.
+    /// Ends all open tapes, including those that waited to be opened; returns the number of unread
+    /// bytes.
     fn unread(&mut self) -> u64 {
         let mut unread = 0;
         while !self.tapes.is_empty() {
@@ -103,7 +106,7 @@ impl Follower {
         unread
     }
 
-    /// Reads what is there, unless the recording ends; how many events that were.
+    /// Reads what is available, unless the recording ends; returns the number of events.
     fn read(&mut self) -> usize {
         let mut all = 0;
         while !self.end.has_come() {
@@ -116,7 +119,7 @@ impl Follower {
         all
     }
 
-    /// Reads a bit of each tape; how many events that were.
+    /// Reads some events of each tape; returns their number.
     fn turn(&mut self) -> usize {
         let mut read = 0;
         for tape in &mut self.tapes {
@@ -125,15 +128,15 @@ impl Follower {
         let open = self.tapes.len();
         self.tapes.retain(|tape| !tape.is_over());
         if self.tapes.len() < open {
-            // Others may have waited for their places.
+            // Others may have waited to be opened.
             self.search();
         }
         read
     }
 
-    /// Nothing has come for a while.
+    /// Handles a time without new events.
     fn settle(&mut self) {
-        // What was seen since then may still be on its way to the tape.
+        // Events since then may not be on the tape yet.
         let now = clock::wall();
         let now = now.checked_sub(QUIET).unwrap_or(now);
         for tape in &mut self.tapes {
@@ -142,7 +145,7 @@ impl Follower {
         self.tapes.retain(|tape| !tape.is_over());
     }
 
-    /// Looks for tapes that are new; whether there is one of which nothing is known yet.
+    /// Searches for new tapes; returns whether there is one whose header is not complete yet.
     fn search(&mut self) -> bool {
         let entries = std::fs::read_dir(&self.search.folder);
         let paths = entries.into_iter().flatten().flatten();
@@ -161,13 +164,13 @@ impl Follower {
         is_due
     }
 
-    /// Opens a tape, where it is one of those that are looked for; whether that is known.
+    /// Opens a tape if it is wanted; returns whether that is decided.
     fn open(&mut self, path: PathBuf) -> bool {
         let wanted = &self.search.tapes;
         match Tape::open(&path, |header| wanted.is(header), &self.make) {
             Ok(Opened::Unknown) => return false,
             Ok(Opened::Tape(tape)) => self.tapes.push(*tape),
-            // What cannot be opened now was not written by us.
+            // A file that cannot be opened was not written by this recorder.
             Ok(Opened::Nothing) | Err(_) => {}
         }
         self.known.insert(path);

@@ -1,6 +1,8 @@
-//! What is made of a recording while it is made, by a thread of low priority that reads its tapes behind their writers.
+//! Processes a recording while it is made, on a thread of low priority that reads its tapes while
+//! they are written.
 //!
-//! What is on a tape has its secrets hidden already. The recorder does nothing for the thread and waits for nothing of it.
+//! The tapes are already redacted. The recorder does no work for the thread, and never waits for
+//! it.
 
 mod follow;
 mod tape;
@@ -22,22 +24,22 @@ use crate::growth::Wakeup;
 use crate::page::Search;
 use crate::system::process::{Rank, step_back};
 
-/// Observes what is on one tape.
+/// Observes the events of one tape.
 pub trait Observer: Send {
-    /// Takes the next event; `message` is its message taken apart, where that is known.
+    /// Handles the next event; `message` is its parsed message, if known.
     fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>);
 
-    /// Nothing has come for a while, and everything up to this time has been observed.
+    /// Called after a time without new events: everything up to this time was observed.
     fn tick(&mut self, now: SystemTime);
 
-    /// Nothing more will come.
+    /// Called after the last event.
     fn finish(&mut self);
 }
 
 /// Makes the observer of a tape; `None` for a tape that is not observed.
 pub type MakeObserver = Box<dyn Fn(&Header) -> Option<Box<dyn Observer>> + Send>;
 
-/// A thread that reads the tapes of a recording, until it is told that the recording has ended and everything was read.
+/// A thread that reads the tapes of a recording, until `end` was called and everything was read.
 #[derive(Debug)]
 pub struct Behind {
     end: Arc<End>,
@@ -45,7 +47,7 @@ pub struct Behind {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Whether the recording has ended, and until when it is read on.
+/// Whether the recording has ended, and the deadline for reading the rest.
 #[derive(Debug)]
 struct End {
     clock: Clock,
@@ -62,7 +64,7 @@ impl End {
         self.until().is_some()
     }
 
-    /// Whether the time to read on is over.
+    /// Whether the deadline has passed.
     fn is_past(&self) -> bool {
         self.until()
             .is_some_and(|until| self.clock.elapsed() >= until)
@@ -70,8 +72,9 @@ impl End {
 }
 
 impl Behind {
-    /// Begins to read the tapes that are looked for, once in so long; `at_end` is called once nothing more will be observed, with how
-    /// many bytes of the tapes were not read in the time that [`end`](Self::end) gave.
+    /// Starts to read the wanted tapes, at this interval; `at_end` is called after the last
+    /// observation, with the number of bytes that were not read before the deadline given to
+    /// [`end`](Self::end).
     pub fn start(
         search: Search,
         make: MakeObserver,
@@ -97,7 +100,7 @@ impl Behind {
         })
     }
 
-    /// The recording has ended: what is left is read, for so long at most.
+    /// Notes that the recording has ended: the rest is read, within this time.
     pub fn end(&self, within: Duration) {
         let until = self.end.clock.elapsed() + within;
         let mut ends = self
@@ -112,7 +115,7 @@ impl Behind {
 
     /// Waits until everything was read.
     pub fn join(mut self) {
-        // One that failed observes nothing more.
+        // A panicked thread observes nothing more.
         drop(self.thread.take().map(JoinHandle::join));
     }
 }
@@ -124,7 +127,7 @@ impl Drop for Behind {
     }
 }
 
-/// Behind everybody else where processors are scarce.
+/// Lowers the priority of this thread below all others.
 pub(crate) fn aside() {
     step_back(Rank::Last);
 }

@@ -1,4 +1,4 @@
-//! One tape that is read behind its writer.
+//! A tape that is read while it is written.
 
 use std::fs::File;
 use std::io;
@@ -12,7 +12,7 @@ use super::{MakeObserver, Observer};
 use crate::page::Growing;
 use crate::record::is_held;
 
-/// A tape that is read behind its writer.
+/// A tape that is read while it is written.
 pub(super) struct Tape {
     reader: Reader<Growing>,
     file: Arc<File>,
@@ -20,18 +20,18 @@ pub(super) struct Tape {
     is_over: bool,
 }
 
-/// What a file turned out to be.
+/// The result of opening a file.
 pub(super) enum Opened {
     /// A tape that is observed.
     Tape(Box<Tape>),
-    /// None, or one that is not observed.
+    /// Not a tape, or one that is not observed.
     Nothing,
-    /// Its first line is still to come.
+    /// Its first line is not complete yet.
     Unknown,
 }
 
 impl Tape {
-    /// Opens a tape, where it is one of those that are wanted.
+    /// Opens a tape if it is wanted.
     pub(super) fn open(
         path: &Path,
         is_wanted: impl Fn(&Header) -> bool,
@@ -64,7 +64,7 @@ impl Tape {
         self.is_over
     }
 
-    /// Reads so many events, as far as they are there; how many there were.
+    /// Reads up to this many available events; returns their number.
     pub(super) fn read_on(&mut self, most: usize) -> usize {
         let mut read = 0;
         while read < most && !self.is_over && self.reader.input().more().unwrap_or(false) {
@@ -82,14 +82,15 @@ impl Tape {
                         self.finish();
                     }
                 }
-                // What cannot be read any further has no more spans.
+                // The rest of a damaged tape cannot be read.
                 Err(_) => self.finish(),
             }
         }
         read
     }
 
-    /// Everything up to this time was read; without a writer, that is the end of the tape.
+    /// Reports that everything up to this time was read; without a writer, that is the end of the
+    /// tape.
     pub(super) fn rest(&mut self, now: SystemTime) {
         if self.is_over {
             return;
@@ -101,7 +102,7 @@ impl Tape {
         }
     }
 
-    /// How much of it was not read, in bytes.
+    /// The number of unread bytes.
     pub(super) fn unread(&mut self) -> u64 {
         if self.is_over {
             return 0;
@@ -110,7 +111,7 @@ impl Tape {
         length.saturating_sub(self.reader.input().place())
     }
 
-    /// Nothing more comes.
+    /// Ends the tape.
     pub(super) fn finish(&mut self) {
         if !std::mem::replace(&mut self.is_over, true) {
             self.observer.finish();

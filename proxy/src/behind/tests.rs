@@ -1,4 +1,4 @@
-//! What is read of tapes once their recording has ended.
+//! How tapes are read after their recording has ended.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -13,7 +13,7 @@ use crate::page::TapeFilter;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Says what it has observed, and goes on when it may.
+/// Reports each observation, and continues when it may.
 struct Slow {
     observed: mpsc::SyncSender<()>,
     go_on: mpsc::Receiver<()>,
@@ -21,9 +21,9 @@ struct Slow {
 
 impl Observer for Slow {
     fn observe(&mut self, _: &Event, _: Option<&Envelope<'_>>) {
-        // Only the first is waited for.
+        // The test only waits for the first.
         self.observed.try_send(()).ok();
-        // Whoever has hung up holds up nothing.
+        // If the test has dropped the channel, continue.
         self.go_on.recv().ok();
     }
 
@@ -32,7 +32,7 @@ impl Observer for Slow {
     fn finish(&mut self) {}
 }
 
-/// A tape with so many events, which somebody writes; how long its last lines are.
+/// A tape with this many events and a writer; returns the length of its last lines.
 fn written(folder: &Path, events: u64) -> (File, u64) {
     let mut file = File::create(folder.join("a.tape.jsonl")).unwrap();
     file.lock().unwrap();
@@ -48,8 +48,8 @@ fn written(folder: &Path, events: u64) -> (File, u64) {
     (file, last + 1)
 }
 
-/// How many bytes of a tape were not read whose first event is still being observed at the end, where so long is given from there on; how
-/// long its lines are.
+/// The number of unread bytes of a tape whose first event is still being observed at the end, with
+/// this deadline; and the length of its lines.
 fn unread(events: u64, within: Duration) -> (u64, u64) {
     let folder = tempfile::tempdir().unwrap();
     let (_writer, line) = written(folder.path(), events);

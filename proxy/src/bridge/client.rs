@@ -1,8 +1,8 @@
-//! What a client of streamable HTTP must remember and decide, without IO or a clock.
+//! The state and decisions of a client of streamable HTTP, without IO or a clock.
 //!
-//! The bridge stands where an MCP client on HTTP would stand, for a client that only
-//! speaks stdio: it knows the session, the revision, which requests are under way on which
-//! exchange, and what each message needs in its head. Era is decided per message.
+//! The bridge acts as an MCP client on HTTP for a client that only supports stdio: it tracks the
+//! session, the revision, and which requests are in progress on which exchange, and determines the
+//! header fields of each message. The era is decided per message.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -15,26 +15,26 @@ use super::line::{id_source, text_of};
 use super::tools::Tools;
 use super::{mirror, ours};
 
-/// The session that a server gave its client. A credential: never stored, never shown.
+/// The session id that a server assigned. A credential: never stored, never shown.
 pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// How many requests may be under way at once; beyond that they are refused.
+/// The maximum number of pending requests; further ones are refused.
 const UNDER_WAY: usize = 4_096;
 
-/// Names one POST.
+/// Identifies one POST.
 pub(crate) type ExchangeId = u64;
 
 /// What to do with a line of the client.
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// Nothing: a blank line says nothing.
+    /// Ignore a blank line.
     Skip,
     /// Send it.
     Post(Post),
-    /// Break this exchange off: over HTTP that is how the stateless era cancels
-    /// (2026-07-28, basic/patterns/cancellation).
+    /// Abort this exchange: over HTTP the stateless era cancels in this way (2026-07-28,
+    /// basic/patterns/cancellation).
     Abort(ExchangeId),
-    /// Give the client these lines instead.
+    /// Send these lines to the client instead.
     Refuse(Vec<Bytes>),
 }
 
@@ -50,24 +50,24 @@ pub(crate) struct Post {
     pub(crate) cancels: Vec<ExchangeId>,
 }
 
-/// What is posted, as far as the order of messages depends on it.
+/// The kind of message, as far as the order of messages depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PostKind {
     /// The first request of a session: nothing may follow before its answer.
     Initialize,
-    /// `notifications/initialized`: nothing may follow before it was taken.
+    /// `notifications/initialized`: nothing may follow before the server accepted it.
     Initialized,
     /// A request, or a batch with one.
     Request,
-    /// Another notification: nothing may follow before it was taken.
+    /// Another notification: nothing may follow before the server accepted it.
     Notification,
     /// A response to the server.
     Response,
-    /// Something that is no message.
+    /// Not a valid message.
     Malformed,
 }
 
-/// A request that awaits its answer.
+/// A pending request.
 #[derive(Debug)]
 struct Waiting {
     // Source text of its id.
@@ -80,12 +80,12 @@ struct Waiting {
 /// The notification that cancels a request.
 const CANCELLED: &str = "notifications/cancelled";
 
-/// The memory of a client.
+/// The state of a client.
 pub(crate) struct Client {
     next: ExchangeId,
     session: Option<HeaderValue>,
     version: Option<HeaderValue>,
-    // The revision that the stateless requests name, for messages that cannot.
+    // The revision in stateless requests, for messages that have no place for it.
     stateless: Option<HeaderValue>,
     waiting: Outstanding<Waiting>,
     initialize: Option<IdKey>,
@@ -164,7 +164,7 @@ impl Client {
         }
     }
 
-    /// A message of the server passes to the client, on whatever stream.
+    /// Handles a message from the server to the client, on any stream.
     pub(crate) fn passes(&mut self, line: &[u8]) {
         for_each_message(line, |message| {
             if let Kind::Response { id, result, .. } = Envelope::parse(message).kind {
@@ -173,7 +173,7 @@ impl Client {
         });
     }
 
-    /// The head of the answer to `initialize`.
+    /// Handles the head of the answer to `initialize`.
     pub(crate) fn begins(&mut self, headers: &HeaderMap) {
         self.session = headers.get(SESSION).cloned();
         if let Some(session) = &mut self.session {
@@ -181,7 +181,7 @@ impl Client {
         }
     }
 
-    /// An exchange is over: what its unanswered requests are, as source text of their ids.
+    /// Ends an exchange; returns the ids of its unanswered requests as source text.
     pub(crate) fn ended(&mut self, exchange: ExchangeId) -> Vec<Vec<u8>> {
         let mut lost = Vec::new();
         self.waiting.retain(|waiting| {
@@ -194,29 +194,29 @@ impl Client {
         lost
     }
 
-    /// The conversation is over: every request that is still unanswered.
+    /// Ends the conversation; returns the ids of all unanswered requests.
     pub(crate) fn all_ended(&mut self) -> Vec<Vec<u8>> {
         self.waiting.take_all().map(|waiting| waiting.id).collect()
     }
 
-    /// Whether an exchange owes answers.
+    /// Whether an exchange has pending requests.
     pub(crate) fn owes(&self, exchange: ExchangeId) -> bool {
         let mut waiting = self.waiting.values();
         waiting.any(|waiting| waiting.exchange == exchange)
     }
 
-    /// Whether no answer is owed at all.
+    /// Whether there are no pending requests.
     pub(crate) fn is_idle(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// What the head of a request without a message needs: `None` when there is no
-    /// session of the handshake era to speak of.
+    /// The header fields of a request without a message; `None` if there is no session of the
+    /// handshake era.
     pub(crate) fn session_head(&self) -> Option<HeaderMap> {
         (self.session.is_some() || self.version.is_some()).then(|| self.head(Era::Handshake, None))
     }
 
-    /// Whether the server gave its client a session.
+    /// Whether the server assigned a session.
     pub(crate) fn has_session(&self) -> bool {
         self.session.is_some()
     }
@@ -231,7 +231,7 @@ impl Client {
 
     fn request_head(&mut self, method: &str, params: Option<&[u8]>) -> (PostKind, Era, HeaderMap) {
         if method == "initialize" {
-            // A new session begins; nothing of an old one belongs into its first request.
+            // A new session starts; its first request must not carry the old session.
             self.session = None;
             self.version = None;
             return (PostKind::Initialize, Era::Handshake, HeaderMap::new());
@@ -250,7 +250,7 @@ impl Client {
         (PostKind::Request, era, headers)
     }
 
-    /// The session and the revision, as the era wants them.
+    /// The fields for the session and the revision, for an era.
     fn head(&self, era: Era, params: Option<&[u8]>) -> HeaderMap {
         let mut headers = HeaderMap::new();
         let version = match era {
@@ -299,7 +299,7 @@ impl Client {
                 has_request = true;
                 self.wait(&id, &method, Era::Handshake, exchange);
             }
-            // Also of a request in this batch, which is owed no answer then.
+            // It may also cancel a request in this batch, which then gets no answer.
             Kind::Notification { method, params } if method == CANCELLED => {
                 cancels.extend(self.cancelled(params).map(|request| request.exchange));
             }
@@ -374,8 +374,7 @@ impl Client {
         }
     }
 
-    /// The request that a cancellation names, if it awaits its answer. Nobody is owed that
-    /// any more.
+    /// The pending request that a cancellation refers to. It no longer gets an answer.
     fn cancelled(&mut self, params: Option<&[u8]>) -> Option<Waiting> {
         let source = json::find(params?, &["requestId"])?;
         self.waiting.take(IdKey::exact_of(source))

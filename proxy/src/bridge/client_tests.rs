@@ -164,7 +164,7 @@ fn a_cancellation_in_a_batch_is_one() {
     assert_eq!(told.cancels, [one, two]);
     assert!(client.ended(one).is_empty(), "nobody waits for it");
     assert_eq!(client.ended(two), [b"3".to_vec()]);
-    // Beside requests, and of one among them.
+    // A cancellation next to requests, including one for a request in the batch.
     let four = post(&mut client, r#"{"id":4,"method":"a"}"#).exchange;
     let mixed = format!(
         r#"[{{"id":5,"method":"a"}},{{"id":6,"method":"b"}},{},{}]"#,

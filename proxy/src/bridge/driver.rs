@@ -1,4 +1,4 @@
-//! Carries a session: lines of the client, in order, and everything that they set off.
+//! Drives a session: lines of the client, in order, and everything that they cause.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,34 +14,34 @@ use super::exchange::{Gates, Posted};
 use super::line_queue::{Line, LineQueue};
 use super::shared::Shared;
 
-/// How hard the session is asked to end.
+/// How urgently the session is asked to end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum StopMode {
     /// Not at all.
     #[default]
     None,
-    /// What is under way is given up; the server is told that the session is over.
+    /// Requests in progress are given up; the server is notified that the session is over.
     End,
-    /// At once.
+    /// Immediately.
     Kill,
 }
 
-/// How long the server may take to accept a notification before what follows it is sent.
+/// How long the server may take to accept a notification before the next message is sent.
 const ACCEPTED: Duration = Duration::from_secs(5);
-/// How long a cancellation waits for the head of the answer to its request, which proves that
-/// the server has the request. A server that answers with plain JSON sends its head with the
-/// answer, and that must not be waited for.
+/// How long a cancellation waits for the head of the answer to its request, which proves that the
+/// server has the request. A server that answers with plain JSON sends its head with the answer,
+/// which must not be waited for.
 const REACHED: Duration = Duration::from_millis(200);
-/// How long the first stream of a session is waited for, so that the server can speak
-/// before it is asked.
+/// How long to wait for the first stream of a session, so that the server can send messages before
+/// the first request.
 const LISTENING: Duration = Duration::from_millis(500);
-/// How long the server may take to be told that the session is over, after the client has
-/// left in peace. Within the time that the recorder gives a child process.
+/// The timeout for ending the session at the server after the client has left in an orderly way.
+/// Less than the time that the recorder gives a child process.
 const GOODBYE: Duration = Duration::from_millis(800);
-/// The same, if the parent may send SIGKILL.
+/// The same timeout if the parent may send SIGKILL.
 const QUICK_GOODBYE: Duration = Duration::from_millis(300);
 
-/// Carries one session from its first line to its end.
+/// Drives one session from its first line to its end.
 pub(crate) async fn run(
     shared: Arc<Shared>,
     lines: LineQueue,
@@ -56,7 +56,7 @@ pub(crate) async fn run(
     };
     let session = async {
         let goodbye = tokio::select! {
-            // The sender outlives us; if it does not, there is nothing to wait for.
+            // The sender outlives this task; if it does not, there is nothing to wait for.
             _ = urge.wait_for(|urge| *urge >= StopMode::End) => QUICK_GOODBYE,
             () = driver.carry(&lines) => GOODBYE,
             () = shared.out.closed() => QUICK_GOODBYE,
@@ -83,7 +83,7 @@ struct Driver {
 
 struct UnderWay {
     task: AbortHandle,
-    // Dropped by the exchange when the server has taken the message.
+    // Dropped by the exchange when the server has accepted the message.
     is_accepted: Option<Opened>,
 }
 
@@ -91,7 +91,7 @@ struct UnderWay {
 type Opened = oneshot::Receiver<()>;
 
 impl Driver {
-    /// Takes lines until there are no more, and waits for what is under way.
+    /// Handles lines until there are no more, and waits for everything in progress.
     async fn carry(&mut self, lines: &LineQueue) {
         while let Some(line) = lines.take().await {
             self.line(line).await;
@@ -111,7 +111,7 @@ impl Driver {
             }
             Step::Refuse(lines) => {
                 for line in lines {
-                    // A client that is gone ends the session elsewhere.
+                    // The end of a session whose client is gone is handled elsewhere.
                     self.shared.out.push(Line::ours(line)).await.ok();
                 }
             }
@@ -143,7 +143,7 @@ impl Driver {
         let exchange = post.exchange;
         let task = self.tasks.spawn(async move {
             if let Ok(posted) = shared.post(post, gates).await {
-                // Only the first message of a session is asked about.
+                // Only the outcome of a session's first message is needed.
                 tell.send(posted).ok();
             }
         });
@@ -173,7 +173,7 @@ impl Driver {
         self.exchanges.insert(exchange, under_way);
     }
 
-    /// Waits until the server has taken a request, if not for long; whether it has.
+    /// Waits for a limited time until a request has reached the server; returns whether it has.
     async fn has_reached(&mut self, request: ExchangeId) -> bool {
         let under_way = self.exchanges.get_mut(&request);
         match under_way.and_then(|under_way| under_way.is_accepted.take()) {
@@ -191,7 +191,7 @@ impl Driver {
         let (opened, is_open) = oneshot::channel();
         let shared = Arc::clone(&self.shared);
         let task = self.tasks.spawn(async move {
-            // It ends when the client is gone, or the server offers no stream.
+            // It ends when the client is gone, or if the server offers no stream.
             shared.listen(opened).await.ok();
         });
         self.listener = Some(task);
@@ -205,7 +205,8 @@ impl Driver {
     }
 }
 
-/// Waits until the connection has taken a notification, and the server too, if not for long.
+/// Waits until the connection has taken a notification and, for a limited time, until the server
+/// has accepted it.
 async fn taken(is_written: Opened, is_accepted: Opened) {
     drop(is_written.await);
     drop(timeout(ACCEPTED, is_accepted).await);

@@ -1,4 +1,4 @@
-//! One POST: a message goes to the server, and what it answers goes to the client.
+//! One POST: sends a message to the server, and its answer to the client.
 
 use bytes::Bytes;
 use http::{Method, StatusCode, header};
@@ -19,18 +19,18 @@ use crate::http::origin::Answer;
 pub(crate) struct Gates {
     /// The connection has taken the message.
     pub(crate) written: Option<Gate>,
-    /// The server has taken the message.
+    /// The server has accepted the message.
     pub(crate) accepted: Option<Gate>,
     /// The exchange is over: dropped with the gates.
     pub(crate) _ended: Gate,
 }
 
-/// What became of a POST.
+/// The outcome of a POST.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Posted {
-    /// The server took it.
+    /// The server accepted it.
     Accepted,
-    /// It did not.
+    /// The server refused it.
     Refused,
 }
 
@@ -39,7 +39,7 @@ const NO_ANSWER: &str = "the server closed the stream before it answered";
 impl Shared {
     /// Carries out one POST to its end.
     pub(crate) async fn post(&self, post: Post, mut gates: Gates) -> Result<Posted, Gone> {
-        // Only we wait for a notification to be sent.
+        // Only the bridge waits for a notification to be sent.
         let busy = self.busy();
         let asked = self.ask(Ask {
             method: Method::POST,
@@ -71,7 +71,7 @@ impl Shared {
         self.refused(&post, answer, gates).await
     }
 
-    /// Reads the answer to a message that the server took.
+    /// Reads the answer to an accepted message.
     async fn read(&self, post: &Post, answer: Answer) -> Result<(), Gone> {
         let status = answer.response.status();
         let strange = strange(&answer);
@@ -102,7 +102,7 @@ impl Shared {
             };
             return self.give_up(post.exchange, &why, code).await;
         }
-        // It says on the tape what stands there in the place of MCP.
+        // The tape has the body that came in place of MCP.
         let why = if error_body(answer).await.is_empty() {
             empty(status)
         } else {
@@ -111,7 +111,7 @@ impl Shared {
         self.give_up(post.exchange, &why, code).await
     }
 
-    /// The server did not take a message.
+    /// Handles a message that the server refused.
     async fn refused(&self, post: &Post, answer: Answer, gates: Gates) -> Result<Posted, Gone> {
         let status = answer.response.status();
         let json = content_type(&answer) == "application/json";
@@ -133,7 +133,7 @@ impl Shared {
         };
         let lost = self.client().ended(post.exchange);
         if post.kind == PostKind::Malformed {
-            // On stdio, too, a server answers what it cannot read without an id.
+            // On stdio, too, a server answers an unreadable message without an id.
             self.deliver(&body).await?;
         }
         for id in lost {
@@ -157,8 +157,8 @@ struct RpcError {
 }
 
 impl RpcError {
-    /// Whether a server of streamable HTTP speaks: it names the request, or uses a code that
-    /// only the stateless era has (2026-07-28, basic/versioning).
+    /// Whether the error comes from a server of streamable HTTP: it has the request's id, or a code
+    /// that only the stateless era has (2026-07-28, basic/versioning).
     fn knows(&self, post: &Post) -> bool {
         let code = tapewright_schemas::json::find(&self.error, &["code"]);
         let modern = [b"-32020".as_slice(), b"-32021", b"-32022"];
@@ -173,7 +173,7 @@ impl RpcError {
 fn error_of(body: &Bytes) -> Option<RpcError> {
     let envelope = Envelope::parse(body);
     match envelope.kind {
-        // What OAuth and others say has a member `error`, too.
+        // Errors of OAuth and others also have a member `error`.
         Kind::Response {
             id,
             error: Some(error),
@@ -189,14 +189,14 @@ fn error_of(body: &Bytes) -> Option<RpcError> {
     }
 }
 
-/// What to do about an answer that is no MCP.
+/// A suggestion for an answer that is not MCP.
 const WHERE: &str = "; check that the URL is that of an MCP endpoint";
 
 fn empty(status: StatusCode) -> String {
     format!("the server answered {status} without a message{WHERE}")
 }
 
-/// What is said of an answer that is no MCP, by its head.
+/// A description of an answer that is not MCP, from its head.
 fn strange(answer: &Answer) -> String {
     let status = answer.response.status();
     if let Some(encoding) = encoding(answer) {
@@ -215,25 +215,25 @@ fn strange(answer: &Answer) -> String {
     }
 }
 
-/// The encoding of an answer, where it has one.
+/// The encoding of an answer, if it has one.
 fn encoding(answer: &Answer) -> Option<&str> {
     let value = answer.response.headers().get(header::CONTENT_ENCODING)?;
     let value = value.to_str().ok()?;
     (!value.eq_ignore_ascii_case("identity")).then_some(value)
 }
 
-/// Whether a body is what a client on stdio may be given.
+/// Whether a body may be sent to a client on stdio.
 pub(super) fn is_message(body: &[u8]) -> bool {
     let envelope = Envelope::parse(body);
     match envelope.kind {
         Kind::Malformed(_) => false,
-        // What OAuth and others say has a member `error`, too.
+        // Errors of OAuth and others also have a member `error`.
         Kind::Response { .. } => envelope.version.is_some(),
         _ => true,
     }
 }
 
-/// What an HTTP error means to a client that knows nothing of HTTP, and what to do.
+/// The meaning of an HTTP error, with a suggestion, for a client without HTTP.
 pub(super) fn refusal(status: StatusCode) -> String {
     let hint = match status.as_u16() {
         400 | 405 | 415 => "; this URL may be for another revision or transport of MCP",
@@ -253,7 +253,7 @@ pub(super) fn refusal(status: StatusCode) -> String {
     format!("the server answered {status}{hint}")
 }
 
-/// An error and its causes in one line.
+/// An error and its causes on one line.
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,9 +1,8 @@
-//! A server that speaks HTTP+SSE, the transport of 2024-11-05.
+//! Supports servers of HTTP+SSE, the transport of 2024-11-05.
 //!
-//! A client finds out by posting `initialize`: a server that refuses it with 400, 404 or
-//! 405 is asked for an event stream, whose first event names the place where messages are
-//! taken; every answer comes on that stream (2025-11-25, basic/transports, "Backwards
-//! Compatibility").
+//! A client detects it by posting `initialize`: if a server refuses that with 400, 404 or 405, the
+//! client requests an event stream, whose first event contains the endpoint for messages; every
+//! answer comes on that stream (2025-11-25, basic/transports, "Backwards Compatibility").
 
 use std::time::Duration;
 
@@ -20,11 +19,11 @@ use super::stream::{Cursor, Events};
 use super::target;
 use crate::http::origin::OriginUrl;
 
-/// How long the first event may take.
+/// The timeout for the first event.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Tries the older transport with a request that the newer one did not take, and carries
-/// the whole session on it when it is spoken there; false when it is not.
+/// Tries the older transport with a request that the newer one refused, and runs the whole session
+/// on it if the server supports it; returns false otherwise.
 pub(crate) async fn carry(shared: &Shared, post: &Post, gates: Gates) -> Result<bool, Gone> {
     let asked = shared.ask(Ask {
         method: Method::GET,
@@ -66,7 +65,7 @@ pub(crate) async fn carry(shared: &Shared, post: &Post, gates: Gates) -> Result<
     Ok(true)
 }
 
-/// Posts the first request once more, now to its right place.
+/// Posts the first request again, to the right endpoint.
 async fn first(shared: &Shared, post: &Post, gates: Gates) -> Result<(), Gone> {
     let asked = shared.ask(Ask {
         method: Method::POST,
@@ -86,7 +85,7 @@ async fn first(shared: &Shared, post: &Post, gates: Gates) -> Result<(), Gone> {
     shared.give_up(post.exchange, &why, None).await
 }
 
-/// What the `endpoint` event names; `None` when the stream ends without one.
+/// The data of the `endpoint` event; `None` if the stream ends without one.
 async fn endpoint(events: &mut Events) -> Option<String> {
     loop {
         let event = events.next().await?;
@@ -97,8 +96,8 @@ async fn endpoint(events: &mut Events) -> Option<String> {
     }
 }
 
-/// Where messages go: a server may not send its client's messages, and what stands in
-/// their heads, to another host.
+/// Resolves the endpoint: a server may not send its client's messages, and their header fields, to
+/// another origin.
 fn same_origin(base: &OriginUrl, reference: &str) -> Option<OriginUrl> {
     target::resolve(base, reference).filter(|endpoint| endpoint.is_same_origin(base))
 }

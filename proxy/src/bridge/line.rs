@@ -1,4 +1,4 @@
-//! Between a body or the data of an event, and a line.
+//! Converts the body of a response or the data of an event to a line.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,10 @@ use memchr::memchr2;
 use tapewright_schemas::envelope::RequestId;
 use tapewright_schemas::json;
 
-/// The one line that a JSON text is on stdio; `None` when nothing but white space is there.
+/// A JSON text as one line for stdio; `None` if it is only white space.
 ///
-/// JSON allows a raw line end between tokens only, where a space means the same. Nothing
-/// else is changed; a text that is one line already is not copied.
+/// JSON allows a raw line end only between tokens, where a space has the same meaning. Nothing else
+/// changes; a text that is already one line is not copied.
 pub(crate) fn one_line(text: &Bytes) -> Option<Bytes> {
     let start = text.len() - text.trim_ascii_start().len();
     let end = text.trim_ascii_end().len();
@@ -48,7 +48,7 @@ pub(crate) fn id_source(id: &RequestId<'_>) -> Vec<u8> {
     out
 }
 
-/// The meaning of a string's source text, quotes included; `None` for any other value.
+/// The decoded string of a source text with quotes; `None` for any other value.
 pub(crate) fn text_of(source: &[u8]) -> Option<Cow<'_, str>> {
     match RequestId::of_source(source.trim_ascii()) {
         RequestId::Text(text) => Some(text),

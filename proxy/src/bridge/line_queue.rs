@@ -1,4 +1,4 @@
-//! A bounded queue of lines between a thread that blocks and tasks that do not.
+//! A bounded queue of lines between threads that block and async tasks.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -8,20 +8,20 @@ use bytes::Bytes;
 use tapewright_schemas::event::Maker;
 use tokio::sync::Notify;
 
-/// How much may wait, in bytes. A single line may be larger when nothing else waits.
+/// The capacity in bytes. A single line may be larger when the queue is empty.
 const CAPACITY: usize = 4 << 20;
 
-/// A line, without its line feed, and who made it.
+/// A line, without its line feed, and its maker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Its bytes.
     pub bytes: Bytes,
-    /// Who made it.
+    /// Its maker.
     pub maker: Maker,
 }
 
 impl Line {
-    /// A line of ours, in a peer's place.
+    /// A line made by tapewright in a peer's place.
     #[must_use]
     pub fn ours(bytes: Bytes) -> Self {
         let maker = Maker::Recorder;
@@ -40,14 +40,14 @@ impl From<Bytes> for Line {
     }
 }
 
-/// A bounded queue of lines. Either end may block a thread or wait as a task.
+/// A bounded queue of lines. Both ends may block a thread or wait as a task.
 #[derive(Clone, Debug, Default)]
 pub struct LineQueue(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
     state: Mutex<State>,
-    // For threads, and for tasks: the state has changed.
+    // Notify threads and tasks of a changed state.
     changed: Condvar,
     notify: Notify,
 }
@@ -56,29 +56,29 @@ struct Shared {
 struct State {
     lines: VecDeque<Line>,
     bytes: usize,
-    // The sender has no more.
+    // The sender has finished.
     finished: bool,
-    // The receiver takes no more.
+    // The receiver is gone.
     gone: bool,
 }
 
-/// The receiver takes no more.
+/// The receiver is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gone;
 
-/// What a wait with a deadline brought.
+/// The result of a wait with a deadline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// A line.
     Line(Line),
-    /// No more will come.
+    /// There are no more lines.
     End,
-    /// Nothing in time.
+    /// No line before the deadline.
     TimedOut,
 }
 
 impl LineQueue {
-    /// Adds a line; waits, as a thread, for room.
+    /// Adds a line; blocks the thread until there is room.
     pub fn push_blocking(&self, line: impl Into<Line>) -> Result<(), Gone> {
         let line = line.into();
         let mut state = self.0.lock();
@@ -88,7 +88,7 @@ impl LineQueue {
         self.put(state, line)
     }
 
-    /// Adds a line; waits, as a task, for room.
+    /// Adds a line; waits as a task until there is room.
     pub(crate) async fn push(&self, line: impl Into<Line>) -> Result<(), Gone> {
         let line = line.into();
         loop {
@@ -104,12 +104,12 @@ impl LineQueue {
         }
     }
 
-    /// Adds a small line without waiting, also beyond the bound.
+    /// Adds a small line without waiting, even beyond the capacity.
     pub fn push_now(&self, line: impl Into<Line>) -> Result<(), Gone> {
         self.put(self.0.lock(), line.into())
     }
 
-    /// Takes the next line; waits, as a thread, until `timeout`.
+    /// Takes the next line; blocks the thread until `timeout`.
     #[must_use]
     pub fn take_blocking(&self, timeout: Option<Duration>) -> Taken {
         let mut state = self.0.lock();
@@ -133,7 +133,7 @@ impl LineQueue {
         }
     }
 
-    /// Takes the next line, as a task; `None` when no more will come.
+    /// Takes the next line as a task; `None` at the end.
     pub(crate) async fn take(&self) -> Option<Bytes> {
         loop {
             let mut changed = std::pin::pin!(self.0.notify.notified());
@@ -147,13 +147,13 @@ impl LineQueue {
         }
     }
 
-    /// The sender has no more.
+    /// Ends the queue after its current lines.
     pub fn finish(&self) {
         self.0.lock().finished = true;
         self.0.wake();
     }
 
-    /// The receiver takes no more.
+    /// Closes the receiving end.
     pub fn close(&self) {
         let mut state = self.0.lock();
         state.gone = true;
@@ -163,7 +163,7 @@ impl LineQueue {
         self.0.wake();
     }
 
-    /// Waits until nothing can be added any more.
+    /// Waits until nothing can be added.
     pub(crate) async fn closed(&self) {
         loop {
             let mut changed = std::pin::pin!(self.0.notify.notified());

@@ -1,4 +1,4 @@
-//! Lines in a queue, as chunks that a lane carries.
+//! Adapts a queue of lines to the chunks of a lane.
 
 use std::io;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tapewright_schemas::event::Maker;
 use super::line_queue::{LineQueue, Taken};
 use crate::upstream::{ChunkSink, ChunkSource, ReadResult};
 
-/// Cuts chunks into lines.
+/// Splits chunks into lines.
 pub struct LineSink {
     line_queue: LineQueue,
     partial: Vec<u8>,
@@ -58,7 +58,7 @@ impl LineSink {
 impl Drop for LineSink {
     fn drop(&mut self) {
         if !self.partial.is_empty() {
-            // No receiver is left.
+            // An error means that there is no receiver.
             drop(self.push());
         }
         self.line_queue.finish();
@@ -69,9 +69,9 @@ impl Drop for LineSink {
 pub struct LineSource {
     line_queue: LineQueue,
     rest: Bytes,
-    // Who made the line that the rest is of.
+    // The maker of the current line.
     maker: Maker,
-    // The line feed is still to come.
+    // The line feed is still to be sent.
     ends_line: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The stream on which a session's server speaks unasked.
+//! The GET stream of a session, for messages that answer no request.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use super::shared::Shared;
 use super::stream::{Cursor, Events};
 
 impl Shared {
-    /// Keeps the GET stream of a session open for as long as the server offers one, and
-    /// takes it up again where it ended. `opened` is dropped with the first answer.
+    /// Keeps the GET stream of a session open as long as the server offers one, and resumes it
+    /// where it ended. `opened` is dropped with the first answer.
     pub(crate) async fn listen(&self, opened: Gate) -> Result<(), Gone> {
         let mut opened = Some(opened);
         let mut cursor = Cursor::default();
@@ -35,11 +35,12 @@ impl Shared {
     }
 }
 
-/// The least time between two streams: one that ends at once must not be opened in a loop.
+/// The minimum time between two streams: one that ends immediately must not be reopened in a tight
+/// loop.
 const LEAST: Duration = Duration::from_millis(10);
 
-/// Whether another attempt may succeed: an earlier stream of ours is still open (409), or
-/// the server has trouble.
+/// Whether another attempt may succeed: an earlier stream of the bridge is still open (409), or the
+/// server has a temporary problem.
 fn comes_back(status: u16) -> bool {
     matches!(status, 409 | 429 | 500..=599)
 }

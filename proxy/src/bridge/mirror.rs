@@ -1,4 +1,4 @@
-//! What the stateless era repeats of a body in its head (2026-07-28,
+//! The parts of a body that the stateless era repeats in header fields (2026-07-28,
 //! basic/transports/streamable-http, "Request Metadata").
 
 use base64::Engine as _;
@@ -13,16 +13,16 @@ use super::line::text_of;
 pub(crate) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 /// The method of the request.
 pub(crate) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
-/// What the request names: a tool, a prompt, a resource, a task.
+/// The target of the request: a tool, a prompt, a resource, a task.
 pub(crate) const NAME: HeaderName = HeaderName::from_static("mcp-name");
-/// What stands before the name of a mirrored tool argument.
+/// The prefix of the header field for a mirrored tool argument.
 pub(crate) const PARAM_PREFIX: &str = "mcp-param-";
 
 const SENTINEL_START: &str = "=?base64?";
 const SENTINEL_END: &str = "?=";
 
-/// The value of a header that stands for `text`: plain where a header can hold it, and
-/// in the base64 form where it cannot or would be mistaken for that form.
+/// A header value for `text`: plain if possible, otherwise, or if it could be mistaken for the
+/// base64 form, in the base64 form.
 pub(crate) fn encode(text: &str) -> Option<HeaderValue> {
     let plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
         && text.trim() == text
@@ -34,7 +34,7 @@ pub(crate) fn encode(text: &str) -> Option<HeaderValue> {
     HeaderValue::from_str(&format!("{SENTINEL_START}{encoded}{SENTINEL_END}")).ok()
 }
 
-/// What the value of a header stands for; `None` when it cannot be told.
+/// The decoded text of a header value; `None` if it is invalid.
 pub(crate) fn decode(value: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(value).ok()?;
     if !looks_encoded(text) {
@@ -51,12 +51,12 @@ fn looks_encoded(text: &str) -> bool {
         && text.ends_with(SENTINEL_END)
 }
 
-/// The revision that the parameters of a request name themselves.
+/// The revision in the parameters of a request.
 pub(crate) fn version(params: Option<&[u8]>) -> Option<String> {
     Some(text_of(own_version(params?)?)?.into_owned())
 }
 
-/// What a request names, where its method names something.
+/// The target of a request, if its method has one.
 pub(crate) fn name(method: &str, params: Option<&[u8]>) -> Option<String> {
     let member = match method {
         "tools/call" | "prompts/get" => "name",

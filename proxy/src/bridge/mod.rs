@@ -1,12 +1,12 @@
-//! A client on stdio in front, a server on HTTP behind.
+//! Connects a client on stdio with a server on HTTP.
 //!
-//! A [`Remote`] is an [`Upstream`](crate::upstream::Upstream) like a child process: lines
-//! go in, lines come out. Behind it works a correct client of streamable HTTP. Each line
-//! is posted once, as the very bytes of the line; session, revision, the GET stream,
-//! resumption, the older HTTP+SSE transport and the head of the stateless era are ours to
-//! handle. `docs/bridges.md` lists what cannot cross.
+//! A [`Remote`] is an [`Upstream`](crate::upstream::Upstream) like a child process: lines go in,
+//! lines come out. Internally it is a correct client of streamable HTTP. Each line is posted once,
+//! byte for byte; the bridge handles session, revision, the GET stream, resumption, the older
+//! HTTP+SSE transport and the header fields of the stateless era. `docs/bridges.md` lists what
+//! cannot be bridged.
 //!
-//! What to do is decided in `client`, which knows no socket and no clock.
+//! The decisions are in `client`, which has no socket and no clock.
 
 pub(crate) mod client;
 mod driver;

@@ -1,8 +1,8 @@
-//! The HTTP side of a bridge, on the tape.
+//! Records the HTTP side of a bridge.
 //!
-//! Messages stand with their link, on the conduit of the lines. Each HTTP exchange is a
-//! conduit of its own: its two heads, what its stream says beside the messages, bodies that
-//! are no message, and how it ended.
+//! Messages are recorded with their link, on the conduit of the lines. Each HTTP exchange is a
+//! separate conduit: its two heads, the parts of its stream that are not messages, bodies that are
+//! not messages, and how it ended.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::http::gateway::{Ours, head_of};
 use crate::http::origin::{OriginUrl, SendError};
 use crate::record::Recorder;
 
-/// Where the HTTP exchanges of a bridge are noted.
+/// Records the HTTP exchanges of a bridge.
 #[derive(Debug)]
 pub(crate) struct Notes {
     recorder: Arc<Recorder>,
@@ -32,7 +32,7 @@ pub(crate) struct Notes {
     conduits: AtomicU32,
 }
 
-/// One HTTP exchange. Its end is noted when the last one who knows it lets go.
+/// One HTTP exchange. Its end is recorded when the last clone is dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct Noted(Arc<Inner>);
 
@@ -40,7 +40,7 @@ pub(crate) struct Noted(Arc<Inner>);
 struct Inner {
     notes: Arc<Notes>,
     conduit: ConduitId,
-    // The request, and the exchange.
+    // Whether the request, and the exchange, are over.
     is_sent: AtomicBool,
     is_over: AtomicBool,
 }
@@ -54,7 +54,7 @@ impl Notes {
         }
     }
 
-    /// A request goes out to `target` of `url`, with `fields`: what of it may be recorded.
+    /// Records a request to `target` of `url`, with the `fields` that may be recorded.
     pub(crate) fn begin(
         self: &Arc<Self>,
         method: &Method,
@@ -89,7 +89,7 @@ impl Notes {
 }
 
 impl Noted {
-    /// The head of the response has come.
+    /// Records the head of the response.
     pub(crate) fn answered(&self, response: &Response<Incoming>) {
         self.0.sent(CloseReason::EndOfInput);
         let head = Head::Response(head_of(response));
@@ -100,7 +100,7 @@ impl Noted {
         }
     }
 
-    /// There is no response; we answer in the server's place.
+    /// Records that there is no response; the bridge answers in the server's place.
     pub(crate) fn failed(&self, error: &SendError) {
         self.0.sent(CloseReason::Failed);
         let head = Head::Response(Ours::of_send(error).head());
@@ -109,7 +109,7 @@ impl Noted {
         self.closed(CloseReason::Failed);
     }
 
-    /// A body has come to its end. A message stands with its link, and anything else here.
+    /// Records a complete body, unless it is a message, which is recorded with its link.
     pub(crate) fn body(&self, bytes: &Bytes) {
         if !bytes.is_empty() && !is_message(bytes) {
             let payload = Payload::Whole(bytes.clone());
@@ -119,8 +119,8 @@ impl Noted {
         self.closed(CloseReason::EndOfInput);
     }
 
-    /// An event of a stream; `cut` when the stream ended within it. A message stands with
-    /// its link.
+    /// Records an event of a stream, unless it is a message, which is recorded with its link; `cut`
+    /// if the stream ended within it.
     pub(crate) fn event(&self, event: &SseEvent, cut: bool) {
         let is_message = event.is_message() && !cut;
         let name = event.event.as_deref();
@@ -141,7 +141,7 @@ impl Noted {
             .note(Direction::ToClient, note.into_iter().chain(body));
     }
 
-    /// A comment of a stream.
+    /// Records a comment of a stream.
     pub(crate) fn comment(&self, text: &[u8]) {
         let note = SseNote {
             comment: Some(lossy(text)),
@@ -151,12 +151,12 @@ impl Noted {
             .note(Direction::ToClient, [EventBody::Sse(Box::new(note))]);
     }
 
-    /// The response is over.
+    /// Records the end of the response.
     pub(crate) fn closed(&self, reason: CloseReason) {
         self.0.closed(reason);
     }
 
-    /// Waits for a tape that is behind.
+    /// Waits if the tape is behind.
     pub(crate) async fn keep_pace(&self) {
         poll_fn(|context| self.0.notes.recorder.poll_pace(context)).await;
     }

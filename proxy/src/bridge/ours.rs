@@ -1,9 +1,10 @@
-//! What we say in the server's place, marked as ours.
+//! Errors that the bridge sends in the server's place, marked as its own.
 
 use bytes::Bytes;
 use tapewright_schemas::json;
 
-/// A JSON-RPC error of ours, as one line: code −32000, and `data.origin` says who speaks.
+/// A JSON-RPC error from tapewright, as one line: code −32000, and `data.origin` identifies the
+/// sender.
 ///
 /// `id` is the source text of the request's id.
 #[must_use]
@@ -11,7 +12,7 @@ pub fn error(id: &[u8], message: &str, status: Option<u16>) -> Bytes {
     coded(id, -32_000, message, status)
 }
 
-/// A JSON-RPC error of ours with a code that the protocol gives.
+/// A JSON-RPC error from tapewright with a code defined by the protocol.
 pub(crate) fn coded(id: &[u8], code: i32, message: &str, status: Option<u16>) -> Bytes {
     let mut line = b"{\"jsonrpc\":\"2.0\",\"id\":".to_vec();
     line.extend_from_slice(id);
@@ -28,9 +29,9 @@ pub(crate) fn coded(id: &[u8], code: i32, message: &str, status: Option<u16>) ->
     Bytes::from(line)
 }
 
-/// The server's own error, under the id of the request that it answers: the body of an
-/// HTTP error often has no id, or a made-up one, and a client on stdio has only the id to
-/// know what failed.
+/// The server's own error, under the id of the request that it answers: the body of an HTTP error
+/// often has no id, or an invented one, and a client on stdio can only use the id to find the
+/// failed request.
 pub(crate) fn with_id(id: &[u8], error: &[u8]) -> Bytes {
     let parts = [
         b"{\"jsonrpc\":\"2.0\",\"id\":".as_slice(),

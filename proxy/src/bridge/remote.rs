@@ -20,15 +20,15 @@ use crate::record::Recorder;
 use crate::system::Signal;
 use crate::upstream::{Life, Link, OpenError, Upstream};
 
-/// How a server on HTTP is spoken to.
+/// How to connect to a server on HTTP.
 #[derive(Clone)]
 pub struct RemoteSettings {
     /// The server; the path of its URL is its MCP endpoint.
     pub origin: Arc<Origin>,
-    /// Fields that are set on every request. Never recorded.
+    /// Header fields for every request. Never recorded.
     pub fields: Vec<(HeaderName, HeaderValue)>,
-    /// The longest message that is carried, in bytes. Longer ones cannot be: HTTP and
-    /// stdio need each message whole at some point.
+    /// The maximum length of a message, in bytes. Longer ones cannot be forwarded, since a bridge
+    /// needs each message whole.
     pub limit_bytes: usize,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Debug for RemoteSettings {
     }
 }
 
-/// Hears of the head of every response that may carry an answer.
+/// A callback for the head of every response that may contain an answer.
 pub type HeadTap = Arc<dyn Fn(StatusCode, &HeaderMap) + Send + Sync>;
 
 /// A server on HTTP, for a client on stdio.
@@ -53,12 +53,12 @@ pub struct Remote {
     manners: ClientBehaviour,
 }
 
-/// What a client on HTTP does unless it is told otherwise.
+/// The default behaviour of a client on HTTP.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClientBehaviour {
-    /// How many redirects are followed.
+    /// The maximum number of redirects that are followed.
     pub(crate) redirects: u8,
-    /// Whether `User-Agent` says who we are; otherwise there is none.
+    /// Whether to send a `User-Agent` with tapewright's name, or none.
     pub(crate) names_itself: bool,
 }
 
@@ -78,7 +78,7 @@ impl fmt::Debug for Remote {
 }
 
 impl Remote {
-    /// A server to which nothing is connected yet.
+    /// A server without connections so far.
     #[must_use]
     pub fn new(settings: RemoteSettings) -> Self {
         Self {
@@ -89,29 +89,29 @@ impl Remote {
         }
     }
 
-    /// The same, and so many redirects within the origin are followed, none with 0.
+    /// Follows up to this many redirects within the origin, none with 0.
     #[must_use]
     pub fn with_redirects(mut self, most: u8) -> Self {
         self.manners.redirects = most;
         self
     }
 
-    /// The same, and no `User-Agent` says who we are.
+    /// Omits the `User-Agent`.
     #[must_use]
     pub fn without_agent(mut self) -> Self {
         self.manners.names_itself = false;
         self
     }
 
-    /// The same, and its HTTP exchanges are recorded beside the messages that they carry.
+    /// Records the HTTP exchanges in addition to their messages.
     #[must_use]
     pub fn with_notes(mut self, recorder: &Arc<Recorder>, clock: Clock) -> Self {
         self.notes = Some(Arc::new(Notes::new(Arc::clone(recorder), clock)));
         self
     }
 
-    /// The same, and `tap` hears of response heads: of every answer to a POST but a mere
-    /// receipt (2025-11-25, basic/transports, Sending Messages to the Server: 202).
+    /// Calls `tap` with response heads: of every answer to a POST except for a mere receipt
+    /// (2025-11-25, basic/transports, Sending Messages to the Server: 202).
     #[must_use]
     pub fn with_heads(mut self, tap: HeadTap) -> Self {
         self.heads = Some(tap);

@@ -1,4 +1,4 @@
-//! One request to the server: its head, its redirects, its body on the way.
+//! One request to the server: its head, its redirects, and sending its body.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -17,15 +17,15 @@ use super::target;
 use crate::http::body::{BodyError, Outbound};
 use crate::http::origin::{Answer, OriginUrl, SendError};
 
-/// Tells, by being dropped, that the order of messages no longer depends on something.
+/// Signals by being dropped that the order of messages no longer depends on something.
 pub(crate) type Gate = oneshot::Sender<()>;
 
-/// How much of the body of an HTTP error is read, in bytes.
+/// The maximum length of an HTTP error's body that is read, in bytes.
 const ERROR_BODY: usize = 64 * 1024;
-/// How long the body of an HTTP error may take.
+/// The timeout for the body of an HTTP error.
 const ERROR_TIME: std::time::Duration = std::time::Duration::from_secs(5);
 
-/// A request that was not answered as a client of MCP expects.
+/// A request without an answer that an MCP client expects.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RequestError {
     #[error(transparent)]
@@ -36,23 +36,23 @@ pub(crate) enum RequestError {
     Redirects(u8),
 }
 
-/// What is asked of the server.
+/// A request to the server.
 #[derive(Debug)]
 pub(crate) struct Ask {
     pub(crate) method: Method,
     pub(crate) url: OriginUrl,
-    /// What the protocol wants in the head.
+    /// The header fields that the protocol requires.
     pub(crate) head: HeaderMap,
     /// The message, for a POST.
     pub(crate) body: Option<Bytes>,
-    /// Must not overtake what was sent before it.
+    /// It must not overtake earlier messages.
     pub(crate) behind: bool,
     /// Dropped when the connection has taken the body.
     pub(crate) written: Option<Gate>,
 }
 
 impl Shared {
-    /// Asks the server, and follows it to another place of the same origin.
+    /// Sends a request, and follows redirects within the same origin.
     pub(crate) async fn ask(&self, mut ask: Ask) -> Result<Answer, RequestError> {
         for _ in 0..=self.manners.redirects {
             let body = match &ask.body {
@@ -96,15 +96,15 @@ impl Shared {
         Err(RequestError::Redirects(self.manners.redirects))
     }
 
-    /// Completes the head of a request, and notes it without the fields of the user.
+    /// Completes the head of a request, and records it without the user's fields.
     fn complete(&self, ask: &Ask, head: &mut HeaderMap) -> Option<Noted> {
         *head = self.head(ask);
-        // The user's word counts.
+        // The user's fields take precedence.
         for (name, _) in &self.fields {
             head.remove(name);
         }
         let target = if ask.url == *self.origin.url() {
-            // The query of the URL that the user gave may be a secret.
+            // The query of the user's URL may be a secret.
             ask.url.path.split('?').next().unwrap_or_default()
         } else {
             &ask.url.path
@@ -143,7 +143,7 @@ impl Shared {
     }
 }
 
-/// Notes the outcome of a request. The answer carries the notes to the reader of its body.
+/// Records the outcome of a request. The answer passes the notes to the reader of its body.
 fn note(noted: Option<Noted>, sent: Result<Answer, SendError>) -> Result<Answer, SendError> {
     let Some(noted) = noted else { return sent };
     match sent {
@@ -159,7 +159,7 @@ fn note(noted: Option<Noted>, sent: Result<Answer, SendError>) -> Result<Answer,
     }
 }
 
-/// Where an answer leads that a client follows with the same method.
+/// The target of a redirect that keeps the method.
 fn redirect(ask: &Ask, answer: &Answer) -> Option<String> {
     let follows = match answer.response.status().as_u16() {
         307 | 308 => true,
@@ -185,7 +185,7 @@ pub(crate) fn is_stream(answer: &Answer) -> bool {
     answer.response.status() == StatusCode::OK && content_type(answer) == "text/event-stream"
 }
 
-/// Why a body could not be read whole.
+/// Why a body could not be read completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unread {
     #[error("the connection broke in the middle of the response")]
@@ -231,7 +231,7 @@ async fn read(answer: Answer, limit: usize) -> Result<Bytes, Unread> {
     Ok(if all.is_empty() { first } else { all.into() })
 }
 
-/// The body of an HTTP error, as far as it comes in time.
+/// The body of an HTTP error, as far as it arrives in time.
 pub(crate) async fn error_body(answer: Answer) -> Bytes {
     match timeout(ERROR_TIME, whole(answer, ERROR_BODY)).await {
         Ok(Ok(body)) => body,
@@ -239,7 +239,7 @@ pub(crate) async fn error_body(answer: Answer) -> Bytes {
     }
 }
 
-/// A message as a body, which tells when the connection has taken it.
+/// A message as a body, which signals when the connection has taken it.
 struct Message {
     data: Option<Bytes>,
     _written: Option<Gate>,

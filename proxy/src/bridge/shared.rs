@@ -1,4 +1,4 @@
-//! What the tasks of one bridge share.
+//! State shared by the tasks of one bridge.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,23 +16,23 @@ use super::ours;
 use super::remote::{ClientBehaviour, HeadTap};
 use crate::http::origin::{Origin, OriginUrl};
 
-/// What the tasks of one bridge share.
+/// State shared by the tasks of one bridge.
 pub(crate) struct Shared {
     pub(crate) origin: Arc<Origin>,
-    /// Fields for every request. Never recorded.
+    /// Header fields for every request. Never recorded.
     pub(crate) fields: Vec<(HeaderName, HeaderValue)>,
-    /// Hears of the heads of responses.
+    /// The callback for response heads.
     pub(crate) heads: Option<HeadTap>,
-    /// Where exchanges are noted.
+    /// Records the exchanges.
     pub(crate) notes: Option<Arc<Notes>>,
     pub(crate) manners: ClientBehaviour,
-    /// The longest message that is carried, in bytes.
+    /// The maximum length of a message, in bytes.
     pub(crate) limit_bytes: usize,
     /// Lines for the client, without their line feed.
     pub(crate) out: LineQueue,
     client: Mutex<Client>,
     places: Mutex<Places>,
-    // How much is under way that must not be cut off at an orderly end.
+    // The number of operations that an orderly end must not interrupt.
     busy: AtomicUsize,
     changed: Notify,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Shared {
 /// Where messages go.
 struct Places {
     url: OriginUrl,
-    // The server speaks the transport of 2024-11-05: this is where it takes messages.
+    // The endpoint for messages if the server uses the transport of 2024-11-05.
     legacy: Option<OriginUrl>,
 }
 
@@ -67,7 +67,7 @@ impl Shared {
         }
     }
 
-    /// The memory of the client. Held for one step, never across a wait.
+    /// The state of the client. Held for one step, never across a wait.
     pub(crate) fn client(&self) -> MutexGuard<'_, Client> {
         self.client.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -77,18 +77,18 @@ impl Shared {
         self.places().url.clone()
     }
 
-    /// Where the next message is posted.
+    /// The endpoint for the next message.
     pub(crate) fn post_url(&self) -> OriginUrl {
         let places = self.places();
         places.legacy.as_ref().unwrap_or(&places.url).clone()
     }
 
-    /// Whether the server speaks the transport of 2024-11-05.
+    /// Whether the server uses the transport of 2024-11-05.
     pub(crate) fn is_legacy(&self) -> bool {
         self.places().legacy.is_some()
     }
 
-    /// The server has moved for good.
+    /// Handles a permanent redirect of the server.
     pub(crate) fn moved(&self, from: &OriginUrl, to: OriginUrl) {
         let mut places = self.places();
         if places.url == *from {
@@ -96,23 +96,23 @@ impl Shared {
         }
     }
 
-    /// The server speaks the transport of 2024-11-05, and takes messages there.
+    /// Notes that the server uses the transport of 2024-11-05, with this endpoint.
     pub(crate) fn set_legacy(&self, endpoint: OriginUrl) {
         self.places().legacy = Some(endpoint);
     }
 
-    /// Gives the client a message of the server.
+    /// Sends a message of the server to the client.
     pub(crate) async fn deliver(&self, message: &Bytes) -> Result<(), Gone> {
         let Some(line) = one_line(message) else {
             return Ok(());
         };
-        // Counted before the memory lets go of the request, so that no end comes between.
+        // Counted before the state forgets the request, so that the session cannot end in between.
         let _busy = self.busy();
         self.client().passes(&line);
         self.out.push(line).await
     }
 
-    /// Answers in the server's place what an exchange leaves unanswered.
+    /// Answers the unanswered requests of an exchange in the server's place.
     pub(crate) async fn give_up(
         &self,
         exchange: ExchangeId,
@@ -128,13 +128,13 @@ impl Shared {
         Ok(())
     }
 
-    /// Counts as something under way until dropped.
+    /// Counts as an operation in progress until dropped.
     pub(crate) fn busy(&self) -> Busy<'_> {
         self.busy.fetch_add(1, Ordering::SeqCst);
         Busy(self)
     }
 
-    /// Waits until nothing is under way and no answer is owed.
+    /// Waits until there are no operations in progress and no pending requests.
     pub(crate) async fn idle(&self) {
         loop {
             let mut changed = std::pin::pin!(self.changed.notified());
@@ -151,7 +151,7 @@ impl Shared {
     }
 }
 
-/// Something is under way.
+/// An operation in progress.
 pub(crate) struct Busy<'a>(&'a Shared);
 
 impl Drop for Busy<'_> {
@@ -161,8 +161,8 @@ impl Drop for Busy<'_> {
     }
 }
 
-/// How long a client waits before it opens a stream again, when the server does not say
-/// (2025-11-25, basic/transports, leaves it open; the SDKs begin with a second).
+/// How long a client waits before it reopens a stream, unless the server specifies it (2025-11-25,
+/// basic/transports, leaves it open; the SDKs start with a second).
 pub(crate) const RETRY: Duration = Duration::from_secs(1);
-/// The longest such wait.
+/// The maximum such wait.
 pub(crate) const RETRY_MOST: Duration = Duration::from_secs(30);

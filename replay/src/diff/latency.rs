@@ -1,18 +1,17 @@
-//! Whether answers take longer or shorter than can be noise.
+//! Changes in response times that are larger than noise.
 
 use serde::Serialize;
 
-/// Answers of one method and target that take longer or shorter than they did.
+/// Answers of one method and target that became significantly slower or faster.
 ///
-/// Each side has at least ten of them, and the medians are further apart than three times
-/// the spread of both sides together, than a quarter of the earlier one, and than one
-/// millisecond. The spread is the median of the distances from the median, so that a few slow
-/// answers are no reason.
+/// Each side has at least ten of them, and the medians differ by more than three times the spread
+/// of both sides together, a quarter of the earlier median, and one millisecond. The spread is the
+/// median distance from the median, so a few slow answers do not count.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Moved {
     /// The method.
     pub method: String,
-    /// What was asked for, where the method has such a thing.
+    /// The target of the requests, if the method has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// Median of the earlier recording, in milliseconds.
@@ -21,28 +20,28 @@ pub struct Moved {
     pub after_ms: f64,
     /// The spread of both sides together, in milliseconds.
     pub spread_ms: f64,
-    /// How many answers there are on either side.
+    /// The number of answers on the side with fewer.
     pub count: usize,
 }
 
-/// What is asked for.
+/// Method and target.
 type Key = (String, Option<String>);
 
-/// Times of answers, in microseconds, by what was asked for.
+/// Response times in microseconds, by method and target.
 #[derive(Debug, Default)]
 pub(super) struct Latencies {
-    // In the order of their first.
+    // In the order of their first exchange.
     all: Vec<(Key, [Vec<u64>; 2])>,
     places: std::collections::HashMap<Key, usize>,
 }
 
-/// So many are needed on either side.
+/// The number of answers that each side needs.
 const ENOUGH: usize = 10;
 const SPREADS: u64 = 3;
 const LEAST_US: u64 = 1_000;
 
 impl Latencies {
-    /// One exchange that is on both sides.
+    /// Adds an exchange that is on both sides.
     pub(super) fn add(&mut self, key: Key, before_us: Option<u64>, after_us: Option<u64>) {
         let (Some(before), Some(after)) = (before_us, after_us) else {
             return;
@@ -57,7 +56,7 @@ impl Latencies {
         }
     }
 
-    /// What has moved.
+    /// The methods and targets whose response times changed.
     pub(super) fn moved(self) -> Vec<Moved> {
         let all = self.all.into_iter();
         all.filter_map(|((method, target), [before, after])| {

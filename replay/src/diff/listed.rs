@@ -1,4 +1,4 @@
-//! What a server offers, one by one: its tools, prompts and resources.
+//! The tools, prompts and resources that a server offers, compared one by one.
 
 use std::collections::HashMap;
 
@@ -9,12 +9,12 @@ use crate::json::lists::{self, LISTS};
 use crate::json::{NodeId, Tree};
 use crate::verify::judge;
 
-/// A definition that is not as it was.
+/// A definition that changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Listed {
     /// `tools`, `prompts`, `resources` or `resourceTemplates`.
     pub list: &'static str,
-    /// What it is called.
+    /// The name of the tool, prompt or resource.
     pub name: String,
     /// Source text of the earlier definition.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -24,10 +24,10 @@ pub struct Listed {
     pub after: Option<String>,
 }
 
-/// How many are told.
+/// The maximum number of definitions that are reported.
 const MOST: usize = 100;
 
-/// The definitions in two answers that are not written the same.
+/// The definitions that are not written identically in two answers.
 pub(crate) fn of(before: &[u8], after: &[u8], redactor: &mut Redactor) -> Vec<Listed> {
     let before = judge::redacted(before, redactor);
     let after = judge::redacted(after, redactor);

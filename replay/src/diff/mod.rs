@@ -1,9 +1,9 @@
-//! Two recordings, exchange by exchange.
+//! Compares two recordings, exchange by exchange.
 //!
-//! The requests of the later one are matched with those of the earlier one as a replay would
-//! match them; what is left on both sides is paired by method and target, in order. What is
-//! compared are parameters and answers, not ids, times or what crossed in between. Names that
-//! a server hands out, such as cursors, are the same when they stand at the same place.
+//! The requests of the later recording are matched with those of the earlier one as a replay would
+//! match them; the rest on both sides is paired by method and target, in order. Parameters and
+//! answers are compared, but not ids, times or messages in between. Names that a server generates,
+//! such as cursors, are equal if they are in the same place.
 
 mod latency;
 pub(crate) mod listed;
@@ -32,36 +32,36 @@ pub use self::models::models;
 /// How two recordings are compared.
 #[derive(Clone, Debug)]
 pub struct DiffOptions {
-    /// UUIDs, times and the like count, and so does the order of lists of tools.
+    /// UUIDs, times and similar values count, and so does the order of lists of tools.
     pub exact: bool,
     /// Places that do not count, as pointers: `/result/…`, `/error/…`, `/params/…`.
     pub ignore: Ignore,
-    /// What is a secret; both sides are redacted by these before they are compared.
+    /// The redaction rules; both sides are redacted before they are compared.
     pub rules: Arc<Rules>,
 }
 
-/// What became of one exchange.
+/// One exchange, and how it changed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compared {
-    /// Where it stands in the earlier recording, as a JSON pointer.
+    /// Its place in the earlier recording, as a JSON pointer.
     pub before: Option<String>,
-    /// Where it stands in the later one.
+    /// Its place in the later recording, as a JSON pointer.
     pub after: Option<String>,
     /// Its method.
     pub method: String,
-    /// What was asked for, where the method has such a thing: a tool, a prompt, a URI.
+    /// The target, if the method has one: a tool, a prompt, a URI.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// What became of it.
+    /// How it changed.
     pub change: Change,
-    /// Where it differs.
+    /// The places where it differs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<Difference>,
-    /// How many more there are that an earlier call of a model had as well: each call says
-    /// all that was said before.
+    /// The number of further differences that an earlier model call already had, since each call
+    /// repeats the conversation so far.
     #[serde(skip_serializing_if = "is_none")]
     pub repeated: usize,
-    /// What a server offers that is not as it was.
+    /// The definitions of tools, prompts and resources that changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub listed: Vec<Listed>,
 }
@@ -71,34 +71,34 @@ fn is_none(count: &usize) -> bool {
     *count == 0
 }
 
-/// What became of an exchange.
+/// How an exchange changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// It is on both, and differs.
+    /// It is in both recordings, and differs.
     Changed,
-    /// It is on the earlier one only.
+    /// It is only in the earlier recording.
     Gone,
-    /// It is on the later one only.
+    /// It is only in the later recording.
     New,
-    /// It is on both, and is the same.
+    /// It is in both recordings, and is the same.
     Same,
 }
 
-/// Everything that was found.
+/// The result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Found {
-    /// The exchanges: those of the earlier recording in its order, then what is new.
+    /// The exchanges: those of the earlier recording in its order, then the new ones.
     pub exchanges: Vec<Compared>,
-    /// What takes longer or shorter than can be noise.
+    /// The changes in response times that are larger than noise.
     pub latency: Vec<Moved>,
 }
 
-/// How many differences of one exchange are told.
+/// The maximum number of differences that are reported for one exchange.
 const DIFFERENCES: usize = 100;
 
-/// How many requests of the earlier recording are looked at for one of the later, of those that may
-/// be the same. What is not among them is paired by what it asks for.
+/// The maximum number of candidates in the earlier recording that are examined for each later
+/// request. Requests without a match among them are paired by method and target.
 const LOOKED_AT: usize = 64;
 
 /// Compares two recordings.
@@ -133,9 +133,9 @@ pub fn diff(before: &Arc<Script>, after: &Script, options: &DiffOptions) -> Foun
     found
 }
 
-/// Which request of the later recording is which of the earlier one.
+/// Pairs the requests of two recordings.
 struct Pairs {
-    /// By the earlier ones.
+    /// The later request for each earlier one.
     after: Vec<Option<usize>>,
     new: Vec<usize>,
 }
@@ -147,7 +147,7 @@ impl Pairs {
         pairs
     }
 
-    /// Those that a replay would match, and what matched them.
+    /// Pairs the requests that a replay would match, and returns the matcher.
     fn matched(before: &Arc<Script>, after: &Script, options: &DiffOptions) -> (Self, Matcher) {
         let mut settings = Options::new(Arc::clone(&options.rules));
         settings.ignore = options.ignore.clone();
@@ -186,7 +186,7 @@ impl Pairs {
         (pairs, matcher)
     }
 
-    /// Pairs what is left by what it asks for, in order.
+    /// Pairs the remaining requests by method and target, in order.
     fn rest(&mut self, before: &Script, after: &Script) {
         let key = |script: &Script, ordinal: usize| {
             let take = script.take(ordinal)?;
@@ -219,7 +219,7 @@ impl Pairs {
     }
 }
 
-/// The request of the earlier recording that this one is.
+/// The request of the earlier recording that matches this one.
 fn found(matcher: &mut Matcher, after: &Script, take: &Take, names: &Names) -> Option<usize> {
     let line = after.source(take.request);
     let params = take.params.map(|span| after.source(span));

@@ -1,7 +1,7 @@
-//! Calls of models of two recordings.
+//! Compares the model calls of two recordings.
 //!
-//! They are matched by what decides on their answers, as a replay matches them; what is left on
-//! both sides is paired by wire, model and shape, in order, and told as changed.
+//! Calls are matched by the key that determines their answers, as in a replay; the rest on both
+//! sides is paired by wire, model and shape, in order, and reported as changed.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -16,18 +16,18 @@ use super::{Change, Compared, DIFFERENCES, DiffOptions};
 use crate::json::{Comparison, Difference, compare};
 use crate::options::MatchMode;
 
-/// A call of a model.
+/// A model call.
 struct ComparedCall {
     seq: u64,
     wire: &'static str,
     model: String,
     key: Key,
-    // What was answered, as JSON.
+    // The answer, as JSON.
     answer: String,
 }
 
-/// Compares the calls of models on two recordings: those of the earlier one in its order, then
-/// what is new.
+/// Compares the model calls of two recordings: those of the earlier one in its order, then the new
+/// ones.
 #[must_use]
 pub fn models(
     before: &[ProviderExchange],
@@ -52,7 +52,7 @@ pub fn models(
     all
 }
 
-/// The calls among exchanges, as far as they can be read.
+/// The model calls among the exchanges, as far as they can be read.
 fn told(exchanges: &[ProviderExchange], redactor: &mut Redactor) -> Vec<ComparedCall> {
     let calls = exchanges.iter().filter_map(|exchange| {
         let call = exchange.call()?;
@@ -100,7 +100,7 @@ fn answered(
     serde_json::from_slice(&hidden).unwrap_or(value)
 }
 
-/// Which call of the later recording is which of the earlier one, and those that are none.
+/// The later call for each earlier one, and the later calls without an earlier one.
 fn pairs(
     before: &[ComparedCall],
     after: &[ComparedCall],
@@ -139,7 +139,7 @@ fn pairs(
 /// Compares calls.
 struct Comparing<'c> {
     options: &'c DiffOptions,
-    // What was told of earlier calls.
+    // The differences of earlier calls.
     seen: HashSet<(String, Option<String>, Option<String>)>,
 }
 

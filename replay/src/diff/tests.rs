@@ -2,7 +2,7 @@ use tapewright_schemas::redact::Settings;
 
 use super::*;
 
-/// A recording of long calls, each with one word of its own, which `word` makes.
+/// A recording of long calls, each with one distinctive word, which `word` makes.
 fn script(count: usize, word: impl Fn(usize) -> String) -> Arc<Script> {
     let pad = "pad ".repeat(300);
     let exchanges: Vec<_> = (0..count)
@@ -25,7 +25,7 @@ fn options() -> DiffOptions {
     }
 }
 
-/// How many requests of the earlier recording are looked at for each of the later.
+/// How many requests of the earlier recording are examined for each later one.
 fn looked_at(count: usize, before: Words, after: Words) -> usize {
     let (before, after) = (script(count, before), script(count, after));
     let (_, matcher) = Pairs::matched(&before, &after, &options());
@@ -40,7 +40,7 @@ fn the_work_for_one_request_does_not_grow_with_the_recording() {
     let own = |id| format!("word {id}");
     let other = |id| format!("other {id}");
     let same = |_| "word".to_owned();
-    // Each stands for a value of its own that was hidden.
+    // Each placeholder replaces a different secret.
     let secret = |id| format!("<REDACTED:token#{}>", id + 1);
     let secrets = |id| format!("<REDACTED:token#{}>", id + 1_000);
     let variable = |id| format!("<REDACTED:env#{}>", id + 1);

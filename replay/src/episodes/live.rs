@@ -15,7 +15,7 @@ use tapewright_schemas::event::Exit;
 
 use super::LineQueues;
 
-/// A live server that was asked something.
+/// A running live server.
 pub(super) struct Live {
     to_server: Box<dyn ChunkSink>,
     owed: Arc<Owed>,
@@ -23,34 +23,34 @@ pub(super) struct Live {
     ended: Box<dyn FnOnce() -> io::Result<Exit> + Send>,
 }
 
-/// How many requests may be under way; beyond that they are not taken.
+/// The maximum number of pending requests; further ones are refused.
 const UNDER_WAY: usize = 65_536;
 
-/// What a live server owes.
+/// The pending requests of a live server.
 pub(super) struct Owed {
-    // What the client says.
+    // Lines from the client.
     input: LineQueue,
     state: Mutex<State>,
     changed: Condvar,
 }
 
 struct State {
-    // Requests under way, by the key of their id: the source text of the id.
+    // Pending requests, by the key of their id: the source text of the id.
     requests: Outstanding<Vec<u8>>,
-    // The answer to this request is not for the client.
+    // The request whose answer is withheld from the client.
     kept: Option<IdKey>,
     ended: bool,
     signalled: bool,
 }
 
 impl Live {
-    /// What it owes.
+    /// The pending requests.
     pub(super) fn owed(&self) -> Arc<Owed> {
         Arc::clone(&self.owed)
     }
 
-    /// Listens to a link: lines go to `output`, the log to `log`. Its life is for the
-    /// caller to hold.
+    /// Reads from a link: lines go to `output`, the log to `log`. The caller holds the returned
+    /// life.
     pub(super) fn of(link: Link, line_queues: LineQueues) -> io::Result<(Self, Box<dyn Life>)> {
         let LineQueues { input, output, log } = line_queues;
         let owed = Arc::new(Owed {
@@ -82,8 +82,8 @@ impl Live {
         Ok((live, link.life))
     }
 
-    /// Introduces a client: sends its `initialize`, waits for the answer, and sends
-    /// `notifications/initialized`. False when no answer comes.
+    /// Performs the client's handshake: sends its `initialize`, waits for the answer, and sends
+    /// `notifications/initialized`. Returns false if no answer arrives.
     pub(super) fn introduce(&mut self, initialize: &[u8]) -> bool {
         let Kind::Request { id, .. } = Envelope::parse(initialize).kind else {
             return false;
@@ -105,8 +105,7 @@ impl Live {
         answered && self.write(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
     }
 
-    /// Sends a request of the client, whose source text of the id is `id`. False when it is
-    /// not taken.
+    /// Sends a client's request whose id has the source text `id`. Returns false if it is refused.
     pub(super) fn ask(&mut self, id: &[u8], line: &[u8]) -> bool {
         let id_key = IdKey::exact_of(id);
         {
@@ -120,27 +119,27 @@ impl Live {
         }
         let taken = self.write(line);
         if !taken {
-            // Answered already, when its end was noticed first.
+            // Already answered if its end was noticed first.
             return self.owed.lock().requests.take(id_key).is_none();
         }
         taken
     }
 
-    /// Sends anything else.
+    /// Sends any other message.
     pub(super) fn write(&mut self, line: &[u8]) -> bool {
         self.to_server.write(&[line, b"\n"].concat()).is_ok()
     }
 
-    /// Whether a request with this id is under way.
+    /// Whether a request with this id is pending.
     pub(super) fn owes(&self, id: &RequestId<'_>) -> bool {
         self.owed.lock().requests.contains(id)
     }
 
-    /// Ends its input, and waits for its end.
+    /// Closes its input, and waits until it exits.
     pub(super) fn end(self) -> Exit {
         drop(self.to_server);
         for thread in self.threads {
-            // A thread that panicked has nothing more to say.
+            // The result of a thread that panicked does not matter.
             thread.join().ok();
         }
         (self.ended)().unwrap_or(Exit::Code(1))
@@ -148,12 +147,12 @@ impl Live {
 }
 
 impl Owed {
-    /// How many answers.
+    /// The number of pending requests.
     pub(super) fn count(&self) -> usize {
         self.lock().requests.len()
     }
 
-    /// A signal was passed on to it: its end is that of the session.
+    /// Notes that a signal was forwarded to the server: when the server ends, so does the session.
     pub(super) fn signalled(&self) {
         let mut state = self.lock();
         state.signalled = true;
@@ -166,7 +165,7 @@ impl Owed {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Passes on a message of the server; false if the receiver is gone.
+    /// Forwards a message of the server; returns false if the receiver is gone.
     fn hear(&self, line: Bytes, output: &LineQueue) -> bool {
         let mut keep = false;
         for_each_message(&line, |message| {
@@ -187,7 +186,7 @@ impl Owed {
         line.trim_ascii().is_empty() || output.push_blocking(line).is_ok()
     }
 
-    /// The server says no more: what it owes is answered in its place.
+    /// Answers the pending requests in the server's place, after the server has ended.
     fn over(&self, output: &LineQueue) {
         let left: Vec<Vec<u8>> = {
             let mut state = self.lock();
@@ -207,20 +206,20 @@ impl Owed {
     }
 }
 
-/// Why a request that was never recorded got no answer of the live server's.
+/// The error for an unrecorded request that the live server did not answer.
 pub(super) const ENDED: &str = "not recorded, and the live server has ended";
 
-/// How long an answer to `initialize` may take.
+/// The timeout for the answer to `initialize`.
 const INTRODUCTION_TIME: Duration = Duration::from_secs(60);
 
-/// The longest line of a live server that is carried.
+/// The maximum length of a live server's line.
 const LONGEST_LINE: usize = 256 << 20;
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     thread::Builder::new().name(name.to_owned()).spawn(work)
 }
 
-/// Cuts a stream into lines, until it ends, a line is too long, or `each` is false.
+/// Splits a stream into lines, until it ends, a line is too long, or `each` returns false.
 fn each_line(mut source: Box<dyn ChunkSource>, mut each: impl FnMut(Bytes) -> bool) {
     let mut partial = Vec::new();
     loop {

@@ -1,14 +1,14 @@
-//! A recording first, a live server for the rest: what is recorded is played, what is not
-//! is asked of the live server, and the client talks with one.
+//! Plays a recording first and forwards everything else to a live server: recorded requests are
+//! answered from the recording, others by the live server, and the client sees a single server.
 //!
 //! ```text
 //! client ──▶ Worker ──▶ Session (the recording) ──▶ client
 //!              └──────▶ Live (opened with the first request that needs it) ──▶ client
 //! ```
 //!
-//! The live server is introduced before it is asked: it gets the `initialize` that the
-//! recording answered, and its answer is kept from the client. Ids of the recorded server's
-//! requests are replaced by new ones, so that replies find their request.
+//! Before its first request the live server gets the `initialize` that the recording answered; its
+//! answer is withheld from the client. Ids of the recorded server's requests are replaced by new
+//! ones, so that replies find their request.
 
 mod live;
 mod worker;
@@ -29,7 +29,7 @@ use crate::upstream::{CassetteUpstream, ReplaySession};
 use self::live::Owed;
 use self::worker::Worker;
 
-/// A recording, and a live server that answers what is not on it.
+/// A recording, and a live server that answers everything else.
 pub struct Episodes {
     cassette: CassetteUpstream,
     live: Arc<dyn Upstream>,
@@ -37,7 +37,7 @@ pub struct Episodes {
 }
 
 impl Episodes {
-    /// `cassette` first, then `live`.
+    /// Answers from `cassette` first, then from `live`.
     #[must_use]
     pub fn new(cassette: CassetteUpstream, live: Arc<dyn Upstream>) -> Self {
         Self {
@@ -47,14 +47,14 @@ impl Episodes {
         }
     }
 
-    /// How many requests were asked of the live server so far.
+    /// The number of requests sent to the live server so far.
     #[must_use]
     pub fn asked(&self) -> u64 {
         self.asked.load(Ordering::SeqCst)
     }
 }
 
-/// The lines of one session: what its client sends, what it gets, and what servers say beside.
+/// The queues of one session: lines from its client, lines to it, and lines for the log.
 #[derive(Clone)]
 struct LineQueues {
     input: LineQueue,
@@ -105,19 +105,19 @@ impl Upstream for Episodes {
     }
 }
 
-/// A hold on the live server, once there is one.
+/// The live server, once it is started.
 type LiveHold = Arc<Mutex<Option<LiveServer>>>;
 
-/// A hold on the live server.
+/// Ends or signals the live server.
 struct LiveServer {
     life: Box<dyn Life>,
     owed: Arc<Owed>,
 }
 
-/// A hold on both.
+/// Ends or signals both the player and the live server.
 struct Hold {
     session: ReplaySession,
-    // What the client says. Its end is the end of all.
+    // Lines from the client. When they end, the session ends.
     input: LineQueue,
     live: LiveHold,
 }
@@ -134,7 +134,8 @@ impl Life for Hold {
         match self.lock().as_ref() {
             Some(held) => {
                 held.life.signal(signal);
-                // What it does about the signal is its own affair; once it has ended, we end.
+                // How the server reacts to the signal is its decision; once it has ended, the
+                // session ends.
                 held.owed.signalled();
             }
             None if self.session.is_gone() => self.input.finish(),
@@ -155,5 +156,5 @@ impl Life for Hold {
     }
 }
 
-/// The longest line of a client that is looked at.
+/// The maximum length of a client's line that is examined.
 const LONGEST_LINE: usize = 256 << 20;

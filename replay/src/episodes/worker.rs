@@ -1,4 +1,4 @@
-//! What becomes of each message of the client.
+//! Routes each message of the client.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -16,7 +16,7 @@ use super::live::{ENDED, Live};
 use super::{LineQueues, LiveHold, LiveServer};
 use crate::upstream::{Received, ReplaySession};
 
-/// One session: who answers what.
+/// One session: decides who answers each message.
 pub(super) struct Worker {
     session: ReplaySession,
     upstream: Arc<dyn Upstream>,
@@ -24,7 +24,7 @@ pub(super) struct Worker {
     hold: LiveHold,
     asked: Arc<AtomicU64>,
     live: Option<Live>,
-    // The client's `initialize`, when the recording answered it.
+    // The client's `initialize`, if the recording answered it.
     initialize: Option<Bytes>,
 }
 
@@ -47,8 +47,8 @@ impl Worker {
         }
     }
 
-    /// Runs until the client and both servers have ended; how the live one ended, if
-    /// there was one.
+    /// Runs until the client and both servers have ended. Returns how the live server ended, if it
+    /// was started.
     pub(super) fn run(mut self) -> Exit {
         let (session, output) = (self.session.clone(), self.line_queues.output.clone());
         let played = thread::Builder::new()
@@ -72,7 +72,7 @@ impl Worker {
             None => self.session.fate().unwrap_or(Exit::Code(0)),
         };
         if let Ok(played) = played {
-            // A player that panicked has nothing more to say.
+            // The result of a player that panicked does not matter.
             played.join().ok();
         }
         self.line_queues.output.finish();
@@ -91,7 +91,7 @@ impl Worker {
             }
             Kind::Notification { method, params } => self.notification(message, &method, params),
             Kind::Response { id, .. } => match &mut self.live {
-                // Those of the recorded server have ids of ours.
+                // Requests of the recorded server have ids made by tapewright.
                 Some(live) if !is_ours(&id) => {
                     live.write(message);
                 }
@@ -110,14 +110,14 @@ impl Worker {
         if !(cancels && of_live) {
             self.session.send(message);
         }
-        // Who was introduced by us has had its `initialized`.
+        // After `introduce` the live server already has its `initialized`.
         let introduced = method == "notifications/initialized" && self.initialize.is_some();
         if let (Some(live), false) = (&mut self.live, introduced || cancels && !of_live) {
             live.write(message);
         }
     }
 
-    /// Asks the live server, which is started for it.
+    /// Sends a request to the live server, and starts it if necessary.
     fn ask(&mut self, message: &Bytes) {
         let id = json::find(message, &["id"]).unwrap_or(b"null");
         self.asked.fetch_add(1, Ordering::SeqCst);
@@ -157,7 +157,7 @@ impl Worker {
     }
 }
 
-/// Whether an id is one that a recorded server's request was given.
+/// Whether an id was assigned to a recorded server's request.
 fn is_ours(id: &RequestId<'_>) -> bool {
     matches!(id, RequestId::Text(text) if text.starts_with("replay-"))
 }

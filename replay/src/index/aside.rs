@@ -1,14 +1,14 @@
-//! What the messages are that belong to no request.
+//! Classifies the messages that belong to no request.
 
 use tapewright_schemas::conversation::IdKey;
 use tapewright_schemas::envelope::{Envelope, Kind};
 
 use crate::script::{Script, Words};
 
-/// What an aside is, as far as playing it needs to know.
+/// What a player needs to know about an aside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AsideKind {
-    /// No message of the protocol.
+    /// Not a message of the protocol.
     Noise,
     /// A notification of this method.
     Notification(String),

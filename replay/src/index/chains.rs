@@ -1,20 +1,20 @@
-//! Lists of takes under hashed keys, in recorded order, without an allocation for each.
+//! Lists of takes under hashed keys, in recorded order, without an allocation per list.
 
 use std::collections::BTreeMap;
 
-/// Ordinals of takes by key. Most recordings ask the same again and again: a take costs no more than
-/// its ordinal, and a key is kept once.
+/// Ordinals of takes by key. Most recordings repeat the same requests: a take costs only its
+/// ordinal, and each key is stored once.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Chains {
-    // In order, and where the list of each ends.
+    // Sorted keys, and where the list of each ends.
     keys: Vec<u64>,
     ends: Vec<u32>,
     // The lists, each in the order of the recording.
     ordinals: Vec<u32>,
 }
 
-/// A take under a key. A long recording has millions of these: the key is in halves, so that none
-/// has room that it does not need.
+/// A take under a key. A long recording has millions of them: the key is split into halves to avoid
+/// padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Link {
     high: u32,
@@ -23,7 +23,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// A take under a key.
+    /// Creates a link for a take under a key.
     #[expect(clippy::cast_possible_truncation, reason = "the halves of a number")]
     pub(crate) fn new(key: u64, ordinal: u32) -> Self {
         Self {
@@ -38,13 +38,14 @@ impl Link {
     }
 }
 
-/// Orders the keys of a part of a recording, which are in recorded order: of one key they stay so.
+/// Sorts the links of one part of a recording by key, stably: links of one key stay in recorded
+/// order.
 pub(crate) fn in_order(mut links: Vec<Link>) -> Vec<Link> {
     links.sort_by_key(Link::key);
     links
 }
 
-/// One place in a list, and where that ends.
+/// A place in a list, and where the list ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     at: u32,
@@ -52,8 +53,8 @@ pub(crate) struct Entry {
 }
 
 impl Chains {
-    /// The lists of takes under their keys, by the links of one part of the recording after the
-    /// other, each [in order](in_order).
+    /// Builds the lists from the links of consecutive parts of the recording, each
+    /// [sorted](in_order).
     pub(crate) fn of(parts: Vec<Vec<Link>>) -> Self {
         let count = parts.iter().map(Vec::len).sum();
         let mut parts: Vec<_> = parts
@@ -79,7 +80,8 @@ impl Chains {
         chains
     }
 
-    /// The same, where there are few keys, which are told twice: no link is kept in between.
+    /// Like `of`, for few keys: `tell` yields all links, and is called twice, so that no link is
+    /// stored.
     pub(crate) fn of_few<I: Iterator<Item = (u64, u32)>>(tell: impl Fn() -> I) -> Self {
         let mut places: BTreeMap<u64, usize> = BTreeMap::new();
         for (key, _) in tell() {
@@ -105,7 +107,7 @@ impl Chains {
         chains
     }
 
-    /// Ends the list of a key, which is greater than those before.
+    /// Ends the list of a key, which is greater than all before.
     fn end(&mut self, key: u64) {
         self.keys.push(key);
         self.ends.push(narrow(self.ordinals.len()));
@@ -121,7 +123,7 @@ impl Chains {
         })
     }
 
-    /// The entry behind this one.
+    /// The entry after this one.
     #[expect(clippy::unused_self, reason = "an entry is one of these lists")]
     pub(crate) fn next(&self, entry: Entry) -> Option<Entry> {
         let at = entry.at.saturating_add(1);
@@ -140,7 +142,7 @@ impl Chains {
     }
 }
 
-/// A place in a list. Ordinals have as many bits, and a take has two keys at most.
+/// Narrows a place in a list. Ordinals are 32 bits, and a take has at most two keys.
 fn narrow(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX)
 }

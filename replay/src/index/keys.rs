@@ -1,4 +1,4 @@
-//! The keys of a whole recording, made when it is read.
+//! The keys of a whole recording, made when it is loaded.
 
 use std::ops::Range;
 use std::thread;
@@ -9,11 +9,11 @@ use crate::load::threads;
 use crate::script::MethodId;
 use crate::takes::Sought;
 
-/// What it takes to find the key of a request, in bytes that are read in the same time.
+/// The cost of finding the key of a request, as the number of bytes that are read in the same time.
 const TAKE: usize = 400;
 
 impl Index {
-    /// The takes that may be found, with their ordinals.
+    /// The takes that can be matched, with their ordinals.
     fn sought(&self, among: Range<usize>) -> impl Iterator<Item = (u32, Sought<'_>)> {
         among.filter_map(|at| {
             let take = self.script.takes.sought(at)?;
@@ -22,7 +22,7 @@ impl Index {
         })
     }
 
-    /// The keys of all takes by their methods.
+    /// The keys of all takes by method.
     pub(super) fn method_keys(&self) -> impl Iterator<Item = (u64, u32)> {
         let all = self.sought(0..self.script.takes.len());
         all.flat_map(|(ordinal, take)| {
@@ -31,8 +31,8 @@ impl Index {
         })
     }
 
-    /// The keys of all takes that are found by their parameters, a part of the recording after the
-    /// other. Much to do for a long one, and shared among threads.
+    /// The keys of all takes that are matched by their parameters, for consecutive parts of the
+    /// recording. Several threads share the work of a long one.
     pub(super) fn exact_keys(&self) -> Vec<Vec<Link>> {
         let count = self.script.takes.len();
         let threads = threads(count * TAKE);
@@ -61,7 +61,7 @@ impl Index {
     pub(super) fn exact_keys_of(&self, takes: Range<usize>) -> Vec<Link> {
         let mut keys = Vec::with_capacity(takes.len());
         let mut form = Vec::new();
-        // Many recordings hold the same call again and again.
+        // Many recordings repeat the same call.
         let mut last: Option<LastCall> = None;
         let mut reader = self.script.text.reader();
         for (ordinal, take) in self.sought(takes) {
@@ -92,10 +92,10 @@ impl Index {
     }
 }
 
-/// The call before, and its key in any session.
+/// The previous call, and its key in any session.
 struct LastCall {
     method: MethodId,
-    // Without parameters it is empty, which no JSON is.
+    // Empty without parameters, which is not valid JSON.
     params: Vec<u8>,
     any: u64,
 }
@@ -105,7 +105,7 @@ impl LastCall {
         self.method == method && self.params == params.unwrap_or_default()
     }
 
-    /// Keeps another one, in the memory of the one before.
+    /// Replaces the previous call, and reuses its memory.
     fn set(last: &mut Option<Self>, method: MethodId, params: Option<&[u8]>, any: u64) {
         let mut kept = last.take().map(|last| last.params).unwrap_or_default();
         kept.clear();

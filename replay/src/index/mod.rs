@@ -1,15 +1,14 @@
-//! Which takes a request may be: hash tables, from exact to loose.
+//! Finds the takes that match a request: hash tables, from exact to loose.
 //!
 //! | level | two requests are the same when |
 //! |---|---|
 //! | `Exact` | method and parameters mean the same |
 //! | `Hidden` | … once both are redacted by the same rules |
 //! | `Normal` | … and volatile values of one kind count as one |
-//! | `Pattern` | … and a placeholder of another tool, or of a variable, stands for what it may hide |
+//! | `Pattern` | … and a placeholder of another tool, or of a variable, matches what it may hide |
 //! | `Shape` | names, types and lengths of arrays are the same |
 //!
-//! A more exact level wins. All but the first are made when a request first needs them:
-//! most sessions never do.
+//! A more exact level wins. All but the first are built on demand; most sessions never need them.
 
 mod aside;
 mod chains;
@@ -75,18 +74,18 @@ pub(crate) struct Loose {
     pub(crate) chains: Chains,
     /// The sets of places that hold patterns, per method.
     pub(crate) patterns: HashMap<MethodId, Vec<Vec<u64>>>,
-    /// Requests that were redacted when they were read.
+    /// The parameters of requests that were redacted on loading.
     redacted: HashMap<u32, Bytes>,
-    /// The placeholders that requests hold, so that live ones get other numbers.
+    /// The placeholders in requests, so that live secrets get other numbers.
     pub(crate) placeholders: Vec<u8>,
 }
 
-/// How many sets of places are told apart per method; requests with further ones match only
-/// exactly. Real recordings have one or two.
+/// The maximum number of sets of places per method; requests with further ones only match exactly.
+/// Real recordings have one or two.
 const PATTERN_LIMIT: usize = 32;
 
 impl Index {
-    /// Makes a script searchable.
+    /// Indexes a script.
     #[must_use]
     pub fn new(script: Arc<Script>, options: Arc<Options>) -> Self {
         let mut index = Self {
@@ -110,12 +109,12 @@ impl Index {
         &self.script
     }
 
-    /// Whether several sessions are on the script, so that takes are kept apart.
+    /// Whether the script has several sessions, whose takes are separate.
     pub(crate) fn has_sessions(&self) -> bool {
         self.script.sessions.len() > 1
     }
 
-    /// Whether the policy for unanswered requests passes over this one.
+    /// Whether the policy for unanswered requests skips this take.
     pub(crate) fn is_skipped(&self, take: &Take) -> bool {
         self.options.unanswered == Unanswered::Skip
             && matches!(take.place, TakePlace::Unanswered(..))
@@ -129,7 +128,7 @@ impl Index {
         }
     }
 
-    /// Recorded parameters, as they stand in the file.
+    /// Recorded parameters, verbatim.
     pub(crate) fn params(&self, take: &Take) -> Option<Bytes> {
         take.params.map(|span| self.script.source(span))
     }
@@ -154,7 +153,7 @@ impl Index {
         masks: Option<&[u64]>,
         out: &mut Vec<u8>,
     ) {
-        // Nearly all requests without parameters say so by saying nothing.
+        // Nearly all requests without parameters omit the member.
         let Some(params) = params.filter(|params| *params != b"{}") else {
             return;
         };
@@ -173,8 +172,8 @@ impl Index {
             Ok(tree) => write_canon(&tree, &canon, out),
             Err(_) => out.extend_from_slice(params),
         }
-        // Where both eras are on a recording their answers differ, however alike the
-        // requests are. Asked for last: it takes a look at every request.
+        // If both eras are recorded, their answers differ even for equal requests. Checked last,
+        // since it scans all requests.
         let handshake = self.script.methods.find("initialize").is_some();
         if handshake && own_version(params).is_some() && self.eras().are_both() {
             out.push(0xff);
@@ -211,12 +210,12 @@ impl Index {
         form
     }
 
-    /// The eras that are on the recording.
+    /// The eras in the recording.
     pub(crate) fn eras(&self) -> &Eras {
         self.eras.get_or_init(|| Eras::of(&self.script))
     }
 
-    /// The levels below the first, made when they are first needed.
+    /// The levels below the first, built on demand.
     pub(crate) fn loose(&self) -> &Loose {
         self.loose.get_or_init(|| self.make_loose())
     }
@@ -224,7 +223,7 @@ impl Index {
     fn make_loose(&self) -> Loose {
         let mut loose = Loose::default();
         let mut redactor = Redactor::new(Arc::clone(&self.options.rules));
-        // A client may ask in another order.
+        // A client may send its requests in another order.
         redactor.stop_learning();
         let mut form = Vec::new();
         let mut keys = Vec::new();
@@ -296,14 +295,14 @@ impl Index {
         }
     }
 
-    /// The sessions under which a take is found: any, and its own.
+    /// The sessions whose lists contain a take: any, and its own.
     fn sessions_of(&self, own: u32) -> impl Iterator<Item = Option<u32>> + use<> {
         let own = self.has_sessions().then_some(Some(own));
         std::iter::once(None).chain(own)
     }
 
-    /// The recorded session that a new live session plays: one whose `initialize` has
-    /// these parameters and that no other plays yet, else the next that none plays.
+    /// The recorded session that a new live session plays: one whose `initialize` has these
+    /// parameters and that no other session plays yet, or else the next unclaimed one.
     pub(crate) fn claim(&self, initialize: Option<MethodId>, params: Option<&[u8]>) -> Option<u32> {
         if !self.has_sessions() {
             return self.script.sessions.first().copied();
@@ -324,7 +323,7 @@ impl Index {
             }
         }
         let mut claimed = self.lock_claims();
-        // Session 0 of a recording over HTTP holds what belongs to none.
+        // Session 0 of a recording over HTTP holds sessionless messages.
         let sessions = || self.script.sessions.iter().copied();
         let begins = |session: &u32| {
             initialize.is_none_or(|method| {
@@ -357,7 +356,7 @@ fn numbered(script: &Script) -> impl Iterator<Item = (u32, Take)> + '_ {
     (0..).zip(script.takes.iter())
 }
 
-/// A part of a request that is at hand.
+/// A part of a request that is in memory.
 fn part_of<'r>(request: &'r [u8], take: &Take, part: Span) -> &'r [u8] {
     let here = Span {
         start: part.start.saturating_sub(take.request.start),
@@ -366,14 +365,14 @@ fn part_of<'r>(request: &'r [u8], take: &Take, part: Span) -> &'r [u8] {
     here.of(request)
 }
 
-/// Whether a request is found by its method alone: what a client says about itself
-/// changes with every version of it.
+/// Whether a request is matched by its method alone: what a client reports about itself changes
+/// with each of its versions.
 pub(crate) fn is_by_method(method: &[u8]) -> bool {
     matches!(method, b"initialize" | b"server/discover")
 }
 
-/// The member of `params` that names what is asked for: two tools have nothing to do with
-/// each other, however alike their arguments look.
+/// The member of `params` that names the target: two tools are unrelated, however similar their
+/// arguments look.
 fn kept(method: &[u8]) -> Option<&'static str> {
     matches!(method, b"tools/call" | b"prompts/get").then_some("name")
 }
@@ -398,7 +397,7 @@ pub(crate) fn key(
 /// The key of all takes of a method.
 pub(crate) fn method_key(method: MethodId, session: Option<u32>) -> u64 {
     let session = session.map_or(u64::from(u32::MAX) + 1, u64::from);
-    // Spread, since the table takes the number as it is.
+    // Spread the bits, since the table uses the number without hashing it.
     (session << 32 | u64::from(method.0))
         .wrapping_add(1)
         .wrapping_mul(0x9e37_79b9_7f4a_7c15)

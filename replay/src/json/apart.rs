@@ -1,12 +1,12 @@
-//! Two long values, cut around the first place where they differ.
+//! Shortens two long values around the first place where they differ.
 
 use super::compact;
 use super::compare::SHOWN_CHARS;
 
-/// How much of what they have in common is shown before that place.
+/// How much of the common text is shown before that place.
 const BEFORE: usize = 40;
 
-/// Both values as a person wants to see them: of long ones only where they begin to differ.
+/// Both values for display: long ones from shortly before the first difference.
 pub(super) fn apart(one: &[u8], other: &[u8]) -> (String, String) {
     let (one, other) = (compact(one), compact(other));
     let (one, other) = (
@@ -23,7 +23,7 @@ pub(super) fn apart(one: &[u8], other: &[u8]) -> (String, String) {
     (part(&one, start), part(&other, start))
 }
 
-/// A part of a text, with what was left out.
+/// A part of a text, with ellipses for the omitted text.
 fn part(text: &str, start: usize) -> String {
     let mut rest = text.chars().skip(start);
     let front = if start > 0 { "…" } else { "" };

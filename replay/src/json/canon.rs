@@ -1,4 +1,4 @@
-//! Canonical forms: byte strings that are equal for values that mean the same.
+//! Canonical forms: byte strings that are equal for values with the same meaning.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,18 +14,17 @@ use tapewright_schemas::slices::Part as _;
 /// How much of a value counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Detail {
-    /// Everything but spelling: the order of members, escapes, `1` and `1.0`.
+    /// Everything but notation: the order of members, escapes, `1` and `1.0`.
     Exact,
-    /// As `Exact`, and every placeholder of a redacted secret is the same.
+    /// Like `Exact`, but all placeholders of redacted secrets are equal.
     Hidden,
-    /// As `Hidden`, and values of one volatile kind are the same.
+    /// Like `Hidden`, but all values of one volatile kind are equal.
     Normal,
     /// Names, types and lengths of arrays.
     Shape,
 }
 
-/// Strings that stand for other strings: what a live peer calls a thing, and what it is
-/// called in the recording.
+/// Maps a live peer's names for things to the names in the recording.
 pub(crate) type Aliases = HashMap<Vec<u8>, Vec<u8>>;
 
 /// How the parameters of a request are made canonical.
@@ -34,9 +33,9 @@ pub(crate) struct Canon<'c> {
     pub(crate) detail: Detail,
     pub(crate) ignore: &'c Ignore,
     pub(crate) aliases: Option<&'c Aliases>,
-    /// Places that count only by being there, by the hash of their path.
+    /// Places whose presence counts but not their value, by the hash of their path.
     pub(crate) masks: Option<&'c [u64]>,
-    /// Under [`Detail::Shape`], the member of `params` whose value counts all the same.
+    /// Under [`Detail::Shape`], the member of `params` whose value still counts.
     pub(crate) keep: Option<&'c str>,
 }
 
@@ -47,8 +46,8 @@ const PARAMS: u64 = 0x9e37_79b9_7f4a_7c15;
 /// a peer may send thousands of brackets.
 const DEPTH_LIMIT: usize = 128;
 
-/// Appends the canonical form of `params`. Absent, `null` and empty parameters are the
-/// same, and so are those that only hold what [`is_incidental`] names.
+/// Appends the canonical form of `params`. Absent, `null` and empty parameters are equal, and so
+/// are those that only have the members of [`is_incidental`].
 pub(crate) fn write_canon(tree: &Tree<'_>, canon: &Canon<'_>, out: &mut Vec<u8>) {
     let root = tree.root();
     let trail = Trail {
@@ -69,7 +68,7 @@ pub(crate) fn write_canon(tree: &Tree<'_>, canon: &Canon<'_>, out: &mut Vec<u8>)
     }
 }
 
-/// The hash of the place that a name leads to.
+/// The hash of the place one step below a path.
 pub(crate) fn path_below(path: u64, step: Step<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write_u64(path);
@@ -113,8 +112,8 @@ pub(crate) fn pattern_places(tree: &Tree<'_>) -> Vec<u64> {
     found
 }
 
-/// Members of `params._meta` that say who asks and how, not what is asked. They differ
-/// from session to session and from one version of a client to the next.
+/// Members of `params._meta` that describe the sender and the transport of a request, not the
+/// request itself. They differ between sessions and versions of a client.
 pub(crate) fn is_incidental(name: &[u8]) -> bool {
     matches!(
         name,
@@ -129,8 +128,7 @@ pub(crate) fn is_incidental(name: &[u8]) -> bool {
         })
 }
 
-/// Members of `params` that mean the same when they are absent as when they are empty:
-/// clients write either.
+/// Members of `params` that mean the same whether they are absent or empty: clients send both.
 pub(crate) fn is_optional(name: &[u8]) -> bool {
     matches!(name, b"_meta" | b"arguments")
 }
@@ -182,7 +180,8 @@ impl Walk<'_, '_> {
             Kind::String(text) => {
                 let (meaning, lossy) = self.tree.meaning(text);
                 if lossy {
-                    // Two lone surrogates have one meaning and are two values.
+                    // Different lone surrogates decode to the same string, but are different
+                    // values.
                     return write_block(b'u', self.tree.source(place), out);
                 }
                 self.string(key, meaning, depth, out);
@@ -268,7 +267,7 @@ impl Walk<'_, '_> {
         !self.canon.ignore.is_empty() && self.canon.ignore.covers(trail)
     }
 
-    /// Paths are followed only on request.
+    /// Paths are tracked on request only.
     fn path(&self, path: u64, step: Step<'_>) -> u64 {
         if self.canon.masks.is_some() {
             path_below(path, step)
@@ -278,7 +277,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Appends bytes with their length, so that nothing can be taken for something else.
+/// Appends bytes with their length, which makes the form unambiguous.
 fn write_block(tag: u8, bytes: &[u8], out: &mut Vec<u8>) {
     out.push(tag);
     out.extend_from_slice(&(bytes.len() as u64).to_le_bytes());

@@ -1,13 +1,12 @@
-//! Text that fits on one line.
+//! Text on a single line.
 
 use std::borrow::Cow;
 
 use tapewright_schemas::cassette::on_one_line;
 
-/// The same JSON without line breaks: as it was recorded, where a cassette holds it an element on
-/// each line, and without other white space between its tokens
-/// when there were any: a line of the stdio transport holds no line feed, and a
-/// hand-written recording is full of them.
+/// The JSON without line breaks: verbatim if the cassette has it one element per line, else without
+/// any white space between its tokens. A line of the stdio transport contains no line feed, and
+/// hand-written recordings have many.
 pub(crate) fn compact(text: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr2(b'\n', b'\r', text).is_none() {
         return Cow::Borrowed(text);

@@ -1,4 +1,4 @@
-//! What differs between a recorded value and a live one, place by place.
+//! The differences between a recorded and a live value, place by place.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -15,15 +15,15 @@ use super::volatile::{self, Volatile};
 use super::{compact, number, placeholder};
 use crate::options::MatchMode;
 
-/// One place at which two messages differ.
+/// One place where two messages differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// JSON path of the place, such as `$.params.arguments.city`.
     pub path: String,
-    /// Source text of the recorded value, shortened; absent when there is none.
+    /// Source text of the recorded value, shortened; `None` if it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<String>,
-    /// Source text of the live value, shortened; absent when there is none.
+    /// Source text of the live value, shortened; `None` if it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub live: Option<String>,
     /// The recording holds a placeholder there, so that a redaction rule may be the
@@ -38,20 +38,20 @@ pub(crate) struct Comparison<'c> {
     pub(crate) mode: MatchMode,
     pub(crate) ignore: &'c Ignore,
     pub(crate) aliases: Option<&'c Aliases>,
-    /// Passes over what [`is_incidental`] names in `_meta`.
+    /// Ignores the members of [`is_incidental`] in `_meta`.
     pub(crate) skip_incidental: bool,
-    /// How many differences are looked for.
+    /// The maximum number of differences.
     pub(crate) limit: usize,
 }
 
-/// Differences are not looked for deeper than this; the walk is recursive.
+/// The maximum depth of the comparison, which is recursive.
 const DEPTH_LIMIT: usize = 128;
 
 /// How much of a value is shown.
 pub(super) const SHOWN_CHARS: usize = 120;
 
-/// The differences between two values that stand under `root` in their messages. Texts
-/// that are no JSON differ as a whole, and nothing is found in them.
+/// The differences between two values at `root` of their messages. Texts that are not JSON differ
+/// as a whole.
 pub(crate) fn compare(
     recorded: &[u8],
     live: &[u8],
@@ -175,7 +175,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Lists whose elements have names: whatever is put in between moves nothing else.
+    /// Compares lists whose elements have names: an inserted element does not shift the others.
     fn named(
         &mut self,
         ours: &[lists::Element<'_>],
@@ -234,7 +234,7 @@ impl Walk<'_, '_> {
                 one == other
                     || mode == MatchMode::Structural && (one == b"null") == (other == b"null")
             }
-            // A number where another tool wrote a placeholder.
+            // A number in place of another tool's placeholder.
             (Kind::String(ours), Kind::Number) if mode != MatchMode::Strict => {
                 let ours = self.recorded.meaning(ours).0;
                 Volatile::of_placeholder(&ours) == Some(Volatile::Epoch)
@@ -272,7 +272,7 @@ impl Walk<'_, '_> {
         masked(recorded) == masked(live)
     }
 
-    /// Whether a member that only one side has, and may lack, holds nothing that counts.
+    /// Whether a member that only one side has is optional and empty.
     fn is_nothing(&self, name: &[u8], recorded: Option<NodeId>, live: Option<NodeId>) -> bool {
         let in_meta = name == b"_meta";
         let only = |tree: &Tree<'_>, place: Option<NodeId>| {
@@ -313,10 +313,9 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Whether a rule hid in one value what may be the other one. Where the text around the
-/// placeholder differs, or the placeholder says what it stands for, it is the values that
-/// differ; and so it is where only the live one was hidden, since both sides are redacted by
-/// the same rules.
+/// Whether a rule redacted in one value what may be the other one. If the text around the
+/// placeholder differs, or the placeholder describes its value, then the values differ; likewise if
+/// only the live value was redacted, since both sides are redacted by the same rules.
 fn hid(one: &[u8], other: &[u8]) -> bool {
     let found = if placeholder::is_likely(one) {
         placeholder::find(one)
@@ -330,7 +329,7 @@ fn hid(one: &[u8], other: &[u8]) -> bool {
     found.iter().any(whole) || !found.is_empty() && placeholder::fits(inner, text)
 }
 
-/// The content of a string; any other value as it stands.
+/// The content of a string; any other value verbatim.
 fn unquoted(source: &[u8]) -> &[u8] {
     let content = source
         .strip_prefix(b"\"")
@@ -375,7 +374,7 @@ fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('\'', "\\'")
 }
 
-/// A value as a person wants to see it.
+/// A value for display.
 pub(crate) fn shown(source: &[u8]) -> String {
     let text: Cow<'_, [u8]> = compact(source);
     let text = String::from_utf8_lossy(&text);

@@ -1,20 +1,19 @@
-//! Places that do not count when two messages are compared.
+//! Places that are ignored when two messages are compared.
 
-/// JSON pointers whose values are passed over. A segment `*` stands for any member or
-/// element.
+/// JSON pointers whose values are ignored. A segment `*` matches any member or element.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ignore {
     pointers: Vec<Vec<String>>,
 }
 
-/// Why a text is no pointer.
+/// Why a text is not a pointer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a JSON pointer: it must begin with `/`")]
 pub struct IgnoreError {
     text: String,
 }
 
-/// One step from a value to one below it.
+/// One step from a value to one of its children.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step<'s> {
     /// An element of a list whose elements have names, such as tools.
@@ -28,7 +27,7 @@ pub(crate) enum Step<'s> {
     Name(&'s [u8]),
 }
 
-/// The way from the root to a value, kept on the stack while walking.
+/// The path from the root to a value, kept on the stack during a walk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trail<'s> {
     pub(crate) above: Option<&'s Self>,
@@ -36,8 +35,8 @@ pub(crate) struct Trail<'s> {
 }
 
 impl Ignore {
-    /// Reads pointers (RFC 6901). One that begins with none of `roots` counts from
-    /// `roots[0]` on.
+    /// Parses pointers (RFC 6901). A pointer that does not start with one of `roots` is relative to
+    /// `roots[0]`.
     pub fn new<T: AsRef<str>>(pointers: &[T], roots: &[&str]) -> Result<Self, IgnoreError> {
         let read = |text: &T| {
             let text = text.as_ref();
@@ -66,12 +65,12 @@ impl Ignore {
         self.pointers.is_empty()
     }
 
-    /// The places, each as names and numbers from the root on.
+    /// The places, each as names and indexes from the root.
     pub(crate) fn places(&self) -> &[Vec<String>] {
         &self.pointers
     }
 
-    /// Whether the value at the end of this trail is passed over.
+    /// Whether the value at the end of this trail is ignored.
     pub(crate) fn covers(&self, trail: &Trail<'_>) -> bool {
         self.pointers.iter().any(|pointer| {
             let mut here = Some(trail);

@@ -1,4 +1,4 @@
-//! Lists whose elements have names: what a server offers.
+//! Lists whose elements have names: the definitions that a server offers.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::ignore::{Step, Trail};
 use super::tree::{NodeId, Tree};
 
-/// An element, and what it is called.
+/// An element and its name.
 #[derive(Debug)]
 pub(crate) struct Element<'t> {
     pub(crate) index: usize,
@@ -23,7 +23,7 @@ pub(crate) const LISTS: [(&str, &str); 4] = [
     ("resourceTemplates", "uriTemplate"),
 ];
 
-/// The member that names the elements of the list here, if there is one.
+/// The member that names the elements of the list at this place, if any.
 pub(super) fn key(trail: &Trail<'_>) -> Option<&'static str> {
     let Step::Name(list) = trail.step else {
         return None;
@@ -34,7 +34,7 @@ pub(super) fn key(trail: &Trail<'_>) -> Option<&'static str> {
     known.filter(|_| in_result).map(|(_, key)| *key)
 }
 
-/// The elements of a list by their names; `None` where one has none or shares one.
+/// The elements of a list by name; `None` if an element has no name or shares one.
 pub(crate) fn elements<'t>(tree: &Tree<'t>, list: NodeId, key: &str) -> Option<Vec<Element<'t>>> {
     let mut seen = HashSet::new();
     let mut all = Vec::new();

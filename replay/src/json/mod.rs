@@ -1,4 +1,4 @@
-//! Meaning of JSON text, for comparing: trees of spans, canonical forms, differences.
+//! The meaning of JSON text, for comparison: trees of spans, canonical forms, differences.
 
 mod apart;
 mod canon;

@@ -1,4 +1,4 @@
-//! A JSON text as a flat list of nodes, made in one pass.
+//! A JSON text as a flat list of nodes, built in one pass.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ struct Node {
     end: usize,
 }
 
-/// What a value is.
+/// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Array,
@@ -89,7 +89,7 @@ impl<'t> Tree<'t> {
         Ok(tree)
     }
 
-    /// The whole value; nothing in an empty tree, which [`read`](Self::read) never makes.
+    /// The root value; empty in an empty tree, which [`read`](Self::read) never makes.
     #[expect(
         clippy::unused_self,
         reason = "a place means something only in its tree"
@@ -98,14 +98,14 @@ impl<'t> Tree<'t> {
         NodeId(0)
     }
 
-    /// What a value is.
+    /// The type of a value.
     pub(crate) fn kind(&self, place: NodeId) -> Kind {
         self.nodes
             .get(place.0)
             .map_or(Kind::Literal, |node| node.kind)
     }
 
-    /// Where a value stands in the text.
+    /// The position of a value in the text.
     pub(crate) fn span(&self, place: NodeId) -> Span {
         let nowhere = Span { start: 0, end: 0 };
         self.nodes.get(place.0).map_or(nowhere, |node| node.span)
@@ -128,14 +128,14 @@ impl<'t> Tree<'t> {
         })
     }
 
-    /// The members of an object in the order of their names; of two with one name the
-    /// last, as in JavaScript and Python.
+    /// The members of an object, sorted by name; of duplicates the last, as in JavaScript and
+    /// Python.
     pub(crate) fn members(&self, place: NodeId) -> Vec<(Cow<'t, [u8]>, NodeId)> {
         let mut members: Vec<_> = self
             .children(place)
             .map(|child| (self.name(child), child))
             .collect();
-        // Stable: what shares a name keeps its order.
+        // Stable: duplicates keep their order.
         members.sort_by(|one, other| one.0.cmp(&other.0));
         members.reverse();
         members.dedup_by(|later, kept| later.0 == kept.0);
@@ -167,7 +167,7 @@ impl<'t> Tree<'t> {
         })
     }
 
-    /// What a string means; `None` for any other value.
+    /// The decoded string; `None` for any other value.
     pub(crate) fn string(&self, place: NodeId) -> Option<Cow<'t, [u8]>> {
         match self.kind(place) {
             Kind::String(text) => Some(meaning(text, self.text).0),
@@ -175,7 +175,7 @@ impl<'t> Tree<'t> {
         }
     }
 
-    /// What a string means, and whether that is lossy: a surrogate stood alone in it.
+    /// The decoded string, and whether decoding is lossy because of a lone surrogate.
     pub(crate) fn meaning(&self, text: Text) -> (Cow<'t, [u8]>, bool) {
         meaning(text, self.text)
     }

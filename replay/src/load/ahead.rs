@@ -1,9 +1,9 @@
-//! The exchanges of a long cassette, read by several threads at once.
+//! Reads the exchanges of a long cassette with several threads.
 //!
-//! Where an exchange begins is known only to who has read everything before it. So each
-//! thread but the first begins at a place that *looks* like the start of an exchange, and
-//! what it read counts only when the one before it arrives at exactly that place, between
-//! two elements. A wrong guess costs time and nothing else.
+//! Where an exchange begins is only certain after reading everything before it. So each thread but
+//! the first starts at a place that *looks* like the start of an exchange, and its result counts
+//! only if the previous thread arrives at exactly that place, between two elements. A wrong guess
+//! only costs time.
 
 use std::num::NonZero;
 use std::thread;
@@ -15,37 +15,37 @@ use super::parts::Draft;
 use super::scan::{Scan, Stop};
 use crate::script::Methods;
 
-/// Below this many bytes for each of them, threads cost more than they bring.
+/// The minimum number of bytes per thread, below which threads cost more than they gain.
 const SHARE: usize = 1 << 20;
 
-/// More threads than this only wait for memory.
+/// More threads than this only contend for memory bandwidth.
 const MOST: usize = 4;
 
-/// Between the end of an element and a guessed start further away than this, nobody looks
-/// whether only a comma lies in between.
+/// The maximum distance between the end of an element and a guessed start at which the text in
+/// between is checked for being a single comma.
 const NEAR: usize = 64;
 
-/// How many places that turn out to be no starts are looked at for each guess.
+/// The maximum number of false candidates that are examined for each guess.
 const TRIES: usize = 16;
 
-/// What one thread read.
+/// The result of one thread.
 pub(super) struct Piece<'t> {
     pub(super) drafts: Vec<Draft>,
     pub(super) methods: Methods,
-    /// Behind the last element, or behind the array.
+    /// The scanner after the last element, or after the array.
     pub(super) scanner: Scanner<'t>,
-    /// The guess that it arrived at; none at the end of the array.
+    /// The guess that it arrived at; `None` at the end of the array.
     pub(super) arrived: Option<usize>,
 }
 
-/// How many threads a text of this length is worth.
+/// The number of threads that pay off for a text of this length.
 pub(crate) fn threads(bytes: usize) -> usize {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     (bytes / SHARE).clamp(1, cores.min(MOST))
 }
 
-/// Places between `from` and the end that look like starts of exchanges, so that they
-/// part the text into as many pieces as there are threads.
+/// Places between `from` and the end that look like starts of exchanges, and that split the text
+/// into one piece per thread.
 pub(super) fn guesses(text: &[u8], from: usize) -> Vec<usize> {
     let length = text.len().saturating_sub(from);
     let threads = threads(length);
@@ -56,8 +56,8 @@ pub(super) fn guesses(text: &[u8], from: usize) -> Vec<usize> {
     found
 }
 
-/// The next `{"request"` that stands behind a comma. In a string its quotes would be
-/// escaped; an object that looks like it may still be part of a message.
+/// The next `{"request"` after a comma. In a string its quotes would be escaped; an object that
+/// looks like it may still be part of a message.
 fn likely_start(text: &[u8], from: usize) -> Option<usize> {
     let rest = text.get(from..)?;
     memchr::memmem::find_iter(rest, b"\"request\"")
@@ -72,7 +72,7 @@ fn likely_start(text: &[u8], from: usize) -> Option<usize> {
         })
 }
 
-/// Whether only a comma lies between the end of an element and a guess.
+/// Whether there is only a comma between the end of an element and a guess.
 fn is_next(text: &[u8], end: usize, guess: usize) -> bool {
     guess.saturating_sub(end) <= NEAR
         && text
@@ -86,8 +86,8 @@ pub(super) fn read(scan: &mut Scan<'_>) -> Result<(), Stop> {
     read_from(scan, &guesses)
 }
 
-/// As [`read`], with a thread for each guess. The pieces are adopted in order, and together
-/// they are the whole array.
+/// Like [`read`], with a thread for each guess. The pieces are adopted in order, and together they
+/// form the whole array.
 fn read_from(scan: &mut Scan<'_>, guesses: &[usize]) -> Result<(), Stop> {
     let text = scan.text;
     thread::scope(|scope| {
@@ -126,8 +126,8 @@ fn read_from(scan: &mut Scan<'_>, guesses: &[usize]) -> Result<(), Stop> {
     })
 }
 
-/// Reads elements up to the first guess that it arrives at, or the end of the array. What
-/// was read before a mistake tells which element holds it.
+/// Reads elements up to the first guess that it arrives at, or the end of the array. After an
+/// error, the elements read so far tell which one is invalid.
 fn piece<'t>(mut scan: Scan<'t>, guesses: &[usize]) -> (Piece<'t>, Result<(), Stop>) {
     let mut ahead = guesses.iter().copied().peekable();
     let mut drafts = Vec::new();
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
     use tapewright_schemas::json::Span;
 
-    /// Methods, spans of requests, where the scan ended, and whether it met no mistake.
+    /// Methods, spans of requests, where the scan ended, and whether it succeeded.
     type Outcome = (Vec<(Vec<u8>, Span)>, usize, bool);
 
     fn outcome(text: &[u8], guesses: &[usize]) -> Outcome {
@@ -185,7 +185,7 @@ mod tests {
         )
     }
 
-    /// Everything that may be mistaken for a start, and starts.
+    /// Texts that may be mistaken for a start, and real starts.
     fn candidates(text: &[u8]) -> Vec<usize> {
         let mut found: Vec<_> = (0..text.len())
             .filter_map(|from| likely_start(text, from))

@@ -1,4 +1,4 @@
-//! From the lists of a cassette to one course of events.
+//! Merges the lists of a cassette into one sequence of events.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,19 +17,19 @@ use crate::script::{
 use crate::source::Source;
 use crate::takes::{NONE, Packed, Takes};
 
-/// Why the file does not hold everything, by the two members that say so.
+/// Why the file is incomplete, from the two members for that.
 fn lacks(why: Option<String>, detail: Option<String>) -> Option<Incomplete> {
     Some(Incomplete::read(why?, detail))
 }
 
-/// Puts everything in the order in which it happened. What has no time stands behind what comes
-/// before it in the file; where nothing has one, the order is the one that [`Course`] tells.
+/// Sorts everything in the order in which it happened. Messages without a time follow those before
+/// them in the file; if no message has a time, [`Course`] determines the order.
 pub(super) fn arrange(text: Source, parts: Parts, methods: Methods) -> Script {
     let initialize = methods.find("initialize");
     let opens = |draft: &Draft| Some(draft.method) == initialize;
     let timed = parts.tells_times();
-    // A client that looks for the transport posts `initialize` where nobody takes it, and
-    // begins again. Here the transport is ours, and nobody looks for it.
+    // A client that probes for the transport posts `initialize` where no server accepts it, and
+    // starts again. In a replay the transport is certain, and no client probes.
     let Exchanges { packed, others } = parts.exchanges;
     let found = packed
         .iter()
@@ -56,7 +56,7 @@ pub(super) fn arrange(text: Source, parts: Parts, methods: Methods) -> Script {
         element: 0,
     };
     for (at, mut probe) in parts.probes.into_iter().enumerate() {
-        // Its times count from the start of another process.
+        // Its times are relative to the start of another process.
         (probe.sent_us, probe.took_us) = (None, None);
         stage.take(probe, TakePlace::Probe(at));
     }
@@ -68,7 +68,7 @@ struct Stage {
     script: Script,
     // Of a recording without times.
     course: Option<Course>,
-    // The sessions that are on it.
+    // The sessions in the recording.
     known: HashSet<u32>,
     // The latest time so far.
     now_us: u64,
@@ -76,7 +76,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// Takes the exchanges, and what stands beside them at its place. Some are passed over.
+    /// Takes the exchanges, and inserts the messages between them in their place. Some are skipped.
     fn play(
         &mut self,
         others: Vec<Draft>,
@@ -92,7 +92,7 @@ impl Stage {
             let is_due =
                 |after: Option<usize>| place == last || after.is_some_and(|at| at <= place);
             while let Some((at, draft)) = unanswered.next_if(|(_, draft)| is_due(draft.after)) {
-                // What says that it came before the request did so.
+                // `unanswered_before` tells which messages came before the request.
                 let is_first = |entry: &Entry| {
                     let before = entry.unanswered_before;
                     is_due(entry.after) && before.is_some_and(|before| before <= at)
@@ -130,7 +130,7 @@ impl Stage {
         }
     }
 
-    /// As [`take`](Self::take), of one that is numbers.
+    /// Like [`take`](Self::take), for a packed exchange.
     fn packed(&mut self, mut packed: Packed, place: usize) {
         self.element = self.element.saturating_add(1);
         if let Some(course) = &mut self.course {
@@ -158,7 +158,7 @@ impl Stage {
             let Some(words) = entry.words else {
                 continue;
             };
-            // Within one stream the order of the file is the order of events.
+            // Within one stream, the order of the file is the order of events.
             last_us = entry.at_us.unwrap_or(last_us).max(last_us);
             let when = self.moment(Some(last_us), step);
             let loose = unanswered && is_loose(&self.script, entry.dir, &words);
@@ -218,7 +218,8 @@ impl Stage {
         });
     }
 
-    /// Finds what the client had said before each message of the server's own.
+    /// Determines the client's last message before each message of the server, and returns the
+    /// script.
     fn finish(mut self) -> Script {
         let mut said = LastClientMessages::default();
         for aside in &self.script.asides {
@@ -273,11 +274,11 @@ impl Stage {
     }
 }
 
-/// The last thing that the client had said before each moment that is asked for. Only these
-/// moments are kept: a client may have said a million things.
+/// The client's last message before each requested moment. Only requested moments are stored, since
+/// a client may have sent millions of messages.
 #[derive(Default)]
 struct LastClientMessages {
-    // Per session: the moments, and what was heard last before each of them.
+    // Per session: the requested moments, and the moment of the last message before each.
     sessions: HashMap<u32, Vec<(Moment, Option<Moment>)>>,
 }
 
@@ -296,7 +297,7 @@ impl LastClientMessages {
         }
     }
 
-    /// The client said something.
+    /// Notes a message of the client.
     fn hear(&mut self, session: u32, moment: Moment) {
         let Some(asked) = self.sessions.get_mut(&session) else {
             return;
@@ -324,9 +325,9 @@ impl LastClientMessages {
     }
 }
 
-/// Whether a message stands in the stream of a request that was never answered and need
-/// not belong to it: over stdio nothing tells, and a recorder puts it with the latest
-/// request that is under way. It follows what the client had said before it.
+/// Whether a message is in the stream of an unanswered request without certainly belonging to it:
+/// stdio does not show which request a message belongs to, so a recorder assigns it to the latest
+/// pending one. Such a message follows the last message of the client before it.
 fn is_loose(script: &Script, dir: Direction, words: &Words) -> bool {
     if dir == Direction::ToServer {
         return false;

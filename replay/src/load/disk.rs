@@ -1,5 +1,5 @@
-//! A cassette that is too long for memory: read a few exchanges at a time, by several threads,
-//! and what is kept of it is where things stand.
+//! Reads a cassette that is too long for memory: a few exchanges at a time, by several threads,
+//! keeping only positions in the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -24,17 +24,17 @@ use crate::source::Source;
 /// The members that are lists.
 const LISTS: &[&str] = &[EXCHANGES, "unanswered", "probes", "messages"];
 pub(super) const EXCHANGES: &str = "exchanges";
-/// How long the header of a tape may be, in bytes.
+/// The maximum length of a tape's header, in bytes.
 const HEADER: u64 = 16 << 20;
 /// How much is read at once, in bytes.
 pub(super) const BUFFER: usize = 1 << 20;
-/// How many events are handed on at once, and how many times that may wait to be taken.
+/// The number of events in a batch, and the multiple of it that may be queued.
 const BATCH: usize = 256;
 pub(super) const AHEAD: usize = 4;
-/// More threads than this only wait for memory.
+/// More threads than this only contend for memory bandwidth.
 const MOST: usize = 4;
 
-/// Whether a file is a tape. It is read from its start afterwards.
+/// Whether a file is a tape. Rewinds the file.
 pub(super) fn is_tape(mut file: &File) -> io::Result<bool> {
     let mut line = Vec::new();
     BufReader::new(file.take(HEADER)).read_until(b'\n', &mut line)?;
@@ -42,7 +42,7 @@ pub(super) fn is_tape(mut file: &File) -> io::Result<bool> {
     Ok(FileKind::is_tape_header(line.trim_ascii_end()))
 }
 
-/// Reads all events of a tape, some at a time, as long as anybody takes them.
+/// Reads all events of a tape in batches, as long as the receiver takes them.
 pub(super) fn read_events<R: io::BufRead>(
     mut reader: Reader<R>,
     give: &SyncSender<Vec<Read>>,
@@ -64,17 +64,18 @@ pub(super) fn read_events<R: io::BufRead>(
             }
         }
     }
-    // A receiver that takes no more has failed, and says why.
+    // A receiver that has stopped reports its own error.
     let _nobody_waits = give.send(events);
     Ok(reader)
 }
 
-/// Reads a cassette; `None` for a file that is none, or not as ours are.
+/// Reads a cassette; `None` if the file is not one, or has another layout than tapewright's.
 pub(super) fn read(file: File) -> Result<Option<Script>, LoadError> {
     script(Loading::of(&file), file)
 }
 
-/// What was read of a file as a script; `None` for what is no cassette, or not as ours are.
+/// Turns the loaded parts of a file into a script; `None` if the file is not a cassette, or has
+/// another layout than tapewright's.
 pub(super) fn script(
     loaded: Result<Loading, NoPieces>,
     file: File,
@@ -88,28 +89,28 @@ pub(super) fn script(
     Ok(Some(arrange(Source::Disk(file), parts, methods)))
 }
 
-/// What is known of a cassette so far.
+/// The parts of a cassette that were read so far.
 #[derive(Default)]
 pub(super) struct Loading {
     pub(super) parts: Parts,
     pub(super) methods: Methods,
     version: bool,
-    // The lists that were met.
+    // The lists found so far.
     pub(super) lists: BTreeSet<&'static str>,
 }
 
-/// A run of exchanges: its number, where it begins, and its text as an array.
+/// Consecutive exchanges: a sequence number, where they begin, and their text as an array.
 type Run = (usize, usize, Vec<u8>);
-/// What was read of one.
+/// The parsed result of a run.
 type Scanned = (usize, usize, Option<(Exchanges, Methods)>);
 
 impl Loading {
-    /// Reads all of a cassette.
+    /// Reads a whole cassette.
     pub(super) fn of(input: impl io::Read) -> Result<Self, NoPieces> {
         Self::knowing(Methods::default(), input)
     }
 
-    /// The same, where methods have their ids already.
+    /// Like `of`, with ids for methods that are already known.
     pub(super) fn knowing(methods: Methods, input: impl io::Read) -> Result<Self, NoPieces> {
         let mut loading = Self {
             methods,
@@ -122,7 +123,7 @@ impl Loading {
     fn read(&mut self, input: impl io::Read) -> Result<(), NoPieces> {
         let workers = thread::available_parallelism().map_or(1, NonZero::get);
         let most = workers.min(MOST) * 2;
-        // Never more is under way, so that senders do not block.
+        // No more runs than this are in progress, so senders do not block.
         let (give, take) = sync_channel::<Run>(most);
         let (tell, told) = sync_channel::<Scanned>(most);
         let take = Mutex::new(take);
@@ -157,7 +158,7 @@ impl Loading {
                 Part::Members => self.rest(piece.text, "{", "}", start)?,
                 Part::Elements { list, first } => {
                     if first == 0 && !self.lists.insert(list) {
-                        // Of two lists of one name the last one counts.
+                        // If a list occurs twice, the last one counts.
                         return Err(NoPieces::NoObject);
                     }
                     if list == EXCHANGES {
@@ -172,9 +173,9 @@ impl Loading {
         Ok(())
     }
 
-    /// Moves what stands at or behind a place by so many bytes, which were left out there.
+    /// Moves all positions at or after a place by the number of bytes that were omitted there.
     pub(super) fn shift_behind(&mut self, place: usize, by: usize) {
-        // What stands before has no places: it tells of the whole recording.
+        // The other parts have no positions: they describe the whole recording.
         let Parts {
             unanswered,
             probes,
@@ -189,7 +190,7 @@ impl Loading {
         }
     }
 
-    /// What is no exchange, as a document of its own.
+    /// Parses everything but the exchanges, as a document of its own.
     fn rest(&mut self, text: &[u8], head: &str, tail: &str, start: usize) -> Result<(), NoPieces> {
         let whole = [head.as_bytes(), text, tail.as_bytes()].concat();
         if std::str::from_utf8(&whole).is_err() {
@@ -224,14 +225,14 @@ impl Loading {
     }
 }
 
-/// The runs that others read, which come back in any order.
+/// The runs that other threads parse, which finish in any order.
 struct UnderWay {
     give: SyncSender<Run>,
     told: Receiver<Scanned>,
     given: usize,
     taken: usize,
     early: BTreeMap<usize, Scanned>,
-    // How many there may be at once.
+    // The maximum number in progress.
     most: usize,
 }
 
@@ -269,14 +270,14 @@ impl UnderWay {
     }
 }
 
-/// Reads runs as long as there are any.
+/// Parses runs until the channel is closed.
 fn work(runs: &Mutex<Receiver<Run>>, tell: &SyncSender<Scanned>) {
     loop {
         let run = runs.lock().ok().and_then(|runs| runs.recv().ok());
         let Some((number, start, text)) = run else {
             return;
         };
-        // The bracket in front is ours.
+        // The leading bracket was added for parsing.
         let read = exchanges(&text);
         if tell.send((number, start, read)).is_err() {
             return;

@@ -1,8 +1,8 @@
-//! Reading a recording for replay.
+//! Reads a recording for replay.
 //!
-//! A cassette is read in one pass into offsets; nothing of it is copied and no answer is
-//! looked into before it is served. A tape and a capture are projected to a cassette
-//! first, so that whatever is served went one way.
+//! A cassette is read in one pass into offsets; nothing is copied, and no answer is examined before
+//! it is served. A tape and a capture are first projected to a cassette, so that all recordings
+//! take the same path.
 
 mod ahead;
 mod arrange;
@@ -27,7 +27,7 @@ use crate::script::Script;
 pub(crate) use ahead::threads;
 pub use starts::Starts;
 
-/// A file without a name, for what does not fit into memory.
+/// Creates a file without a name, for data that does not fit into memory.
 pub type Spool<'s> = dyn Fn() -> io::Result<File> + 's;
 
 /// Why a recording cannot be served.
@@ -36,7 +36,7 @@ pub type Spool<'s> = dyn Fn() -> io::Result<File> + 's;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// A cassette or a capture that is none.
+    /// The file is not a valid cassette or capture.
     #[error(transparent)]
     Document(#[from] DocumentError),
     /// It cannot be read.
@@ -45,17 +45,17 @@ pub enum LoadError {
     /// It could not be projected.
     #[error("cannot assemble its exchanges")]
     Projection(#[source] io::Error),
-    /// A tape that is none, or is broken amid.
+    /// The file is not a valid tape, or is damaged in the middle.
     #[error(transparent)]
     Tape(#[from] ReadError),
 }
 
-/// From how many bytes on a file stays on the disk.
+/// Files of at least this many bytes stay on the disk.
 const LONG: u64 = 4 << 20;
 
 impl Script {
-    /// Reads a tape, a cassette or a capture, told apart by what is in it. A long recording stays
-    /// in its file, which is held open, or on a spool.
+    /// Reads a tape, a cassette or a capture, distinguished by its content. A long recording stays
+    /// in its file, which is kept open, or on a spool.
     pub fn open(mut file: File, spool: &Spool<'_>) -> Result<Self, LoadError> {
         if file.metadata()?.len() >= LONG {
             return Self::open_long(file, spool);
@@ -65,7 +65,7 @@ impl Script {
         Self::load(text)
     }
 
-    /// As [`open`](Self::open), of a file that is long.
+    /// Like [`open`](Self::open), for a long file.
     fn open_long(mut file: File, spool: &Spool<'_>) -> Result<Self, LoadError> {
         if disk::is_tape(&file)? {
             let mut script = placed::read_tape(file, spool)?;
@@ -77,14 +77,14 @@ impl Script {
         if let Some(script) = disk::read(file.try_clone()?)? {
             return Ok(script);
         }
-        // A capture, or one that is not as ours are.
+        // A capture, or a cassette with another layout than tapewright's.
         file.rewind()?;
         let mut text = Vec::new();
         file.read_to_end(&mut text)?;
         Self::load(text)
     }
 
-    /// Reads a tape, a cassette or a capture, told apart by what is in it.
+    /// Reads a tape, a cassette or a capture, distinguished by its content.
     pub fn load(file: impl Into<Bytes>) -> Result<Self, LoadError> {
         let file = file.into();
         let first = memchr::memchr(b'\n', &file).unwrap_or(file.len());
@@ -93,7 +93,7 @@ impl Script {
         }
         match scan::read(&file) {
             Ok(script) => Ok(script),
-            // It is a capture, or the reader that can name the place of a mistake finds one.
+            // It is a capture, or the slower reader finds the place of the error.
             Err(shape) => match Document::read(file)? {
                 Document::Capture(capture) => {
                     let recording = capture.recording();

@@ -1,4 +1,4 @@
-//! The lists of a cassette, as they stand in its file.
+//! The lists of a cassette, as in its file.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use tapewright_schemas::json::Span;
 use crate::script::{MethodId, Response, Words};
 use crate::takes::{Numbers, Packed};
 
-/// The lists, as they stand in the file.
+/// The lists, in the order of the file.
 #[derive(Default)]
 pub(super) struct Parts {
     pub(super) exchanges: Exchanges,
@@ -22,7 +22,7 @@ pub(super) struct Parts {
     pub(super) incomplete_detail: Option<String>,
 }
 
-/// The exchanges, in order. Most are a request and its answer, and are kept as numbers.
+/// The exchanges, in order. Most are just a request and its answer, and are stored as numbers.
 #[derive(Default)]
 pub(super) struct Exchanges {
     pub(super) packed: VecDeque<Packed>,
@@ -38,7 +38,7 @@ impl Exchanges {
         *self = Self::default();
     }
 
-    /// Appends one.
+    /// Appends an exchange.
     pub(super) fn push(&mut self, draft: Draft) {
         if let Some(packed) = draft.packed() {
             self.packed.push_back(packed);
@@ -48,7 +48,7 @@ impl Exchanges {
         }
     }
 
-    /// The method and the request of each.
+    /// The method and the request of each exchange.
     #[cfg(test)]
     pub(super) fn requests(&self) -> impl Iterator<Item = (MethodId, Span)> + '_ {
         self.packed.iter().map(|packed| {
@@ -60,14 +60,14 @@ impl Exchanges {
         })
     }
 
-    /// Moves all of them, which were read of a part of the file, to where that part stands.
+    /// Moves all exchanges, which were read from a part of the file, to the position of that part.
     pub(super) fn move_to(&mut self, base: usize, methods: &[MethodId]) {
         let part = std::mem::take(self);
         self.append(part, base, methods);
     }
 
-    /// Puts the one that `part` holds to this place. Of those that are not packed only ones that
-    /// stand before it may have been put so far.
+    /// Replaces the exchange at a place by the one in `part`. Exchanges that are not packed must be
+    /// replaced in order.
     pub(super) fn replace(&mut self, at: usize, part: Self) {
         let Self { mut packed, others } = part;
         let (Some(place), Some(mut one)) = (self.packed.get_mut(at), packed.pop_front()) else {
@@ -80,7 +80,8 @@ impl Exchanges {
         *place = one;
     }
 
-    /// Appends those of a part of the file, which begins at `base` and has its own `methods`.
+    /// Appends the exchanges of a part of the file, which begins at `base` and has its own
+    /// `methods`.
     pub(super) fn append(&mut self, mut part: Self, base: usize, methods: &[MethodId]) {
         let here = |there: MethodId| methods.get(there.0 as usize).copied().unwrap_or(there);
         let before = self.others.len();
@@ -101,7 +102,7 @@ impl Exchanges {
     }
 }
 
-/// A request, its response if any, and what crossed in between.
+/// A request, its response if any, and the messages in between.
 pub(super) struct Draft {
     pub(super) request: Span,
     pub(super) id: Option<Span>,
@@ -110,7 +111,7 @@ pub(super) struct Draft {
     pub(super) response: Option<Response>,
     pub(super) sent_us: Option<u64>,
     pub(super) took_us: Option<u64>,
-    /// How many messages of the client came in between, in a cassette without times.
+    /// The number of messages from the client in between, in a cassette without times.
     pub(super) seen: Option<u64>,
     pub(super) head: Option<Span>,
     pub(super) stream: Vec<Entry>,
@@ -118,12 +119,12 @@ pub(super) struct Draft {
     pub(super) session: u32,
     pub(super) after: Option<usize>,
     pub(super) why: String,
-    /// The answer was an HTTP error, and no server of MCP may have spoken.
+    /// The answer was an HTTP error, possibly not from an MCP server.
     pub(super) http_error: bool,
 }
 
 impl Draft {
-    /// Itself in numbers, when nothing is beside its request and its answer.
+    /// The packed form, if there is only a request and its answer.
     fn packed(&self) -> Option<Packed> {
         if self.head.is_some() || !self.stream.is_empty() || self.http_error {
             return None;
@@ -141,13 +142,14 @@ impl Draft {
         })
     }
 
-    /// Whether it says when anything of it happened.
+    /// Whether any part of it has a time.
     fn tells_times(&self) -> bool {
         let mut moments = self.stream.iter().map(|entry| entry.at_us);
         self.sent_us.is_some() || self.took_us.is_some() || moments.any(|at| at.is_some())
     }
 
-    /// Gives everything a place in the order of a cassette without times: when the answer came.
+    /// Assigns steps in a cassette without times, in the order of answers, and returns the step of
+    /// the answer.
     pub(super) fn place(&mut self, course: &mut Course) -> u64 {
         let (asked, mut step) = course.ask();
         self.sent_us = Some(asked);
@@ -162,7 +164,7 @@ impl Draft {
         answered
     }
 
-    /// Moves it, when it was read from a part of its file: what was at `from` is at `to`.
+    /// Moves positions after reading a part of a file: what was at `from` is at `to`.
     pub(super) fn shift_from(&mut self, from: usize, to: usize) {
         shift(&mut self.request, from, to);
         let response = self.response.as_mut();
@@ -184,7 +186,7 @@ fn shift(span: &mut Span, from: usize, to: usize) {
 }
 
 impl Entry {
-    /// Moves it, when it was read from a part of its file: what was at `from` is at `to`.
+    /// Moves positions after reading a part of a file: what was at `from` is at `to`.
     pub(super) fn shift_from(&mut self, from: usize, to: usize) {
         if let Some(Words::Span(span)) = &mut self.words {
             shift(span, from, to);
@@ -214,17 +216,17 @@ impl Default for Draft {
     }
 }
 
-/// One message of a stream, or beside all exchanges.
+/// One message of a stream, or outside of all exchanges.
 pub(super) struct Entry {
     pub(super) dir: Direction,
-    /// What it says; `None` for one that is no message.
+    /// Its content; `None` if it is not a message.
     pub(super) words: Option<Words>,
     pub(super) at_us: Option<u64>,
-    /// How many messages of the client came before it, in a cassette without times.
+    /// The number of messages from the client before it, in a cassette without times.
     pub(super) seen: Option<u64>,
-    /// It came behind the response.
+    /// It followed the response.
     pub(super) late: bool,
-    /// How many requests without an answer came before it, where that is said.
+    /// The number of unanswered requests before it, if the file has it.
     pub(super) unanswered_before: Option<usize>,
     pub(super) session: u32,
     pub(super) after: Option<usize>,
@@ -246,7 +248,7 @@ impl Default for Entry {
 }
 
 impl Parts {
-    /// Whether anything says when it happened.
+    /// Whether any part has a time.
     pub(super) fn tells_times(&self) -> bool {
         let Exchanges { packed, others } = &self.exchanges;
         packed.iter().any(Packed::tells_times)

@@ -1,5 +1,5 @@
-//! A tape by way of its cassette, which is on a spool: where its exchanges stand is told by who
-//! writes them there, so that they are not read again.
+//! Reads a tape by way of its cassette on a spool. The projector reports the positions of the
+//! exchanges that it writes, so that they need not be parsed again.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
@@ -17,8 +17,8 @@ use super::{LoadError, Spool, scan};
 use crate::script::{MethodId, Methods, Response, Script};
 use crate::takes::{Numbers, Packed};
 
-/// Of which part of the exchanges the parts may be unknown, as a divisor: where it is more, many
-/// threads read all of them sooner than one the rest.
+/// The maximum share of exchanges with unknown parts, as a divisor. With more of them, parsing
+/// everything with many threads is faster than parsing the rest with one.
 const FEW: usize = 8;
 
 /// Reads a tape.
@@ -30,7 +30,7 @@ pub(super) fn read_tape(tape: File, spool: &Spool<'_>) -> Result<Option<Script>,
     if is_first && found.is_enough(count) {
         return script(found.loading(&file), file);
     }
-    // An answer that came late had to be put in between, in another file; or there is none.
+    // A late answer had to be inserted, which needs another file; or there is no answer.
     if let Some(script) = read(file.try_clone()?)? {
         return Ok(Some(script));
     }
@@ -40,7 +40,7 @@ pub(super) fn read_tape(tape: File, spool: &Spool<'_>) -> Result<Option<Script>,
     Ok(Some(scan::read(&text.into())?))
 }
 
-/// The cassette of a tape, and how many exchanges it has.
+/// Projects a tape, and returns the cassette and its number of exchanges.
 fn cassette_of(
     tape: File,
     spool: &Spool<'_>,
@@ -49,10 +49,11 @@ fn cassette_of(
     let reader = Reader::open(BufReader::with_capacity(BUFFER, tape))?;
     let (main, beside) = (Spooled::first(spool()?), Spooled::other(spool()?));
     let mut projector = Projector::new(reader.header(), main, beside).with_places();
-    // One thread reads what the other one projects.
+    // One thread reads while the other projects.
     let reader = thread::scope(|scope| {
         let (give, given) = sync_channel(AHEAD);
-        // An allocator serves best the thread that frees: what was projected goes back.
+        // Allocators are fastest when the allocating thread also frees: return projected events to
+        // it.
         let (recycle, emptied) = sync_channel(AHEAD);
         let reading = scope.spawn(move || read_events(reader, &give, &emptied));
         for events in given {
@@ -86,18 +87,17 @@ fn cassette_of(
 #[derive(Default)]
 struct Found {
     exchanges: Exchanges,
-    // Those of which the parts are not known: how many exchanges stand before, and where the text
-    // is.
+    // Exchanges with unknown parts: the number of exchanges before, and the range of the text.
     unknown: Vec<(usize, usize, usize)>,
     methods: Methods,
     // The ids of the projector's methods.
     ids: Vec<MethodId>,
-    // Where the first begins and the last ends.
+    // The start of the first and the end of the last.
     text: Option<(usize, usize)>,
 }
 
 impl Found {
-    /// Takes what was written since the last time.
+    /// Takes over the exchanges written since the last call.
     fn take(&mut self, projector: &mut Projector<Spooled>) {
         let known = self.ids.len();
         for name in projector.methods().iter().skip(known) {
@@ -133,13 +133,13 @@ impl Found {
         })
     }
 
-    /// Whether all of so many exchanges were met, and the parts of nearly all are known.
+    /// Whether all `count` exchanges were found, with the parts of nearly all.
     fn is_enough(&self, count: u64) -> bool {
         let met = self.exchanges.packed.len();
         met as u64 == count && self.unknown.len() <= met / FEW
     }
 
-    /// What is known of the whole cassette: the exchanges, and what is read of it now.
+    /// The whole cassette: the exchanges, and the other parts, which are read now.
     fn loading(self, file: &File) -> Result<Loading, NoPieces> {
         let Self {
             mut exchanges,
@@ -163,7 +163,7 @@ impl Found {
     }
 }
 
-/// What stands before and behind the exchanges.
+/// The text before and after the exchanges.
 fn around(file: &File, first: usize, last: usize) -> Result<impl io::Read, NoPieces> {
     let mut head = vec![0; first];
     let mut file = file;
@@ -174,7 +174,7 @@ fn around(file: &File, first: usize, last: usize) -> Result<impl io::Read, NoPie
     Ok(io::Cursor::new(head).chain(file))
 }
 
-/// An exchange that is read.
+/// Parses one exchange.
 fn one(file: &File, start: usize, end: usize) -> Result<(Exchanges, Methods), NoPieces> {
     let mut text = vec![b'['];
     let mut file = file;
@@ -195,7 +195,7 @@ mod tests {
 
     use super::*;
 
-    /// A tape with whatever may stand on one, and in between so many plain exchanges.
+    /// A tape with all kinds of events, and a number of plain exchanges in between.
     fn tape(plain: usize) -> String {
         let odd = [
             // Answers that are lists are written in lines.
@@ -207,7 +207,7 @@ mod tests {
                 "c",
                 r#"{"jsonrpc":"2.0","id":"list","result":{"tools":[{"name":"a"},{"name":"b"}]}}"#,
             ),
-            // What comes in between, and what comes in another order.
+            // Messages in between, and messages in another order.
             ("s", r#"{"id":"two","method":"m\u0061","jsonrpc":"2.0"}"#),
             (
                 "s",
@@ -290,7 +290,7 @@ mod tests {
         text
     }
 
-    /// What is on a script, with the names of methods in place of their ids.
+    /// The content of a script, with the names of methods in place of their ids.
     fn told(script: &Script) -> Vec<String> {
         let mut all = Vec::new();
         for mut take in script.takes.iter() {

@@ -1,4 +1,4 @@
-//! A cassette in one pass: the grammar is proved, and where things stand is noted.
+//! Reads a cassette in one pass: validates the grammar, and notes positions.
 
 use std::borrow::Cow;
 
@@ -17,8 +17,7 @@ use super::parts::{Draft, Entry, Parts};
 use crate::script::{MethodId, Methods, Response, Script, Words};
 use crate::source::Source;
 
-/// Reads a cassette. The error is a first guess; a reader that walks the file again can
-/// tell the place of most mistakes better.
+/// Reads a cassette. The error is a first guess; a slower reader can locate most errors better.
 pub(super) fn read(file: &Bytes) -> Result<Script, DocumentError> {
     let text = file
         .strip_prefix(b"\xef\xbb\xbf")
@@ -47,7 +46,7 @@ pub(super) fn read(file: &Bytes) -> Result<Script, DocumentError> {
     Ok(arrange(Source::Memory(text.clone()), parts, methods))
 }
 
-/// Why a scan went no further.
+/// Why a scan stopped.
 pub(super) enum Stop {
     Shape(&'static str),
     Syntax(#[expect(dead_code, reason = "the careful reader names the place")] Invalid),
@@ -68,7 +67,7 @@ pub(super) struct Scan<'t> {
     pub(super) exchanges: bool,
 }
 
-/// The start of a value, or all of one that has no parts.
+/// The start of a container, or a whole scalar.
 enum Value {
     Array,
     Number(Span),
@@ -77,7 +76,7 @@ enum Value {
     String(Text),
 }
 
-/// What an envelope is made of.
+/// The parts of a JSON-RPC message.
 #[derive(Default)]
 struct Envelope {
     span: Option<Span>,
@@ -87,7 +86,7 @@ struct Envelope {
 }
 
 impl<'t> Scan<'t> {
-    /// A scan that goes on where `scanner` is.
+    /// Continues where `scanner` is.
     pub(super) fn amid(text: &'t [u8], scanner: Scanner<'t>) -> Self {
         Self {
             text,
@@ -99,7 +98,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Takes over the exchanges that were read from here on, and goes on behind them.
+    /// Takes over the exchanges that were read from here on, and continues after them.
     pub(super) fn adopt(&mut self, piece: Piece<'t>) {
         let ids = self.methods.admit_all(&piece.methods);
         let mut drafts = piece.drafts;
@@ -191,7 +190,7 @@ impl<'t> Scan<'t> {
 
     fn meta(&mut self) -> Result<(), Stop> {
         let Value::Object(_) = self.value()? else {
-            // Scalars are over; an array is skipped from inside.
+            // Scalars are already consumed; an array is skipped from inside.
             return self.leave();
         };
         while let Some(name) = self.key()? {
@@ -368,7 +367,7 @@ impl<'t> Scan<'t> {
         Ok(entry)
     }
 
-    /// The elements of an array; `null` is no array and no mistake.
+    /// The elements of an array; `null` counts as empty.
     fn optional_array(
         &mut self,
         mut element: impl FnMut(&mut Self) -> Result<(), Stop>,
@@ -378,7 +377,7 @@ impl<'t> Scan<'t> {
             Value::Other => return Ok(()),
             _ => return Err(Stop::Shape("must be an array")),
         }
-        // The scanner has no look-ahead: the end of the array is found on its own.
+        // The scanner cannot look ahead, so the end of the array is checked first.
         while !self.closes() {
             element(self)?;
         }
@@ -394,7 +393,7 @@ impl<'t> Scan<'t> {
             == Some(&b']')
     }
 
-    /// The next member name of the object at hand; `None` behind its end.
+    /// The next member name of the current object; `None` at its end.
     fn key(&mut self) -> Result<Option<Text>, Stop> {
         match self.scanner.next_token()? {
             Some(Token::Key(text)) => Ok(Some(text)),
@@ -414,7 +413,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// As [`value`](Self::value), and containers are skipped.
+    /// Like [`value`](Self::value), but skips containers.
     fn value_whole(&mut self) -> Result<Value, Stop> {
         let value = self.value()?;
         if matches!(value, Value::Array | Value::Object(_)) {
@@ -424,7 +423,7 @@ impl<'t> Scan<'t> {
         Ok(value)
     }
 
-    /// Skips the rest of a container whose start was just read, if it was one.
+    /// Skips the rest of a container whose start was just read, if any.
     fn leave(&mut self) -> Result<(), Stop> {
         let before = self.scanner.offset();
         let opened = before
@@ -443,7 +442,7 @@ impl<'t> Scan<'t> {
         Ok(())
     }
 
-    /// A time in milliseconds, in microseconds; `None` when it is no time.
+    /// Reads milliseconds, and returns microseconds; `None` if the value is not a time.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -486,7 +485,7 @@ impl<'t> Scan<'t> {
         String::from_utf8_lossy(&self.meaning(text)).into_owned()
     }
 
-    /// Which element is being read.
+    /// A pointer to the current element.
     fn pointer(&self) -> String {
         if self.exchanges {
             let read = self.parts.exchanges.len();

@@ -1,4 +1,4 @@
-//! A spool that knows whether it is the one that a cassette was begun on.
+//! A spool that knows whether it is the one that the cassette was started on.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -11,7 +11,7 @@ pub(super) struct Spooled {
 }
 
 impl Spooled {
-    /// The one that exchanges are written to.
+    /// The spool for exchanges.
     pub(super) fn first(file: File) -> Self {
         Self {
             file,
@@ -19,7 +19,7 @@ impl Spooled {
         }
     }
 
-    /// Any other.
+    /// Any other spool.
     pub(super) fn other(file: File) -> Self {
         Self {
             file,

@@ -1,4 +1,4 @@
-//! Several starts of one server as one recording.
+//! Reads several starts of one server as one recording.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Seek as _};
@@ -14,18 +14,18 @@ use crate::script::Script;
 /// The tapes of several starts of one server, as one recording.
 #[derive(Debug)]
 pub struct Starts {
-    /// All of them; each start has sessions of its own.
+    /// All tapes; each start has its own sessions.
     pub script: Script,
-    /// The first session of each.
+    /// The first session of each start.
     pub sessions: Vec<u32>,
 }
 
-/// How much is read and written at once, in bytes.
+/// The size of the read and write buffers, in bytes.
 const BUFFER: usize = 256 << 10;
 
 impl Starts {
     /// Reads tapes in the order of the starts. A caller that plays one of them as its
-    /// [own](crate::Options::session) finds in the others what that has not.
+    /// [own](crate::Options::session) falls back to the others for missing requests.
     pub fn open(tapes: Vec<File>, spool: &Spool<'_>) -> Result<Self, LoadError> {
         let mut projecting: Option<Projector<File>> = None;
         let mut sessions = Vec::new();
@@ -43,7 +43,7 @@ impl Starts {
             let before = last;
             let mut first = None;
             while let Some(mut event) = reader.next_event()? {
-                // Another start is another session, later, on connections of its own.
+                // Another start is another session, later, on its own connections.
                 event.seq += before.seq;
                 event.at = before.at.plus(event.at);
                 event.conduit = ConduitId(event.conduit.0.saturating_add(before.conduit));

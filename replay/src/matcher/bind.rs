@@ -1,8 +1,8 @@
-//! Which live secret a recorded placeholder stands for.
+//! Which live secret a recorded placeholder replaces.
 //!
-//! The same value has the same placeholder all over a recording. Once one of them was
-//! matched, takes that agree with it are preferred, and where one was recorded, played or
-//! not, no other is given; a value that changed since then is still found.
+//! Equal values have equal placeholders throughout a recording. After one of them was matched,
+//! takes that agree with it are preferred; if such a take was recorded, whether played or not, no
+//! other is used. A value that has changed since then is still matched.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher as _};
@@ -10,20 +10,20 @@ use std::hash::{DefaultHasher, Hasher as _};
 use crate::json::Tree;
 use crate::json::placeholder::{self, Style};
 
-/// A recorded placeholder, and the [`mark`] of what a live request holds in its place.
+/// A recorded placeholder, and the [`mark`] of the live value in its place.
 pub(super) type Pair = (Vec<u8>, u64);
 
-/// What was matched so far. Live values may be secrets, and are known by their mark alone.
+/// The matches so far. Live values may be secrets, so only their marks are stored.
 #[derive(Debug, Default)]
 pub(super) struct Bindings {
     live: HashMap<Vec<u8>, u64>,
     recorded: HashMap<u64, Vec<u8>>,
 }
 
-/// How many placeholders are remembered.
+/// The maximum number of remembered placeholders.
 const LIMIT: usize = 4_096;
 
-/// What tells a value from others.
+/// A hash that identifies a value.
 pub(super) fn mark(value: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(value);
@@ -31,7 +31,7 @@ pub(super) fn mark(value: &[u8]) -> u64 {
 }
 
 impl Bindings {
-    /// Whether each recorded placeholder may stand for what is in its place.
+    /// Whether each recorded placeholder may replace the live value in its place.
     pub(super) fn agree(&self, pairs: &[Pair]) -> bool {
         pairs.iter().all(|(recorded, live)| {
             match (self.live.get(recorded), self.recorded.get(live)) {
@@ -42,8 +42,7 @@ impl Bindings {
         })
     }
 
-    /// Remembers what stood for what: the first value that a placeholder stood for is its
-    /// value.
+    /// Remembers which values placeholders replaced: the first value of a placeholder wins.
     pub(super) fn learn(&mut self, pairs: Vec<Pair>) {
         for (recorded, live) in pairs {
             if self.live.len() < LIMIT && !self.live.contains_key(&recorded) {
@@ -56,7 +55,7 @@ impl Bindings {
     }
 }
 
-/// The placeholders of ours in a value, in an order that does not depend on spelling.
+/// tapewright's placeholders in a value, in an order that does not depend on notation.
 pub(super) fn placeholders(params: Option<&[u8]>) -> Vec<Vec<u8>> {
     let Some(params) = params.filter(|params| placeholder::is_likely(params)) else {
         return Vec::new();
@@ -75,7 +74,7 @@ pub(super) fn placeholders(params: Option<&[u8]>) -> Vec<Vec<u8>> {
             }
         } else {
             let members = tree.members(place);
-            // Elements of an array have no name, and would be taken for one member.
+            // Elements of an array have no name, and would count as one member.
             if members.len() > 1 || !members.iter().all(|(name, _)| name.is_empty()) {
                 open.extend(members.into_iter().map(|(_, child)| child));
             } else {

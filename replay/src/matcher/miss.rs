@@ -1,4 +1,4 @@
-//! Why a request was not answered, and what was nearest to it.
+//! Why a request was not answered, and which recorded requests are most similar.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use crate::paths::PathMap;
 use crate::script::{MethodId, Take, TakePlace};
 use tapewright_schemas::order::Order as _;
 
-/// A request that no recording answers.
+/// A request without a recorded answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Miss {
     /// The method.
     pub method: String,
-    /// What was asked for, where the method has such a thing: a tool, a prompt, a URI.
+    /// The target, if the method has one: a tool, a prompt, a URI.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// Why.
@@ -29,80 +29,80 @@ pub struct Miss {
     pub reason: Reason,
     /// How many requests of this method are recorded.
     pub recorded: usize,
-    /// The recorded requests that are most like it.
+    /// The most similar recorded requests.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nearest: Vec<Near>,
-    /// The mapping of paths with which the first of these would match, `FROM=TO`, where one was
-    /// given the wrong way round.
+    /// The mapping of paths with which the first of these would match, `FROM=TO`, if one was given
+    /// in the wrong direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fitting_map: Option<String>,
 }
 
-/// Why a request is missed.
+/// Why a request was not answered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Reason {
-    /// The recording is of another era of the protocol, and cannot be carried over.
+    /// The recording is of another era of the protocol, and cannot be converted.
     Era {
         /// Why not.
         why: String,
     },
-    /// A redaction rule hid what would have to be compared.
+    /// A redaction rule hid a value that is needed for the comparison.
     HiddenByRule {
         /// Where.
         path: String,
     },
-    /// The tool or the prompt was never requested, with whatever arguments.
+    /// The tool or the prompt was never requested, with any arguments.
     NeverCalled {
-        /// The first of those that were, each once, in recorded order.
+        /// The first of those that were requested, without repetition, in recorded order.
         called: Vec<String>,
     },
     /// It was never recorded.
     NeverRecorded,
-    /// It was recorded, and another request has to come first.
+    /// It was recorded, but another request must come first.
     OutOfOrder {
-        /// The other request: where it stands in the file.
+        /// The place of the other request in the file.
         expected: String,
         /// Its method.
         expected_method: String,
-        /// What it asks for: a tool, a prompt, a URI.
+        /// Its target: a tool, a prompt, a URI.
         #[serde(skip_serializing_if = "Option::is_none")]
         expected_target: Option<String>,
     },
-    /// All of its recordings were played.
+    /// All of its recordings were already played.
     UsedUp {
         /// How many there are.
         times: usize,
     },
     /// It was recorded without an answer.
     Unanswered {
-        /// Why none came.
+        /// Why it has no answer.
         why: String,
     },
 }
 
-/// A recorded request that is like the one that was missed.
+/// A recorded request that is similar to the missed one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Near {
-    /// Where it stands in its file, as a JSON pointer.
+    /// Its place in its file, as a JSON pointer.
     pub place: String,
-    /// It was played already.
+    /// It was already played.
     pub used: bool,
-    /// What differs.
+    /// The differences.
     pub differences: Vec<Difference>,
 }
 
-/// The code of a miss, which other tools of the format use as well.
+/// The error code of a miss; other tools of the format use it as well.
 pub const MISS_CODE: i64 = -32020;
 
-/// How many recorded requests are looked at for the nearest.
+/// The maximum number of recorded requests that are compared.
 const CANDIDATES: usize = 200;
-/// How many of them are shown.
+/// The maximum number of similar requests in a miss.
 const SHOWN: usize = 3;
-/// How many differences are shown of each.
+/// The maximum number of differences for each of them.
 const DIFFERENCES: usize = 8;
-/// Recorded requests longer than this are not looked into: a miss is answered at once.
+/// Recorded requests longer than this are not compared, so that a miss is answered immediately.
 const LONGEST_BYTES: usize = 1 << 20;
 
 impl Miss {
@@ -201,7 +201,7 @@ fn request(method: &str, target: Option<&str>) -> String {
     )
 }
 
-/// Where a recorded request stands, and why it has no answer.
+/// The place of a recorded request, and why it has no answer.
 fn place_of(take: &Take) -> String {
     match &take.place {
         TakePlace::Unanswered(_, why) => format!("{} ({why})", take.place.pointer()),
@@ -210,7 +210,7 @@ fn place_of(take: &Take) -> String {
 }
 
 impl Matcher {
-    /// Tells why a request got nothing.
+    /// Explains why a request was not answered.
     pub(super) fn miss(
         &mut self,
         live: Live<'_>,
@@ -247,7 +247,7 @@ impl Matcher {
         })
     }
 
-    /// The mapping with which a recorded request would match, as it may be told.
+    /// The mapping with which a recorded request would match, redacted.
     fn fitting_map(&mut self, near: &Near) -> Option<String> {
         let leads = |map: &PathMap, one: &Difference| {
             let sides = one.live.as_deref().zip(one.recorded.as_deref());
@@ -262,7 +262,7 @@ impl Matcher {
         Some(format!("{from}={to}"))
     }
 
-    /// Why, where the name says nothing.
+    /// The reason, unless the target already explains the miss.
     fn reason(&self, seen: &Seen, nearest: &[Near]) -> Reason {
         let hidden = nearest.first().and_then(|near| {
             let first = near.differences.first()?;
@@ -291,8 +291,8 @@ impl Matcher {
         }
     }
 
-    /// The recorded requests that differ in the fewest places, of those of the `same` name
-    /// where there is a name.
+    /// The recorded requests with the fewest differences, only those with the `same` target if
+    /// there is a target.
     fn nearest(
         &mut self,
         live: Live<'_>,
@@ -346,7 +346,7 @@ impl Matcher {
                 differences,
             });
         }
-        // Stable: of two that are as near, the first recorded one.
+        // Stable: the first recorded of equally similar ones comes first.
         found.order_by_key(|near| near.differences.len());
         found.truncate(SHOWN);
         found

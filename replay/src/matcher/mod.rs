@@ -1,4 +1,4 @@
-//! Which take a live request gets: the state of one session.
+//! Chooses the take for a live request: the state of one session.
 
 mod bind;
 mod miss;
@@ -27,25 +27,25 @@ pub(crate) struct Matcher {
     used: Vec<u64>,
     // The recorded session that this one plays.
     home: Option<u32>,
-    // Where the first take of a list is that may not have been played.
+    // The first take of each list that may be unplayed.
     cursors: HashMap<u64, Entry>,
-    // Where a list that is played over and over goes on.
+    // Where each list that is played repeatedly continues.
     rounds: HashMap<u64, Option<Entry>>,
-    // Every take before this ordinal was played.
+    // All takes before this ordinal were played.
     front: u32,
     redactor: Redactor,
     adopted: bool,
     bound: bind::Bindings,
-    // How many takes of a list are looked at for one request, and how many were for all of them.
+    // The maximum number of takes examined for one request, and the total for all requests.
     most: usize,
     looked_at: Cell<usize>,
 }
 
-/// What a live request gets.
+/// The take for a live request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) ordinal: u32,
-    /// It was played before.
+    /// It was already played.
     pub(crate) again: bool,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Live<'l> {
 }
 
 impl Matcher {
-    /// Nothing was played yet.
+    /// Creates a matcher; no take is played yet.
     pub(crate) fn new(index: Arc<Index>) -> Self {
         let words = index.script.takes.len().div_ceil(64);
         let rules = Arc::clone(&index.options.rules);
@@ -77,52 +77,52 @@ impl Matcher {
         }
     }
 
-    /// Looks at no more than so many takes of a list for one request.
+    /// Limits the number of takes examined for one request.
     pub(crate) fn looking_at(mut self, most: usize) -> Self {
         self.most = most;
         self
     }
 
-    /// One more take is looked at.
+    /// Counts one examined take.
     fn look(&self) {
         self.looked_at.set(self.looked_at.get() + 1);
     }
 
-    /// How many takes were looked at so far, for all requests.
+    /// The total number of takes examined so far.
     #[cfg(test)]
     pub(crate) fn looked_at(&self) -> usize {
         self.looked_at.get()
     }
 
-    /// Begins again, as a new session would.
+    /// Starts again, as for a new session.
     pub(crate) fn reset(&mut self) {
         let (home, most) = (self.home, self.most);
         *self = Self::new(Arc::clone(&self.index)).looking_at(most);
         self.home = home;
     }
 
-    /// The requests that follow are of another session.
+    /// Starts another session for the following requests.
     pub(crate) fn next_session(&mut self) {
         self.home = None;
     }
 
-    /// What hides the secrets of this session.
+    /// The redactor of this session.
     pub(crate) fn redactor(&mut self) -> &mut Redactor {
         &mut self.redactor
     }
 
-    /// A name of a peer's as it may be told.
+    /// A peer's name, redacted for display.
     pub(crate) fn shown(&mut self, name: &str) -> String {
         let text = self.redactor.text(name.as_bytes());
         String::from_utf8_lossy(&text).into_owned()
     }
 
-    /// The recorded session that is played, once that is known.
+    /// The recorded session that is played, once it is chosen.
     pub(crate) fn home(&self) -> Option<u32> {
         self.home
     }
 
-    /// The take for a request, which counts as played from now on.
+    /// The take for a request; marks it as played.
     pub(crate) fn find(&mut self, live: Live<'_>, aliases: &Aliases) -> Result<Found, Box<Miss>> {
         let mut seen = search::Seen::to_be_told();
         let method = self.index.script.methods.find(live.method);
@@ -132,8 +132,7 @@ impl Matcher {
         }
     }
 
-    /// As [`find`](Self::find), for who does not ask why there is none: to tell that takes a look
-    /// at many takes.
+    /// Like [`find`](Self::find), without the reason for a miss, which takes a look at many takes.
     pub(crate) fn find_any(&mut self, live: Live<'_>, aliases: &Aliases) -> Option<Found> {
         let method = self.index.script.methods.find(live.method)?;
         self.search(live, method, aliases, &mut search::Seen::default())
@@ -146,7 +145,7 @@ impl Matcher {
         aliases: &Aliases,
         seen: &mut search::Seen,
     ) -> Option<Found> {
-        // A probe is no session: the one that follows it chooses.
+        // A probe does not choose a session: the next request does.
         if self.home.is_none() && live.method != "server/discover" {
             let initialize = (live.method == "initialize").then_some(method);
             self.home = self.index.claim(initialize, live.params);
@@ -189,7 +188,7 @@ impl Matcher {
         }
     }
 
-    /// The take that must be played before this one, under the ordering in force.
+    /// The take that must be played before this one under the configured order.
     fn blocker(&self, ordinal: u32) -> Option<u32> {
         let script = &self.index.script;
         let take = script.take(ordinal as usize)?;
@@ -198,7 +197,7 @@ impl Matcher {
                 !self.is_used(*earlier)
                     && one.session == take.session
                     && !self.index.is_skipped(&one)
-                    // What was in flight at the same time may change places.
+                    // Requests that were in flight together may change places.
                     && one.answered < take.asked
             })
         };
@@ -215,13 +214,13 @@ impl Matcher {
         }
     }
 
-    /// The live request, redacted by the rules that the recording is redacted by.
+    /// The live request, redacted by the rules of the recording.
     fn redacted<'l>(&mut self, line: &'l [u8]) -> Cow<'l, [u8]> {
         if !std::mem::replace(&mut self.adopted, true) {
             let placeholders = &self.index.loose().placeholders;
             if placeholders.is_empty() {
-                // Nothing was redacted there, so that nothing may be redacted here either that
-                // another order of requests would have left as it is.
+                // The recording was not redacted; learned secrets would make the result depend on
+                // the order of requests.
                 self.redactor.stop_learning();
             }
             self.redactor.adopt(placeholders);
@@ -238,7 +237,7 @@ impl Matcher {
         }
     }
 
-    /// The name of a method and how many takes it has.
+    /// The number of takes of a method.
     fn count(&self, method: Option<MethodId>) -> usize {
         method.map_or(0, |method| {
             let first = self.index.by_method.first(method_key(method, None));

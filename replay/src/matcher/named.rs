@@ -1,4 +1,4 @@
-//! What requests ask for by name: which tools and prompts a recording knows.
+//! The targets of recorded requests: tools, prompts and resources.
 
 use tapewright_schemas::json as text;
 
@@ -7,27 +7,27 @@ use crate::index::{Index, method_key};
 use crate::json::placeholder;
 use crate::script::MethodId;
 
-/// The recorded requests of one method, seen from one name.
+/// The recorded requests of one method, seen from one target.
 #[derive(Debug, Default)]
 pub(super) struct Named {
-    /// Those that ask for it, in recorded order.
+    /// Those with this target, in recorded order.
     pub(super) same: Vec<u32>,
-    /// What others ask for, each name once, in recorded order.
+    /// Other targets, without repetition, in recorded order.
     pub(super) others: Vec<String>,
-    /// It is certain that none asks for it.
+    /// It is certain that no request has this target.
     pub(super) none: bool,
 }
 
-/// How many recorded requests are looked at: a miss is answered at once.
+/// The maximum number of recorded requests examined, so that a miss is answered immediately.
 const LOOKED_AT: usize = 20_000;
-/// How many names of others are told.
+/// The maximum number of other targets that are reported.
 const TOLD: usize = 8;
-/// How many characters of a name are told.
+/// The maximum length of a reported target, in characters.
 const LONGEST: usize = 120;
 
 impl Named {
-    /// Looks for a name, redacted, among the recorded requests of a method. No more than
-    /// `limit` of the same name are kept.
+    /// Looks for a redacted target among the recorded requests of a method. At most `limit`
+    /// requests with this target are collected.
     pub(super) fn look(index: &Index, method: MethodId, wanted: &str, limit: usize) -> Self {
         let mut named = Self::default();
         let mut certain = !placeholder::is_likely(wanted.as_bytes());
@@ -42,7 +42,7 @@ impl Named {
             let Some(name) = recorded_name(index, ordinal, "name") else {
                 continue;
             };
-            // What a rule hid may be the same.
+            // A redacted value may be the same.
             certain &= !placeholder::is_likely(name.as_bytes());
             if name == wanted {
                 named.same.push(ordinal);
@@ -61,12 +61,12 @@ impl Named {
     }
 }
 
-/// What a request asks for, where its method has such a thing: a tool, a prompt, a URI.
+/// The target of a request, if its method has one: a tool, a prompt, a URI.
 pub(super) fn target(params: Option<&[u8]>) -> Option<String> {
     text_of(params, "name").or_else(|| text_of(params, "uri"))
 }
 
-/// As [`target`], of a recorded request, redacted.
+/// Like [`target`], for a recorded request, redacted.
 pub(super) fn recorded_target(index: &Index, ordinal: u32) -> Option<String> {
     recorded_name(index, ordinal, "name").or_else(|| recorded_name(index, ordinal, "uri"))
 }
@@ -81,7 +81,7 @@ pub(super) fn text_of(params: Option<&[u8]>, name: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&meaning).into_owned())
 }
 
-/// A name as it is told.
+/// A target, shortened for display.
 pub(super) fn short(name: &str) -> String {
     name.chars().take(LONGEST).collect()
 }

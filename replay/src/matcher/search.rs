@@ -1,4 +1,4 @@
-//! Walking the lists of takes that a request may be.
+//! Walks the lists of takes that may match a request.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ use crate::json::{Aliases, Tree, placeholder};
 use crate::options::{Exhausted, MatchMode};
 use crate::script::MethodId;
 
-/// What a search came across that it could not take.
+/// Takes that a search found but could not use.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Takes of the same request that were played before.
+    /// Matching takes that were already played.
     pub(super) used: usize,
-    /// A take that is not its turn yet, and the one that is.
+    /// A take whose turn has not come, and the one whose turn it is.
     pub(super) blocked: Option<(u32, u32)>,
-    // Whether those that were played are counted.
+    // Whether played takes are counted.
     told: bool,
 }
 
 impl Seen {
-    /// For who tells why nothing was found.
+    /// For callers that report why nothing was found.
     pub(super) fn to_be_told() -> Self {
         Self {
             told: true,
@@ -33,7 +33,7 @@ impl Seen {
     }
 }
 
-/// One list, and what makes sure that its takes belong there.
+/// One list, and how to check that its takes belong to it.
 struct List<'l> {
     chains: &'l Chains,
     key: u64,
@@ -42,8 +42,7 @@ struct List<'l> {
     masks: Option<&'l [u64]>,
 }
 
-/// How many takes that differ only in their secrets are looked at for the one that fits
-/// best.
+/// The maximum number of takes that differ only in their secrets and are compared for the best fit.
 const LOOK_AHEAD: usize = 32;
 
 impl Matcher {
@@ -62,7 +61,7 @@ impl Matcher {
         again
     }
 
-    /// A take of the same request, from the most exact level on.
+    /// Finds a take of the same request, starting at the most exact level.
     pub(super) fn by_content(
         &mut self,
         live: Live<'_>,
@@ -141,7 +140,7 @@ impl Matcher {
         None
     }
 
-    /// As [`at_level`](Self::at_level), where takes may differ in their secrets.
+    /// Like [`at_level`](Self::at_level), for takes that may differ in their secrets.
     fn hidden(
         &mut self,
         level: Level,
@@ -173,8 +172,8 @@ impl Matcher {
         })
     }
 
-    /// Takes whose placeholders at these places stand for any text that fits them. `params` are
-    /// the request's: redacted, and as they came.
+    /// Finds takes whose placeholders at these places match any text that fits them. `params` are
+    /// those of the request: redacted, and verbatim.
     fn pattern(
         &mut self,
         number: usize,
@@ -185,7 +184,7 @@ impl Matcher {
         seen: &mut Seen,
     ) -> Option<Found> {
         let index = Arc::clone(&self.index);
-        // A value has one mark wherever it stands: that of its placeholder, if it has one.
+        // A value has the same mark everywhere: that of its placeholder, if it has one.
         let pairs = |ordinal: u32| {
             let mut each = params.into_iter();
             each.find_map(|params| captured(&index, ordinal, params))
@@ -202,12 +201,11 @@ impl Matcher {
         })
     }
 
-    /// A take of a list in which takes may differ in their secrets. `pairs` tells what each
-    /// secret of a take is matched with, and `None` when it does not fit.
+    /// Finds a take in a list whose takes may differ in their secrets. `pairs` returns what each
+    /// secret of a take is matched with, or `None` if the take does not fit.
     ///
-    /// A take that agrees with what was matched before goes before the others. Where such
-    /// takes were played already they alone count as recorded: the answer to another secret
-    /// is not the answer to this one.
+    /// Takes that agree with earlier matches come first. If such takes were already played, only
+    /// they count as recorded: the answer for another secret is not the answer for this one.
     fn of_secrets(
         &mut self,
         list: &List<'_>,
@@ -237,8 +235,7 @@ impl Matcher {
         Some(found)
     }
 
-    /// A take of a list that was not played yet, or what the policy says of those that
-    /// were.
+    /// Finds an unplayed take in a list, or applies the policy for played ones.
     fn in_list(
         &mut self,
         list: &List<'_>,
@@ -246,7 +243,7 @@ impl Matcher {
         accept: impl Fn(u32) -> bool,
     ) -> Option<Found> {
         let index = Arc::clone(&self.index);
-        // Two forms may have one hash.
+        // Two forms may have the same hash.
         let belongs = |matcher: &Self, ordinal: u32| {
             matcher.look();
             accept(ordinal) && index.form_of(list.level, ordinal, list.masks) == list.form
@@ -255,7 +252,7 @@ impl Matcher {
             .or_else(|| self.again(list.chains, list.key, belongs))
     }
 
-    /// The first take of a list that was not played and may be.
+    /// The first take of a list that is unplayed and allowed.
     fn walk(
         &mut self,
         chains: &Chains,
@@ -285,7 +282,7 @@ impl Matcher {
                 again: false,
             });
         }
-        // Only who tells of a miss counts, and may take the time, within bounds.
+        // Only a search that reports a miss counts them, within bounds.
         if seen.told && seen.used == 0 {
             let played = chains.from(Some(first)).take(COUNT_LIMIT);
             seen.used = played
@@ -295,7 +292,7 @@ impl Matcher {
         None
     }
 
-    /// What a list gives whose takes were all played.
+    /// Applies the policy to a list whose takes were all played.
     fn again(
         &mut self,
         chains: &Chains,
@@ -308,8 +305,8 @@ impl Matcher {
             let ordinal = chains.ordinal(*entry);
             self.is_used(ordinal) && belongs(self, ordinal)
         };
-        // A list holds one request, but for its secrets and the rare other of the same hash:
-        // what does not belong is passed over, also at the start.
+        // A list holds one request, except for its secrets and rare collisions of the hash: takes
+        // that do not belong are skipped, also at the start.
         let entry = match self.index.options.exhausted {
             Exhausted::Error => return None,
             Exhausted::Cycle => {
@@ -330,18 +327,18 @@ impl Matcher {
         })
     }
 
-    /// The sessions under whose keys is looked, in order.
+    /// The sessions whose lists are searched, in order.
     fn sessions(&self) -> impl Iterator<Item = Option<u32>> + use<> {
         let home = self.home.filter(|_| self.index.has_sessions());
         home.map(Some).into_iter().chain([None])
     }
 }
 
-/// How many takes are counted for the text of a miss.
+/// The maximum number of takes counted for the message of a miss.
 const COUNT_LIMIT: usize = 10_000;
 
-/// What a live request holds where a recorded one holds placeholders; `None` when one of
-/// those that stand for any text that fits them cannot stand for it.
+/// The values of a live request in place of recorded placeholders; `None` if a placeholder cannot
+/// match the value in its place.
 fn captured(index: &Index, ordinal: u32, live: Option<&[u8]>) -> Option<Vec<Pair>> {
     let take = index.script.take(ordinal as usize)?;
     let recorded = index.redacted_params(ordinal, &take);
@@ -382,7 +379,7 @@ fn captured(index: &Index, ordinal: u32, live: Option<&[u8]>) -> Option<Vec<Pair
     Some(found)
 }
 
-/// The text of a member of a live request, for what a miss says.
+/// A member of a live request, for the message of a miss.
 pub(super) fn member<'l>(params: Option<&'l [u8]>, name: &str) -> Option<&'l [u8]> {
     params.and_then(|params| json::find(params, &[name]))
 }

@@ -1,4 +1,4 @@
-//! What an agent asks of a provider that is no call of a model.
+//! An agent's requests to a provider that are not model calls.
 
 use std::collections::HashMap;
 
@@ -8,8 +8,8 @@ use tapewright_models::{Call, Operation};
 use tapewright_proxy::front::non_mcp::Request;
 use tapewright_schemas::order::Order as _;
 
-/// The recorded requests that are no calls of models. Equal ones are answered in recorded
-/// order, and then with the last answer again and again.
+/// The recorded requests that are not model calls. Equal ones are answered in recorded order, and
+/// the last answer is then repeated.
 #[derive(Debug, Default)]
 pub(super) struct Asides {
     entries: Vec<(ProviderExchange, u32)>,
@@ -36,7 +36,7 @@ impl Asides {
     ) -> Option<&ProviderExchange> {
         let place = place(&request.method, &request.target, call);
         let exact = exact(&place, &request.target, body);
-        // Bodies of uploads, and queries, differ in what does not matter.
+        // Bodies of uploads and queries have irrelevant differences.
         let class = self
             .exact
             .get(&exact)
@@ -48,14 +48,14 @@ impl Asides {
         Some(exchange)
     }
 
-    /// How many there are, and how many were asked for again.
+    /// The number of recorded requests, and of those that were requested again.
     pub(super) fn counts(&self) -> (u64, u64) {
         let served = self.entries.iter().map(|(_, times)| u64::from(*times));
         (self.entries.len() as u64, served.sum())
     }
 }
 
-/// Where a request goes: what counts tokens of a wire does so under any prefix.
+/// The endpoint of a request: those that count tokens for a wire are the same under any prefix.
 fn place(method: &str, target: &str, call: Option<&Call>) -> String {
     match call {
         Some(call) if call.operation == Operation::CountTokens => {
@@ -83,7 +83,7 @@ fn exact(place: &str, target: &str, body: &[u8]) -> String {
     format!("{place}?{query} {body}")
 }
 
-/// The same value with the members of every object in the order of their names.
+/// The value with the members of every object sorted by name.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(map) => {

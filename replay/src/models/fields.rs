@@ -1,8 +1,8 @@
-//! Which fields of a recorded response are sent again.
+//! The fields of a recorded response that are sent again.
 
 use tapewright_schemas::event::Fields;
 
-/// Fields that tell of a connection, an encoding or a moment that is over.
+/// Fields that describe the recorded connection, encoding or time.
 const OVER: [&str; 24] = [
     "age",
     "alt-svc",
@@ -30,7 +30,7 @@ const OVER: [&str; 24] = [
     "via",
 ];
 
-/// The fields of a recorded response that are sent again; `kind` is another type of its body.
+/// The fields of a recorded response that are sent again; `kind` replaces the type of its body.
 pub(super) fn again(fields: &Fields, kind: Option<&str>) -> Fields {
     let is_sent = |name: &str| {
         let name = name.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Which recorded call a request is.
+//! Finds the recorded call for a request.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher as _};
@@ -12,14 +12,14 @@ use super::miss::{ModelMiss, ModelReason};
 use crate::json::{Comparison, Ignore, compare};
 use crate::options::{Exhausted, MatchMode};
 
-/// The recorded calls of models, by what decides on their answers.
+/// The recorded model calls, by the key that determines their answers.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     entries: Vec<Entry>,
     exact: HashMap<Print, Vec<usize>>,
     masked: HashMap<Print, Vec<usize>>,
     outlines: HashMap<Print, Vec<usize>>,
-    // Those with placeholders that may stand for any text.
+    // Those with placeholders that match any text.
     patterns: Vec<usize>,
     unread: u64,
 }
@@ -29,13 +29,13 @@ pub(super) struct Index {
 pub(super) struct Entry {
     pub(super) exchange: ProviderExchange,
     pub(super) call: Call,
-    /// The model that was asked for.
+    /// The requested model.
     pub(super) model: String,
     /// How often it was served.
     pub(super) times: u32,
 }
 
-/// How it is looked for.
+/// How to search for it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Search<'s> {
     pub(super) mode: MatchMode,
@@ -43,7 +43,7 @@ pub(super) struct Search<'s> {
     pub(super) places: &'s [Vec<String>],
 }
 
-/// What tells a text from all others.
+/// A hash that identifies a text.
 type Print = (u64, u64);
 
 fn print(text: &str) -> Print {
@@ -56,18 +56,18 @@ fn print(text: &str) -> Print {
     (hash(1), hash(2))
 }
 
-/// How many recorded calls a miss is compared with, and how many bytes of them.
+/// The maximum number of recorded calls that a miss is compared with, and of their bytes.
 const COMPARED: usize = 256;
 const COMPARED_BYTES: usize = 64 << 20;
 
-/// Under which name two calls are compared.
+/// The root under which two calls are compared.
 const ROOT: &str = "call";
 
-/// How many differences a miss tells of.
+/// The maximum number of differences in a miss.
 const DIFFERENCES: usize = 5;
 
 impl Index {
-    /// Adds a call; one whose request cannot be read is counted.
+    /// Adds a call; counts it if its request cannot be read.
     pub(super) fn add(&mut self, exchange: ProviderExchange, call: Call, places: &[Vec<String>]) {
         let Ok(request) = call.wire.read_request(&call, &exchange.body) else {
             self.unread += 1;
@@ -103,20 +103,20 @@ impl Index {
         &self.entries
     }
 
-    /// How many calls there were whose request cannot be read.
+    /// The number of calls whose request cannot be read.
     pub(super) fn unread(&self) -> u64 {
         self.unread
     }
 
-    /// A call that is served now.
+    /// Marks a call as served, and returns it.
     pub(super) fn take(&mut self, at: usize) -> Option<&Entry> {
         let entry = self.entries.get_mut(at)?;
         entry.times = entry.times.saturating_add(1);
         Some(entry)
     }
 
-    /// The recorded call that a request is. Of equal ones the first that was not served yet;
-    /// what is nearer is looked at first.
+    /// The recorded call for a request. Of equal calls, the first that was not served yet; more
+    /// exact matches come first.
     pub(super) fn find(&self, key: &Key, search: &Search<'_>) -> Result<usize, ModelReason> {
         let mut used_up = Vec::new();
         for step in 0..4 {
@@ -141,7 +141,7 @@ impl Index {
         }
     }
 
-    /// The recorded calls that a request may be, at each step from exact to loose.
+    /// The recorded calls that match a request, at each step from exact to loose.
     fn class(&self, step: u8, key: &Key, search: &Search<'_>) -> Vec<usize> {
         let (semantic, structural) = match search.mode {
             MatchMode::Strict => (false, false),
@@ -180,7 +180,7 @@ impl Index {
         Some(Key::of(&self.request(at)?).without(places))
     }
 
-    /// What is said of a request that no recorded call is.
+    /// The miss for a request without a recorded call.
     pub(super) fn missed(
         &self,
         asked: &Request,
@@ -207,7 +207,7 @@ impl Index {
             let (recorded, live) = (recorded.text().as_bytes(), key.text().as_bytes());
             let mut differences = compare(recorded, live, ROOT, &comparison);
             if differences.is_empty() {
-                // What differs does not count for a message of MCP, but for a model it does.
+                // Some differences do not count in an MCP message, but do in a model call.
                 let strict = Comparison {
                     mode: MatchMode::Strict,
                     ..comparison
@@ -216,7 +216,7 @@ impl Index {
             }
             let seq = self.entries.get(at).map(|entry| entry.exchange.seq);
             for one in &mut differences {
-                // What is compared is the whole of a call.
+                // The whole call is compared.
                 one.path = one.path.replacen("$.call", "$", 1);
             }
             miss.nearest(seq.unwrap_or_default(), differences);
@@ -224,7 +224,7 @@ impl Index {
         miss.said()
     }
 
-    /// The recorded call that is nearest, first of those on the same wire.
+    /// The most similar recorded call, preferably on the same wire.
     fn nearest(&self, wire: Wire, key: &Key, places: &[Vec<String>]) -> Option<(usize, Key)> {
         let all = 0..self.entries.len();
         let of_wire = |at: &usize| {

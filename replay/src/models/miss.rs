@@ -1,4 +1,4 @@
-//! What is said where nothing was recorded.
+//! Responses to requests that were not recorded.
 
 use serde::Serialize;
 use tapewright_models::conversation::{ApiError, ErrorKind};
@@ -8,23 +8,23 @@ use tapewright_proxy::front::non_mcp::{OtherResponse, Reply, Request};
 use super::ours;
 use crate::json::Difference;
 
-/// A call of a model that no recorded one answers.
+/// A model call that no recorded call answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ModelMiss {
     /// The wire.
     pub wire: &'static str,
-    /// The model that was asked for.
+    /// The requested model.
     pub model: String,
     /// Why.
     pub reason: ModelReason,
-    /// What was said to the agent, redacted.
+    /// The redacted message to the agent.
     pub message: String,
     /// How many calls were recorded on this wire.
     pub recorded: u64,
     /// The number of the event with the nearest recorded call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest: Option<u64>,
-    /// In what it differs, redacted; the first few.
+    /// The first differences, redacted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<Difference>,
 }
@@ -35,7 +35,7 @@ pub struct ModelMiss {
 pub enum ModelReason {
     /// No such call was recorded.
     NeverRecorded,
-    /// It was, and all of its recordings were served.
+    /// It was recorded, and all of its recordings were served.
     UsedUp,
     /// Its body cannot be read.
     Unreadable,
@@ -67,7 +67,7 @@ impl ModelMiss {
         self.differences = differences;
     }
 
-    /// With what is said to the agent.
+    /// Adds the message to the agent.
     pub(super) fn said(mut self) -> Self {
         self.message = match self.reason {
             ModelReason::UsedUp => {
@@ -103,15 +103,15 @@ impl ModelMiss {
     }
 }
 
-/// The longest name of a model that is repeated, in characters.
+/// The maximum length of a model's name in a message, in characters.
 const LONGEST_NAME: usize = 200;
 
-/// An error in the form of a provider, which no SDK asks again for.
+/// An error in the provider's format, with which no SDK retries.
 pub(super) fn reply(wire: Wire, status: u16, message: &str) -> Reply {
     Reply::Response(given(wire, status, message))
 }
 
-/// The same as a response.
+/// Like `reply`, as a response.
 pub(super) fn given(wire: Wire, status: u16, message: &str) -> OtherResponse {
     let kind = match status {
         404 => ErrorKind::NotFound,
@@ -131,7 +131,7 @@ pub(super) fn given(wire: Wire, status: u16, message: &str) -> OtherResponse {
     ours(status, &wire.write_error(&error))
 }
 
-/// Whose form an error has where the address tells of no wire.
+/// The wire that determines the format of an error if the address does not.
 pub(super) fn wire_of(request: &Request) -> Wire {
     if request.fields.get("anthropic-version").is_some() || request.target.contains("anthropic") {
         Wire::Anthropic

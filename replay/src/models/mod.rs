@@ -1,18 +1,17 @@
-//! The model side of a recording as a provider: what an agent asked is answered again.
+//! Serves the model side of a recording as a provider: answers an agent's requests again.
 //!
 //! ```text
-//! tape ──ProviderExchanges──▶ Provider: Index (calls by what decides on the answer), Asides (all else)
+//! tape ──ProviderExchanges──▶ Provider: Index (calls by key), Asides (all else)
 //!                        │
 //! agent ──HTTP──▶ front ──Request──▶ answer ──Reply──▶ front ──▶ agent
 //! ```
 //!
-//! - `index`: which recorded call a request is, from exact to loose.
-//! - `asides`: what is no call of a model: lists of models, counts of tokens, files.
-//! - `respond`: a recorded answer as it is sent: as it came, or in the form that is asked for.
-//! - `miss`: what is said where nothing was recorded.
+//! - `index`: finds the recorded call for a request, from exact to loose.
+//! - `asides`: requests that are not model calls: lists of models, counts of tokens, files.
+//! - `respond`: sends a recorded answer, verbatim or in the requested form.
+//! - `miss`: the error for a request that was not recorded.
 //!
-//! Nothing is invented: an answer was recorded, or says in the provider's own form that it
-//! was not.
+//! Nothing is invented: an answer was recorded, or is an error in the provider's own format.
 
 mod asides;
 mod fields;
@@ -46,18 +45,18 @@ pub use self::report::{Converted, ModelReport, ServedCall};
 pub struct Provider {
     state: Mutex<State>,
     options: Arc<Options>,
-    // What is passed over in requests.
+    // Places in requests that are ignored.
     places: Vec<Vec<String>>,
     on_miss: Option<Tell>,
 }
 
-/// Hears of each miss as it happens.
+/// A callback for each miss.
 pub type Tell = Box<dyn Fn(&ModelMiss) + Send + Sync>;
 
 struct State {
     index: Index,
     asides: Asides,
-    // Redacts what is asked as the recording was: what it is told by a name once, it knows.
+    // Redacts requests like the recording. It also recognizes secrets that it has learned by name.
     redactor: Redactor,
     tally: report::Tally,
 }
@@ -69,7 +68,8 @@ impl std::fmt::Debug for Provider {
 }
 
 impl Provider {
-    /// A provider that answers with these exchanges; `passed_over` more could not be kept.
+    /// A provider that answers with these exchanges; `passed_over` is the number of further ones
+    /// that were not kept.
     #[must_use]
     pub fn new(
         exchanges: Vec<ProviderExchange>,
@@ -78,7 +78,7 @@ impl Provider {
         on_miss: Option<Tell>,
     ) -> Self {
         let places = options.ignore.places().iter().map(|place| {
-            // Places count from `params` on where nothing else is said.
+            // Places are relative to `params` by default.
             match place.split_first() {
                 Some((first, rest)) if first == "params" && !rest.is_empty() => rest.to_vec(),
                 _ => place.clone(),
@@ -90,7 +90,7 @@ impl Provider {
         let mut asides = Asides::default();
         for exchange in exchanges {
             let is_skipped = exchange.answer.is_none() && options.unanswered == Unanswered::Skip;
-            // New secrets get other numbers than those that the recording knows.
+            // New secrets get other numbers than those in the recording.
             redactor.adopt(&exchange.body);
             if let Some(answer) = &exchange.answer {
                 redactor.adopt(&answer.body());
@@ -117,13 +117,13 @@ impl Provider {
         }
     }
 
-    /// How many calls of models are recorded.
+    /// The number of recorded model calls.
     #[must_use]
     pub fn calls(&self) -> usize {
         self.lock().index.len()
     }
 
-    /// What became of them so far.
+    /// The results so far.
     #[must_use]
     pub fn report(&self) -> ModelReport {
         let state = self.lock();
@@ -134,7 +134,7 @@ impl Provider {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A call of a model.
+    /// Answers a model call.
     fn generate(&self, call: &Call, request: &Request) -> Reply {
         let mut state = self.lock();
         let State {
@@ -192,7 +192,7 @@ impl Provider {
         Reply::Response(given)
     }
 
-    /// The recorded call that a request is, and whether a stream is asked for.
+    /// Finds the recorded call for a request, and whether a stream is requested.
     fn search(&self, index: &Index, call: &Call, body: &Bytes) -> Result<(usize, bool), ModelMiss> {
         let search = Search {
             mode: self.options.mode,
@@ -211,7 +211,7 @@ impl Provider {
             Ok(at) => return Ok((at, asked.stream)),
             Err(reason) => reason,
         };
-        // What was recorded here is looked for as it came.
+        // A call that was recorded here matches verbatim.
         if mapped.is_some()
             && let Ok(at) = index.find(&Key::of(&read(body)?).without(&self.places), &search)
         {
@@ -220,7 +220,7 @@ impl Provider {
         Err(index.missed(&asked, &key, reason, &search))
     }
 
-    /// Whatever else is asked of a provider.
+    /// Answers any other request to a provider.
     fn beside(&self, call: Option<&Call>, request: &Request) -> Reply {
         let mut state = self.lock();
         let State {
@@ -270,11 +270,11 @@ impl Answers for Provider {
     }
 }
 
-/// A response of our own.
+/// A response made by tapewright.
 fn ours(status: u16, body: &serde_json::Value) -> OtherResponse {
     let fields = [
         ("content-type", "application/json"),
-        // The SDKs of two providers ask for this before they ask again.
+        // The SDKs of two providers check this before they retry.
         (
             "x-should-retry",
             if status == 503 { "true" } else { "false" },

@@ -1,4 +1,4 @@
-//! What became of the model side of a recording.
+//! The result of serving the model side of a recording.
 
 use serde::Serialize;
 
@@ -6,32 +6,31 @@ use super::asides::Asides;
 use super::index::Index;
 use super::miss::ModelMiss;
 
-/// What became of the calls of models.
+/// What happened to the model calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ModelReport {
     /// How many calls were answered from the recording.
     pub served: u64,
-    /// How many were not.
+    /// How many calls were not answered.
     pub missed: u64,
     /// Number of recorded calls that were never made.
     pub unused: u64,
-    /// What was recorded, one entry per call, in the order of the recording.
+    /// The recorded calls, in the order of the recording.
     pub calls: Vec<ServedCall>,
     /// The first calls that were not answered, in order.
     pub misses: Vec<ModelMiss>,
-    /// Answers that were asked for in another form than they were recorded in.
+    /// Answers that were requested in another form than the recorded one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub converted: Vec<Converted>,
     /// How many other requests were answered from the recording: lists of models, counts of
     /// tokens, files.
     pub others_served: u64,
-    /// How many were not.
+    /// How many other requests were not answered.
     pub others_missed: u64,
-    /// The first of these: method and path.
+    /// The first of those: method and path.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<String>,
-    /// How many recorded exchanges cannot be served: they were recorded in part, or cannot be
-    /// read.
+    /// How many recorded exchanges cannot be served: they were recorded in part, or cannot be read.
     pub unread: u64,
 }
 
@@ -42,7 +41,7 @@ pub struct ServedCall {
     pub seq: u64,
     /// The wire.
     pub wire: &'static str,
-    /// The model that was asked for.
+    /// The requested model.
     pub model: String,
     /// How often it was served.
     pub times: u32,
@@ -53,25 +52,25 @@ pub struct ServedCall {
 pub struct Converted {
     /// The number of the event with the head of its request.
     pub seq: u64,
-    /// As it was recorded.
+    /// The recorded form.
     pub recorded: Form,
-    /// As it was sent.
+    /// The form that was sent.
     pub sent: Form,
 }
 
-/// How an answer comes.
+/// The form of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
     /// As an event stream.
     Events,
-    /// As a list that comes element by element.
+    /// As a JSON array that is sent element by element.
     List,
     /// As one document.
     Whole,
 }
 
-/// Counts while it is served.
+/// Counts while serving.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     missed: u64,
@@ -82,7 +81,7 @@ pub(super) struct Tally {
     unread: u64,
 }
 
-/// How many misses and the like are kept whole.
+/// The maximum number of misses and similar entries that are stored in full.
 const KEPT: usize = 1_000;
 
 impl Tally {
@@ -138,7 +137,7 @@ impl Tally {
 }
 
 impl ModelReport {
-    /// Whether every call was answered and every recorded one was used.
+    /// Whether every call was answered and every recorded call was used.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         self.missed == 0 && self.unused == 0

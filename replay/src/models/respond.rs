@@ -1,4 +1,4 @@
-//! A recorded answer as it is sent.
+//! Sends a recorded answer.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use super::signature;
 use crate::options::Options;
 use crate::paths::Goal;
 
-/// How an answer is asked for.
+/// The requested form of an answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AnswerForm {
     pub(super) stream: bool,
@@ -30,10 +30,10 @@ pub(super) struct Responder<'r> {
     pub(super) options: &'r Options,
 }
 
-/// How many characters a piece of a stream has that was recorded whole.
+/// The length of a piece of a stream made from a whole answer, in characters.
 const PIECE: usize = 40;
 
-/// An answer byte by byte.
+/// An answer, byte by byte.
 pub(super) fn as_it_came(answer: &Answer, options: &Options) -> OtherResponse {
     let parts = answer.pieces.iter().map(|piece| {
         let wait = options.pace.wait(piece.waited.0, false);
@@ -65,8 +65,7 @@ fn given(
 }
 
 impl Responder<'_> {
-    /// The response, and in which form it was recorded and is sent, where these are not the
-    /// same.
+    /// The response, with its recorded and its sent form if they differ.
     pub(super) fn respond(&self, asked: AnswerForm) -> (OtherResponse, Option<(Form, Form)>) {
         let recorded = self.form();
         let wanted = match (asked.stream, asked.framing) {
@@ -84,7 +83,7 @@ impl Responder<'_> {
         (self.mapped(recorded), None)
     }
 
-    /// In which form it was recorded.
+    /// The recorded form.
     fn form(&self) -> Form {
         let is_list = self.call.stream == Some(true) && self.call.framing == Framing::JsonArray;
         match self.answer.is_events {
@@ -102,7 +101,7 @@ impl Responder<'_> {
         self.written(&response, wanted)
     }
 
-    /// An error in the middle of a stream, for a client that asked for the whole.
+    /// An error in the middle of a stream, for a client that requested the whole answer.
     fn failed(&self, error: &ApiError) -> OtherResponse {
         let body = self.call.wire.write_error(error).to_string();
         let parts = [(Duration::ZERO, Bytes::from(body))].into();
@@ -138,7 +137,7 @@ impl Responder<'_> {
         given(self.answer, self.options, Some(kind), parts)
     }
 
-    /// A response with the recorder's paths turned into those here.
+    /// A response with the recorder's paths mapped to the paths here.
     fn at_home(&self, response: Response) -> Response {
         let wire = self.call.wire;
         let text = Bytes::from(wire.write_response(&response).to_string());
@@ -147,7 +146,7 @@ impl Responder<'_> {
         turned.unwrap_or(response)
     }
 
-    /// As it came, but for the recorder's paths.
+    /// The recorded answer, with its paths mapped.
     fn mapped(&self, form: Form) -> OtherResponse {
         let plain = || as_it_came(self.answer, self.options);
         if self.options.paths.is_empty() {
@@ -175,7 +174,7 @@ impl Responder<'_> {
             answer: &answer,
             ..*self
         };
-        // A path that goes through several events is seen in none of them.
+        // A path that spans several events is not visible in any of them.
         if let Some(ended) = answer.said(self.call)
             && ended.end == StreamEnd::Complete
         {
@@ -192,7 +191,7 @@ impl Responder<'_> {
         as_it_came(&answer, self.options)
     }
 
-    /// An event with its paths turned.
+    /// An event with its paths mapped.
     fn event(&self, piece: &Piece) -> Piece {
         let mut out = Vec::with_capacity(piece.bytes.len());
         for line in piece.bytes.split_inclusive(|byte| *byte == b'\n') {

@@ -1,7 +1,8 @@
-//! Signatures of thoughts that a recording hides.
+//! Redacted signatures of thoughts.
 //!
-//! Google's clients take a `thoughtSignature` for bytes in base64 and refuse everything else, so that a placeholder in
-//! its place would break them. It is served in base64; it is never read, and in no key.
+//! Google's clients decode a `thoughtSignature` from base64 and reject anything else, so a
+//! placeholder in its place would break them. The placeholder is served in base64; it is never
+//! read, and is not part of a key.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,11 +10,11 @@ use bytes::Bytes;
 use memchr::memmem;
 use tapewright_schemas::slices::Part as _;
 
-/// The members that hold one, and how a placeholder begins.
+/// The members with a signature, and the start of a placeholder.
 const MEMBERS: [&[u8]; 2] = [b"thoughtSignature", b"thought_signature"];
 const PLACEHOLDER: &[u8] = b"<REDACTED:";
 
-/// The text with the placeholders of such signatures in base64; `None` where it has none.
+/// The text with the placeholders of such signatures in base64; `None` if it has none.
 pub(super) fn in_base64(text: &Bytes) -> Option<Bytes> {
     let mut out = Vec::new();
     let mut copied = 0;
@@ -36,7 +37,7 @@ pub(super) fn in_base64(text: &Bytes) -> Option<Bytes> {
     Some(out.into())
 }
 
-/// Whether the text ends where the value of such a member begins.
+/// Whether the text ends before the value of such a member.
 fn is_signature(before: &[u8]) -> bool {
     let quoted = |text: &[u8]| text.trim_ascii_end().strip_suffix(b"\"").map(<[u8]>::len);
     let Some(value) = before.strip_suffix(b"\"") else {

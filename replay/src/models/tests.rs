@@ -43,7 +43,7 @@ fn answer(kind: &str, pieces: &[&str]) -> Answer {
     }
 }
 
-/// A message of Anthropic that says this.
+/// An Anthropic message with this text.
 fn says(text: &str) -> Answer {
     let body = json!({
         "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-x-1",
@@ -78,7 +78,7 @@ fn ask(provider: &Provider, target: &str, body: &Value) -> Reply {
     })
 }
 
-/// The status of a reply, and its body.
+/// The status and body of a reply.
 fn told(reply: Reply) -> (u16, String) {
     let Reply::Response(given) = reply else {
         return (0, String::new());

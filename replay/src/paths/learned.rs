@@ -1,4 +1,4 @@
-//! Learned mappings: from the recorder's working and home folders to ours.
+//! Learned mappings: from the recorder's working and home folders to those of this process.
 
 use memchr::memmem;
 use tapewright_schemas::json::Span;
@@ -9,27 +9,27 @@ use super::{PathMap, PathMaps, begins};
 use crate::script::Script;
 use crate::source::Source;
 
-/// Where a replay runs. Both are absolute paths, or empty where they are not known.
+/// Where a replay runs. Both are absolute paths, or empty if unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Here {
     /// The working folder.
     pub folder: String,
-    /// The home.
+    /// The home folder.
     pub home: String,
 }
 
 impl PathMaps {
-    /// Adds what a recording tells of the place where it was made: its working folder is ours,
-    /// and its home is ours. What is mapped already stays as it is, with everything below it.
+    /// Adds mappings from the recorder's working folder and home to those of this replay. Existing
+    /// mappings take precedence, with everything below them.
     ///
-    /// Nothing is learned of a recorded path with one part, such as `/app`: that may be anything.
+    /// A recorded path with one component, such as `/app`, is not mapped: it may mean anything.
     pub fn learn(&mut self, script: &Script, here: &Here) {
         let meta = |name| script.meta(name).unwrap_or_default();
         let made = MadeIn::recorded(meta("made_in_folder"), meta("made_in_home"));
         self.learn_made(&made, here, || recorded_home(&script.text, &made));
     }
 
-    /// As [`learn`](Self::learn), of texts that were recorded in a place.
+    /// Like [`learn`](Self::learn), for texts that were recorded in a place.
     pub fn learn_in<'t>(
         &mut self,
         made: &MadeIn,
@@ -60,7 +60,7 @@ impl PathMaps {
             recorded_home()
         };
         let folder = made.folder_in(home.as_deref());
-        // A client that starts us in its home works in no folder that we know.
+        // A client that starts tapewright in its home has no known working folder.
         let is_known = here.folder.trim_end_matches('/') != here.home.trim_end_matches('/');
         if let Some(folder) = folder.filter(|_| is_known) {
             self.learn_one(&folder, &here.folder);
@@ -105,7 +105,7 @@ fn recorded_home(text: &Source, made: &MadeIn) -> Option<String> {
     let mut reader = text.reader();
     let mut start = 0;
     while start < length {
-        // What lies across the end of a piece is whole in this one or in the next.
+        // A path across the end of a piece is complete in this piece or the next.
         let end = length.min(start + PIECE + parent.len() + LONGEST_NAME);
         let piece = reader.read(Span { start, end });
         if let Some(home) = home_in(piece, parent, made) {
@@ -140,8 +140,8 @@ fn home_in(text: &[u8], parent: &[u8], made: &MadeIn) -> Option<String> {
     None
 }
 
-/// How much of a recording is searched at once, in bytes.
+/// The size of a searched piece of a recording, in bytes.
 const PIECE: usize = 1 << 20;
 
-/// No file system has longer names, in bytes.
+/// The maximum length of a file name in any file system, in bytes.
 const LONGEST_NAME: usize = 255;

@@ -1,9 +1,8 @@
-//! Paths of another machine: as they were recorded, and as they are here.
+//! Maps paths between the recorder's machine and this one.
 //!
-//! A recording holds the paths of its author, and a colleague's client asks with its own.
-//! What a client says is turned into what was recorded before it is matched, and what is
-//! played into what the client knows. Only texts within `params`, `result` and `error` change,
-//! and not those in `_meta`.
+//! A recording has the paths of its author, while a colleague's client uses its own. The client's
+//! paths are mapped to the recorded ones before matching, and recorded paths to the client's before
+//! they are sent. Only texts within `params`, `result` and `error` change, except in `_meta`.
 
 mod learned;
 
@@ -18,39 +17,39 @@ use crate::player::splice;
 
 pub use learned::Here;
 
-/// The beginning of paths: as recorded, and here. Neither ends in a separator.
+/// A prefix of paths: as recorded, and here. Neither ends in a separator.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct PathMap {
-    /// As it was recorded.
+    /// The recorded prefix.
     pub recorded: String,
-    /// What the client has in its place.
+    /// The client's prefix in its place.
     pub here: String,
-    /// It was learned from the recording, not given.
+    /// It was learned from the recording, not given by the user.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub learned: bool,
 }
 
-/// All that is mapped. Of two beginnings that fit, the longer one counts.
+/// All mappings. If two prefixes match, the longer one is used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathMaps(Vec<PathMap>);
 
-/// Why a text is no mapping of paths.
+/// Why a text is not a mapping of paths.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathMapError {
-    /// There is no `=`.
+    /// It has no `=`.
     #[error("invalid mapping `{text}`: expected `FROM=TO`")]
     NoSign {
-        /// What was given.
+        /// The text.
         text: String,
     },
-    /// A side that is no absolute path below the root.
+    /// A side is not an absolute path below the root.
     #[error("`{path}` is not an absolute path to a folder below the root")]
     NotAbsolute {
         /// That side.
         path: String,
     },
-    /// A path that stands on the same side of two mappings.
+    /// A path is on the same side of two mappings.
     #[error("`{path}` is mapped twice")]
     Twice {
         /// That path.
@@ -58,15 +57,14 @@ pub enum PathMapError {
     },
 }
 
-/// Which side a text is turned into.
+/// The side that paths are mapped to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Goal {
     Here,
     Recorded,
 }
 
-/// A message in which paths were found: what stands in place of which of its texts, and the
-/// mappings that were used.
+/// The result of mapping a message: the replaced texts, and the mappings that were used.
 #[derive(Debug, Default)]
 pub(crate) struct Turned {
     pub(crate) edits: Vec<(Span, Bytes)>,
@@ -74,7 +72,7 @@ pub(crate) struct Turned {
 }
 
 impl PathMaps {
-    /// Reads mappings, each `RECORDED=HERE`.
+    /// Parses mappings, each `RECORDED=HERE`.
     pub fn new<T: AsRef<str>>(texts: &[T]) -> Result<Self, PathMapError> {
         let mut maps: Vec<PathMap> = Vec::new();
         for text in texts {
@@ -101,17 +99,17 @@ impl PathMaps {
         Ok(Self(maps))
     }
 
-    /// The mappings that somebody gave.
+    /// The mappings that the user gave.
     pub(crate) fn given(&self) -> impl Iterator<Item = &PathMap> {
         self.0.iter().filter(|map| !map.learned)
     }
 
-    /// Whether nothing is mapped.
+    /// Whether there are no mappings.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// What changes in a message, or in each message of a batch.
+    /// The edits for a message, or for each message of a batch.
     pub(crate) fn turn(&self, message: &[u8], goal: Goal) -> Turned {
         let mut turned = Turned::default();
         if self.is_empty() {
@@ -148,7 +146,7 @@ impl PathMaps {
         }
     }
 
-    /// A JSON text with the paths in all of its texts turned; `None` when there are none.
+    /// A JSON text with the paths in all of its strings mapped; `None` if there are none.
     pub(crate) fn turn_all(&self, text: &Bytes, goal: Goal) -> Option<Bytes> {
         if self.is_empty() {
             return None;
@@ -166,7 +164,7 @@ impl PathMaps {
             let Kind::String(text) = tree.kind(place) else {
                 continue;
             };
-            // Half a surrogate cannot be written again as it was.
+            // A lone surrogate cannot be encoded again.
             let (meaning, lossy) = tree.meaning(text);
             let Ok(meaning) = std::str::from_utf8(&meaning) else {
                 continue;
@@ -183,7 +181,7 @@ impl PathMaps {
         }
     }
 
-    /// A text with its paths turned; `None` when there are none.
+    /// A text with its paths mapped; `None` if there are none.
     fn text(&self, text: &str, goal: Goal, used: &mut Vec<PathMap>) -> Option<String> {
         let mut out = String::new();
         let mut copied = 0;
@@ -205,7 +203,7 @@ impl PathMaps {
         (copied > 0).then(|| out + text.part(copied..))
     }
 
-    /// The longest beginning of a path that stands at a place of a text.
+    /// The longest mapped prefix at a position in a text.
     fn at(&self, text: &str, at: usize, goal: Goal) -> Option<&PathMap> {
         let fits = |map: &&PathMap| {
             let from = map.sides(goal).0;
@@ -219,14 +217,14 @@ impl PathMaps {
 }
 
 impl PathMap {
-    /// Whether `recorded` is what becomes of `live` when the mapping is used backwards.
+    /// Whether the reverse mapping turns `live` into `recorded`.
     pub(crate) fn leads(&self, live: &str, recorded: &str) -> bool {
         let alone = PathMaps(vec![self.clone()]);
         let turned = alone.text(live, Goal::Here, &mut Vec::new());
         turned.is_some_and(|turned| turned == recorded)
     }
 
-    /// What is looked for, and what takes its place.
+    /// The prefix to look for, and its replacement.
     fn sides(&self, goal: Goal) -> (&str, &str) {
         match goal {
             Goal::Here => (&self.recorded, &self.here),
@@ -235,7 +233,7 @@ impl PathMap {
     }
 }
 
-/// A path to a folder without separators at its end.
+/// The path of a folder without trailing separators.
 fn folder(path: &str) -> Result<String, PathMapError> {
     let folder = path.trim_end_matches(['/', '\\']);
     let bytes = folder.as_bytes();
@@ -249,16 +247,16 @@ fn folder(path: &str) -> Result<String, PathMapError> {
     }
 }
 
-/// Whether a path can begin behind this text: it is not the middle of a longer one.
+/// Whether a path can begin after this text, rather than being in the middle of a longer one.
 fn begins(before: &str) -> bool {
     let within = |char: char| char.is_alphanumeric() || "_-.~/\\".contains(char);
     !before.ends_with(within) || before.ends_with("://")
 }
 
-/// Whether the name of a folder can end before this text.
+/// Whether a folder's name can end before this text.
 fn ends(after: &str) -> bool {
     let name = |char: char| char.is_alphanumeric() || "_-~@+".contains(char);
-    // A full stop ends a sentence, or goes on as in `project.old`.
+    // A full stop ends a sentence, or is part of a name as in `project.old`.
     !after.trim_start_matches('.').starts_with(name)
 }
 

@@ -13,29 +13,29 @@ use super::scene::on_one_line;
 use super::{Output, OutputKind, Player};
 use crate::index::AsideKind;
 
-/// How far the asides of a session were played.
+/// How far the asides of a session have been played.
 #[derive(Debug)]
 pub(super) struct Asides {
     next: usize,
-    // Notifications of the recorded client that the live one has sent, by method: where
-    // to look for the next.
+    // Notifications of the recorded client that the live one has sent, by method: where to search
+    // for the next.
     heard: HashMap<String, usize>,
-    // Requests of the server that await their reply, by the key of their live id.
+    // Requests of the server without a reply so far, by the key of their live id.
     awaited: Outstanding<Awaited>,
 }
 
-/// A request of the server whose reply is awaited.
+/// A request of the server without a reply so far.
 #[derive(Debug)]
 pub(super) struct Awaited {
     /// Key of the recorded id.
     pub(super) recorded: IdKey,
-    /// What the server asked for.
+    /// The method of the request.
     pub(super) method: String,
-    /// The scene that waits, and its take; none for an aside.
+    /// The waiting scene, and its take; `None` for an aside.
     pub(super) scene: Option<(u64, usize)>,
 }
 
-/// Limit of requests of the server that await their reply; later replies are dropped.
+/// The maximum number of unanswered requests of the server; later replies are dropped.
 const AWAITED_LIMIT: usize = 65_536;
 
 impl Default for Asides {
@@ -49,27 +49,27 @@ impl Default for Asides {
 }
 
 impl Asides {
-    /// Begins again.
+    /// Starts again.
     pub(super) fn reset(&mut self) {
         self.next = 0;
         self.heard.clear();
     }
 
-    /// A request of the server was asked.
+    /// Notes that a request of the server was sent.
     pub(super) fn await_reply(&mut self, live: IdKey, awaited: Awaited) {
         self.awaited.enter(live, awaited);
     }
 }
 
 impl Player {
-    /// When the next aside is to be said; `None` while it waits for the client or for a
-    /// scene that comes before it, or when there is none.
+    /// When to send the next aside; `None` if it waits for the client or for an earlier scene, or
+    /// if there is none.
     pub(super) fn next_aside(&self) -> Option<Duration> {
         let script = &self.index.script;
         if self.asides.next >= script.asides.len() {
             return None;
         }
-        // Which session is played is known when the client has said something.
+        // The session is only chosen after the client's first message.
         let several = script.sessions.len() > 1;
         let home = self.matcher.home();
         if several && home.is_none() {
@@ -100,7 +100,7 @@ impl Player {
         Some(reached.saturating_add(self.index.options.pace.wait(gap, false)))
     }
 
-    /// Says the next aside; `None` when it says nothing here.
+    /// Plays the next aside; returns `None` if it has no output.
     pub(super) fn play_aside(&mut self) -> Option<Output> {
         let script = std::sync::Arc::clone(&self.index.script);
         let several = script.sessions.len() > 1;
@@ -147,7 +147,8 @@ impl Player {
         })
     }
 
-    /// The client sent a notification: the recorded client did at its next moment.
+    /// Handles a notification of the client: the recorded client reached the next moment with this
+    /// method.
     pub(super) fn heard_notification(&mut self, now: Duration, method: &str) {
         let from = self.asides.heard.get(method).copied().unwrap_or_default();
         if let Some(place) = self.find_said(
@@ -162,7 +163,7 @@ impl Player {
         }
     }
 
-    /// The client replied to a request of the server.
+    /// Handles the client's reply to a request of the server.
     pub(super) fn reply(&mut self, now: Duration, live: IdKey, message: &[u8]) {
         let Some(awaited) = self.asides.awaited.take(live) else {
             // An unexpected reply is ignored: a response is never answered.
@@ -186,7 +187,7 @@ impl Player {
         self.weigh_reply(&awaited.method, take, recorded.as_deref(), message);
     }
 
-    /// The first aside of the recorded client, from a place on, of a kind.
+    /// The first aside of the recorded client of a kind, from an index on.
     fn find_said(&self, from: usize, is: impl Fn(&AsideKind) -> bool) -> Option<usize> {
         let script = &self.index.script;
         let several = script.sessions.len() > 1;

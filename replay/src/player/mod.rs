@@ -1,24 +1,22 @@
-//! One session that is played: what the client says in, what the recorded server says out.
+//! Plays one session: takes the client's messages, and yields those of the recorded server.
 //!
-//! A [`Player`] has no IO and no clock. It is told what arrived and what time it is, and
-//! asked what is to be sent and when to ask again: drain [`Player::poll`] until it
-//! yields nothing, then wait for input or for [`Player::poll_timeout`].
+//! A [`Player`] has no IO and no clock. The caller passes in messages and the time, and asks what
+//! to send and when to ask again: drain [`Player::poll`] until it yields nothing, then wait for
+//! input or for [`Player::poll_timeout`].
 //!
 //! # How a recording is played
 //!
-//! - A request starts a *scene*: its take's cues in order, then its response. A request of
-//!   the server is asked again, and the scene waits for the live reply where the recorded
-//!   one stood. A recorded cancellation is waited for as well.
-//! - *Asides*, messages that belong to no request, follow the last thing that the client
-//!   had said before them.
+//! - A request starts a *scene*: its take's cues in order, then its response. A request of the
+//!   server is sent again, and the scene waits for the live reply in place of the recorded one. It
+//!   also waits for a recorded cancellation.
+//! - *Asides*, messages that belong to no request, follow the client's last message before them.
 //! - Every recorded wait is multiplied by the pace; order holds at every pace.
-//! - Ids and tokens of this session are rewritten on the way out:
-//!   [`names`].
+//! - Ids and tokens of this session are rewritten in messages to the client: [`names`].
 //!
 //! # Elsewhere
 //!
-//! Which take a request gets is decided in `matcher`. Carrying the bytes is
-//! [`CassetteUpstream`](crate::CassetteUpstream).
+//! `matcher` chooses the take for a request. [`CassetteUpstream`](crate::CassetteUpstream)
+//! transports the bytes.
 
 mod asides;
 mod names;
@@ -52,47 +50,47 @@ use names::Names;
 pub(crate) use names::splice;
 use scene::Scene;
 
-/// A session that is played.
+/// A session in progress.
 #[derive(Debug)]
 pub struct Player {
     index: Arc<Index>,
     tally: Arc<Tally>,
     matcher: Matcher,
-    // What all sessions share: requests that belong to none.
+    // Shared by all sessions: the matcher for sessionless requests.
     sessionless: Sessionless,
     names: Names,
     asides: Asides,
     scenes: HashMap<u64, Scene>,
     next_scene: u64,
-    // What each scene says next, and when.
+    // The next step of each scene, and its time.
     agenda: BinaryHeap<Reverse<Due>>,
     // The same moments by place in the recording, for asides that come after them.
     pending: BTreeSet<(Moment, u64)>,
-    // Scenes that wait for the client to have said what stands here.
+    // Scenes that wait until the client reaches this moment.
     held: BTreeSet<(Moment, u64)>,
-    // The scenes of live requests, which their client may give up.
+    // The scenes of live requests, which their client may cancel.
     asked: Pairing<u64>,
-    // What is said at once: misses, and what has no recording.
+    // Messages to send immediately: misses, and others without a recording.
     ready: VecDeque<Output>,
-    // The furthest thing that the client said, and when it said it now.
+    // The last recorded moment that the client reached, and the time when it did so.
     reached: Option<(Moment, Duration)>,
     ended: bool,
     falls_through: bool,
-    // The paths that were mapped in the message at hand.
+    // The paths that were mapped in the current message.
     mapped: Vec<PathMap>,
-    // That message as it came.
+    // The current message, verbatim.
     unmapped: Option<Bytes>,
-    // The last message held a request that another server has to answer.
+    // The last message contained a request that another server must answer.
     fell: bool,
 }
 
-/// Which recordings were played to requests of the stateless era. They belong to no
-/// session: over HTTP any link may get them.
+/// The takes played for requests of the stateless era. They belong to no session: over HTTP any
+/// link may get them.
 #[derive(Clone, Debug)]
 pub struct Sessionless(Arc<Mutex<Matcher>>);
 
 impl Sessionless {
-    /// Nothing was played yet.
+    /// A state in which nothing was played.
     #[must_use]
     pub fn new(index: &Arc<Index>) -> Self {
         Self(Arc::new(Mutex::new(Matcher::new(Arc::clone(index)))))
@@ -111,7 +109,7 @@ struct Due {
 }
 
 impl Player {
-    /// A session in which nothing was said yet.
+    /// A session without messages.
     #[must_use]
     pub fn new(index: Arc<Index>, tally: Arc<Tally>, sessionless: Sessionless) -> Self {
         Self {
@@ -137,28 +135,28 @@ impl Player {
         }
     }
 
-    /// Leaves requests that it cannot answer to another server instead of refusing them:
-    /// [`offer`](Self::offer) tells which.
+    /// Leaves requests without an answer to another server instead of refusing them:
+    /// [`offer`](Self::offer) reports them.
     pub fn fall_through(&mut self) {
         self.falls_through = true;
         self.mint_all_ids();
     }
 
-    /// As [`handle`](Self::handle), for one message; false when it is a request that
-    /// another server has to answer.
+    /// Like [`handle`](Self::handle), for one message; returns false for a request that another
+    /// server must answer.
     pub fn offer(&mut self, now: Duration, message: &Bytes) -> bool {
         self.fell = false;
         self.handle(now, message);
         !std::mem::replace(&mut self.fell, false)
     }
 
-    /// Makes every request of the recorded server go by an id that no other server uses,
-    /// for when a live one talks with the same client.
+    /// Gives every request of the recorded server a new id that no other server uses, for clients
+    /// that also talk to a live server.
     pub fn mint_all_ids(&mut self) {
         self.names.mint_all = true;
     }
 
-    /// The client sent a message: one, or a batch.
+    /// Handles a message from the client, or a batch.
     pub fn handle(&mut self, now: Duration, message: &Bytes) {
         let envelope = Envelope::parse(message);
         match envelope.kind {
@@ -168,7 +166,7 @@ impl Player {
                     let envelope = Envelope::of_json(one);
                     self.one(now, one, &envelope);
                 });
-                // Answers to a batch that are there at once go back as one.
+                // Immediate answers to a batch are sent as one batch.
                 while let Some(output) = self.play_due(now) {
                     self.ready.push_back(output);
                 }
@@ -178,18 +176,18 @@ impl Player {
         }
     }
 
-    /// The client gave up a request by closing the stream of its answer, which is how
-    /// revision 2026-07-28 cancels over HTTP. `id` is source text.
+    /// Handles a request that the client cancelled by closing the stream of its answer, as in
+    /// revision 2026-07-28 over HTTP. `id` is source text.
     pub fn handle_cancel(&mut self, now: Duration, id: &[u8]) {
         self.cancel(now, id);
     }
 
-    /// The client sends no more.
+    /// Handles the end of the client's messages.
     pub fn handle_end_of_input(&mut self) {
         self.ended = true;
     }
 
-    /// What is to be sent next.
+    /// The next message to send.
     pub fn poll(&mut self, now: Duration) -> Option<Output> {
         let output = self.ready.pop_front().or_else(|| self.play_due(now))?;
         if self.index.options.paths.is_empty() || output.keeps_paths {
@@ -204,7 +202,7 @@ impl Player {
         })
     }
 
-    /// When [`poll`](Self::poll) will have something, if the client says nothing more.
+    /// When [`poll`](Self::poll) will yield a message, if the client sends no more.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Duration> {
         if !self.ready.is_empty() {
@@ -214,20 +212,20 @@ impl Player {
         scene.into_iter().chain(self.next_aside()).min()
     }
 
-    /// How many messages wait to be sent, or for their time.
+    /// The number of messages that wait to be sent, or for their time.
     #[must_use]
     pub fn backlog(&self) -> usize {
         self.ready.len() + self.agenda.len()
     }
 
-    /// Whether nothing will be sent any more: the client sends no more, and nothing is
-    /// under way that does not wait for it.
+    /// Whether no more messages will be sent: the client's input has ended, and everything in
+    /// progress waits for it.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.ended && self.poll_timeout().is_none()
     }
 
-    /// One message, with the client's paths turned into the recorded ones.
+    /// Handles one message, with the client's paths mapped to the recorded ones.
     fn one(&mut self, now: Duration, message: &[u8], envelope: &Envelope<'_>) {
         let turned = self.index.options.paths.turn(message, Goal::Recorded);
         if turned.edits.is_empty() {
@@ -266,7 +264,7 @@ impl Player {
         }
     }
 
-    /// The client said something that stands here in the recording.
+    /// Notes that the client reached a moment of the recording.
     fn reach(&mut self, now: Duration, moment: Moment) {
         if self.reached.is_none_or(|(known, _)| known < moment) {
             self.reached = Some((moment, now));
@@ -278,7 +276,7 @@ impl Player {
         }
     }
 
-    /// The next thing whose time has come, of scenes and asides.
+    /// Plays the next scene or aside that is due.
     fn play_due(&mut self, now: Duration) -> Option<Output> {
         loop {
             if self.next_aside().is_some_and(|at| at <= now) {
@@ -307,7 +305,7 @@ impl Player {
         let Some(scene) = self.scenes.get_mut(&number) else {
             return;
         };
-        // All requests of this id were cancelled before.
+        // All requests with this id were already cancelled.
         if std::mem::replace(&mut scene.cancelled, true) {
             return;
         }

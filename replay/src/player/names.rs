@@ -1,12 +1,12 @@
-//! What things are called: in the recording, and in this session.
+//! Translates names between the recording and this session.
 //!
 //! | what | chosen by | here |
 //! |---|---|---|
-//! | id of a request, subscription id | client | live id, with its type and spelling |
+//! | id of a request, subscription id | client | live id, verbatim and with its type |
 //! | progress token | client | live token; without one there is no progress |
 //! | id of the server's request | server | the recorded one, once; then a new one |
 //! | task that the client runs | client | learned from its reply |
-//! | task, cursor, `requestState` | server | the recorded one: the client hands it back |
+//! | task, cursor, `requestState` | server | the recorded one: the client returns it |
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,28 +20,28 @@ use crate::json::{Aliases, Tree};
 /// Both sides of every name.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// Every request of the server goes by a new id.
+    /// Every request of the server gets a new id.
     pub(super) mint_all: bool,
-    /// What the client calls a thing, and what the recording does.
+    /// From the client's names to the recorded ones.
     pub(super) aliases: Aliases,
-    // The other way round.
+    // From recorded names to the client's.
     live: HashMap<Vec<u8>, Vec<u8>>,
-    // Recorded id of a client's request, to the live one.
+    // From the recorded id of a client's request to the live one.
     ids: HashMap<IdKey, Bytes>,
-    // Recorded progress token, to the live one, if there is one.
+    // From a recorded progress token to the live one, if any.
     tokens: HashMap<IdKey, Option<Bytes>>,
-    // Recorded id of a server's request, to the live one.
+    // From the recorded id of a server's request to the live one.
     server_ids: HashMap<IdKey, Bytes>,
     used: HashSet<IdKey>,
     minted: u64,
 }
 
-/// How many names of one sort are remembered: a client of a recording that is played over
-/// and over may invent any number.
+/// The maximum number of names of one kind: if a recording is played repeatedly, a client may use
+/// any number.
 const LIMIT: usize = 65_536;
 
 impl Names {
-    /// A live request plays a recorded one.
+    /// Notes that a live request plays a recorded one.
     pub(super) fn request(
         &mut self,
         recorded: Option<&[u8]>,
@@ -78,7 +78,7 @@ impl Names {
             self.minted += 1;
             let number = self.minted;
             let text = match RequestId::of_source(recorded) {
-                // Far from where servers count, and exact in JavaScript.
+                // Far from the range of servers' counters, and exact in JavaScript.
                 RequestId::Number(_) if !self.mint_all => {
                     format!("{}", (1_u64 << 40) + number)
                 }
@@ -90,7 +90,7 @@ impl Names {
         }
     }
 
-    /// The client replied to a request of the server: learns what it calls its task.
+    /// Learns the name of the client's task from its reply to a request of the server.
     pub(super) fn learn(&mut self, recorded: &[u8], live: &[u8]) {
         const TASK: [&str; 3] = ["result", "task", "taskId"];
         let text = |message| match json::find(message, &TASK)? {
@@ -115,8 +115,8 @@ impl Names {
         self.ids.get(&IdKey::exact_of(recorded))
     }
 
-    /// A message of the recorded server as it is said in this session; `None` when it
-    /// cannot be: unrequested progress, or an orphan answer.
+    /// A message of the recorded server with the names of this session; `None` if it cannot be
+    /// sent: progress without a token, or an orphan answer.
     pub(super) fn translate(&self, message: &Bytes, id: Option<&Bytes>) -> Option<Vec<Bytes>> {
         let tree = Tree::read(message).ok()?;
         let mut edits: Vec<(Span, Bytes)> = Vec::new();
@@ -176,7 +176,7 @@ impl Names {
     }
 }
 
-/// A message with some of its values replaced. Everything else is shared with it.
+/// A message with some of its values replaced. The other bytes are shared with it.
 pub(crate) fn splice(message: &Bytes, mut edits: Vec<(Span, Bytes)>) -> Vec<Bytes> {
     edits.sort_by_key(|(span, _)| span.start);
     let mut parts = Vec::with_capacity(edits.len() * 2 + 1);

@@ -1,5 +1,4 @@
-//! What is sent: pieces of the recording, with what names things of this session in
-//! between.
+//! Messages to send: pieces of the recording, with names of this session in between.
 
 use std::collections::VecDeque;
 
@@ -10,21 +9,21 @@ use bytes::Bytes;
 pub struct Output {
     /// The message in pieces, without a line feed.
     pub parts: Vec<Bytes>,
-    /// What it is.
+    /// The kind of message.
     pub kind: OutputKind,
     /// Source text of the id of the live request that it answers or belongs to. A message
     /// without one goes on the stream of the session itself.
     pub request: Option<Bytes>,
-    /// The code, when it is an error response: some eras give it an HTTP status.
+    /// The code of an error response, which determines the HTTP status in some eras.
     pub error_code: Option<i64>,
-    /// It speaks of paths on both sides, and keeps them as they are.
+    /// It mentions paths of both sides, which must not be mapped.
     pub(crate) keeps_paths: bool,
 }
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputKind {
-    /// No message of the protocol; a line that the recorded server printed. Nothing for
+    /// Not a message of the protocol, but a line that the recorded server printed. Never sent over
     /// HTTP.
     Noise,
     /// A notification.
@@ -47,7 +46,7 @@ impl Output {
         }
     }
 
-    /// A response of our own.
+    /// A response made by tapewright.
     pub(crate) fn response(id: &[u8], member: &str, value: &str, code: Option<i64>) -> Self {
         let text = [
             br#"{"jsonrpc":"2.0","id":"#,
@@ -66,7 +65,7 @@ impl Output {
         }
     }
 
-    /// The answer to what is not JSON (JSON-RPC 2.0 §5.1).
+    /// The answer to invalid JSON (JSON-RPC 2.0 §5.1).
     pub(crate) fn parse_error() -> Self {
         let error = r#"{"code":-32700,"message":"the message is not JSON in UTF-8"}"#;
         Self {
@@ -75,7 +74,7 @@ impl Output {
         }
     }
 
-    /// The answer to what is JSON and no message.
+    /// The answer to valid JSON that is not a message.
     pub(crate) fn invalid_request() -> Self {
         let error =
             r#"{"code":-32600,"message":"the message is not a request, notification or response"}"#;
@@ -91,7 +90,7 @@ impl Output {
         self.parts.iter().map(Bytes::len).sum()
     }
 
-    /// Whether it holds no byte.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -107,8 +106,7 @@ impl Output {
     }
 }
 
-/// Makes one array of the responses from a place on, as a batch is answered
-/// (JSON-RPC 2.0 §6).
+/// Joins the responses from an index on into one array, the answer to a batch (JSON-RPC 2.0 §6).
 pub(super) fn join(outputs: &mut VecDeque<Output>, from: usize) {
     let tail = outputs.split_off(from.min(outputs.len()));
     let (responses, others): (Vec<_>, Vec<_>) = tail

@@ -1,4 +1,4 @@
-//! What the client replies to the recorded server, beside what it replied when it was recorded.
+//! Compares the client's replies to the recorded server with the recorded ones.
 
 use tapewright_schemas::json;
 
@@ -8,11 +8,11 @@ use crate::tally::OtherReply;
 use crate::verify::judge;
 
 impl Player {
-    /// Tells the tally when a reply is not the recorded one. What follows is played all the
-    /// same: what the server would have made of another reply is not on the recording.
+    /// Reports a reply that differs from the recorded one. The recording continues anyway: it does
+    /// not contain the server's reaction to another reply.
     ///
-    /// `take` is the take in whose course the server asked; none for what it asked of its
-    /// own accord. `recorded` is none when the recorded client never replied.
+    /// `take` is the take during which the server sent its request; `None` for a request outside of
+    /// all takes. `recorded` is `None` if the recorded client never replied.
     pub(super) fn weigh_reply(
         &mut self,
         method: &str,
@@ -41,7 +41,7 @@ impl Player {
     }
 }
 
-/// A reply where the recorded client gave none.
+/// The difference for a reply that the recorded client did not send.
 fn unasked(live: &[u8]) -> Difference {
     let said = json::find(live, &["result"]).or_else(|| json::find(live, &["error"]));
     Difference {

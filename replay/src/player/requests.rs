@@ -1,4 +1,4 @@
-//! A request of the client: the scene that it starts, or why there is none.
+//! Handles a request of the client: the scene that it starts, or why it starts none.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::matcher::{Found, Live, MISS_CODE, Miss, Reason};
 use crate::options::Unanswered;
 
 impl Player {
-    /// The client asked for something. `id` is source text.
+    /// Handles a request of the client. `id` is source text.
     pub(super) fn request(
         &mut self,
         now: Duration,
@@ -30,7 +30,7 @@ impl Player {
             params,
         };
         if let Some(refusal) = era::refusal(self.index.eras(), method, params) {
-            // A probe that was refused when it was recorded is refused in the same words.
+            // A probe that was refused in the recording gets the same error.
             if is_by_method(method.as_bytes())
                 && let Ok(found) = self.find(asked)
             {
@@ -44,13 +44,13 @@ impl Player {
         }
         let mut found = self.find(asked);
         if found.is_err() && method == "initialize" && self.reached.is_some() {
-            // A second handshake begins a second session.
+            // A second handshake starts a second session.
             self.begin_again();
             found = self.matcher.find(asked, &self.names.aliases);
         }
         match found {
             Ok(found) => self.start(now, found, id, method, params),
-            // A ping is answered by the receiver itself (2025-11-25, basic/utilities/ping).
+            // The receiver answers a ping itself (2025-11-25, basic/utilities/ping).
             Err(_) if method == "ping" && !era::is_stateless(method, params) => {
                 self.tally.pinged();
                 self.ready
@@ -61,8 +61,8 @@ impl Player {
         }
     }
 
-    /// The recording of a request, which counts as played from now on. One that has none with its
-    /// paths mapped may have been recorded here, as an episode that was added.
+    /// The take for a request; marks it as played. If the request with mapped paths was not
+    /// recorded, it is looked up verbatim: it may be an episode that was added here.
     fn find(&mut self, asked: Live<'_>) -> Result<Found, Box<Miss>> {
         let missed = match self.find_as(asked) {
             Ok(found) => return Ok(found),
@@ -90,8 +90,8 @@ impl Player {
         }
     }
 
-    /// Answers a request of an era that the recording does not speak, as a server of the
-    /// recorded era would. A probe is no miss: a client that speaks both eras begins so.
+    /// Answers a request of an era that is not recorded, as a server of the recorded era would. A
+    /// probe is not a miss: a client that supports both eras starts with one.
     fn refuse_era(&mut self, now: Duration, id: &[u8], method: &str, refusal: era::Refusal) {
         let error = refusal.error().to_string();
         let output = Output::response(id, "error", &error, Some(refusal.code));
@@ -132,7 +132,7 @@ impl Player {
         let id = Bytes::copy_from_slice(id);
         let token = |params: Option<&[u8]>| {
             let params = params?;
-            // Spares most requests the search.
+            // Saves most requests the search.
             memchr::memmem::find(params, b"progressToken")?;
             json::find(params, &["_meta", "progressToken"]).map(Bytes::copy_from_slice)
         };
@@ -160,7 +160,7 @@ impl Player {
         self.tally.missed(id, miss);
     }
 
-    /// Answers a request with an error that says why.
+    /// Answers a request with an error that explains the miss.
     fn refuse(&mut self, now: Duration, id: &[u8], miss: &Miss) {
         let error = miss.error().to_string();
         let output = Output {
@@ -170,7 +170,7 @@ impl Player {
         self.say_now(now, output);
     }
 
-    /// Says something behind all that was due before.
+    /// Sends a message after all those that are already due.
     fn say_now(&mut self, now: Duration, output: Output) {
         while let Some(due) = self.play_due(now) {
             self.ready.push_back(due);

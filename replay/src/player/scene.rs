@@ -1,4 +1,4 @@
-//! A request that is being answered, cue by cue.
+//! A request in progress, cue by cue.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -19,22 +19,22 @@ use crate::json::compact;
 use crate::options::{BREATH, Unanswered};
 use crate::script::{InFlightMessage, Moment, Script, Take, TakePlace};
 
-/// A request that is being answered.
+/// A request in progress.
 #[derive(Debug)]
 pub(super) struct Scene {
     pub(super) take: usize,
     /// Source text of the live id.
     pub(super) id: Bytes,
-    /// The live request.
+    /// The handle of the live request.
     asked: Handle,
     pub(super) cancelled: bool,
     // The next cue, counted within the take.
     next: usize,
     wait: Wait,
-    // What the time of the next cue counts from: live, and in the recording.
+    // The reference for the time of the next cue: live, and in the recording.
     from: Duration,
     from_us: u64,
-    // Requests of the server that were made and replied to, by their recorded ids.
+    // Requests of the server that were sent and answered, by their recorded ids.
     made: HashSet<IdKey>,
     replied: HashSet<IdKey>,
 }
@@ -42,35 +42,35 @@ pub(super) struct Scene {
 /// What a scene waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Wait {
-    /// That the client gives the request up.
+    /// The client's cancellation of the request.
     Cancel,
-    /// That the client says something that it had said before in the recording.
+    /// A message of the client that precedes the next cue in the recording.
     Client,
-    /// Nothing: it is recorded that nothing more came.
+    /// Nothing: no more messages were recorded.
     Ever,
     /// The reply to the server's request with this recorded id.
     Reply(IdKey),
-    /// Its time, which is on the agenda.
+    /// The time of the next cue, which is on the agenda.
     Time,
 }
 
-/// How far a scene goes by itself.
+/// How far a scene proceeds without the client.
 struct Stretch {
     stop: Stop,
-    /// What the client had said last of what was gone over.
+    /// The last skipped message of the client.
     passed: Option<Moment>,
 }
 
 /// Where a scene stops.
 #[derive(Clone, Copy)]
 enum Stop {
-    /// What comes next has its time.
+    /// The next message has its time.
     At(Moment),
-    /// A cue that waits until the client has come as far.
+    /// A cue that waits until the client has reached a moment.
     Held { cue: Moment, after: Moment },
-    /// A cue of the client's that it has to say again.
+    /// A cue of the client, which the live client must send as well.
     Waits { cue: Moment },
-    /// Nothing more comes.
+    /// No more messages.
     Ever,
 }
 
@@ -96,10 +96,10 @@ impl Scene {
         }
     }
 
-    /// Goes over what the client had said in the meantime, up to what it cannot pass yet.
+    /// Skips messages of the recorded client, up to one that the live client must send.
     ///
-    /// `reached` is how far the client has come in the recording; `hangs` whether what was
-    /// never answered is not answered now.
+    /// `reached` is the moment that the client has reached in the recording; `hangs` is set if
+    /// unanswered requests are left without an answer.
     fn advance(
         &mut self,
         script: &Script,
@@ -114,7 +114,7 @@ impl Scene {
                 if take.response.is_some() {
                     break (Wait::Time, Stop::At(take.answered));
                 }
-                // An HTTP exchange or a process would stay open just so.
+                // An HTTP exchange or a process would stay open in the same way.
                 break (Wait::Ever, Stop::Ever);
             };
             if cue.dir == Direction::ToClient {
@@ -151,9 +151,9 @@ impl Scene {
     }
 }
 
-/// How long to wait for what has no time, at this place behind the cues or among them. A response
-/// may have come with the notification before it, or apart from it: as with times, it is safe to
-/// send it apart.
+/// The wait for a message without a time, among the cues or after them. In the recording a response
+/// may have arrived together with the notification before it, or separately: sending it separately
+/// is safe, as it is with times.
 fn breath(cues: &[InFlightMessage], next: usize) -> Duration {
     let last = cues.last().filter(|_| next == cues.len());
     match last {
@@ -163,7 +163,7 @@ fn breath(cues: &[InFlightMessage], next: usize) -> Duration {
 }
 
 impl Player {
-    /// Puts what a scene says next on the agenda, or notes what it waits for.
+    /// Puts the next step of a scene on the agenda, or notes what it waits for.
     pub(super) fn schedule(&mut self, number: u64) {
         let script = std::sync::Arc::clone(&self.index.script);
         let Some(scene) = self.scenes.get_mut(&number) else {
@@ -206,7 +206,7 @@ impl Player {
         }));
     }
 
-    /// Plays what was due; `None` when it says nothing here.
+    /// Plays a step that is due; returns `None` if it has no output.
     pub(super) fn play_scene(&mut self, due: Due) -> Option<Output> {
         let script = std::sync::Arc::clone(&self.index.script);
         let scene = self.scenes.get_mut(&due.scene)?;
@@ -224,7 +224,7 @@ impl Player {
         output
     }
 
-    /// A message of the server amid a scene.
+    /// A message of the server in the middle of a scene.
     fn say(&mut self, cue: &InFlightMessage, number: u64) -> Option<Output> {
         let words = self.index.script.words(&cue.words);
         let message = on_one_line(words);
@@ -284,12 +284,12 @@ impl Player {
             id_span(&message)
         };
         let parts = match span {
-            // Names other than the id stand in the answers of few methods.
+            // The answers of only a few methods contain names other than the id.
             Some(_) if self.has_names(&message) => {
                 self.names.translate(&message, Some(&scene.id))?
             }
             Some(span) => splice(&message, vec![(span, scene.id.clone())]),
-            // A hand-written response without an id gets one: it could not be known otherwise.
+            // A hand-written response without an id gets one, or the client could not assign it.
             None => {
                 let inner = message.part(1..).trim_ascii_start();
                 let comma = if inner.first() == Some(&b'}') {
@@ -315,8 +315,7 @@ impl Player {
             || !self.names.aliases.is_empty() && memchr::memmem::find(message, b"taskId").is_some()
     }
 
-    /// What the recorded client replied, in the course of a take, to the request of the
-    /// server whose id has this key.
+    /// The recorded client's reply, during a take, to the server's request with this key.
     pub(super) fn recorded_reply(&self, take: usize, key: IdKey) -> Option<Bytes> {
         let script = &self.index.script;
         let cues = script.cues(&script.take(take)?).iter();
@@ -325,8 +324,8 @@ impl Player {
             .find(|words| json::find(words, &["id"]).is_some_and(|id| IdKey::exact_of(id) == key))
     }
 
-    /// The client replied to a request of a scene: what it replied when it was recorded, if
-    /// it did, and what it replies now.
+    /// Handles the client's reply to a request of a scene: compares it with the recorded reply, if
+    /// any.
     pub(super) fn replied(
         &mut self,
         now: Duration,
@@ -347,7 +346,7 @@ impl Player {
         }
     }
 
-    /// The client has said what the next cue of a scene came after.
+    /// Continues a scene after the client has reached the moment that the next cue waits for.
     pub(super) fn release(&mut self, now: Duration, number: u64) {
         let script = std::sync::Arc::clone(&self.index.script);
         let Some(scene) = self.scenes.get_mut(&number) else {
@@ -365,7 +364,7 @@ impl Player {
         self.schedule(number);
     }
 
-    /// What a scene waited for has come.
+    /// Continues a scene after the event that it waited for.
     pub(super) fn resume(&mut self, now: Duration, number: u64) {
         let script = std::sync::Arc::clone(&self.index.script);
         let Some(scene) = self.scenes.get_mut(&number) else {
@@ -385,7 +384,7 @@ impl Player {
         self.schedule(number);
     }
 
-    /// Whether the recording holds a cancellation further on.
+    /// Whether the recording has a later cancellation.
     pub(super) fn expects_cancel(&self, number: u64) -> bool {
         let script = &self.index.script;
         let Some(scene) = self.scenes.get(&number) else {
@@ -420,7 +419,8 @@ impl Player {
             .remove(&(next.unwrap_or(take.answered), number));
     }
 
-    /// What an unanswered request gets under the policy in force, when not silence.
+    /// The reason in the error for an unanswered request, unless the policy is to leave it
+    /// unanswered.
     pub(super) fn unanswered(take: &Take) -> Option<&str> {
         match &take.place {
             TakePlace::Unanswered(_, why) => Some(why),
@@ -429,7 +429,7 @@ impl Player {
     }
 }
 
-/// What a message of the recorded client means for the scene it stands in.
+/// What a message of the recorded client means for its scene.
 fn wait(message: &[u8], scene: &Scene) -> Option<Wait> {
     match Envelope::parse(message).kind {
         Kind::Response { id, .. } => {
@@ -443,7 +443,7 @@ fn wait(message: &[u8], scene: &Scene) -> Option<Wait> {
     }
 }
 
-/// The message without line breaks, shared when it had none.
+/// The message without line breaks, shared if it has none.
 pub(super) fn on_one_line(message: Bytes) -> Bytes {
     match compact(&message) {
         std::borrow::Cow::Borrowed(_) => message,
@@ -462,7 +462,7 @@ fn id_span(message: &[u8]) -> Option<Span> {
 
 /// The code of an error response.
 fn error_code(message: &[u8]) -> Option<i64> {
-    // Spares nearly all responses the search.
+    // Saves nearly all responses the search.
     let head = message.front(4_096);
     memchr::memmem::find(head, b"\"error\"")?;
     let code = json::find(message, &["error", "code"])?;

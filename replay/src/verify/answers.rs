@@ -1,4 +1,4 @@
-//! What the recorded client replied to requests of the server, said again.
+//! Repeats the recorded client's replies to requests of the server.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,7 +15,7 @@ use crate::script::{Script, Take};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recorded(Arc<Mutex<VecDeque<ServerCall>>>);
 
-/// A request of the server and what it got.
+/// A request of the server, and its reply.
 #[derive(Clone, Debug)]
 struct ServerCall {
     key: IdKey,
@@ -24,7 +24,7 @@ struct ServerCall {
 }
 
 impl Recorded {
-    /// What is asked while this take is answered again.
+    /// Prepares the replies to requests that the server may send while it handles this take again.
     pub(super) fn expect(&self, script: &Script, take: &Take) {
         let mut waiting: VecDeque<ServerCall> = VecDeque::new();
         for cue in script.cues(take) {
@@ -82,7 +82,7 @@ impl Answers for Recorded {
         let at = waiting.iter().position(|one| one.method == asked.method);
         let one = at.and_then(|at| waiting.remove(at));
         match one {
-            // Recorded without a reply: the client of then was silent as well.
+            // Recorded without a reply: the recorded client did not answer either.
             Some(one) => one.answer.unwrap_or(Answer::Silence),
             None => Answer::Default,
         }

@@ -1,4 +1,4 @@
-//! Whether two answers to one request are the same.
+//! Decides whether two answers to one request are equal.
 
 use bytes::Bytes;
 use tapewright_schemas::envelope::{Envelope, Kind};
@@ -7,7 +7,7 @@ use tapewright_schemas::redact::Redactor;
 use crate::json::{Comparison, Difference, Ignore, Tree, compare, shown};
 use crate::options::MatchMode;
 
-/// How many differences of one answer are told.
+/// The maximum number of differences that are reported for one answer.
 const DIFFERENCES: usize = 100;
 
 /// How answers are compared.
@@ -21,8 +21,8 @@ pub(crate) fn comparison(mode: MatchMode, ignore: &Ignore) -> Comparison<'_> {
     }
 }
 
-/// What differs between a recorded answer and a live one. Both are redacted first: what is
-/// told holds no secret.
+/// The differences between a recorded answer and a live one. Both are redacted first, so the
+/// differences contain no secrets.
 pub(crate) fn compared(
     recorded: &[u8],
     live: &[u8],
@@ -63,7 +63,7 @@ pub(crate) fn redacted(message: &[u8], redactor: &mut Redactor) -> Bytes {
     }
 }
 
-/// What an answer says, and as what.
+/// The result or error of an answer, with the name of the member.
 fn part(message: &[u8]) -> (&'static str, &[u8]) {
     match Envelope::parse(message).kind {
         Kind::Response {

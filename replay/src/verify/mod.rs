@@ -1,13 +1,13 @@
-//! A recording against a live server: whether it still answers as it did.
+//! Compares a recording with a live server: whether it still gives the same answers.
 //!
-//! Every recorded request is sent again, in recorded order, one after the other, each
-//! recorded session over a link of its own; what comes back is compared with what was
-//! recorded. Requests of the server get the recorded answers.
+//! Every recorded request is sent again, in recorded order, one at a time, with a separate link for
+//! each recorded session; the answers are compared with the recorded ones. Requests of the server
+//! get the recorded replies.
 //!
-//! Two things cannot be sent as they stand. What the *server* had named, a cursor, a
-//! `requestState`, a task, any id that is new in every session, is replaced by what the
-//! live server calls it (`names`). What a redaction rule hid is not known: such a request
-//! is not sent, and that is said.
+//! Two things cannot be sent verbatim. A name that the *server* chose, such as a cursor, a
+//! `requestState`, a task or any id that is new in every session, is replaced by the live server's
+//! name (`names`). A value that a redaction rule hid is unknown: such a request is skipped and
+//! reported.
 
 mod answers;
 pub(crate) mod judge;
@@ -40,51 +40,50 @@ pub(crate) use self::update::can_update;
 /// How a live server is verified.
 #[derive(Clone, Debug)]
 pub struct VerifyOptions {
-    /// When two answers are the same.
+    /// When two answers are equal.
     pub mode: MatchMode,
-    /// Places in answers that do not count, as pointers into the answer: `/result/…`,
-    /// `/error/…`.
+    /// Places in answers that are ignored, as pointers into the answer: `/result/…`, `/error/…`.
     pub ignore: Ignore,
-    /// What is a secret; both sides are redacted by these before they are compared.
+    /// The redaction rules; both sides are redacted before they are compared.
     pub rules: Arc<Rules>,
-    /// How long an answer may take.
+    /// The timeout for an answer.
     pub timeout: Duration,
 }
 
-/// What became of one recorded request.
+/// The result for one recorded request.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Check {
-    /// Where it stands in its file, as a JSON pointer.
+    /// Its place in its file, as a JSON pointer.
     pub place: String,
     /// Its method.
     pub method: String,
-    /// What was asked for, where the method has such a thing: a tool, a prompt, a URI.
+    /// The target, if the method has one: a tool, a prompt, a URI.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// How long the live answer took, in milliseconds.
+    /// The response time of the live answer, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<f64>,
-    /// What it came to.
+    /// The result.
     #[serde(flatten)]
     pub verdict: Verdict,
 }
 
-/// What a check came to.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Verdict {
-    /// The live server answers otherwise.
+    /// The live server gives another answer.
     Drift {
-        /// Where.
+        /// The differences.
         differences: Vec<Difference>,
-        /// Definitions of tools, prompts and resources that are not as they were.
+        /// The definitions of tools, prompts and resources that changed.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         listed: Vec<Listed>,
     },
-    /// The live server does not answer in time.
+    /// The live server did not answer in time.
     NoAnswer {
-        /// How long it was waited for, in milliseconds.
+        /// The timeout, in milliseconds.
         after_ms: u64,
     },
     /// The same answer.
@@ -97,7 +96,7 @@ pub enum Verdict {
 }
 
 impl Check {
-    /// Whether the live server answers otherwise, or not at all.
+    /// Whether the live server gives another answer, or none.
     #[must_use]
     pub fn has_drifted(&self) -> bool {
         matches!(
@@ -107,23 +106,23 @@ impl Check {
     }
 }
 
-/// Everything that was found.
+/// The result of a verification.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// The checks, in the order in which they were made.
+    /// The checks, in the order in which they ran.
     pub checks: Vec<Check>,
-    // What the live server answers in place of a recorded answer, redacted, by take.
+    // The live server's answers that differ from recorded ones, redacted, by take.
     fresh: Vec<(usize, Bytes)>,
 }
 
-/// Why a server could not be verified to the end.
+/// Why a verification was stopped.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyError {
-    /// It could not be spoken with.
+    /// Communication with the server failed.
     #[error("stopped at {place}")]
     Client {
-        /// Where in the recording, as text.
+        /// The place in the recording, as text.
         place: String,
         /// What went wrong.
         #[source]
@@ -131,7 +130,7 @@ pub enum VerifyError {
     },
 }
 
-/// Sends every recorded request to `upstream`, and tells `each` what became of it.
+/// Sends every recorded request to `upstream`, and passes each result to `each`.
 pub fn verify(
     script: &Script,
     upstream: &dyn Upstream,
@@ -141,7 +140,7 @@ pub fn verify(
 ) -> Result<Findings, VerifyError> {
     let mut findings = Findings::default();
     let mut redactor = Redactor::new(Arc::clone(&options.rules));
-    // So that live secrets get numbers that no recorded one has.
+    // So that live secrets get numbers that the recording does not use.
     redactor.adopt(&script.text.whole());
     for takes in sessions(script) {
         let mut session = VerifiedSession {
@@ -189,7 +188,7 @@ pub(crate) fn sessions(script: &Script) -> Vec<Vec<usize>> {
     sessions.into_iter().map(|(_, takes)| takes).collect()
 }
 
-/// One recorded session, and the link that it is sent over.
+/// One recorded session, and its link to the live server.
 struct VerifiedSession<'v> {
     script: &'v Script,
     options: &'v VerifyOptions,
@@ -201,7 +200,7 @@ struct VerifiedSession<'v> {
 }
 
 impl VerifiedSession<'_> {
-    /// Whether the recording brings its own opening, or needs none.
+    /// Whether the recording starts with its own opening, or needs none.
     fn greets_itself(&self, takes: &[usize]) -> bool {
         takes
             .iter()
@@ -272,7 +271,7 @@ impl VerifiedSession<'_> {
         Ok(check)
     }
 
-    /// What a live answer comes to.
+    /// The verdict about a live answer.
     fn verdict(&mut self, recorded: &[u8], live: &[u8]) -> Verdict {
         let comparison = judge::comparison(self.options.mode, &self.options.ignore);
         let differences = judge::compared(recorded, live, &comparison, self.redactor);
@@ -291,7 +290,7 @@ impl VerifiedSession<'_> {
         client.answer_with(self.answers.clone());
         if !greeted {
             match client.greet(&Opening::default(), self.options.timeout) {
-                // There is no recorded handshake: this server may do without.
+                // No handshake was recorded, so this server may not need one.
                 Ok(_) | Err(ClientError::Refused { .. }) => {}
                 Err(error) => return Err(error),
             }

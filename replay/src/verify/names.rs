@@ -1,4 +1,4 @@
-//! What the recorded server named, and what the live one calls it.
+//! Maps names of the recorded server to those of the live one.
 
 use std::collections::HashMap;
 
@@ -6,32 +6,32 @@ use super::request::is_hidden;
 use crate::json::volatile::Volatile;
 use crate::json::{NodeId, Tree};
 
-/// Recorded names, to live ones.
+/// From recorded names to live ones.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     live: HashMap<Vec<u8>, Vec<u8>>,
 }
 
-/// Members whose values a client hands back as it got them: pagination (all revisions),
-/// multi round-trip requests (2026-07-28), tasks (2025-11-25 and its extension).
+/// Members whose values a client returns verbatim: pagination (all revisions), multi round-trip
+/// requests (2026-07-28), tasks (2025-11-25 and its extension).
 const HANDED_BACK: [&[u8]; 3] = [b"nextCursor", b"requestState", b"taskId"];
 
-/// How many names are remembered.
+/// The maximum number of stored names.
 const LIMIT: usize = 65_536;
 
 impl Names {
-    /// What each thing is called, by what it was called.
+    /// The live names, by recorded name.
     pub(crate) fn aliases(&self) -> &HashMap<Vec<u8>, Vec<u8>> {
         &self.live
     }
 
-    /// What the live server calls something.
+    /// The live server's name for a recorded one.
     pub(super) fn live(&self, recorded: &[u8]) -> Option<&[u8]> {
         self.live.get(recorded).map(Vec::as_slice)
     }
 
-    /// Learns from two answers to one request: where both hold an opaque or volatile text
-    /// at the same place, or the recording a placeholder, these name the same.
+    /// Learns from two answers to one request: if both have an opaque or volatile text in the same
+    /// place, or the recording a placeholder, these are names for the same thing.
     pub(crate) fn learn(&mut self, recorded: &[u8], live: &[u8]) {
         let (Ok(recorded), Ok(live)) = (Tree::read(recorded), Tree::read(live)) else {
             return;

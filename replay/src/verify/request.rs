@@ -1,4 +1,4 @@
-//! A recorded request as it can be sent to a live server.
+//! Prepares a recorded request for a live server.
 
 use bytes::Bytes;
 use tapewright_schemas::json::{self, Span};
@@ -10,9 +10,9 @@ use crate::json::volatile::Volatile;
 use crate::json::{Tree, compact, placeholder};
 use crate::script::{Script, Take};
 
-/// What can be sent for a recorded request.
+/// The message to send for a recorded request.
 pub(super) enum Prepared {
-    /// A placeholder stands where its value is not known.
+    /// A value that is needed was redacted.
     Hidden { path: String },
     /// This envelope, on one line.
     Request(Bytes),
@@ -20,7 +20,7 @@ pub(super) enum Prepared {
     Strange,
 }
 
-/// Puts the live id, and what the live server calls things, into a recorded request.
+/// Puts the live id and the live server's names into a recorded request.
 pub(super) fn prepare(script: &Script, take: &Take, id: u64, names: &Names) -> Prepared {
     let text = script.source(take.request);
     let text = compact(&text);
@@ -32,7 +32,7 @@ pub(super) fn prepare(script: &Script, take: &Take, id: u64, names: &Names) -> P
     };
     let mut edits: Vec<(Span, Vec<u8>)> = vec![(tree.span(place), id.to_string().into_bytes())];
     if let Some(params) = tree.find(&["params"]) {
-        // Depth first, with the way there for what is said of a placeholder.
+        // Depth first, with the path for messages about placeholders.
         let mut open = vec![(params, "$.params".to_owned())];
         while let Some((place, path)) = open.pop() {
             if let Some(string) = tree.string(place) {
@@ -69,7 +69,7 @@ pub(super) fn prepare(script: &Script, take: &Take, id: u64, names: &Names) -> P
     Prepared::Request(out.into())
 }
 
-/// Whether a text holds what a recorder wrote in the place of something else.
+/// Whether a text contains a placeholder of a recorder.
 pub(super) fn is_hidden(text: &[u8]) -> bool {
     placeholder::is_likely(text) && !placeholder::find(text).is_empty()
         || Volatile::of_placeholder(text).is_some()

@@ -1,4 +1,4 @@
-//! A cassette with the live server's answers in place of those that have drifted.
+//! Updates a cassette: replaces answers that have drifted by the live server's.
 
 use tapewright_schemas::cassette::{in_lines, is_listing};
 use tapewright_schemas::json::{self, Span};
@@ -9,27 +9,27 @@ use tapewright_schemas::slices::Part as _;
 use super::Findings;
 use crate::script::Script;
 
-/// Why a recording cannot be brought up to date.
+/// Why a recording cannot be updated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UpdateError {
-    /// A tape says what happened, and a capture is made from one.
+    /// It is a tape, which records what happened, or a capture, which is made from a tape.
     #[error("only a cassette can be updated, not a {kind}")]
     NotACassette {
-        /// What it is.
+        /// The kind of file.
         kind: &'static str,
     },
 }
 
 impl Findings {
-    /// How many answers would be replaced.
+    /// The number of answers that would be replaced.
     #[must_use]
     pub fn replaced(&self) -> usize {
         self.fresh.len()
     }
 
-    /// The text of the cassette with every answer that has drifted replaced by the live
-    /// one, redacted, under the recorded id. All other text stays as it is.
+    /// The text of the cassette with every answer that has drifted replaced by the live one,
+    /// redacted, under the recorded id. All other text is unchanged.
     pub fn updated(&self, script: &Script) -> Result<Vec<u8>, UpdateError> {
         can_update(script)?;
         let mut edits: Vec<(Span, Vec<u8>)> = Vec::new();
@@ -58,13 +58,13 @@ impl Findings {
             at = span.end;
         }
         out.extend_from_slice(text.part(at..));
-        // White space around the text was left out when it was read.
+        // White space around the text was dropped on loading.
         out.push(b'\n');
         Ok(out)
     }
 }
 
-/// Whether a recording can be brought up to date at all.
+/// Checks that this kind of recording can be updated.
 pub(crate) fn can_update(script: &Script) -> Result<(), UpdateError> {
     match script.kind {
         FileKind::Cassette => Ok(()),

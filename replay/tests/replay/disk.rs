@@ -9,7 +9,7 @@ use tapewright_replay::Script;
 
 use crate::stage::{Stage, options};
 
-/// A cassette of more than four megabytes, with everything that one may hold.
+/// A cassette of more than four megabytes, with all kinds of content.
 fn long() -> String {
     let pad = "x".repeat(4_000);
     let mut text = String::from(
@@ -37,7 +37,7 @@ fn opened(path: &Path) -> Script {
     Script::open(File::open(path).unwrap(), &spool).unwrap()
 }
 
-/// What a session says to some requests, and the report at its end.
+/// A session's answers to some requests, and the report at its end.
 fn played(script: Script) -> (Vec<Vec<String>>, Value) {
     let mut stage = Stage::playing(script, options());
     let mut said = Vec::new();
@@ -59,7 +59,7 @@ fn a_long_cassette_on_the_disk_plays_as_in_memory() {
     let text = long();
     fs::write(&path, &text).unwrap();
     let there = opened(&path);
-    // Somebody records anew under its name.
+    // Someone makes a new recording under its name.
     let new = folder.path().join("new.json");
     fs::write(&new, "{}").unwrap();
     fs::rename(&new, &path).unwrap();
@@ -109,7 +109,7 @@ fn tape(late: usize) -> String {
 fn a_long_tape_plays_from_a_spool() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("long.tape.jsonl");
-    // Also where an exchange has to be put in between when everything else is written.
+    // Also if an exchange must be inserted after everything else was written.
     for late in [usize::MAX, 5] {
         let text = tape(late);
         fs::write(&path, &text).unwrap();

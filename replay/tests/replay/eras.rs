@@ -27,7 +27,7 @@ fn a_probe_finds_a_server_of_the_handshake_era() {
     let answer = stage.ask("1", "server/discover", &format!("{{{META}}}"));
     assert_eq!(answer["error"]["code"], -32601, "{answer}");
     assert_eq!(answer["error"].get("data"), None);
-    // Then it begins as it would with such a server. The probe was no miss.
+    // Then it starts as with such a server. The probe was not a miss.
     let opening = stage.result("initialize", r#"{"protocolVersion":"2025-11-25"}"#);
     assert!(opening.contains("2025-06-18"), "{opening}");
     assert_eq!(stage.result("tools/list", ""), "1");
@@ -99,7 +99,7 @@ fn a_refused_probe_tells_nothing_of_the_era() {
     let probe = || format!("{{{META}}}");
     let answer = stage.ask("1", "server/discover", &probe());
     assert_eq!(answer["error"]["message"], "as it was recorded", "{answer}");
-    // Once more, which was not recorded: refused all the same, and no miss.
+    // A second probe, which was not recorded, is refused as well, and is not a miss.
     let answer = stage.ask("2", "server/discover", &probe());
     assert_eq!(answer["error"]["code"], -32601, "{answer}");
     assert_eq!(stage.report().missed, 0);
@@ -120,7 +120,7 @@ fn a_refused_handshake_tells_nothing_of_the_era_either() {
         assert!(message.contains(expected), "{answer}");
     }
     assert_eq!(stage.result("tools/list", &format!("{{{META}}}")), "1");
-    // As ever, a handshake that was not recorded is one.
+    // An unrecorded handshake is still a miss.
     assert_eq!(stage.report().missed, 1);
 }
 

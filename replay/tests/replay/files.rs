@@ -1,4 +1,4 @@
-//! What can be served, and what cannot.
+//! Which files can be served.
 
 use tapewright_replay::Script;
 

@@ -1,4 +1,4 @@
-//! The lossless law: what is recorded of a replay is what was replayed.
+//! The lossless law: recording a replay yields the replayed recording.
 
 use std::fmt::Write as _;
 use std::io::Cursor;
@@ -13,7 +13,7 @@ use tapewright_schemas::tape::{Ending, Footer, Header};
 
 use super::stage::Stage;
 
-/// Something that crossed in between.
+/// A message between a request and its answer.
 #[derive(Clone, Debug)]
 enum Between {
     Progress(u32),
@@ -90,7 +90,7 @@ fn call() -> impl Strategy<Value = Call> {
 }
 
 impl Call {
-    /// What crossed for this request.
+    /// The messages of this request.
     fn messages(&self, number: usize, all: &mut Vec<(Direction, String)>) {
         let quoted = |id: usize, text: bool| {
             if text {
@@ -166,18 +166,18 @@ impl Call {
     }
 }
 
-/// The cassette of what crossed, a millisecond apart.
+/// The cassette of these messages, a millisecond apart.
 fn project(messages: &[(Direction, String)]) -> String {
     let timed = |(place, (dir, text)): (u64, &(Direction, String))| (place, *dir, text.clone());
     project_at(&(0..).zip(messages).map(timed).collect::<Vec<_>>())
 }
 
-/// The cassette of what crossed, each message with its time in milliseconds.
+/// The cassette of these messages, each with its time in milliseconds.
 pub(crate) fn project_at(messages: &[(u64, Direction, String)]) -> String {
     projected(messages, |projector| projector)
 }
 
-/// The cassette of what crossed, without times.
+/// The cassette of these messages, without times.
 fn project_untimed(messages: &[(Direction, String)]) -> String {
     let timed = |(dir, text): &(Direction, String)| (0, *dir, text.clone());
     let messages: Vec<_> = messages.iter().map(timed).collect();
@@ -205,8 +205,8 @@ fn projected(messages: &[(u64, Direction, String)], how: impl Fn(ToMemory) -> To
     String::from_utf8(text).unwrap()
 }
 
-/// Plays a recording to a client that says what the recorded one said, each time when it
-/// has heard what the recorded one had heard.
+/// Plays a recording to a client that sends the recorded messages, each after it has received
+/// everything that the recorded client had received before.
 fn replay(recording: &str, script: &[(Direction, String)]) -> Vec<(Direction, String)> {
     let mut stage = Stage::new(recording);
     let mut crossed: Vec<(Direction, String)> = Vec::new();
@@ -230,7 +230,7 @@ fn replay(recording: &str, script: &[(Direction, String)]) -> Vec<(Direction, St
     crossed
 }
 
-/// What a cassette holds, without its times.
+/// The content of a cassette, without its times.
 fn content(cassette: &str) -> Value {
     fn strip(value: &mut Value) {
         match value {
@@ -257,8 +257,8 @@ fn script(calls: &[Call]) -> Vec<(Direction, String)> {
     script
 }
 
-/// Every message, with its own text. Two that have nothing to do with each other may change
-/// places: a late answer to a request that was cancelled, and a log message.
+/// The text of every message. Two independent messages may change places: a late answer to a
+/// cancelled request, and a log message.
 fn sorted(messages: &[(Direction, String)]) -> Vec<(Direction, String)> {
     let mut messages = messages.to_vec();
     messages.sort();

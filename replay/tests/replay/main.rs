@@ -1,4 +1,5 @@
-//! What a recording answers, as function calls: no IO, and a clock that the test moves.
+//! What a recording answers, as function calls: without IO, and with a clock that the test
+//! controls.
 
 #![expect(
     clippy::unwrap_used,

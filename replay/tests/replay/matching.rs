@@ -1,4 +1,4 @@
-//! When a live request is a recorded one.
+//! When a live request matches a recorded one.
 
 use tapewright_replay::{Exhausted, Ignore, MatchMode, Options, Ordering};
 
@@ -8,7 +8,7 @@ fn stage(requests: &[(&str, &str)]) -> Stage {
     staged(requests, options())
 }
 
-/// A recording of these requests; each is answered with its place.
+/// A recording of these requests; the answer to each is its index.
 fn staged(requests: &[(&str, &str)], options: Options) -> Stage {
     let exchanges: Vec<String> = requests
         .iter()
@@ -71,7 +71,7 @@ fn what_is_volatile_matches_its_kind() {
         ..options()
     };
     staged(&[("m", &recorded)], strict).missed("m", &live);
-    // Kinds are not mixed up.
+    // Kinds are distinguished.
     let mixed = format!(
         r#"{{"id":"2027-01-01T00:00:00Z","at":"{UUID}","n":1763697601123,"etag":"W/\"b\"","traceId":"y"}}"#
     );
@@ -102,7 +102,7 @@ fn placeholders_of_other_tools_stand_for_what_they_hid() {
     stage(&[("m", recorded)]).missed("m", &live.replace("abcdefgh", "abc"));
     // A chained replay sends the placeholders themselves.
     assert_eq!(stage(&[("m", recorded)]).result("m", recorded), "0");
-    // And a live placeholder matches what was recorded raw.
+    // A live placeholder also matches a recorded plain value.
     let raw = format!(r#"{{"id":"{UUID}"}}"#);
     let live = r#"{"id":"<UUID>"}"#;
     assert_eq!(stage(&[("m", &raw)]).result("m", live), "0");
@@ -117,7 +117,7 @@ fn a_secret_matches_its_redacted_recording() {
     ]);
     let with = |secret: &str| format!(r#"{{"n":1,"password":"{secret}"}}"#);
     assert_eq!(stage.result("login", &with("hunter-two-22")), "0");
-    // The same secret is the same placeholder.
+    // Equal secrets have equal placeholders.
     assert_eq!(stage.result("login", &with("hunter-two-22")), "2");
     assert_eq!(stage.result("login", &with("another-33")), "1");
 }
@@ -126,7 +126,7 @@ fn a_secret_matches_its_redacted_recording() {
 fn a_recording_that_kept_its_secrets_matches_them() {
     let recorded = r#"{"password":"hunter-two-22"}"#;
     assert_eq!(stage(&[("login", recorded)]).result("login", recorded), "0");
-    // Both sides are redacted alike: another secret is found, but after the same one.
+    // Both sides are redacted in the same way: another secret matches, but after the same one.
     let other = ("login", r#"{"password":"a-secret-1"}"#);
     let mut stage = stage(&[other, ("login", recorded)]);
     assert_eq!(stage.result("login", recorded), "1");
@@ -142,7 +142,7 @@ fn a_rule_of_the_user_hides_on_both_sides() {
     let recorded = r#"{"internal_ref":"<REDACTED:internal-ref#1>"}"#;
     let live = r#"{"internal_ref":"AB-1234"}"#;
     assert_eq!(staged(&[("m", recorded)], with_rule).result("m", live), "0");
-    // Without the rule it is said that one is missing.
+    // Without the rule, the error reports that a rule is missing.
     let error = stage(&[("m", recorded)]).missed("m", live);
     assert_eq!(error["data"]["reason"], "hidden_by_rule", "{error}");
     assert_eq!(error["data"]["path"], "$.params.internal_ref");
@@ -219,7 +219,7 @@ fn every_session_starts_afresh() {
     assert_eq!(first.result("m", ""), "0");
     assert_eq!(second.result("m", ""), "0");
     first.missed("m", "");
-    // A second handshake in one process begins a session, too.
+    // A second handshake in one process also starts a session.
     let mut again = stage(&[("initialize", ""), ("m", "")]);
     for _ in 0..3 {
         assert_eq!(again.result("initialize", ""), "0");

@@ -1,4 +1,4 @@
-//! What a request gets that no recording answers.
+//! The error for a request without a recording.
 
 use super::stage::{Stage, cassette, exchange};
 

@@ -1,4 +1,4 @@
-//! The law of the model side: what was recorded is answered byte by byte.
+//! The law of the model side: recorded answers are served byte by byte.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ const FILES: [&str; 4] = [
     include_str!("../../../schemas/models/tests/recorded/openai.jsonl"),
 ];
 
-/// What was asked and answered.
+/// A request, and its answer.
 struct Recorded {
     request: Request,
     status: u16,
@@ -70,7 +70,7 @@ impl Recorded {
         kind.starts_with("text/event-stream")
     }
 
-    /// As it stands on a tape.
+    /// Its events, as on a tape.
     fn events(&self) -> Vec<(Direction, EventBody)> {
         let request = RequestHead {
             method: self.request.method.clone().into(),
@@ -135,7 +135,7 @@ fn noted(item: SseItem) -> Vec<EventBody> {
     }
 }
 
-/// The exchanges of a tape, all under way at once as far as the recorder can tell.
+/// The exchanges of a tape, all overlapping from the recorder's point of view.
 fn tape(recorded: &[Recorded]) -> Vec<ProviderExchange> {
     let mut exchanges = ProviderExchanges::default();
     let mut seq = 0;
@@ -182,11 +182,11 @@ fn whatever_was_recorded_is_answered_byte_by_byte() {
             streams += 1;
             assert_eq!(items(&body), items(one.body.as_bytes()), "{target}");
             if items(&body).is_empty() {
-                // An error that says it is a stream and is none: a tape has no event of it.
+                // An error that claims to be a stream but is not: a tape has no event for it.
                 assert_eq!(one.status, 404);
                 continue;
             }
-            // Line ends of a stream are not on a tape.
+            // A tape does not contain the line ends of a stream.
             let plain = one.body.replace("\r\n", "\n");
             assert_eq!(String::from_utf8(body).unwrap(), plain, "{target}");
         } else {

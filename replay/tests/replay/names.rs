@@ -1,4 +1,4 @@
-//! What is called otherwise in a session than in its recording.
+//! Names that differ between a session and its recording.
 
 use super::stage::{Stage, cassette, exchange};
 
@@ -14,7 +14,7 @@ fn subscriptions_go_by_the_id_of_the_live_request() {
     }"#;
     let mut stage = Stage::new(&cassette(&[listen]));
     let said = stage.send(r#"{"jsonrpc":"2.0","id":"L-1","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#);
-    // Without times an answer comes apart from the notification before it.
+    // Without times, an answer is sent separately from the notification before it.
     let answer = stage.within(2).into_iter().map(|(_, line)| line);
     let said: Vec<_> = said.into_iter().chain(answer).collect();
     assert_eq!(
@@ -55,7 +55,7 @@ fn a_task_of_the_client_goes_by_the_name_that_it_gave() {
             r#"{"id":1,"result":{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"live \"7\""}}}}"#
         ]
     );
-    // What the client says of it is understood as well.
+    // The client's own requests about the task are translated as well.
     let about = r#"{"taskId":"live \"7\""}"#;
     assert_eq!(stage.result("tasks/get", about), "9");
 }
@@ -94,7 +94,7 @@ fn sessions_of_one_recording_are_kept_apart() {
     let mut one = Stage::new(&recording);
     let mut other = one.another();
     let mut third = one.another();
-    // The session of the same client is found, whatever the order.
+    // The session of the same client is found, in any order.
     assert_eq!(other.result("initialize", r#"{"who":"b"}"#), "\"second\"");
     assert_eq!(one.result("initialize", r#"{"who":"x"}"#), "\"first\"");
     assert_eq!(one.result("count", ""), "1");

@@ -1,4 +1,4 @@
-//! The law of order: at every pace a session hears what was recorded in its order.
+//! The law of order: at every pace, a client receives messages in the recorded order.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::stage::{Stage, options};
 /// Every message with its time in milliseconds.
 type Crossed = Vec<(u64, Direction, String)>;
 
-/// What crosses in the course of one call, and behind it, each after so many milliseconds.
+/// The messages during one call, and after it, each after a number of milliseconds.
 #[derive(Clone, Debug)]
 struct Call {
     /// Progress, or log messages.
@@ -86,7 +86,7 @@ fn one_by_one(calls: &[Call]) -> Crossed {
     all
 }
 
-/// All calls at once; `turns` says whose message comes next.
+/// All calls at once; `turns` determines whose message comes next.
 fn at_once(calls: &[Call], turns: &[prop::sample::Index]) -> Crossed {
     let mut all: Crossed = (0..calls.len())
         .map(|id| (id as u64, ToServer, ask(id)))
@@ -111,8 +111,8 @@ fn at_once(calls: &[Call], turns: &[prop::sample::Index]) -> Crossed {
     all
 }
 
-/// What a client hears that asks as the recorded one did, each time when it has heard all
-/// that had come before.
+/// The messages to a client that sends the recorded requests, each after it has received everything
+/// before.
 fn heard(crossed: &Crossed, pace: Pace) -> Vec<String> {
     let options = Options { pace, ..options() };
     let mut stage = Stage::with(&project_at(crossed), options);
@@ -171,7 +171,7 @@ proptest! {
         for id in 0..calls.len() {
             prop_assert_eq!(of(id, &heard), of(id, &recorded), "{}", project_at(&crossed));
         }
-        // With the recorded waits they also keep their order among each other.
+        // With the recorded waits, they also keep their relative order.
         if pace.factor > 0.9 && pace.cap == Duration::MAX {
             prop_assert_eq!(heard, recorded, "{}", project_at(&crossed));
         }

@@ -17,7 +17,7 @@ const TIMED: &str = r#"{
   ]
 }"#;
 
-/// When each step of the progress came, and 100 for the answer.
+/// The time of each progress notification, and of the answer as 100.
 fn played(factor: f64, cap: Duration) -> Vec<(u64, u64)> {
     let pace = Pace { factor, cap };
     let options = Options { pace, ..options() };

@@ -1,4 +1,4 @@
-//! A recording of one machine, replayed on another.
+//! A recording from one machine, replayed on another.
 
 use tapewright_replay::{Here, LearnedMap, Options, PathMap, PathMaps, Script};
 use tapewright_schemas::made_in::MadeIn;
@@ -84,11 +84,11 @@ fn a_map_the_wrong_way_round_is_told() {
     let message = error["message"].as_str().unwrap();
     let hint = format!("`--map` is the wrong way round, use `--map {map}`");
     assert!(message.ends_with(&hint), "{message}");
-    // Both sides are told as they are.
+    // The paths of both sides are shown verbatim.
     let difference = &error["data"]["nearest"][0]["differences"][0];
     assert_eq!(difference["recorded"], format!("\"{RECORDED}/a.txt\""));
     assert_eq!(difference["live"], format!("\"{HERE}/a.txt\""));
-    // Where more than the path differs, the map need not be the cause.
+    // If more than the path differs, a mapping may not be the cause.
     for asked in [
         read(&format!("{HERE}/sub")),
         read(HERE).replace("}}", r#","line":1}}"#),
@@ -130,7 +130,7 @@ fn roots_and_batches_are_turned_too() {
     assert!(!said.contains(RECORDED), "{said}");
 }
 
-/// A cassette that Ann made in her project, and what it maps for Bob.
+/// A cassette that Ann made in her project, and its mappings for Bob.
 fn anns(exchanges: &[&str], maps: &[&str], here: (&str, &str)) -> Stage {
     let made = MadeIn::of(RECORDED, "/home/ann");
     let meta = format!(
@@ -200,7 +200,7 @@ fn whoever_recorded_it_learns_nothing_and_homes_of_others_are_left_alone() {
     // Ann worked in another place of her own home.
     let stage = anns(&[&call], &[], ("/home/ann/other", "/home/ann"));
     assert_eq!(learned(&stage), pairs(&[(RECORDED, "/home/ann/other")]));
-    // No path of Ann is in it, but the home of somebody else.
+    // It has no path of Ann's, but another user's home.
     let brew = exchange("tools/call", &read("/home/linuxbrew"), "{}");
     let mut stage = anns(&[&brew], &[], BOB);
     assert_eq!(learned(&stage), []);
@@ -244,7 +244,7 @@ fn a_path_that_a_rule_hides_is_not_told() {
 
 #[test]
 fn what_was_recorded_here_matches_as_it_came() {
-    // An episode that was added on this machine stands in the same cassette.
+    // An episode that was added on this machine is in the same cassette.
     let anns_call = exchange("tools/call", &read(RECORDED), "{\"who\":\"ann\"}");
     let own = exchange("tools/call", &read(BOB.0), "{\"who\":\"bob\"}");
     let mut stage = anns(&[&anns_call, &own], &[], BOB);

@@ -1,4 +1,4 @@
-//! What crossed between a request and its answer.
+//! Messages between a request and its answer.
 
 use tapewright_replay::{Exhausted, Options, Unanswered};
 
@@ -18,7 +18,7 @@ const SAMPLING: &str = r#"{
 
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}"#;
 
-/// What is said to a line until nothing more comes of it.
+/// All output for a line.
 fn said(stage: &mut Stage, line: &str) -> Vec<String> {
     let mut said = stage.send(line);
     said.extend(stage.within(100).into_iter().map(|(_, line)| line));
@@ -39,7 +39,7 @@ fn a_request_of_the_server_is_asked_again_and_its_answer_awaited() {
             r#"{"jsonrpc":"2.0","id":0,"method":"sampling/createMessage","params":{"messages":[]}}"#,
         ]
     );
-    // Somebody else's reply is nobody's.
+    // A reply with an unknown id is ignored.
     assert!(said(&mut stage, r#"{"jsonrpc":"2.0","id":"0","result":{}}"#).is_empty());
     let reply = r#"{"jsonrpc":"2.0","id":0,"result":{"role":"user"}}"#;
     assert_eq!(

@@ -1,11 +1,10 @@
-//! Secrets that a recording holds placeholders for, and what stands there now.
+//! Secrets whose placeholders are in a recording, and the live values in their place.
 
 use tapewright_replay::{Exhausted, MatchMode, Options};
 
 use super::stage::{Stage, cassette, exchange, options};
 
-/// A recording of calls of one method with these values of `key`; each is answered with
-/// its place.
+/// A recording of calls of one method with these values of `key`; the answer to each is its index.
 fn stage(keys: &[&str], options: Options) -> Stage {
     let exchanges: Vec<String> = keys
         .iter()
@@ -30,7 +29,7 @@ fn what_a_variable_held_is_whatever_stands_there() {
         ("<REDACTED:env#1>", "anything at all"),
         ("Bearer <REDACTED:env#1>", "Bearer dummy"),
         ("<REDACTED:env#1>@<REDACTED:env#2>/x", "ann@example.org/x"),
-        // A shape that is a secret without the variable, too.
+        // A text whose shape is a secret even without the variable.
         (
             "<REDACTED:env#1>",
             "ghp_0123456789abcdefghijABCDEFGHIJ012345",
@@ -81,7 +80,7 @@ fn swapped_secrets_do_not_swap_answers() {
         let mut ask = |key: &str| stage.result("whoami", &with(key));
         assert_eq!(ask(&first), "0");
         assert_eq!(ask(&second), "1");
-        // The other way round.
+        // In reverse order.
         assert_eq!(ask(&second), "3");
         assert_eq!(ask(&first), "2");
     }
@@ -136,13 +135,13 @@ fn a_rule_is_not_blamed_where_the_values_differ() {
         let error = default(&[recorded]).missed("whoami", &with(live));
         error["data"]["reason"].clone()
     };
-    // Hidden here, and by the same rules not there.
+    // Redacted here, but the same rules did not redact it in the recording.
     let shaped = format!("ghp_{}", "a".repeat(36));
     assert_eq!(reason("plain", &shaped), "never_recorded");
-    // The placeholder says what it stands for.
+    // The placeholder describes the value that it replaces.
     assert_eq!(reason("[REDACTED:length=5]", "abc"), "never_recorded");
     assert_eq!(reason("<OPENAI_API_KEY>", "abc"), "never_recorded");
-    // A rule that is not in force here.
+    // A rule that is not active here.
     assert_eq!(reason("<REDACTED:other#1>", "abc"), "hidden_by_rule");
 }
 

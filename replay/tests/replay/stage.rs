@@ -1,4 +1,4 @@
-//! A session on stage: a recording, a player, and a clock.
+//! A session under test: a recording, a player, and a clock.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -85,14 +85,14 @@ impl Stage {
         }
     }
 
-    /// Sends a line; what is said at once.
+    /// Sends a line, and returns the immediate output.
     pub(crate) fn send(&mut self, line: &str) -> Vec<String> {
         self.player
             .handle(self.now, &Bytes::copy_from_slice(line.as_bytes()));
         self.said()
     }
 
-    /// What is said now.
+    /// The current output.
     pub(crate) fn said(&mut self) -> Vec<String> {
         let mut said = Vec::new();
         while let Some(output) = self.player.poll(self.now) {
@@ -101,7 +101,7 @@ impl Stage {
         said
     }
 
-    /// What is said within so many milliseconds, and when.
+    /// The output within so many milliseconds, with times.
     pub(crate) fn within(&mut self, millis: u64) -> Vec<(u64, String)> {
         let end = self.now + Duration::from_millis(millis);
         let mut said = Vec::new();
@@ -114,7 +114,7 @@ impl Stage {
         said
     }
 
-    /// Asks for something; the answer.
+    /// Sends a request, and returns the answer.
     pub(crate) fn ask(&mut self, id: &str, method: &str, params: &str) -> Value {
         let params = match params {
             "" => String::new(),
@@ -127,14 +127,14 @@ impl Stage {
         serde_json::from_str(&said[0]).unwrap()
     }
 
-    /// Asks for something; the result as text.
+    /// Sends a request, and returns the result as text.
     pub(crate) fn result(&mut self, method: &str, params: &str) -> String {
         let answer = self.ask("77", method, params);
         assert_eq!(answer["id"], 77, "{answer}");
         answer["result"].to_string()
     }
 
-    /// Asks for something that is missed; why.
+    /// Sends a request without a recording, and returns the error.
     pub(crate) fn missed(&mut self, method: &str, params: &str) -> Value {
         let answer = self.ask("77", method, params);
         assert_eq!(answer["error"]["code"], -32020, "{answer}");

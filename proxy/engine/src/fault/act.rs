@@ -1,4 +1,4 @@
-//! What a kind does to the message at hand, before a transport carries it out.
+//! What a kind of fault does to a message, independent of the transport.
 
 use std::time::Duration;
 
@@ -17,49 +17,49 @@ pub struct Call<'a> {
     pub kind: &'static Kind,
     /// Its parameters.
     pub values: &'a Values,
-    /// Chance.
+    /// The source of randomness.
     pub random: Random,
     /// The message, without the end of its line.
     pub text: &'a [u8],
-    /// How lines end here; empty where what carries the message ends it.
+    /// The line ending here; empty if the carrier of the message provides it.
     pub end: &'a [u8],
     /// Source text of the message's id.
     pub id: Option<&'a [u8]>,
 }
 
-/// What is done to the message at hand.
+/// What is done to a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// It is passed on after this time.
+    /// It is forwarded after this time.
     Delay {
-        /// How long after it came.
+        /// The delay since its arrival.
         time: Duration,
-        /// It does not overtake what the same fault delayed before.
+        /// It does not overtake messages that the same fault delayed before.
         in_order: bool,
     },
-    /// The connection to the client is cut, there.
+    /// The connection to the client is cut at this point.
     Cut(CutAt),
-    /// It goes no further.
+    /// It is not forwarded.
     Drop,
-    /// It is passed on later, and later messages may overtake it.
+    /// It is forwarded later, and later messages may overtake it.
     Hold(Until),
-    /// Nothing is passed on any more in this direction, this message first of all.
+    /// Nothing more is forwarded in this direction, including this message.
     HoldAll {
-        /// The connection is cut after this time; `None` for never.
+        /// The connection is cut after this time; never if `None`.
         cut_after: Option<Duration>,
     },
     /// These moves take its place.
     Play {
         /// The moves.
         moves: Vec<Move>,
-        /// What they amount to.
+        /// The effect that is recorded for them.
         what: What,
     },
-    /// A line of ours, here without its end, is passed on before it.
+    /// A line made by tapewright, here without its end, is sent before it.
     Precede(Bytes),
-    /// It is passed on this many times more than once.
+    /// It is repeated this many times.
     Repeat(u8),
-    /// Nothing is read from the sender for this time; `None` until the fault is taken away.
+    /// Nothing is read from the sender for this time; until the fault is removed if `None`.
     Stall(Option<Duration>),
     /// The client gets this HTTP status in its place.
     Status {
@@ -71,7 +71,7 @@ pub enum Act {
 }
 
 impl Act {
-    /// Something else takes the place of the message.
+    /// Replaces the message.
     #[must_use]
     pub fn replace(by: Replacement, line: impl Into<Bytes>) -> Self {
         Self::Play {
@@ -84,46 +84,46 @@ impl Act {
 /// Where a connection is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CutAt {
-    /// Behind the message.
+    /// After the message.
     After,
-    /// Before anything of it.
+    /// Before the message.
     Before,
-    /// Behind the head of the response that carries it; before it, where there is none.
+    /// After the head of the response that carries it; before it if there is none.
     Head,
-    /// In the middle of it.
+    /// In the middle of the message.
     Mid,
 }
 
-/// One step of what takes the place of a message.
+/// One step of what replaces a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Move {
-    /// Nothing more is passed on until the fault is taken away.
+    /// Nothing more is forwarded until the fault is removed.
     Hold,
-    /// A step as a lane knows it.
+    /// A step of the lane.
     Step(Step),
 }
 
 impl Move {
-    /// Bytes are passed on.
+    /// Sends bytes.
     #[must_use]
     pub fn send(bytes: impl Into<Bytes>) -> Self {
         Self::Step(Step::Send(bytes.into()))
     }
 }
 
-/// How long something is held.
+/// How long a message is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// Until the client has cancelled the request, and this much longer.
+    /// Until the client has cancelled the request, and then for this time.
     Cancelled(Duration),
-    /// Until the next message of this direction has passed, but no longer than this.
+    /// Until the next message of this direction has passed, but at most for this time.
     Next(Duration),
-    /// Until the fault is taken away.
+    /// Until the fault is removed.
     Removed,
 }
 
 impl Call<'_> {
-    /// The number of a parameter.
+    /// The value of a numeric parameter.
     #[must_use]
     pub fn number(&self, name: &str) -> u64 {
         self.values.number(self.kind, name)
@@ -147,13 +147,13 @@ impl Call<'_> {
         usize::try_from(self.number(name)).unwrap_or(usize::MAX)
     }
 
-    /// The message as it came, with the end of its line.
+    /// The message verbatim, with the end of its line.
     #[must_use]
     pub fn whole(&self) -> Bytes {
         self.line(self.text)
     }
 
-    /// A line of ours.
+    /// A line made by tapewright.
     #[must_use]
     pub fn line(&self, text: &[u8]) -> Bytes {
         let mut line = Vec::with_capacity(text.len() + self.end.len());

@@ -1,4 +1,4 @@
-//! A message, and what carries it.
+//! A message with its carrier.
 
 use std::ops::Range;
 
@@ -7,20 +7,20 @@ use bytes::Bytes;
 use crate::policy::Message;
 use crate::sse::SseEvent;
 
-/// A message, in the line, the body or the event that carries it. What a fault makes of it
-/// is put into the same frame.
+/// A message, in the line, body or event that carries it. A fault's replacement is put into the
+/// same frame.
 #[derive(Clone, Debug)]
 pub struct Carried {
-    // As it came.
+    // The frame, verbatim.
     whole: Bytes,
-    // The message, and what stands around it where it is changed.
+    // The message, and the parts of the frame around it if it is replaced.
     before: Bytes,
     text: Bytes,
     behind: Bytes,
     frame: Frame,
 }
 
-/// What a message stands in.
+/// The frame of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Frame {
     /// An HTTP body, which is the message.
@@ -68,7 +68,7 @@ impl Carried {
         }
     }
 
-    /// All of it, as it came.
+    /// The whole frame, verbatim.
     #[must_use]
     pub fn whole(&self) -> &Bytes {
         &self.whole
@@ -80,7 +80,7 @@ impl Carried {
         &self.text
     }
 
-    /// What ends each line of ours that takes its place; nothing where the frame ends it.
+    /// The end of each line that replaces the message; empty if the frame provides it.
     pub(super) fn end(&self) -> &[u8] {
         match self.frame {
             Frame::Line => &self.behind,
@@ -88,18 +88,18 @@ impl Carried {
         }
     }
 
-    /// What stands before what takes its place. Of a body that is nothing, but with nothing
-    /// the head of the response leaves.
+    /// The part before the replacement. It is empty for a body, but sending it also sends the head
+    /// of the response.
     pub(super) fn before(&self) -> Option<Bytes> {
         (self.frame != Frame::Line).then(|| self.before.clone())
     }
 
-    /// What stands behind what takes its place.
+    /// The part after the replacement.
     pub(super) fn behind(&self) -> Option<Bytes> {
         (self.frame != Frame::Line).then(|| self.behind.clone())
     }
 
-    /// All of it, with the message this many times more than once.
+    /// The frame, with the message repeated this many times.
     pub(super) fn again(&self, times: u8) -> Vec<Bytes> {
         let times = usize::from(times);
         if self.frame == Frame::Line {
@@ -116,7 +116,7 @@ impl Carried {
         all
     }
 
-    /// All of it, behind a line of ours: of an event stream it is an event of its own.
+    /// The frame, after a line made by tapewright: in an event stream, after a separate event.
     pub(super) fn behind_line(&self, line: &[u8]) -> Vec<Bytes> {
         let mut ours = Vec::with_capacity(line.len() + 16);
         if self.frame == Frame::Event {
@@ -133,7 +133,7 @@ impl Carried {
     }
 }
 
-/// An event with its data on one line, and where that begins.
+/// An event with its data on one line, and the position of the data.
 fn on_one_line(fields: &SseEvent, text: &[u8]) -> (Bytes, usize) {
     let mut event = Vec::with_capacity(text.len() + 64);
     for (name, value) in [("event: ", &fields.event), ("id: ", &fields.id)] {
@@ -148,8 +148,7 @@ fn on_one_line(fields: &SseEvent, text: &[u8]) -> (Bytes, usize) {
     }
     event.extend_from_slice(b"data: ");
     let start = event.len();
-    // Between the tokens of JSON one white space is as good as another, and inside of them
-    // there is no line feed.
+    // Between tokens of JSON all white space is equivalent, and within them there is no line feed.
     let plain = |byte: &u8| if *byte == b'\n' { b' ' } else { *byte };
     event.extend(text.iter().map(plain));
     event.extend_from_slice(b"\n\n");

@@ -1,4 +1,4 @@
-//! From what a kind does to what becomes of a message, whatever carries it.
+//! Turns what a kind does into a decision about a message, for any transport.
 
 use std::time::Duration;
 
@@ -12,21 +12,21 @@ use super::memory::{Key, Memory};
 use crate::outbox::after;
 use crate::policy::{Decision, Hold, Step, Ticket, Verdict};
 
-/// What becomes of what is held when its time has come.
+/// What happens to a held message when its time has come.
 const DUE: Hold = Hold::Over(Release::Due);
 
-/// A fault meets the message that it acts on.
+/// A fault, and the message that it acts on.
 #[derive(Clone, Copy, Debug)]
 pub struct FaultMatch<'a> {
-    /// The faults in force.
+    /// The active faults.
     pub fault_set: &'a FaultSet,
-    /// When the message came.
+    /// When the message arrived.
     pub now: Offset,
-    /// Which way it travels.
+    /// Its direction.
     pub dir: Direction,
     /// The message.
     pub carried: &'a Carried,
-    /// The fault.
+    /// A fault, and the id of the request that it acts on.
     pub chosen: &'a Chosen,
 }
 
@@ -40,7 +40,7 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// A fault, and the source text of the id of what it acts on.
+    /// A fault, and the source text of the id of the request that it acts on.
     #[must_use]
     pub fn new(hit: Hit, id: Option<Vec<u8>>) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl Chosen {
 }
 
 impl FaultMatch<'_> {
-    /// The fate of the message.
+    /// The decision about the message.
     pub fn decide(&self, memory: &mut Memory) -> Decision {
         self.carry_out(memory, self.act())
     }
@@ -72,7 +72,7 @@ impl FaultMatch<'_> {
         })
     }
 
-    /// The fate of the message when this is done to it.
+    /// The decision that carries out an act.
     pub fn carry_out(&self, memory: &mut Memory, act: Act) -> Decision {
         let done = match self.give(&act) {
             Some(given) => Ok(given),
@@ -114,7 +114,7 @@ impl FaultMatch<'_> {
                 let time = time.map(|time| after(Offset(0), time));
                 (self.behind(Step::Stall(ticket)), What::Stalled { time })
             }
-            // It takes the place of a response, not of a message.
+            // It replaces a response, not a message.
             Act::Status { .. } => {
                 let why = Unable::NoHttp;
                 (Verdict::Pass, What::NotDone { why })
@@ -132,7 +132,7 @@ impl FaultMatch<'_> {
         if in_order {
             due = memory.in_order(self.dir, due);
         }
-        // A delay ends with its fault, or by itself.
+        // A delay ends with its fault, or on its own.
         let ticket = self.ticket(Some(due), Hold::Passing, DUE)?;
         let by = due.since(self.now);
         let due = Some(due);
@@ -153,7 +153,7 @@ impl FaultMatch<'_> {
             }
         };
         let ticket = match self.ticket(due, before, DUE) {
-            // Its client waits no longer than for one that is held.
+            // To its client, a dropped request is like a held one.
             Err(NoTicket::TooMany) if before == Hold::Lasting => {
                 return Ok((Verdict::Drop, What::Dropped { too_many: true }));
             }
@@ -174,7 +174,7 @@ impl FaultMatch<'_> {
         Ok((Verdict::Hold { ticket, due }, What::Held { until: told }))
     }
 
-    /// Moves in the place of the message, within what carries it.
+    /// Moves that replace the message, within its frame.
     fn play(&self, moves: Vec<Move>) -> Verdict {
         let waits = self.waits(&moves);
         let step = |one| match one {
@@ -209,7 +209,7 @@ impl FaultMatch<'_> {
         Verdict::Play(steps.chain([Step::Cut]).collect())
     }
 
-    /// Under which the waits among these moves stand: they end with their fault.
+    /// The ticket for the waits among these moves, which end with their fault.
     fn waits(&self, moves: &[Move]) -> Option<Ticket> {
         let wait = |one: &Move| match one {
             Move::Step(Step::Wait { time, .. }) => Some(*time),
@@ -223,7 +223,7 @@ impl FaultMatch<'_> {
         self.ticket(due, Hold::Passing, DUE).ok()
     }
 
-    /// The message, behind a step that makes it and all that follows wait.
+    /// The message, after a step that delays it and everything after it.
     fn behind(&self, step: Step) -> Verdict {
         Verdict::Play(vec![step, Step::Send(self.carried.whole().clone())])
     }

@@ -14,7 +14,7 @@ impl fmt::Debug for ChangeListener {
 }
 
 impl ChangeListener {
-    /// The first one stays.
+    /// Sets the callback, unless one is already set.
     pub(super) fn set(&self, tell: impl Fn() + Send + Sync + 'static) {
         drop(self.0.set(Box::new(tell)));
     }

@@ -1,5 +1,5 @@
-//! Faults that can never act: words that leave nothing to be met, and kinds that have nothing
-//! to do to what is met.
+//! Faults that can never act: selectors that match nothing, and kinds that cannot act on the
+//! matches.
 
 use tapewright_schemas::event::Direction;
 
@@ -12,11 +12,11 @@ use super::spec::{Fault, SpecError};
 /// Why a fault can never act.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Contradiction {
-    /// The words that say so; an empty one for the kind.
+    /// The words of the selector that cause it; empty for the kind.
     pub(super) words: Vec<String>,
-    /// Why.
+    /// The reason.
     pub(super) why: String,
-    /// What to do.
+    /// The suggestion.
     pub(super) instead: String,
 }
 
@@ -30,7 +30,7 @@ impl Contradiction {
     }
 }
 
-/// All that may be spoken.
+/// All transports.
 const ANYWHERE: [TransportSupport; 3] = [
     TransportSupport::Stdio,
     TransportSupport::Http,
@@ -38,7 +38,7 @@ const ANYWHERE: [TransportSupport; 3] = [
 ];
 
 impl Fault {
-    /// Refuses a fault that can never act, whatever is spoken.
+    /// Rejects a fault that cannot act on any transport.
     pub(super) fn check_sense(&self) -> Result<(), SpecError> {
         let selector = &self.selector;
         let found = counts(selector)
@@ -48,7 +48,7 @@ impl Fault {
         found.map_or(Ok(()), |found| Err(self.never(found)))
     }
 
-    /// Refuses a fault that can never act where this is spoken.
+    /// Rejects a fault that cannot act on this transport.
     pub(super) fn check_reach(&self, reach: TransportSupport) -> Result<(), SpecError> {
         let found = self
             .out_of_reach(reach)
@@ -58,7 +58,7 @@ impl Fault {
     }
 
     fn never(&self, found: Contradiction) -> SpecError {
-        // The last of the words is the one that one word too many was said with.
+        // The last of the words is the one that conflicts with those before.
         let columns = found.words.iter().filter_map(|word| self.column_of(word));
         SpecError::NeverActs {
             column: columns.max(),
@@ -79,7 +79,7 @@ impl Fault {
         (!kind.is_for(reach)).then(|| Contradiction::new(&[""], why, instead))
     }
 
-    /// Nothing that is met can be acted on, where any of these is spoken.
+    /// Reports a kind that cannot act on any match, on any of these transports.
     fn nothing_to_do(&self, reaches: &[TransportSupport]) -> Option<Contradiction> {
         let sorts = self.selector.sorts();
         let acts = |reach: &TransportSupport| sorts.iter().any(|sort| self.can_act(*reach, *sort));
@@ -159,7 +159,7 @@ fn counts(selector: &Selector) -> Option<Contradiction> {
 
 const ONE_OF_THEM: &str = "say one of them";
 
-/// A direction in which nothing of the kind travels.
+/// A direction in which no matching message is sent.
 fn direction(selector: &Selector) -> Option<Contradiction> {
     let dir = selector.dir?;
     let methods = selector.methods();
@@ -185,7 +185,7 @@ fn direction(selector: &Selector) -> Option<Contradiction> {
     Some(Contradiction::new(&["dir", word], why, instead))
 }
 
-/// A session that there is not.
+/// A session that does not exist.
 fn no_session(selector: &Selector, reach: TransportSupport) -> Option<Contradiction> {
     let session = selector.session.filter(|session| *session != 0)?;
     let why = format!("stdio has only session 0, not `session={session}`");

@@ -1,4 +1,4 @@
-//! What faults have in hand on one conversation.
+//! The state of faults in one conversation.
 
 use tapewright_schemas::conversation::{IdKey, Pairing};
 use tapewright_schemas::envelope::{Envelope, Kind as MessageKind, for_each_message};
@@ -13,10 +13,10 @@ use super::memory::{Key, Memory};
 use super::selector::Subject;
 use crate::policy::{Decision, Message, Verdict};
 
-/// What faults have in hand on one conversation.
+/// The state of faults in one conversation.
 #[derive(Debug)]
 pub(crate) struct Conversation {
-    // Chosen requests whose answer is to come.
+    // Chosen requests without an answer so far.
     awaited: Pairing<Awaited>,
     memory: Memory,
 }
@@ -38,7 +38,7 @@ struct Awaited {
 }
 
 impl Conversation {
-    /// The fate of one message.
+    /// The decision about one message.
     pub(crate) fn decide(
         &mut self,
         fault_set: &FaultSet,
@@ -93,7 +93,7 @@ impl Conversation {
         meeting.decide(&mut self.memory)
     }
 
-    /// Looks at one message; the fault that acts on it now.
+    /// Examines one message, and returns the fault that acts on it now.
     fn one(
         &mut self,
         fault_set: &FaultSet,
@@ -138,7 +138,7 @@ impl Conversation {
             MessageKind::Response { id, .. } => {
                 let key = (dir.opposite(), IdKey::exact(id));
                 let awaited = self.awaited.take(Scope::default(), key.0, id)?;
-                // It may have been taken away while the answer was on its way.
+                // The fault may have been removed before the answer arrived.
                 if !fault_set.is_in_force(&awaited.hit) {
                     return None;
                 }
@@ -150,8 +150,8 @@ impl Conversation {
         }
     }
 
-    /// A request was cancelled: an answer that waits for it may come, and one that is still
-    /// to come is made sure of.
+    /// Handles a cancelled request: an answer held until the cancellation may be sent, and a
+    /// missing one is ensured.
     fn cancelled(
         &mut self,
         fault_set: &FaultSet,
@@ -183,7 +183,7 @@ impl Chosen {
         chosen
     }
 
-    /// Whether this is a cancellation that is kept from the server.
+    /// Whether this is a cancellation that is withheld from the server.
     fn keeps_cancellation(&self) -> bool {
         self.cancelled && self.key.is_none()
     }

@@ -1,4 +1,4 @@
-//! A fault as words, which read as the same fault.
+//! Formats a fault as words that parse as the same fault.
 
 use std::fmt;
 

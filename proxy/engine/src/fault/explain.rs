@@ -1,12 +1,12 @@
-//! The table of kinds as text, for help and documents.
+//! Formats the table of kinds as text, for help and documents.
 
 use std::fmt::Write as _;
 
 use super::kinds::{ALL, FaultTarget, Kind, Legality, Parameter, TransportSupport, Unit};
 
 impl Kind {
-    /// What it does, whether the protocol allows it, its parameters and an example, as
-    /// Markdown without a heading.
+    /// A description, whether the protocol allows it, its parameters and an example, as Markdown
+    /// without a heading.
     #[must_use]
     pub fn explain(&self) -> String {
         let mut text = capital(self.does);
@@ -76,7 +76,7 @@ fn capital(text: &str) -> String {
     first.into_iter().flatten().chain(chars).collect()
 }
 
-/// As it stands between the single quotes of a shell.
+/// For use between single quotes in a shell.
 fn quoted(text: &str) -> String {
     text.replace('\'', "\"")
 }

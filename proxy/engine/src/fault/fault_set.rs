@@ -1,4 +1,4 @@
-//! The faults in force, what they have met, and what they hold.
+//! The active faults, their counts, and what they hold.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,22 +17,22 @@ use super::spec::Fault;
 use super::values::Values;
 use crate::policy::{Hold, Ticket};
 
-/// How many faults may be in force at once.
+/// The maximum number of active faults.
 pub(super) const MOST: usize = 256;
-/// How many messages all faults together may hold.
+/// The maximum number of messages that all faults together may hold.
 const MOST_HELD: usize = 65_536;
 
-/// The faults in force on one recording. Shared by all its conversations and the code that
-/// changes them; taken and changed at once, while messages flow.
+/// The active faults of one recording. Shared by all its conversations and the code that changes
+/// them; changes take effect immediately, while messages flow.
 #[derive(Debug)]
 pub struct FaultSet {
-    // Whether any fault is in force: all that is looked at while there is none.
+    // Whether any fault is active; the only check while there is none.
     in_force: AtomicBool,
     // Whether any of them may act on what clients send over HTTP.
     meets_posts: AtomicBool,
-    // Whether faults may come into force while messages flow, or are in force.
+    // Whether faults are active, or may become active while messages flow.
     open: AtomicBool,
-    // Grows whenever what is held may be let go before its time.
+    // Increases whenever a held message may be released early.
     changes: AtomicU64,
     seed: u64,
     server: String,
@@ -53,51 +53,51 @@ struct State {
 struct Line {
     name: String,
     fault: Arc<Fault>,
-    // What it can act on of what it meets.
+    // The kinds of matching messages that it can act on.
     acts_on: Vec<ExpectedMessage>,
-    // Tells a fault from one that had its name before.
+    // Distinguishes a fault from an earlier one with the same name.
     number: u64,
     met: u64,
     fired: u64,
     beyond: u64,
 }
 
-/// What a ticket stands for.
+/// The state of a ticket.
 #[derive(Debug)]
 struct Holding {
     fault: u64,
     due: Option<Offset>,
     then: Hold,
     before: Hold,
-    // Who waits for it, each of whom gives it back.
+    // The number of holders, each of which returns the ticket.
     holders: u32,
-    // The fault was taken away or changed.
+    // Set if the fault was removed or changed.
     let_go: Option<Release>,
 }
 
-/// A fault in force, and what became of it.
+/// An active fault, and its counts.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// Its name.
     pub name: String,
     /// The fault.
     pub fault: Arc<Fault>,
-    /// How many messages fitted its selector.
+    /// How many messages matched its selector.
     pub met: u64,
     /// How many of them it acted on.
     pub fired: u64,
     /// How many messages it holds.
     pub holds: usize,
-    /// How many more it would have held, had there not been too many already.
+    /// How many more it would have held without the limit.
     pub beyond: u64,
 }
 
-/// Why nothing is held.
+/// Why a message cannot be held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoTicket {
-    /// The fault has been taken away since.
+    /// The fault was removed.
     Removed,
-    /// Faults hold as much as they may.
+    /// Faults hold the maximum number of messages.
     TooMany,
 }
 
@@ -108,25 +108,25 @@ pub struct Hit {
     pub name: String,
     /// The fault.
     pub fault: Arc<Fault>,
-    /// Chance, for this message alone.
+    /// The source of randomness for this message.
     pub random: Random,
     pub(crate) number: u64,
 }
 
 impl Hit {
-    /// What is done.
+    /// The kind of the fault.
     #[must_use]
     pub fn kind(&self) -> &'static Kind {
         self.fault.kind
     }
 
-    /// How.
+    /// Its parameters.
     #[must_use]
     pub fn values(&self) -> &Values {
         &self.fault.values
     }
 
-    /// The fault, as the tape names it.
+    /// The fault, as on the tape.
     #[must_use]
     pub fn named(&self) -> FaultRef {
         FaultRef {
@@ -135,14 +135,14 @@ impl Hit {
         }
     }
 
-    /// What it did.
+    /// The effect of the fault.
     #[must_use]
     pub fn effect(&self, what: What) -> Effect {
         let fault = Some(self.named());
         Effect { fault, what }
     }
 
-    /// To which message of a request.
+    /// The message of a request that it acts on.
     #[must_use]
     pub fn on(&self) -> FaultTarget {
         self.fault.on
@@ -150,8 +150,8 @@ impl Hit {
 }
 
 impl FaultSet {
-    /// A fault set without faults, for a server of this label, spoken to in this way:
-    /// [`TransportSupport::Any`] where clients speak HTTP and their server lines.
+    /// An empty fault set for a server with this label and transport: [`TransportSupport::Any`] if
+    /// clients use HTTP and their server uses lines.
     #[must_use]
     pub fn new(seed: u64, server: &str, reach: TransportSupport) -> Self {
         Self {
@@ -167,48 +167,48 @@ impl FaultSet {
         }
     }
 
-    /// Calls this whenever a fault comes into force, is changed or is taken away; once for a
-    /// book, and not for what faults meet.
+    /// Sets a callback for faults that are added, changed or removed, but not for messages that
+    /// faults match; a fault book calls it once.
     pub fn tell_of_changes(&self, tell: impl Fn() + Send + Sync + 'static) {
         self.hears.set(tell);
     }
 
-    /// Where chance begins.
+    /// The seed of the random numbers.
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// Whether no fault is in force.
+    /// Whether no fault is active.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         !self.in_force.load(Ordering::Relaxed)
     }
 
-    /// Whether clients speak HTTP and their server lines.
+    /// Whether clients use HTTP and their server uses lines.
     pub(super) fn serves_http(&self) -> bool {
         self.reach == TransportSupport::Any
     }
 
-    /// Whether a fault in force may act on what clients send over HTTP, and not only on
-    /// what they get.
+    /// Whether an active fault may act on what clients send over HTTP, and not only on what they
+    /// receive.
     #[must_use]
     pub fn meets_posts(&self) -> bool {
         self.meets_posts.load(Ordering::Relaxed)
     }
 
-    /// Whether a fault may be in force at some time: there is or was one, or one was announced.
+    /// Whether a fault may be active at some time: there is or was one, or `open` was called.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.open.load(Ordering::Relaxed)
     }
 
-    /// Says that faults may come while messages flow.
+    /// Notes that faults may be added while messages flow.
     pub fn open(&self) {
         self.open.store(true, Ordering::Relaxed);
     }
 
-    /// Puts a fault in force; its name.
+    /// Adds a fault, and returns its name.
     pub fn add(&self, fault: Fault) -> Result<String, Rejected> {
         self.check(&fault)?;
         let mut state = self.lock();
@@ -240,8 +240,8 @@ impl FaultSet {
         Ok(name)
     }
 
-    /// Puts another fault in the place of one: what that one holds is passed on, and the
-    /// new one begins to count.
+    /// Replaces a fault: messages held by the old one are released, and the counts of the new one
+    /// start at zero.
     pub fn change(&self, name: &str, fault: Fault) -> Result<(), Rejected> {
         self.check(&fault)?;
         let mut state = self.lock();
@@ -260,7 +260,7 @@ impl FaultSet {
         Ok(())
     }
 
-    /// Takes a fault away; what it holds is passed on.
+    /// Removes a fault; messages that it holds are released.
     pub fn remove(&self, name: &str) -> Result<(), Rejected> {
         let mut state = self.lock();
         let number = state.find(name)?.number;
@@ -273,7 +273,7 @@ impl FaultSet {
         Ok(())
     }
 
-    /// The faults in force, in the order in which they are asked.
+    /// The active faults, in the order of precedence.
     #[must_use]
     pub fn entries(&self) -> Vec<Entry> {
         let state = self.lock();
@@ -292,8 +292,8 @@ impl FaultSet {
         state.lines.iter().map(entry).collect()
     }
 
-    /// The fault that acts on a request or notification, if any. The first one that is
-    /// chosen acts; all that fit count.
+    /// The fault that acts on a request or notification, if any. The first chosen one acts; all
+    /// matching ones count.
     #[must_use]
     pub fn choose(&self, now: Offset, subject: &Subject<'_>) -> Option<Hit> {
         let mut state = self.lock();
@@ -327,14 +327,14 @@ impl FaultSet {
         hit
     }
 
-    /// Whether the fault of a hit has neither been taken away nor changed since.
+    /// Whether the fault of a hit was neither removed nor changed since.
     #[must_use]
     pub fn is_in_force(&self, hit: &Hit) -> bool {
         let state = self.lock();
         state.lines.iter().any(|line| line.number == hit.number)
     }
 
-    /// A ticket for what a hit holds: `before` it is due, and `then`.
+    /// A ticket for a message that a hit holds: the state `before` it is due, and `then`.
     pub fn ticket(
         &self,
         hit: &Hit,
@@ -365,8 +365,7 @@ impl FaultSet {
         Ok(ticket)
     }
 
-    /// Grows whenever a ticket may be over before the time that was known for it. Costs a
-    /// load.
+    /// Increases whenever a ticket may end earlier than planned. Costs one load.
     #[must_use]
     pub fn changes(&self) -> u64 {
         self.changes.load(Ordering::Acquire)
@@ -378,8 +377,8 @@ impl FaultSet {
         self.lock().tickets.get(&ticket)?.due
     }
 
-    /// Whether what is held under a ticket must still be held. The caller passes it
-    /// back when it is over.
+    /// Whether a message must still be held under a ticket. The caller returns the ticket when it
+    /// is over.
     #[must_use]
     pub fn hold(&self, now: Offset, ticket: Ticket) -> Hold {
         let state = self.lock();
@@ -395,7 +394,7 @@ impl FaultSet {
         holding.then
     }
 
-    /// A ticket becomes due at this time, for this reason.
+    /// Makes a ticket due at this time, for this reason.
     pub fn due(&self, ticket: Ticket, at: Offset, why: Release) {
         if let Some(holding) = self.lock().tickets.get_mut(&ticket) {
             holding.due = Some(at);
@@ -409,7 +408,7 @@ impl FaultSet {
         self.lock().tickets.contains_key(&ticket)
     }
 
-    /// One more waits for a ticket, and gives it back in its turn; false when it is over.
+    /// Adds a holder to a ticket, who must return it as well; returns false if the ticket is over.
     #[must_use]
     pub fn share(&self, ticket: Ticket) -> bool {
         let mut state = self.lock();
@@ -417,7 +416,7 @@ impl FaultSet {
         holding.map(|holding| holding.holders += 1).is_some()
     }
 
-    /// One of those who wait for a ticket does so no longer.
+    /// Returns a ticket for one of its holders.
     pub fn give_back(&self, ticket: Ticket) {
         let mut state = self.lock();
         let Some(holding) = state.tickets.get_mut(&ticket) else {
@@ -429,7 +428,7 @@ impl FaultSet {
         }
     }
 
-    /// What messages look at before they ask for more.
+    /// Updates the flags that messages check first.
     fn take_stock(&self, state: &State) {
         let lines = &state.lines;
         let meets_posts = lines.iter().any(|line| line.fault.meets_posts());
@@ -446,7 +445,7 @@ impl FaultSet {
         Ok(fault.check_reach(self.reach)?)
     }
 
-    /// What a fault can act on of what it meets.
+    /// The kinds of matching messages that a fault can act on.
     fn acts_on(&self, fault: &Fault) -> Vec<ExpectedMessage> {
         let mut sorts = ExpectedMessage::all();
         sorts.retain(|sort| fault.can_act(self.reach, *sort));

@@ -1,4 +1,4 @@
-//! What becomes of answers to clients that speak HTTP while their server speaks lines.
+//! Faults that act on answers to clients that use HTTP while their server uses lines.
 
 use tapewright_schemas::event::{Direction, What};
 
@@ -7,8 +7,8 @@ use super::carry::{FaultMatch, repeated};
 use crate::policy::{Delivery, SideAction, Step, Verdict};
 
 impl FaultMatch<'_> {
-    /// What only HTTP can tell the client, and what the tape says of it; `None` where lines
-    /// can.
+    /// The verdict for an act that needs HTTP, and its effect on the tape; `None` if lines can
+    /// express it.
     pub(super) fn give(&self, act: &Act) -> Option<(Verdict, What)> {
         let asked = self.chosen.key.as_ref().map(|(dir, _)| *dir);
         let is_answer = self.dir == Direction::ToClient && asked == Some(Direction::ToServer);

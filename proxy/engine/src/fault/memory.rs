@@ -1,4 +1,4 @@
-//! What faults remember of what they did.
+//! The memory of faults.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,27 +10,27 @@ use super::fault_set::FaultSet;
 use crate::outbox::after;
 use crate::policy::Ticket;
 
-/// How many tickets are kept before those that are over are forgotten.
+/// The number of tickets at which finished ones are removed.
 const MOST_TICKETS: usize = 1_024;
 
-/// A request: which way it travelled, and its id.
+/// A request: its direction and its id.
 pub(super) type Key = (Direction, IdKey);
 
-/// What faults remember of what they did on one conversation, or on one stream of it.
+/// The memory of faults about one conversation, or one of its streams.
 #[derive(Debug, Default)]
 pub struct Memory {
-    // What is held until its request is cancelled.
+    // Messages held until their request is cancelled.
     until_cancelled: HashMap<Key, (Ticket, Duration)>,
-    // How many of these were live when they were last counted.
+    // How many of these were live when last counted.
     live_cancelled: usize,
-    // What is held until the next message of the direction.
+    // Messages held until the next message of their direction.
     until_next: [Vec<Ticket>; 2],
     // When the last message that must not be overtaken is due.
     last_due: [Offset; 2],
 }
 
 impl Memory {
-    /// When a message of this direction is due that must not overtake another one.
+    /// The due time of a message in this direction that must not overtake an earlier one.
     pub(super) fn in_order(&mut self, dir: Direction, due: Offset) -> Offset {
         match self.last_due.get_mut(dir as usize) {
             Some(last) => {
@@ -41,14 +41,14 @@ impl Memory {
         }
     }
 
-    /// This is held until the next message of this direction.
+    /// Holds a message until the next one of this direction.
     pub(super) fn until_next(&mut self, dir: Direction, ticket: Ticket) {
         if let Some(next) = self.until_next.get_mut(dir as usize) {
             next.push(ticket);
         }
     }
 
-    /// A message of this direction comes; whether something may go behind it.
+    /// Handles a message of this direction; returns whether a held message may be sent after it.
     pub(super) fn next(&mut self, fault_set: &FaultSet, now: Offset, dir: Direction) -> bool {
         let next = self.until_next.get_mut(dir as usize);
         let next = next.map(std::mem::take).unwrap_or_default();
@@ -58,7 +58,7 @@ impl Memory {
         !next.is_empty()
     }
 
-    /// This is held until its request is cancelled, and then for a time.
+    /// Holds a message until its request is cancelled, and then for a time.
     pub(super) fn until_cancelled(
         &mut self,
         fault_set: &FaultSet,
@@ -66,7 +66,7 @@ impl Memory {
         ticket: Ticket,
         wait: Duration,
     ) {
-        // What was let go otherwise is of no use any more.
+        // Remove entries that were released in another way.
         if self.until_cancelled.len() >= MOST_TICKETS.max(self.live_cancelled * 2) {
             self.until_cancelled
                 .retain(|_, (ticket, _)| fault_set.knows(*ticket));
@@ -75,7 +75,7 @@ impl Memory {
         self.until_cancelled.insert(key, (ticket, wait));
     }
 
-    /// A request is cancelled; whether anything was held until then.
+    /// Handles a cancelled request; returns whether a message was held until then.
     pub(super) fn cancelled(&mut self, fault_set: &FaultSet, now: Offset, key: Key) -> bool {
         let Some((ticket, wait)) = self.until_cancelled.remove(&key) else {
             return false;

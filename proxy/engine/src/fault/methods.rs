@@ -1,20 +1,20 @@
-//! Which messages a selector can meet, by what MCP says of methods.
+//! The messages that a selector can match, from what MCP defines about methods.
 
 use tapewright_schemas::event::Direction;
 
 use super::selector::Selector;
 
-/// What is known of a message before it comes.
+/// The properties of a kind of message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ExpectedMessage {
-    /// Which way it travels.
+    /// Its direction.
     pub(super) dir: Direction,
-    /// It asks for an answer; otherwise it is a notification.
+    /// Whether it is a request; otherwise it is a notification.
     pub(super) is_request: bool,
 }
 
 impl ExpectedMessage {
-    /// Every sort of message.
+    /// All kinds of messages.
     pub(super) fn all() -> Vec<Self> {
         let both = [Direction::ToServer, Direction::ToClient].into_iter();
         let each = |dir| [true, false].map(|is_request| Self { dir, is_request });
@@ -22,8 +22,7 @@ impl ExpectedMessage {
     }
 }
 
-/// The methods that one side alone sends, in any revision: names, and beginnings that end in
-/// a slash.
+/// The methods that only one side sends, in any revision: names, and prefixes that end in a slash.
 const ONE_WAY: [(&str, Direction); 21] = [
     ("completion/", Direction::ToServer),
     ("elicitation/", Direction::ToClient),
@@ -48,11 +47,10 @@ const ONE_WAY: [(&str, Direction); 21] = [
     ("tools/", Direction::ToServer),
 ];
 
-/// How the methods of notifications begin.
+/// The prefix of the methods of notifications.
 const NOTIFICATIONS: &str = "notifications/";
 
-/// Which way a method travels, where that is one way alone; `*` at its end stands for
-/// anything.
+/// The direction of a method that only one side sends; `*` at its end matches any suffix.
 pub(super) fn one_way(method: &str) -> Option<Direction> {
     let is_it = |(name, _): &&(&str, Direction)| match method.strip_suffix('*') {
         Some(begin) => name.ends_with('/') && begin.starts_with(name),
@@ -61,8 +59,8 @@ pub(super) fn one_way(method: &str) -> Option<Direction> {
     ONE_WAY.iter().find(is_it).map(|(_, dir)| *dir)
 }
 
-/// Whether a method can be one of requests, and one of notifications. MCP's own are known;
-/// others may be either.
+/// Whether a method can be a request's and a notification's. MCP's own methods are certain; others
+/// may be either.
 fn natures(method: &str) -> [bool; 2] {
     if method.starts_with(NOTIFICATIONS) {
         return [false, true];
@@ -72,8 +70,8 @@ fn natures(method: &str) -> [bool; 2] {
 }
 
 impl Selector {
-    /// The methods that a message must have to be met, all of them, each with the word that
-    /// says so; an empty word where none does.
+    /// The methods that a message must have to match, all of them, each with the selector word that
+    /// requires it; the word is empty for the default.
     pub(super) fn methods(&self) -> Vec<(&str, &str)> {
         let names = [
             ("tool", &self.tool, "tools/call"),
@@ -93,7 +91,7 @@ impl Selector {
         all
     }
 
-    /// The messages that can be met.
+    /// The kinds of messages that can match.
     pub(super) fn sorts(&self) -> Vec<ExpectedMessage> {
         let mut sorts = ExpectedMessage::all();
         sorts.retain(|sort| self.dir.is_none_or(|dir| dir == sort.dir));
@@ -111,7 +109,7 @@ impl Selector {
         sorts
     }
 
-    /// Whether nothing is met but requests that only clients make.
+    /// Whether it only matches requests of clients.
     pub(super) fn is_of_client_requests(&self) -> bool {
         let of_client = |sort: &ExpectedMessage| sort.is_request && sort.dir == Direction::ToServer;
         self.sorts().iter().all(of_client)

@@ -1,24 +1,23 @@
-//! Faults: what can be done to a conversation on purpose, and to which messages.
+//! Faults: deliberate deviations in a conversation, and the messages that they act on.
 //!
-//! A [`Kind`] is one thing that can be done; the table of all of them is [`kinds::ALL`], from
-//! which help, documents and tests are made. A [`Fault`] is a kind with its parameters and
-//! a [`Selector`]; [`Fault::parse`] reads one from the words `hang tool=search nth=3`. A
-//! [`FaultSet`] holds the faults in force, counts, and says which message meets which; it may
-//! change while messages flow. A [`FaultPolicy`] is what a lane asks.
+//! A [`Kind`] is one kind of deviation; the table of all kinds is [`kinds::ALL`], the source of
+//! help, documents and tests. A [`Fault`] is a kind with its parameters and a [`Selector`];
+//! [`Fault::parse`] parses one from the words `hang tool=search nth=3`. A [`FaultSet`] holds the
+//! active faults and their counts, and chooses the fault for each message; it may change while
+//! messages flow. A [`FaultPolicy`] connects it with a lane.
 //!
 //! # What a fault acts on
 //!
-//! The selector looks at requests and notifications. A fault on a request acts on its
-//! answer, or, for kinds of the sending side and with `on=request`, on the request itself.
-//! The true answer is always asked for and recorded, except where the request is kept from
-//! the server.
+//! The selector matches requests and notifications. A fault on a request acts on its answer, or,
+//! for kinds of the sending side and with `on=request`, on the request itself. The true answer is
+//! always requested and recorded, unless the request is withheld from the server.
 //!
-//! # What holds of every fault
+//! # Guarantees for every fault
 //!
-//! * What it holds back is passed on when the fault is taken away or changed.
-//! * Messages that no fault touches keep their order among themselves.
+//! * Messages that it holds are forwarded when the fault is removed or changed.
+//! * Messages without a fault keep their relative order.
 //! * The same seed and the same traffic give the same faults.
-//! * With no fault in force nothing is looked at: one relaxed load per read.
+//! * While no fault is active, no message is examined; the cost is one relaxed load per read.
 
 mod act;
 mod carried;

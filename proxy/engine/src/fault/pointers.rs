@@ -1,13 +1,13 @@
-//! Names and values that no message has at once.
+//! Selector words that no message can match together.
 
 use tapewright_schemas::json;
 
 use super::contradiction::Contradiction;
 use super::selector::{Selector, at, fits, is_equal, is_text};
 
-/// What a message must have at a place to be met.
+/// What a message must have in a place to match.
 struct Wanted<'a> {
-    /// The word that says so.
+    /// The selector word that requires it.
     word: &'a str,
     /// A JSON pointer.
     pointer: &'a str,
@@ -16,13 +16,13 @@ struct Wanted<'a> {
 
 #[derive(Clone, Copy)]
 enum What<'a> {
-    /// A text; `*` at the end stands for anything.
+    /// A text; `*` at the end matches any suffix.
     Text(&'a str),
-    /// A value, as it was written.
+    /// A value, verbatim.
     Value(&'a str),
 }
 
-/// Two words that no message can fit, or one.
+/// One or two selector words that no message can match.
 pub(super) fn contradiction(selector: &Selector) -> Option<Contradiction> {
     let all = wanted(selector);
     for (count, one) in all.iter().enumerate() {
@@ -71,8 +71,8 @@ impl Wanted<'_> {
         matches!(member, "result" | "error").then(|| Contradiction::new(&[self.word], why, instead))
     }
 
-    /// Two that want different things of one place, or one that wants something within what
-    /// the first leaves no room in.
+    /// Two words that require different things in one place, or one that requires something within
+    /// a value that has no such place.
     fn against(&self, other: &Self) -> Option<Contradiction> {
         if self.pointer != other.pointer {
             return self.above(other);
@@ -82,7 +82,7 @@ impl Wanted<'_> {
             (What::Text(text), What::Value(value)) | (What::Value(value), What::Text(text)) => {
                 fits(text, value) || is_text(value.as_bytes(), |value| fits(text, value))
             }
-            // The same place twice was refused before.
+            // Using the same place twice was already rejected.
             (What::Value(_), What::Value(_)) => true,
         };
         let why = match (self.word, other.word) {
@@ -105,7 +105,7 @@ impl Wanted<'_> {
         (!agree).then(found)
     }
 
-    /// The other wants something within this, and this leaves no room for it.
+    /// The other word requires something within this value, which has no such place.
     fn above(&self, other: &Self) -> Option<Contradiction> {
         let below = other.pointer.strip_prefix(self.pointer)?;
         if !below.starts_with('/') {
@@ -133,7 +133,7 @@ impl Wanted<'_> {
     fn told(&self) -> String {
         let word = self.word;
         match self.what {
-            // What is looked for in a message may be a secret.
+            // A value to look for may be a secret.
             What::Value(_) => format!("`{word}`"),
             What::Text(_) if word == self.pointer => format!("`{word}`"),
             What::Text(method) if self.pointer == "/method" && word != "method" => {
@@ -144,7 +144,7 @@ impl Wanted<'_> {
     }
 }
 
-/// Whether there is a text that both fit.
+/// Whether some text matches both.
 fn overlap(one: &str, two: &str) -> bool {
     match (one.strip_suffix('*'), two.strip_suffix('*')) {
         (Some(one), Some(two)) => one.starts_with(two) || two.starts_with(one),

@@ -1,4 +1,4 @@
-//! The faults of a fault set, as a lane asks for them.
+//! Applies the faults of a fault set to a lane.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,10 +8,10 @@ use super::conversation::Conversation;
 use super::fault_set::FaultSet;
 use crate::policy::{Decision, Hold, Holds, Message, Policy, Ticket};
 
-/// The faults of a fault set, on one conversation.
+/// The faults of a fault set, for one conversation.
 ///
-/// Both lanes share what is known of their conversation behind a lock, which is taken only
-/// while a fault is in force.
+/// Both lanes share the state of their conversation behind a lock, which is only taken while a
+/// fault is active.
 #[derive(Clone, Debug)]
 pub struct FaultPolicy {
     fault_set: Arc<FaultSet>,
@@ -20,7 +20,7 @@ pub struct FaultPolicy {
 }
 
 impl FaultPolicy {
-    /// The faults of a fault set.
+    /// A policy with the faults of a fault set.
     #[must_use]
     pub fn new(fault_set: Arc<FaultSet>) -> Self {
         Self {

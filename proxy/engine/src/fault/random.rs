@@ -1,13 +1,13 @@
-//! Chance that can be repeated.
+//! Reproducible random numbers.
 
-/// A source of numbers that depends on nothing but where it started (splitmix64, by
-/// Sebastiano Vigna, in the public domain).
+/// A random number generator that only depends on its seed (splitmix64, by Sebastiano Vigna, in the
+/// public domain).
 #[derive(Clone, Copy, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// Random numbers for the `count`th message that a fault met. Each message has its own,
-    /// so that what one fault throws never changes what another one gets.
+    /// Random numbers for the `count`th message that a fault matched. Each message has its own, so
+    /// that the numbers for one fault never influence another.
     #[must_use]
     pub fn new(seed: u64, name: &str, count: u64) -> Self {
         let mut state = seed ^ 0x9e37_79b9_7f4a_7c15;
@@ -32,7 +32,7 @@ impl Random {
         number ^ (number >> 31)
     }
 
-    /// A number from zero up to and with `most`.
+    /// A number from zero to `most`, inclusive.
     pub fn up_to(&mut self, most: u64) -> u64 {
         match most.checked_add(1) {
             Some(count) => self.next() % count,
@@ -40,7 +40,7 @@ impl Random {
         }
     }
 
-    /// True in so many of a million cases.
+    /// True with a probability in millionths.
     pub fn falls(&mut self, millionths: u32) -> bool {
         self.next() % 1_000_000 < u64::from(millionths)
     }

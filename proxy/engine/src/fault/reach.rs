@@ -1,4 +1,4 @@
-//! Which messages a fault can be done to, by what is spoken.
+//! Which messages a fault can act on, by transport.
 
 use tapewright_schemas::event::Direction;
 
@@ -9,7 +9,7 @@ use super::random::Random;
 use super::spec::Fault;
 
 impl Fault {
-    /// Whether it has anything to do to such messages, where this is spoken.
+    /// Whether it can act on messages of this kind, on a transport.
     pub(super) fn can_act(&self, reach: TransportSupport, sort: ExpectedMessage) -> bool {
         let is_answer = self.on == FaultTarget::Answer && sort.is_request;
         let fits = match self.kind.acts_on {
@@ -25,8 +25,8 @@ impl Fault {
             && (reach != TransportSupport::Http || self.can_act_over_http(sort))
     }
 
-    /// Over HTTP what a client sends can come later, or never; all that a server says can
-    /// become anything.
+    /// Over HTTP a client's messages can only be delayed or dropped; a server's can also be
+    /// changed.
     fn can_act_over_http(&self, sort: ExpectedMessage) -> bool {
         let act = self.act_on_nothing();
         if act.leaves_content() {
@@ -44,14 +44,14 @@ impl Fault {
         }
     }
 
-    /// Whether it may act on what clients send over HTTP: then that is passed on when it is
-    /// whole.
+    /// Whether it may act on what clients send over HTTP: their messages are then only forwarded
+    /// when complete.
     pub(super) fn meets_posts(&self) -> bool {
         let to_server = self.on == FaultTarget::Request || !self.selector.is_of_client_requests();
         to_server && self.act_on_nothing().leaves_content()
     }
 
-    /// What it does to one message, which tells what it does to any.
+    /// What it does to an empty message, which shows what it does to any.
     fn act_on_nothing(&self) -> Act {
         (self.kind.act)(&Call {
             kind: self.kind,
@@ -65,7 +65,7 @@ impl Fault {
 }
 
 impl Act {
-    /// Whether what the message says stays as it is: it comes later, or never.
+    /// Whether the content of the message is unchanged: it is delayed or dropped.
     #[must_use]
     pub fn leaves_content(&self) -> bool {
         matches!(

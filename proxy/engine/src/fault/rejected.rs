@@ -1,4 +1,4 @@
-//! Why a fault is not put in force.
+//! Why a fault is rejected.
 
 use super::fault_set::MOST;
 use super::spec::{SpecError, hint};
@@ -7,10 +7,10 @@ use super::spec::{SpecError, hint};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Rejected {
-    /// The name is taken.
+    /// The name is already used.
     #[error("fault `{0}` already exists; change it, or choose another name")]
     NameTaken(String),
-    /// Something is missing, or it can never act here.
+    /// A parameter is missing, or the fault can never act here.
     #[error(transparent)]
     Spec(#[from] SpecError),
     /// Too many.
@@ -19,9 +19,9 @@ pub enum Rejected {
     /// No such fault.
     #[error("unknown fault `{name}`{}", hint(.near.as_deref()))]
     Unknown {
-        /// The messages of an exchange.
+        /// The given name.
         name: String,
-        /// What may have been meant, as a question.
+        /// A similar name, as a question.
         near: Option<String>,
     },
 }

@@ -1,4 +1,4 @@
-//! Which messages a fault meets.
+//! Selects the messages that a fault matches.
 
 use std::time::Duration;
 
@@ -6,59 +6,58 @@ use tapewright_schemas::envelope::RequestId;
 use tapewright_schemas::event::{Direction, Offset, SessionKey};
 use tapewright_schemas::json;
 
-/// Which messages a fault meets. A request or notification that fits is *met*, and met
-/// messages are counted; `nth`, `first`, `every`, `after` and `probability` choose among
-/// them.
+/// Selects messages for a fault. Requests and notifications that match are counted; `nth`, `first`,
+/// `every`, `after` and `probability` choose among them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selector {
-    /// The method; `*` at the end stands for anything. Without a method, a tool, a resource
-    /// or a prompt, calls of tools are met.
+    /// The method; `*` at the end matches any suffix. Without a method, tool, resource or prompt,
+    /// the selector matches tool calls.
     pub method: Option<String>,
     /// The name of the tool that is called.
     pub tool: Option<String>,
     /// The URI of the resource that is read.
     pub resource: Option<String>,
-    /// The name of the prompt that is got.
+    /// The name of the requested prompt.
     pub prompt: Option<String>,
     /// The label of the server.
     pub server: Option<String>,
     /// The session, by its number on the tape.
     pub session: Option<u32>,
-    /// Which way the message travels.
+    /// The direction of the message.
     pub dir: Option<Direction>,
-    /// Only this one, from 1 on.
+    /// Only the match with this number, from 1.
     pub nth: Option<u64>,
-    /// Only so many.
+    /// Only this many first matches.
     pub first: Option<u64>,
-    /// Only every so manyth.
+    /// Only each match whose number is a multiple of this.
     pub every: Option<u64>,
-    /// Only after so many.
+    /// Only after this many matches.
     pub after_met: Option<u64>,
-    /// Only so long after the recording began.
+    /// Only from this time after the start of the recording.
     pub after_time: Option<Duration>,
-    /// Only by chance, in millionths.
+    /// Only with this probability, in millionths.
     pub probability: Option<u32>,
     /// Only with these values, by JSON pointer.
     pub equals: Vec<(String, String)>,
 }
 
-/// A request or notification on its way.
+/// A request or notification to match.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// Its method.
     pub method: &'a str,
-    /// All of it.
+    /// The whole message.
     pub text: &'a [u8],
-    /// Which way it travels.
+    /// Its direction.
     pub dir: Direction,
-    /// In which session.
+    /// Its session.
     pub session: SessionKey,
-    /// It asks for an answer.
+    /// Whether it is a request.
     pub is_request: bool,
 }
 
 impl Selector {
-    /// Whether a message is met.
+    /// Whether a message matches.
     #[must_use]
     pub fn meets(&self, subject: &Subject<'_>, server: &str, now: Offset) -> bool {
         let long_enough = self
@@ -75,8 +74,8 @@ impl Selector {
                 .all(|(pointer, value)| is_equal(subject.text, pointer, value))
     }
 
-    /// Whether it may meet a call of this tool of this server, whatever its arguments, its
-    /// number and the time.
+    /// Whether it may match a call of this tool of this server, ignoring arguments, counts and
+    /// time.
     #[must_use]
     pub fn may_meet_call(&self, server: &str, tool: &str) -> bool {
         let is_for = |wanted: &Option<String>, found| {
@@ -89,7 +88,7 @@ impl Selector {
             && is_for(&self.server, server)
     }
 
-    /// Whether the `met`th of the messages that are met is chosen, chance aside.
+    /// Whether the match with this number is chosen, ignoring probability.
     #[must_use]
     pub fn chooses(&self, met: u64) -> bool {
         let after = self.after_met.unwrap_or(0);
@@ -124,7 +123,7 @@ impl Selector {
     }
 }
 
-/// Whether a text is the wanted one; `*` at the end stands for anything.
+/// Whether a text matches the wanted one; `*` at the end matches any suffix.
 pub(super) fn fits(wanted: &str, found: &str) -> bool {
     match wanted.strip_suffix('*') {
         Some(begin) => found.starts_with(begin),
@@ -139,8 +138,7 @@ pub(super) fn is_text(source: &[u8], test: impl Fn(&str) -> bool) -> bool {
     }
 }
 
-/// Whether the value at a pointer is the wanted one, by what it means. A text needs no
-/// quotes.
+/// Whether the value at a pointer has the same meaning as the wanted one. A string needs no quotes.
 pub(super) fn is_equal(text: &[u8], pointer: &str, value: &str) -> bool {
     let Some(found) = at(text, pointer) else {
         return false;
@@ -149,7 +147,7 @@ pub(super) fn is_equal(text: &[u8], pointer: &str, value: &str) -> bool {
         || json::is_valid(value.as_bytes()) && json::is_same(found, value.as_bytes())
 }
 
-/// The value that a JSON pointer (RFC 6901) leads to.
+/// The value at a JSON pointer (RFC 6901).
 pub(super) fn at<'a>(text: &'a [u8], pointer: &str) -> Option<&'a [u8]> {
     let mut here = text.trim_ascii();
     for step in pointer.split('/').skip(1) {

@@ -1,4 +1,4 @@
-//! A fault, and how one is written: `hang tool=search nth=3`.
+//! Parses a fault: `hang tool=search nth=3`.
 
 use std::time::Duration;
 
@@ -10,92 +10,92 @@ use super::selector::Selector;
 use super::values::{ValueError, Values};
 use super::words::{Word, words};
 
-/// Something that is done to some messages.
+/// A fault with its parameters and selector.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// Its name; the fault set gives one where there is none.
+    /// Its name; the fault set assigns one if there is none.
     pub name: Option<String>,
-    /// What is done.
+    /// Its kind.
     pub kind: &'static Kind,
-    /// How.
+    /// Its parameters.
     pub values: Values,
-    /// To which messages.
+    /// The messages that it matches.
     pub selector: Selector,
-    /// To a matched request, or to its answer.
+    /// Whether it acts on a matched request or on its answer.
     pub on: FaultTarget,
-    // Where its words stand, if it was read from some; the kind has no name here.
+    // The columns of the words that it was parsed from; the kind is under an empty name.
     columns: Vec<(String, usize)>,
 }
 
-/// What is wrong with the words of a fault. `column` counts characters from 1 on.
+/// An error in the words of a fault. `column` counts characters from 1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
-    /// No word.
+    /// There are no words.
     #[error("column 1: expected a fault, such as `hang tool=search nth=3`")]
     Empty,
-    /// A value that is none.
+    /// A value is invalid.
     #[error("column {column}: {what}")]
     BadValue {
-        /// Where.
+        /// Its column.
         column: usize,
-        /// What is wrong.
+        /// The error.
         what: String,
     },
-    /// A parameter that has to be said.
+    /// A required parameter is missing.
     #[error("`{kind}` needs `{parameter}`, as in `{example}`")]
     Missing {
         /// The kind.
         kind: &'static str,
         /// The parameter.
         parameter: &'static str,
-        /// A whole fault.
+        /// A complete fault.
         example: &'static str,
     },
     /// It could never act.
     #[error("{}{why}; {instead}", .column.map_or_else(String::new, |at| format!("column {at}: ")))]
     NeverActs {
-        /// The word that is one too many, where the fault was read from words.
+        /// The column of the last conflicting word, if the fault was parsed from words.
         column: Option<usize>,
-        /// Why.
+        /// The reason.
         why: String,
-        /// What to do.
+        /// The suggestion.
         instead: String,
     },
     /// A quote that is not closed.
     #[error("column {column}: the quote is not closed")]
     OpenQuote {
-        /// Where.
+        /// Its column.
         column: usize,
     },
-    /// A word said twice.
+    /// A duplicate word.
     #[error("column {column}: duplicate `{word}`")]
     Twice {
-        /// Where.
+        /// Its column.
         column: usize,
         /// The word.
         word: String,
     },
-    /// No such kind.
+    /// An unknown kind.
     #[error("column {column}: unknown fault `{found}`{}", hint(.near.as_deref()))]
     UnknownKind {
-        /// Where.
+        /// Its column.
         column: usize,
-        /// The messages of an exchange.
+        /// The given word.
         found: String,
-        /// What may have been meant, as a question.
+        /// A similar kind, as a question.
         near: Option<String>,
     },
-    /// No such word.
+    /// An unknown word.
     #[error("column {column}: unknown option `{found}` of `{kind}`{}", hint(.near.as_deref()))]
     UnknownWord {
-        /// Where.
+        /// Its column.
         column: usize,
         /// The kind.
         kind: &'static str,
-        /// The messages of an exchange.
+        /// The given word.
         found: String,
-        /// What may have been meant, as a question.
+        /// A similar word, as a question.
         near: Option<String>,
     },
 }
@@ -104,7 +104,7 @@ pub(super) fn hint(near: Option<&str>) -> String {
     near.map_or_else(String::new, |near| format!("; {near}"))
 }
 
-/// The words that say which messages are met, whatever the kind.
+/// The words of the selector, which are valid for all kinds.
 pub const SELECTING: [&str; 15] = [
     "name",
     "method",
@@ -124,7 +124,7 @@ pub const SELECTING: [&str; 15] = [
 ];
 
 impl Fault {
-    /// A fault of a kind, on every call of a tool.
+    /// A fault of a kind, on all tool calls.
     #[must_use]
     pub fn new(kind: &'static Kind) -> Self {
         Self {
@@ -137,14 +137,14 @@ impl Fault {
         }
     }
 
-    /// Where a word stands that it was read from.
+    /// The column of a word that it was parsed from.
     pub(super) fn column_of(&self, word: &str) -> Option<usize> {
         let mut columns = self.columns.iter();
         let found = columns.find(|(one, _)| one == word)?;
         Some(found.1)
     }
 
-    /// Reads a fault from its words.
+    /// Parses a fault.
     pub fn parse(line: &str) -> Result<Self, SpecError> {
         let words = words(line).map_err(|quote| SpecError::OpenQuote {
             column: quote.column,
@@ -183,7 +183,7 @@ impl Fault {
         Ok(fault)
     }
 
-    /// Whether chance has a say in whom it meets, or in what it does.
+    /// Whether its matches or its effects are random.
     #[must_use]
     pub fn is_by_chance(&self) -> bool {
         let jitter = |parameter: &Parameter| {
@@ -192,7 +192,7 @@ impl Fault {
         self.selector.probability.is_some() || self.kind.parameters.iter().any(jitter)
     }
 
-    /// Refuses a fault that lacks something, or that could never act.
+    /// Rejects a fault that lacks a parameter, or that could never act.
     pub fn check(&self) -> Result<(), SpecError> {
         match self.values.missing(self.kind) {
             None => self.check_sense(),
@@ -229,7 +229,7 @@ impl Fault {
         self.select(&word.key, value).map_err(bad)
     }
 
-    /// Sets one word of the selection; why not, in the words of the user.
+    /// Sets one word of the selector; the error is a message for the user.
     pub fn select(&mut self, key: &str, value: &str) -> Result<(), String> {
         let text = || Some(value.to_owned());
         let selector = &mut self.selector;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::kinds::{Kind, Parameter, Unit};
 
-/// What was said about a fault's parameters; what was not said has its default.
+/// The given parameters of a fault; the others have their defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Values(BTreeMap<&'static str, String>);
 
-/// Why a value is none of its parameter.
+/// Why a value is not valid for its parameter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ValueError {
@@ -17,9 +17,9 @@ pub enum ValueError {
     NotANumber {
         /// The parameter.
         name: &'static str,
-        /// What it counts.
+        /// The unit.
         unit: &'static str,
-        /// The messages of an exchange.
+        /// The given value.
         found: String,
     },
     /// Not JSON.
@@ -27,17 +27,17 @@ pub enum ValueError {
     NotJson {
         /// The parameter.
         name: &'static str,
-        /// The messages of an exchange.
+        /// The given value.
         found: String,
     },
-    /// None of the words.
+    /// Not one of the allowed words.
     #[error("invalid `{name}`: expected one of {words}, found `{found}`")]
     NotAWord {
         /// The parameter.
         name: &'static str,
         /// The words.
         words: String,
-        /// The messages of an exchange.
+        /// The given value.
         found: String,
     },
     /// Too large or too small.
@@ -45,13 +45,13 @@ pub enum ValueError {
     OutOfRange {
         /// The parameter.
         name: &'static str,
-        /// What it counts.
+        /// The unit.
         unit: &'static str,
-        /// The least.
+        /// The minimum.
         least: u64,
-        /// The most.
+        /// The maximum.
         most: u64,
-        /// The messages of an exchange.
+        /// The given value.
         found: String,
     },
 }
@@ -104,7 +104,7 @@ impl Values {
         Ok(())
     }
 
-    /// The text of a parameter: what was said, or its default.
+    /// The text of a parameter: the given one, or its default.
     #[must_use]
     pub fn text<'a>(&'a self, kind: &Kind, name: &str) -> &'a str {
         let default = kind
@@ -120,14 +120,14 @@ impl Values {
         self.text(kind, name).parse().unwrap_or_default()
     }
 
-    /// The first parameter that has to be said and was not.
+    /// The first required parameter that is missing.
     #[must_use]
     pub fn missing(&self, kind: &Kind) -> Option<&'static Parameter> {
         let lacks = |one: &&Parameter| one.default.is_none() && !self.0.contains_key(one.name);
         kind.parameters.iter().find(lacks)
     }
 
-    /// What was said, in order of the names.
+    /// The given parameters, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.0.iter().map(|(name, value)| (*name, value.as_str()))
     }

@@ -1,13 +1,13 @@
-//! `key=value` words with quotes, and where each of them stands.
+//! Splits a line into `key=value` words with quotes, and their columns.
 
 /// One word of a line: `nth=3`, `tool='my tool'`, `hang`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word {
-    /// What stands before the equals sign; the whole word where there is none.
+    /// The part before the equals sign; the whole word without one.
     pub(crate) key: String,
-    /// What stands behind it.
+    /// The part after the equals sign.
     pub(crate) value: Option<String>,
-    /// The column of its first character, from 1 on.
+    /// The column of its first character, from 1.
     pub(crate) column: usize,
 }
 
@@ -17,8 +17,8 @@ pub(crate) struct OpenQuote {
     pub(crate) column: usize,
 }
 
-/// Cuts a line into words. Quotes are single or double and hold anything but themselves;
-/// outside of them a backslash takes the next character as it is.
+/// Splits a line into words. Quotes are single or double and may contain anything but themselves;
+/// outside of quotes a backslash escapes the next character.
 pub(crate) fn words(line: &str) -> Result<Vec<Word>, OpenQuote> {
     let mut words = Vec::new();
     let mut chars = (1..).zip(line.chars()).peekable();

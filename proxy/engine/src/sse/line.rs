@@ -13,13 +13,13 @@ pub(super) struct Line {
     pub(super) len: u64,
 }
 
-/// Cuts chunks into lines; holds the one under way.
+/// Splits chunks into lines; stores the unfinished one.
 #[derive(Debug)]
 pub(super) struct Lines {
     held: Vec<u8>,
     len: u64,
     limit: usize,
-    // The last byte was CR: a line feed that follows belongs to it.
+    // The last byte was CR: a line feed after it belongs to the same line end.
     after_cr: bool,
     first: bool,
 }
@@ -37,7 +37,7 @@ impl Lines {
         }
     }
 
-    /// The next whole line of `rest`; what is left of it is held.
+    /// The next whole line of `rest`; an unfinished line is stored.
     pub(super) fn next(&mut self, rest: &mut Bytes) -> Option<Line> {
         if self.after_cr && !rest.is_empty() {
             self.after_cr = false;
@@ -60,17 +60,17 @@ impl Lines {
         Some(self.line(text.slice(..text.len().min(self.limit)), text.len() as u64))
     }
 
-    /// Whether no line is under way.
+    /// Whether there is no unfinished line.
     pub(super) fn is_between(&self) -> bool {
         self.len == 0
     }
 
-    /// How much is held of the line under way, in bytes.
+    /// The stored length of the unfinished line, in bytes.
     pub(super) fn held_bytes(&self) -> usize {
         self.held.len()
     }
 
-    /// Keeps no more than `limit` bytes of the line under way.
+    /// Stores at most `limit` bytes of the unfinished line.
     pub(super) fn clip(&mut self, limit: usize) {
         if self.held.len() > limit {
             self.held.truncate(limit);
@@ -78,13 +78,13 @@ impl Lines {
         }
     }
 
-    /// The line that the stream did not end.
+    /// The last line if it has no line end.
     pub(super) fn finish(&mut self) -> Option<Line> {
         (self.len > 0).then(|| self.held())
     }
 
     fn hold(&mut self, text: &[u8]) {
-        // After a hole nothing is added.
+        // Add nothing after omitted bytes.
         let whole = self.held.len() as u64 == self.len;
         let room = if whole {
             self.limit.saturating_sub(self.held.len())

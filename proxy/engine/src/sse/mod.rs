@@ -1,12 +1,12 @@
-//! Cutting an event stream into events, on a copy of its bytes.
+//! Splits an event stream into events, on a copy of its bytes.
 //!
-//! Follows the HTML standard, §9.2.6 "Interpreting an event stream": lines end in LF, CRLF
-//! or CR, a byte order mark at the very start does not count, an event without data is not
-//! dispatched. It differs in keeping what a recording must not lose: comments, events that
-//! carry only an `id` or a `retry`, and the bytes as they are instead of as text.
+//! Follows the HTML standard, §9.2.6 "Interpreting an event stream": lines end in LF, CRLF or CR, a
+//! byte order mark at the very start is ignored, an event without data is not dispatched. Unlike
+//! the standard, it preserves what a recording must not lose: comments, events with only an `id` or
+//! a `retry`, and bytes instead of text.
 //!
-//! Nothing is held but the line and the data under way; what is longer than the limit is
-//! kept as [`Payload::Clipped`]. However the input is cut, the items are the same.
+//! Only the unfinished line and its data are stored; content longer than the limit becomes
+//! [`Payload::Clipped`]. The items do not depend on chunk boundaries.
 
 mod line;
 
@@ -20,7 +20,7 @@ use tapewright_schemas::slices::Part as _;
 use self::line::{Line, Lines};
 use crate::assembly::HEAD_SIZE;
 
-/// What stands in an event stream.
+/// An item of an event stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SseItem {
     /// A comment line, without its colon.
@@ -32,14 +32,14 @@ pub enum SseItem {
 /// One event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SseEvent {
-    /// The last `id` field.
+    /// The last `event` field; empty or absent means `message`.
     pub id: Option<Bytes>,
-    /// The last `event` field; an empty one means `message`, as none does.
+    /// The last numeric `retry` field, in milliseconds.
     pub event: Option<Bytes>,
-    /// The last `retry` field that is a number, in milliseconds.
+    /// Its data, lines joined by line feeds; `None` without a `data` field. A client ignores an
+    /// event with empty data.
     pub retry_ms: Option<u64>,
-    /// Its data, lines joined by line feeds; `None` when it has no `data` field, and a
-    /// client dispatches nothing when it is empty.
+    /// Whether an MCP client reads the data as a message.
     pub data: Option<Payload>,
 }
 
@@ -59,7 +59,7 @@ impl SseEvent {
     }
 }
 
-/// Cuts one event stream into items.
+/// Splits one event stream into items.
 #[derive(Debug)]
 pub struct SseFramer {
     lines: Lines,
@@ -70,11 +70,11 @@ pub struct SseFramer {
 }
 
 impl SseFramer {
-    /// A framer at the start of a stream, which keeps data up to `limit_bytes` whole.
+    /// A framer at the start of a stream, which stores up to `limit_bytes` of data whole.
     #[must_use]
     pub fn new(limit_bytes: usize) -> Self {
         Self {
-            // Room for the name of the field.
+            // Add space for the name of the field.
             lines: Lines::new(limit_bytes.saturating_add(FIELD_ROOM)),
             data: Data::default(),
             event: SseEvent::default(),
@@ -96,25 +96,25 @@ impl SseFramer {
         self.items.pop_front()
     }
 
-    /// Whether the stream stands between two events.
+    /// Whether the stream is between two events.
     #[must_use]
     pub fn is_between(&self) -> bool {
         self.lines.is_between() && self.event.is_empty() && self.data.is_empty()
     }
 
-    /// How many bytes are held of what is under way.
+    /// The stored length of the unfinished event, in bytes.
     #[must_use]
     pub fn held_bytes(&self) -> usize {
         self.lines.held_bytes() + self.data.held_bytes()
     }
 
-    /// Keeps no more than the head of the data under way.
+    /// Reduces the data of the unfinished event to its head.
     pub fn clip(&mut self) {
         self.lines.clip(HEAD_SIZE);
         self.data.clip();
     }
 
-    /// What was under way when the stream ended; a client dispatches nothing of it.
+    /// The unfinished event at the end of the stream; a client ignores it.
     pub fn finish(&mut self) -> Option<SseEvent> {
         if let Some(line) = self.lines.finish() {
             self.line(&line);
@@ -165,7 +165,7 @@ impl SseFramer {
 /// More than the longest field name with its colon and space.
 const FIELD_ROOM: usize = 16;
 
-/// The value of a `retry` field: nothing but ASCII digits.
+/// The value of a `retry` field: only ASCII digits.
 fn number(text: &[u8]) -> Option<u64> {
     if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
         return None;
@@ -173,13 +173,13 @@ fn number(text: &[u8]) -> Option<u64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// The data of the event under way.
+/// The data of the unfinished event.
 #[derive(Debug, Default)]
 struct Data {
-    // The first line is kept as it came: most data has only one.
+    // The first line is stored without a copy: most data has only one.
     first: Option<Bytes>,
     more: BytesMut,
-    // Length with all that was not kept.
+    // The length including omitted bytes.
     len: u64,
     clipped: bool,
 }
@@ -202,7 +202,7 @@ impl Data {
         }
     }
 
-    /// Adds a line of which `lost` further bytes were not kept.
+    /// Adds a line of which `lost` further bytes were omitted.
     fn push(&mut self, line: Bytes, lost: u64, limit: usize) {
         let separator = u64::from(self.first.is_some());
         self.len += line.len() as u64 + lost + separator;

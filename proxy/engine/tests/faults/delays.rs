@@ -1,4 +1,4 @@
-//! What is delayed: when it leaves, and in how many writes.
+//! Delayed messages: when they leave, and in how many writes.
 
 use tapewright_engine::fault::Fault;
 use tapewright_schemas::event::Offset;
@@ -119,7 +119,7 @@ fn a_fault_that_was_taken_away_meets_no_answer_that_is_on_its_way() {
         "reset",
         "slow-trickle bytes_per_s=1",
     ] {
-        // Another one is in force, so that messages are looked at.
+        // Another fault is active, so messages are examined.
         let mut talk = after_two_calls(&[&format!("{fault} name=f tool=search"), "hang tool=x"]);
         talk.fault_set.remove("f").unwrap();
         talk.server(10_000, &answer(1));

@@ -1,4 +1,4 @@
-//! What a kind does is the same in a line, in a body and in an event of a stream.
+//! A kind has the same effect in a line, a body and an event of a stream.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use tapewright_schemas::event::{
 
 const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"text":"as it is"}}"#;
 
-/// What holds under a fault set's tickets.
+/// Decides with the tickets of a fault set.
 struct Tickets<'a>(&'a FaultSet);
 
 impl Holds for Tickets<'_> {
@@ -78,7 +78,7 @@ fn decide(fault_set: &FaultSet, carried: &Carried) -> Decision {
     meeting.decide(&mut Memory::default())
 }
 
-/// All that leaves, and whether the direction was cut.
+/// All output, and whether the direction was cut.
 fn played(fault: &str, carried: &Carried) -> (Vec<u8>, bool) {
     let fault_set = fault_set(fault);
     let mut outbox = Outbox::default();
@@ -143,7 +143,7 @@ fn a_kind_does_the_same_whatever_carries_the_message() {
             &Carried::body(&Bytes::from_static(ANSWER.as_bytes())),
         );
         let body = String::from_utf8(body).expect("text");
-        // A body has no lines: what are several of them stands together there.
+        // A body has no lines: several lines are joined there.
         assert_eq!(body.replace('\n', ""), lines.concat(), "{fault}");
     }
 }

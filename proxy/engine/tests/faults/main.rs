@@ -1,4 +1,4 @@
-//! Every kind of fault on a conversation: what is sent, what arrives, what the tape says.
+//! Every kind of fault on a conversation: what is sent, what arrives, and what is on the tape.
 
 #![expect(
     clippy::indexing_slicing,
@@ -29,7 +29,7 @@ fn answer(id: u64) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"n":{id}}}}}"#)
 }
 
-/// A conversation under faults, in which calls 1 and 2 were made.
+/// A conversation with faults, after calls 1 and 2.
 fn after_two_calls(faults: &[&str]) -> Talk {
     let mut talk = Talk::new(faults);
     talk.client(0, &call(1, "search"));
@@ -159,7 +159,7 @@ fn a_trickle_keeps_to_its_bandwidth() {
     assert_eq!(talk.raw_to_client().len(), 10);
     talk.timeout(50_000);
     assert_eq!(talk.raw_to_client().len(), 20);
-    // A beat that comes late does not delay those after it.
+    // A late interval does not delay the following ones.
     talk.timeout(190_000);
     assert_eq!(talk.raw_to_client().len(), 40);
     talk.timeout(10_000_000);
@@ -237,7 +237,8 @@ fn an_answer_comes_late_after_its_cancellation() {
     talk.timeout(6_000);
     assert_eq!(talk.to_client(), [answer(1)]);
     assert!(talk.to_server().contains(&cancel.to_owned()));
-    // Cancelled before the server answers: the server is not told, and answers.
+    // Cancelled before the server answers: the cancellation is withheld from the server, which
+    // answers.
     let mut talk = after_two_calls(&["late-after-cancel tool=search delay_ms=5"]);
     talk.client(10, cancel);
     assert!(!talk.to_server().contains(&cancel.to_owned()));
@@ -413,7 +414,7 @@ proptest! {
             let sent: Vec<&str> = lines.iter().filter(|line| line.0).map(|line| line.1.as_str()).collect();
             let mut got = talk.to_server();
             let mut sent: Vec<String> = sent.into_iter().map(str::to_owned).collect();
-            // What is delayed is overtaken.
+            // Delayed messages are overtaken.
             if fault.starts_with("latency") {
                 got.sort_unstable();
                 sent.sort_unstable();

@@ -1,4 +1,4 @@
-//! Faults that could never act are refused, and those that look like them are not.
+//! Faults that could never act are rejected, and similar ones are not.
 
 use proptest::prelude::*;
 use tapewright_engine::fault::{Fault, FaultSet, Subject, TransportSupport, kinds};
@@ -13,7 +13,7 @@ fn refused(spec: &str) -> String {
     }
 }
 
-/// What a fault set says of a fault, where this is spoken.
+/// The result of adding a fault, on a transport.
 fn added(reach: TransportSupport, spec: &str) -> Result<String, String> {
     let fault = Fault::parse(spec).map_err(|error| error.to_string())?;
     let fault_set = FaultSet::new(0, "fs", reach);
@@ -291,7 +291,7 @@ fn resources_and_prompts_are_met_by_their_names_alone() {
     }
 }
 
-/// Words of a selection, any of which may be left out.
+/// Selector words, each of which is optional.
 fn selection() -> impl Strategy<Value = String> {
     let word = |words: &'static [&'static str]| prop::sample::select(words);
     let names = word(&["", "tool=a", "tool=a*", "resource=a", "prompt=ab"]);
@@ -325,7 +325,7 @@ fn selection() -> impl Strategy<Value = String> {
     })
 }
 
-/// Messages of every sort.
+/// Messages of every kind.
 fn messages() -> Vec<(Direction, &'static str, bool, String)> {
     let mut all = Vec::new();
     let methods = [
@@ -351,7 +351,7 @@ fn messages() -> Vec<(Direction, &'static str, bool, String)> {
     all
 }
 
-/// How many of these messages a selection meets and chooses, when each comes six times.
+/// How many of these messages a selector matches and chooses, when each is sent six times.
 fn chosen(fault: &Fault) -> usize {
     let all = messages();
     let meets = |(dir, method, is_request, text): &&(Direction, &str, bool, String)| {

@@ -1,4 +1,4 @@
-//! docs/faults.md says what the table says.
+//! docs/faults.md agrees with the table of kinds.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What was held and is passed on: the tape says when, and why.
+//! Released messages: the tape has the time and the reason.
 
 use tapewright_engine::fault::Fault;
 use tapewright_schemas::event::{Event, EventBody, MessageNumber, Release, What};
@@ -6,7 +6,7 @@ use tapewright_schemas::event::{Event, EventBody, MessageNumber, Release, What};
 use crate::talk::Talk;
 use crate::{after_two_calls, answer, call};
 
-/// What waits behind what: the numbers of both.
+/// Which messages wait for which others: the numbers of both.
 fn behind(talk: &Talk) -> Vec<(u64, u64)> {
     let number = |message: Option<MessageNumber>| message.map_or(0, MessageNumber::get);
     let behind = |event: &Event| match &event.body {
@@ -22,7 +22,7 @@ fn behind(talk: &Talk) -> Vec<(u64, u64)> {
 const CANCEL: &str =
     r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
 
-/// The releases on the tape: of which message, after how long, why.
+/// The releases on the tape: the message, how long it was held, and the reason.
 fn released(talk: &Talk) -> Vec<(u64, u64, Release)> {
     let release = |event: &Event| match &event.body {
         EventBody::Faulted(faulted) => match faulted.effect.what {
@@ -113,7 +113,7 @@ fn a_late_answer_is_told_whether_it_was_cancelled_or_not() {
     talk.timeout(6_000);
     assert_eq!(released(&talk), [(1, 5_000, Release::Cancelled)]);
 
-    // Nobody cancels it: it comes with the end of the stream.
+    // Without a cancellation, it is released at the end of the stream.
     let mut talk = after_two_calls(&[fault]);
     talk.server(1_000, &answer(1));
     talk.server_ends(3_000);
@@ -130,7 +130,7 @@ fn whatever_waits_behind_what_is_held_is_marked() {
     talk.server(20, &answer(2));
     talk.server(30, &answer(3));
     assert_eq!(behind(&talk), [(2, 1), (3, 1)]);
-    // The delay is over long before.
+    // The delay has long been over.
     talk.timeout(50_000);
     assert!(talk.to_client().is_empty());
     talk.fault_set.remove("wedged-1").unwrap();
@@ -155,7 +155,7 @@ fn what_is_removed_and_asked_for_later_is_told_once() {
 
 #[test]
 fn what_waits_for_nothing_is_not_marked() {
-    // Each plays steps of its own, and all of it in one read.
+    // Each plays its steps, and all input arrives in one read.
     for fault in [
         "error",
         "slicer size=3",

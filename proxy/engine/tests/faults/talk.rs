@@ -1,4 +1,4 @@
-//! A conversation under faults: both lanes, driven by hand.
+//! A conversation with faults: both lanes, driven by hand.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use tapewright_schemas::event::{
     CloseReason, ConduitId, Direction, Event, EventBody, Faulted, Offset, SessionKey,
 };
 
-/// A conversation with everything that left it.
+/// A conversation with all its output.
 pub(crate) struct Talk {
     pub(crate) fault_set: Arc<FaultSet>,
     lanes: [Lane<FaultPolicy>; 2],
@@ -131,12 +131,12 @@ impl Talk {
         self.events.iter().filter_map(effect).collect()
     }
 
-    /// What the tape says, in order.
+    /// The events on the tape, in order.
     pub(crate) fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// How much later messages are passed on, as the tape has it.
+    /// The delays of messages, as on the tape.
     pub(crate) fn delays(&self) -> Vec<Offset> {
         let delay = |event: &Event| match &event.body {
             EventBody::Faulted(faulted) => faulted.effect.what.delay(),
@@ -175,7 +175,7 @@ impl Talk {
         touched
     }
 
-    /// How much was logged, in bytes.
+    /// The length of the log, in bytes.
     pub(crate) fn logged(&self) -> usize {
         let length = |aside: &SideAction| match aside {
             SideAction::Log(bytes) => bytes.len(),
@@ -192,7 +192,7 @@ impl Talk {
     }
 }
 
-/// The fault, its kind and the token of what it did.
+/// The fault, its kind and the name of its effect.
 fn told(faulted: &Faulted) -> String {
     let did = faulted.effect.what.name();
     match &faulted.effect.fault {

@@ -1,4 +1,4 @@
-//! Drives a lane the way a transport does, and keeps what came out.
+//! Drives a lane like a transport, and collects its output.
 
 use tapewright_engine::policy::Policy;
 use tapewright_engine::{Forward, Lane, Settings};
@@ -6,13 +6,13 @@ use tapewright_schemas::event::{
     ConduitId, Direction, Event, EventBody, LineEnd, Offset, SessionKey,
 };
 
-/// A lane to the server with everything that left it.
+/// A lane to the server with all its output.
 pub(crate) struct Driven<P: Policy> {
     pub(crate) lane: Lane<P>,
     pub(crate) out: Vec<u8>,
     pub(crate) writes: Vec<Vec<u8>>,
     pub(crate) events: Vec<Event>,
-    /// For each event, how many bytes had been passed on when it was handed out.
+    /// For each event, the number of bytes that had been forwarded when it was handed out.
     pub(crate) out_before_event: Vec<usize>,
 }
 
@@ -72,7 +72,7 @@ impl<P: Policy> Driven<P> {
         }
     }
 
-    /// The messages on the tape, as wire length, kept bytes and line end.
+    /// The messages on the tape: wire length, recorded bytes and line end.
     pub(crate) fn messages(&self) -> Vec<(u64, Vec<u8>, LineEnd)> {
         self.events
             .iter()

@@ -1,4 +1,4 @@
-//! Answers that say something else.
+//! Kinds that change the content of answers.
 
 use bytes::Bytes;
 use tapewright_schemas::event::Replacement;
@@ -200,13 +200,13 @@ fn oversize(call: &Call<'_>) -> Act {
             }
             splice(call.text, at + 1, 0, &padding)
         }
-        // No object to put it into: white space is as large, and as legal.
+        // There is no object to extend: white space has the same size, and is also legal.
         None => [call.text, vec![b' '; size].as_slice()].concat(),
     };
     Act::replace(Replacement::Oversized, call.line(&altered))
 }
 
-/// Where a part of a message stands in it.
+/// The position of a part within a message.
 fn place(whole: &[u8], part: &[u8]) -> Option<usize> {
     let at = (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)?;
     (whole.get(at..at + part.len()) == Some(part)).then_some(at)

@@ -1,4 +1,4 @@
-//! Answers that do not come.
+//! Kinds that withhold answers.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The table of kinds: everything that can be done on purpose.
+//! The table of all kinds of faults.
 
 mod alter;
 mod hang;
@@ -8,51 +8,51 @@ mod process;
 
 use super::act::{Act, Call};
 
-/// One thing that can be done.
+/// One kind of fault.
 pub struct Kind {
-    /// How it is called.
+    /// Its name.
     pub name: &'static str,
     /// What it does, in one sentence.
     pub does: &'static str,
-    /// Whether a peer that keeps to the protocol can meet it, and why.
+    /// Whether the protocol allows it, and why.
     pub legal: Legality,
-    /// A fault of this kind, as one writes it.
+    /// A fault of this kind, as a user writes it.
     pub example: &'static str,
-    /// What can be said about it.
+    /// Its parameters.
     pub parameters: &'static [Parameter],
     /// Which message it acts on by default.
     pub on: FaultTarget,
-    /// To what it can be done.
+    /// The messages that it can act on.
     pub acts_on: ActsOn,
-    /// Where it can be done.
+    /// The transports on which it is possible.
     pub reach: TransportSupport,
-    /// The parameter that says how many messages it acts on at most.
+    /// The parameter with the maximum number of messages that it acts on.
     pub limit: Option<&'static str>,
-    /// What it does to the message at hand.
+    /// What it does to a message.
     pub act: fn(&Call<'_>) -> Act,
 }
 
-/// To which messages a kind can be done.
+/// The messages that a kind can act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActsOn {
-    /// To answers, of servers and of clients.
+    /// Answers of servers and of clients.
     Answers,
-    /// To any message.
+    /// Any message.
     Messages,
-    /// To answers of servers, and over HTTP to the response to whatever a client sends.
+    /// Answers of servers, and over HTTP the response to anything that a client sends.
     Responses,
 }
 
 /// Whether a peer must cope with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Legality {
-    /// The protocol forbids it: it tests what a peer does with broken ones.
+    /// The protocol forbids it: it tests how a peer handles a broken one.
     Forbidden(&'static str),
-    /// The protocol allows it, for this reason: a peer has to cope.
+    /// The protocol allows it, for this reason: a peer must cope.
     Yes(&'static str),
 }
 
-/// Which message of a matched request a fault acts on.
+/// The message of a matched request that a fault acts on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultTarget {
     /// The answer.
@@ -61,7 +61,7 @@ pub enum FaultTarget {
     Request,
 }
 
-/// Over which transports it can be done.
+/// The transports on which a kind is possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransportSupport {
     /// All.
@@ -72,29 +72,29 @@ pub enum TransportSupport {
     Stdio,
 }
 
-/// Something that can be said about a fault.
+/// A parameter of a kind of fault.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// The type of its value.
     pub unit: Unit,
-    /// What holds when nothing is said; `None` when something has to be.
+    /// Its default; `None` for a required parameter.
     pub default: Option<&'static str>,
-    /// What it says.
+    /// A description.
     pub does: &'static str,
 }
 
-/// What a parameter is.
+/// The type of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub enum Unit {
     /// A whole number.
     Count {
-        /// What it counts.
+        /// The unit.
         of: &'static str,
-        /// The least.
+        /// The minimum.
         least: u64,
-        /// The most.
+        /// The maximum.
         most: u64,
     },
     /// A whole number, of either sign.
@@ -107,7 +107,7 @@ pub enum Unit {
     Words(&'static [&'static str]),
 }
 
-/// A day: no fault waits longer.
+/// A day, the maximum delay of a fault.
 const DAY_MS: u64 = 86_400_000;
 /// Milliseconds.
 const MS: Unit = Unit::Count {
@@ -116,7 +116,7 @@ const MS: Unit = Unit::Count {
     most: DAY_MS,
 };
 
-/// All kinds, the documented four first.
+/// All kinds, the four documented ones first.
 pub static ALL: [&Kind; 23] = [
     &hang::HANG,
     &hang::WEDGED,
@@ -143,8 +143,7 @@ pub static ALL: [&Kind; 23] = [
     &order::LIST_CHANGE,
 ];
 
-/// The kind of a name; the words of the suite format and of the command line are the same
-/// but for dashes.
+/// Looks up a kind by name; the names in suites and on the command line only differ in dashes.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Kind> {
     let plain = name.replace('_', "-");
@@ -153,12 +152,12 @@ pub fn find(name: &str) -> Option<&'static Kind> {
 }
 
 impl Kind {
-    /// Whether it can be done where this is spoken.
+    /// Whether it is possible on a transport.
     pub(super) fn is_for(&self, reach: TransportSupport) -> bool {
         self.reach == TransportSupport::Any || reach == TransportSupport::Any || self.reach == reach
     }
 
-    /// The parameter of a name.
+    /// Looks up a parameter by name.
     #[must_use]
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters.iter().find(|one| one.name == name)

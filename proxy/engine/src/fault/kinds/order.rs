@@ -1,4 +1,4 @@
-//! Messages too many, too few, or in another order.
+//! Kinds that add, drop or reorder messages.
 
 use tapewright_schemas::event::What;
 

@@ -1,4 +1,4 @@
-//! Answers that come late, or piece by piece.
+//! Kinds that delay answers, or send them piece by piece.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::policy::Step;
 const LATE: Legality = Legality::Yes("a server may take any time");
 const PIECES: Legality = Legality::Yes("a stream may be cut anywhere on its way");
 
-/// Into how many pieces a message is cut at most: each costs a write.
+/// The maximum number of pieces of a message: each costs a write.
 const MOST_PIECES: usize = 65_536;
 
 pub(super) static SLOW: Kind = Kind {
@@ -135,13 +135,13 @@ fn jittered(call: &Call<'_>, name: &str) -> Duration {
     Duration::from_micros((time * 1_000 + spread).saturating_sub(jitter * 1_000))
 }
 
-/// A beat of the trickle: short enough to look steady, long enough to be kept.
+/// The interval of the trickle: short enough to look steady, long enough for timers to keep.
 const BEAT: Duration = Duration::from_millis(50);
 
 fn trickle(call: &Call<'_>) -> Act {
     let whole = call.whole();
     let rate = call.number("bytes_per_s").max(1);
-    // At least a byte per beat; below that the beats are longer.
+    // At least a byte per interval; for lower rates the intervals are longer.
     let size = usize::try_from(rate / 20).unwrap_or(usize::MAX).max(1);
     let size = size.max(whole.len() / MOST_PIECES);
     let micros = (size as u64).saturating_mul(1_000_000) / rate;

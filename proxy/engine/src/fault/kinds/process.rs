@@ -1,4 +1,4 @@
-//! Connections that break, processes that end, streams beside the protocol.
+//! Kinds that break connections, end processes, or write to other streams.
 
 use bytes::Bytes;
 use tapewright_schemas::event::What;
