@@ -1,8 +1,7 @@
-//! What one message is, read from its bytes without changing them.
+//! The type of a message, read from its bytes without changing them.
 //!
-//! The view borrows: parameters, results and errors are source text. Nothing is decided
-//! from a typed model of MCP, so that a message of a future revision, or a broken one,
-//! is still seen for what it is.
+//! The view borrows: parameters, results and errors are source text. No decision depends on a typed
+//! model of MCP, so a message of a future revision, or a broken one, is still classified correctly.
 
 mod id;
 mod outline;
@@ -19,14 +18,14 @@ use crate::json::{Scanner, Span, Text, Token, is_grammatical, unescape, valid_me
 pub struct Envelope<'a> {
     /// What the message is.
     pub kind: Kind<'a>,
-    /// A member that decides the kind stood twice; the last one counts, as it does in
-    /// JavaScript and Python.
+    /// A member that decides the kind occurred twice; the last one counts, as in JavaScript and
+    /// Python.
     pub repeated_member: bool,
     /// Source text of `jsonrpc`.
     pub version: Option<&'a [u8]>,
 }
 
-/// Whether an error, as source text, is one that we said in a server's place: a bridge marks
+/// Whether an error, as source text, was sent by tapewright in a server's place: a bridge marks
 /// those with `data.origin`.
 #[must_use]
 pub fn is_error_of_ours(error: &[u8]) -> bool {
@@ -239,7 +238,7 @@ impl Members {
         members
     }
 
-    /// Takes a member, by its name as it stands there; `meaning` is a buffer.
+    /// Handles a member, by its name as written; `meaning` is a buffer.
     fn named(&mut self, name: Text, value: Span, message: &[u8], meaning: &mut Vec<u8>) {
         let source = name.span.of(message);
         if name.escaped {
@@ -251,7 +250,7 @@ impl Members {
         }
     }
 
-    /// What the message with these members is.
+    /// The envelope of the message with these members.
     fn envelope<'a>(&self, message: &'a [u8]) -> Envelope<'a> {
         Envelope {
             repeated_member: self.repeated,

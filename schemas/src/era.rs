@@ -19,7 +19,7 @@ use crate::json;
 pub enum Era {
     /// `initialize`, then a session: 2024-11-05 to 2025-11-25.
     Handshake,
-    /// Each request stands alone: from 2026-07-28 on.
+    /// Each request is independent: from 2026-07-28 on.
     Stateless,
 }
 
@@ -66,7 +66,7 @@ pub const PROTOCOL_VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion"
 static VERSION_FINDER: LazyLock<Finder<'static>> =
     LazyLock::new(|| Finder::new(PROTOCOL_VERSION_KEY));
 
-/// Whether parameters may say so.
+/// Whether parameters may contain the version.
 pub(crate) fn mentions_version(params: &[u8]) -> bool {
     VERSION_FINDER.find(params).is_some()
 }
@@ -84,20 +84,20 @@ pub fn own_version(params: &[u8]) -> Option<&[u8]> {
 pub struct EraTracker {
     // The era that was seen first; a message that says nothing belongs to it.
     base: Option<Era>,
-    // The base comes of a `server/discover` alone, with which a client of both eras asks
-    // what it speaks to: a handshake that follows decides.
+    // The base comes from a `server/discover` alone, which a client of both eras sends to ask what
+    // the server supports: a following handshake decides.
     probed: bool,
     // Requests of the other era that still await their response. None in every conversation
     // but those of dual-era peers.
     odd: Option<Box<Pairing<()>>>,
 }
 
-/// How many requests of the second era may be awaited at once; beyond that the oldest
-/// is forgotten and its response counts as of the first era.
+/// The maximum number of pending requests of the second era; beyond that the oldest is forgotten
+/// and its response counts as of the first era.
 const ODD_LIMIT: usize = 4_096;
 
 impl EraTracker {
-    /// The era of the next message; `None` while nothing has told.
+    /// The era of the next message; `None` until a message shows it.
     pub fn observe(&mut self, dir: Direction, envelope: &Envelope<'_>) -> Option<Era> {
         let era = match &envelope.kind {
             Kind::Request { method, params, .. } | Kind::Notification { method, params } => {
@@ -127,7 +127,7 @@ impl EraTracker {
 
     /// Takes a message whose era is known already.
     pub fn told(&mut self, dir: Direction, envelope: &Envelope<'_>) {
-        // What says nothing new need not be looked at.
+        // A message that cannot change anything is not examined.
         if self.base.is_none() || self.probed {
             self.observe(dir, envelope);
         }

@@ -1,4 +1,4 @@
-//! Which HTTP exchange an event is part of, and what is known of it so far.
+//! Finds the HTTP exchange of an event, and what is known of it so far.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hasher as _};
@@ -14,8 +14,8 @@ use crate::order::Order as _;
 
 /// Follows the HTTP exchanges of a recording.
 ///
-/// Show it every event before the event is dealt with, and ask it then what the event is
-/// part of. What it knows of an exchange is handed out once the exchange is over.
+/// Pass it every event before handling the event, then ask it which exchange the event belongs to.
+/// It returns its data of an exchange when the exchange has ended.
 #[derive(Debug, Default)]
 pub struct HttpExchanges {
     open: HashMap<ConduitId, HttpExchange, RandomState>,
@@ -29,7 +29,7 @@ pub struct HttpExchanges {
 /// One HTTP exchange.
 #[derive(Debug, Default)]
 pub struct HttpExchange {
-    /// Its place among all exchanges, by when they began.
+    /// Its position among all exchanges, in the order in which they began.
     pub order: u64,
     /// Its session.
     pub session: SessionKey,
@@ -47,21 +47,21 @@ pub struct HttpExchange {
     pub ended: Option<(Offset, CloseReason)>,
     /// Trailer fields of the request and the response.
     pub trailers: [Option<Fields>; 2],
-    /// What we changed.
+    /// The edits that the recorder made.
     pub edits: Vec<Edit>,
-    /// How long it was in our hands.
+    /// How long the recorder held it.
     pub added: Option<Added>,
     /// JSON-RPC requests that it carried, by the caller's handles.
     pub requests: Vec<Handle>,
     /// Events of streams, comments included.
     pub notes: u64,
-    /// Whether an event of its stream was one that had been sent before.
+    /// Whether its stream repeated an event that had been sent before.
     pub replays: bool,
-    // What the next message is the data of, and of this one.
+    // The SSE fields of the next message, and of the current one.
     next: Option<Box<SseNote>>,
     this: Option<Box<SseNote>>,
     replayed: bool,
-    // The exchange whose stream this one goes on with.
+    // The exchange whose stream this one continues.
     origin: Option<ConduitId>,
     // A stream of 2024-11-05, on which every answer comes.
     announces: bool,
@@ -70,7 +70,7 @@ pub struct HttpExchange {
 /// What is known about one event.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct About<'a> {
-    /// What the event of the stream says beside its data.
+    /// The fields of the stream's event other than its data.
     pub note: Option<&'a SseNote>,
     /// The status of the response that it is part of says that it failed.
     pub failed: bool,
@@ -83,11 +83,11 @@ pub struct About<'a> {
     pub announced: bool,
 }
 
-/// How many exchanges are followed at once; beyond that further ones are not.
+/// The maximum number of exchanges that are followed at once; further ones are not.
 const LIMIT: usize = 65_536;
-/// How many exchanges wait for the last word about them.
+/// The maximum number of exchanges that wait for a final event about them.
 const CLOSING: usize = 64;
-/// How many edits of one exchange are kept.
+/// The maximum number of edits that are kept for one exchange.
 const EDITS: usize = 64;
 
 impl HttpExchanges {
@@ -261,7 +261,7 @@ impl HttpExchanges {
 }
 
 impl HttpExchange {
-    /// The status of the response; 0 as long as there is none.
+    /// The status of the response; 0 while there is none.
     #[must_use]
     pub fn status(&self) -> u16 {
         self.response

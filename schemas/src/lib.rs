@@ -1,8 +1,8 @@
-//! The vocabulary of tapewright: what crosses the wire, and how it is kept.
+//! The vocabulary of tapewright: what crosses the wire, and how it is recorded.
 //!
-//! Everything here is pure: bytes, times and settings are arguments, and no socket,
-//! file name, clock or environment is touched. Reading and writing go through
-//! [`std::io`] traits that the caller provides.
+//! Everything here is pure: bytes, times and settings are arguments, and no socket, file name,
+//! clock or environment is touched. Reading and writing go through [`std::io`] traits that the
+//! caller provides.
 
 pub mod capture;
 pub mod cassette;

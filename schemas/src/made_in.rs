@@ -1,10 +1,10 @@
 //! Where a recording was made: its working folder and home, without the name of the user.
 //!
-//! A replay on another machine takes the recorded folder for its own. It needs no name for that:
-//! who is asked with `/home/ann/project` finds that path in the recording, and can see that it is
-//! the one. So the file says `~/project`, and of the home where it was, `/home`, with a check of
-//! twelve bits that tells it from other homes there. One name in four thousand has the
-//! same check, so that nobody learns a name from it.
+//! A replay on another machine substitutes the recorded folder for its own. It needs no user name
+//! for that: a replay that gets `/home/ann/project` finds that path in the recording, and can
+//! verify that it is the recorded one. So the file contains `~/project`, and for the home its
+//! parent, `/home`, with a check of twelve bits that distinguishes it from other homes there. One
+//! name in four thousand has the same check, so that the name cannot be recovered from it.
 
 use crate::slices::Part as _;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,8 @@ impl std::fmt::Debug for Plain {
 }
 
 impl MadeIn {
-    /// Of two absolute paths; either may be empty. What is no folder below the root says nothing.
+    /// From two absolute paths; either may be empty. A path that is not a folder below the root is
+    /// ignored.
     #[must_use]
     pub fn of(folder: &str, home: &str) -> Self {
         let (folder, home) = (plain(folder), plain(home));
@@ -52,7 +53,7 @@ impl MadeIn {
         }
     }
 
-    /// As a recording has it.
+    /// From the values in a recording.
     #[must_use]
     pub fn recorded(folder: &str, home: &str) -> Self {
         Self {
@@ -68,8 +69,8 @@ impl MadeIn {
         self.folder.is_empty() && self.home.is_empty()
     }
 
-    /// Leaves out each path in which `is_secret` finds something: what stands in the recording in
-    /// its place is a placeholder, and no path.
+    /// Removes each path in which `is_secret` finds something: the recording contains a placeholder
+    /// in its place, and no path.
     pub fn hide(&mut self, mut is_secret: impl FnMut(&str) -> bool) {
         if is_secret(&self.plain.home) {
             self.home.clear();
@@ -79,14 +80,14 @@ impl MadeIn {
         }
     }
 
-    /// Where the home stood: `/home/`, before the name of the user.
+    /// The parent of the home: `/home/`, before the name of the user.
     #[must_use]
     pub fn home_parent(&self) -> Option<&str> {
         let (before, _) = self.home.rsplit_once("/~")?;
         Some(self.home.part(..=before.len()))
     }
 
-    /// Whether a path is the home, as far as its check tells.
+    /// Whether a path is the home, according to its check.
     #[must_use]
     pub fn is_home(&self, path: &str) -> bool {
         !path.is_empty() && hidden(plain(path)) == self.home
@@ -108,7 +109,7 @@ fn plain(path: &str) -> &str {
     if path.starts_with('/') { path } else { "" }
 }
 
-/// What of a folder stands behind the home that it is, or is below.
+/// The part of a folder after the home that it is, or is below.
 fn below<'p>(folder: &'p str, home: &str) -> Option<&'p str> {
     let rest = folder.strip_prefix(home)?;
     (rest.is_empty() || rest.starts_with('/')).then_some(rest)

@@ -6,12 +6,12 @@
 
 use std::cmp::Ordering;
 
-/// A list whose order can be changed; what is equal stays in the order in which it is.
+/// A list whose order can be changed; equal elements keep their order.
 pub trait Order<T> {
     /// Sorts by a comparison.
     fn order_by(&mut self, compare: impl FnMut(&T, &T) -> Ordering);
 
-    /// Sorts by what `key` says of each, which may be asked often.
+    /// Sorts by a key; `key` may be called often.
     fn order_by_key<K: Ord>(&mut self, mut key: impl FnMut(&T) -> K) {
         self.order_by(|one, other| key(one).cmp(&key(other)));
     }
@@ -38,7 +38,7 @@ impl<T> Order<T> for [T] {
     }
 }
 
-/// Which place each place of a sorted list is taken from.
+/// For each place of a sorted list, the place that it is taken from.
 fn sorted(len: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<usize> {
     let mut places: Vec<usize> = (0..len).collect();
     places.sort_by(|one, other| compare(*one, *other));
@@ -48,7 +48,7 @@ fn sorted(len: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<
 /// Puts everything in its place, given where each place is taken from.
 fn arrange(from: &mut [usize], swap: &mut dyn FnMut(usize, usize)) {
     for first in 0..from.len() {
-        // Around a circle of places, each of which takes what stands in the next one.
+        // Follow a cycle of places, each of which gets the element of the next one.
         let mut place = first;
         while let Some(taken) = from.get_mut(place) {
             let next = std::mem::replace(taken, place);

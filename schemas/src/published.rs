@@ -7,7 +7,7 @@ use tapewright_packed::Texts;
 /// A schema and what it describes.
 #[derive(Clone, Copy, Debug)]
 pub struct Published {
-    /// By what it is asked for.
+    /// The name by which it is requested.
     pub name: &'static str,
     /// What it describes, in a few words.
     pub what: &'static str,

@@ -1,15 +1,15 @@
-//! How long a validation by JSON Schema can take, before it is begun.
+//! Estimates how long a validation by JSON Schema can take, before it begins.
 //!
 //! A validator that follows references may visit a small schema exponentially often: ten
-//! definitions, each of which refers twice to the next, are a thousand visits. The visits
-//! are counted here, each pair of a subschema and a value once, so that the count itself
-//! takes little time.
+//! definitions, each of which refers twice to the next, are a thousand visits. The visits are
+//! counted here, each pair of a subschema and a value once, so that the count itself takes little
+//! time.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-/// How many visits are bearable, and how many pairs are counted.
+/// The maximum number of visits, and the maximum number of counted pairs.
 const VISITS: u64 = 1_000_000;
 const PAIRS: usize = 100_000;
 
@@ -26,11 +26,11 @@ const EACH: [&str; 7] = [
     "unevaluatedItems",
     "propertyNames",
 ];
-/// Keywords whose targets cannot be told without the whole machinery.
+/// Keywords whose targets cannot be determined without a complete validator.
 const DYNAMIC: [&str; 2] = ["$dynamicRef", "$recursiveRef"];
 
-/// Whether validating `value` by `schema` ends in good time. False also when that cannot be
-/// told, as with references that are resolved while validating.
+/// Whether validating `value` by `schema` ends in good time. Also false if that cannot be
+/// determined, as with references that are resolved while validating.
 #[must_use]
 pub fn is_bearable(schema: &Value, value: &Value) -> bool {
     let mut count = Count {

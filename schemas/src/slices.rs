@@ -2,13 +2,13 @@
 
 use std::slice::SliceIndex;
 
-/// A part whose bounds we have computed ourselves, so that they cannot lie outside.
+/// A part whose bounds the caller computed itself, so that they cannot be out of range.
 ///
-/// Should they do so all the same, tests and debug builds panic: nothing is dropped unseen.
-/// A release build falls back to nothing, since no mistake of ours may end a session. A
-/// bound that comes from a peer is asked for with `get`.
+/// If they are all the same, tests and debug builds panic: nothing is silently dropped. A release
+/// build returns an empty part, since no error of tapewright may end a session. For a bound that
+/// comes from a peer, use `get`.
 pub trait Part<R> {
-    /// What stands in this range.
+    /// The elements in this range.
     #[must_use]
     fn part(&self, range: R) -> &Self;
 }
@@ -31,7 +31,7 @@ impl<R: SliceIndex<Self, Output = Self>> Part<R> for str {
 
 /// A [`Part`] that is written to.
 pub trait PartMut<R> {
-    /// What stands in this range.
+    /// The elements in this range.
     #[must_use]
     fn part_mut(&mut self, range: R) -> &mut Self;
 }
@@ -44,13 +44,13 @@ impl<T, R: SliceIndex<[T], Output = [T]>> PartMut<R> for [T] {
     }
 }
 
-/// The front of a text or a slice that may be shorter than what is wanted of it.
+/// The front of a text or a slice that may be shorter than requested.
 ///
-/// Unlike a [`Part`] it cannot lie outside: all of it is taken where there is no more. Say so
-/// by this rather than by a fallback, which would hide a wrong bound as well.
+/// Unlike a [`Part`] it cannot be out of range: a shorter text is returned whole. Use it to express
+/// this, rather than a fallback, which would also hide a wrong bound.
 pub trait Front {
-    /// As much of it as there is, and no more than `most`: elements of a slice, or bytes of a
-    /// text, which is not cut within a character.
+    /// At most the first `most` elements of a slice, or bytes of a text, which is not cut within a
+    /// character.
     #[must_use]
     fn front(&self, most: usize) -> &Self;
 }

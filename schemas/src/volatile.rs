@@ -14,7 +14,7 @@ pub enum Volatile {
     Etag,
     /// An ISO 8601 date with a time.
     Timestamp,
-    /// Whatever stands under the name of a trace or request id.
+    /// Any value under the name of a trace or request id.
     Trace,
     /// A UUID of any version.
     Uuid,
@@ -29,7 +29,7 @@ impl Volatile {
         Self::Uuid,
     ];
 
-    /// What stands for a value of this kind.
+    /// The placeholder for a value of this kind.
     #[must_use]
     pub fn placeholder(self) -> &'static str {
         match self {
@@ -202,7 +202,7 @@ fn is_etag_name(name: &[u8]) -> bool {
     is_name(name, &["etag", "ifnonematch"])
 }
 
-/// Whether a member name is one of these, in any style of writing names.
+/// Whether a member name is one of these, in any naming style.
 fn is_name(name: &[u8], wanted: &[&str]) -> bool {
     const LONGEST_NAME: usize = 24;
     if name.is_empty() || name.len() > LONGEST_NAME {

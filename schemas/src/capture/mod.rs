@@ -1,5 +1,5 @@
-//! The capture: what a client asked and a server answered, in the documented input format
-//! of the session invariants.
+//! The capture: what a client asked and a server answered, in the documented input format of the
+//! session invariants.
 //!
 //! ```text
 //! {
@@ -17,17 +17,17 @@
 //! }
 //! ```
 //!
-//! Client requests and notifications stand in the order in which they crossed the wire;
-//! a notification, and a request that never got an answer, has no `response`. What the
-//! server sends on its own has no place in this format and is on the tape. A recording of
-//! several sessions is an array of these objects, each with its number as `session`. What
-//! belongs to no session is one object with `"sessionless": true`.
+//! Client requests and notifications are listed in the order in which they crossed the wire; a
+//! notification, and a request that was never answered, has no `response`. This format has no place
+//! for the server's own messages; they are on the tape. A recording of several sessions is an array
+//! of these objects, each with its number as `session`. Exchanges without a session form one object
+//! with `"sessionless": true`.
 //!
-//! A capture of ours says so: `"recorded": {"by": "tapewright 0.1.0"}` promises that every
-//! request and notification of the client is there, and `incomplete` in it says what is
-//! missing if something is. A response that did not come at once carries beside it
-//! `answered_after`, how many entries of the session had been sent by then; `late`, that it was
-//! given up, and answered behind a later request of its id.
+//! A capture written by tapewright is marked: `"recorded": {"by": "tapewright 0.1.0"}` promises
+//! that it contains every request and notification of the client, and `incomplete` in it lists what
+//! is missing, if anything. A response that did not arrive before the next entry has
+//! `answered_after`, the number of entries that the session had sent by then; `late` marks an
+//! exchange that was given up, and answered after a later request with the same id.
 
 mod project;
 mod read;

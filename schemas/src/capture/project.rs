@@ -24,11 +24,11 @@ pub struct Projector<S: Write> {
     entries: Entries<S>,
 }
 
-/// What stands in the capture, as the fold over the conversation tells it.
+/// The contents of the capture, collected from the conversation.
 #[derive(Debug)]
 struct Entries<S: Write> {
     label: String,
-    // Who recorded, where that is known.
+    // The recorder, if known.
     by: String,
     gaps: GapTotal,
     exchange_order: ExchangeOrder<S>,
@@ -47,14 +47,14 @@ struct Open {
     /// Its place among the entries of its session.
     place: u64,
     is_handshake: bool,
-    /// The later one that uses its id again.
+    /// The later exchange that reuses its id.
     reused_by: Option<Handle>,
 }
 
 #[derive(Debug, Default)]
 struct SessionHead {
     label: Option<String>,
-    // What belongs to no session.
+    // Exchanges that belong to no session.
     sessionless: bool,
     // Source text, once an `initialize` was answered with a result.
     capabilities: Option<Vec<u8>>,
@@ -103,7 +103,7 @@ impl<S: Read + Write + Seek> Projector<S> {
         self.observe_message(event, None)
     }
 
-    /// As [`observe`](Self::observe), with the event's message taken apart where it is already.
+    /// Like [`observe`](Self::observe), for an event whose message is already parsed.
     pub fn observe_message(
         &mut self,
         event: &Event,
@@ -130,9 +130,9 @@ impl<S: Read + Write + Seek> Projector<S> {
         Ok(end.summary)
     }
 
-    /// As [`finish`](Self::finish), and the capture is on the spool that is handed back: the
-    /// first of the projector's own, which is the capture of a single session but for its last
-    /// lines, or `other`, which is asked for when more has to change.
+    /// Like [`finish`](Self::finish), but returns the spool that contains the capture: the
+    /// projector's first spool, which is the capture of a single session except for its last lines,
+    /// or `other`, which is only created when more must change.
     pub fn finish_in_place(
         self,
         ending: &Ending,
@@ -156,7 +156,7 @@ impl<S: Read + Write + Seek> Projector<S> {
 }
 
 impl<S: Read + Write + Seek> Entries<S> {
-    /// Takes an event that is no message; whether a message is one that says something new.
+    /// Handles an event that is not a message. For a message, returns whether it is a new one.
     fn sees(&mut self, event: &Event) -> bool {
         match &event.body {
             EventBody::Gap(gap) => self.gaps.add(gap),
@@ -213,7 +213,7 @@ impl<S: Read + Write + Seek> Entries<S> {
         })
     }
 
-    /// What stands before the exchanges of a session.
+    /// The text before the exchanges of a session.
     fn head(&self, key: u32, session: &SessionHead, lacks: Option<&Incomplete>) -> Vec<u8> {
         let mut text = b"{\n  \"server_label\": ".to_vec();
         push_string(session.label.as_ref().unwrap_or(&self.label), &mut text);
@@ -230,8 +230,8 @@ impl<S: Read + Write + Seek> Entries<S> {
         text
     }
 
-    /// Tells [`ExchangeOrder`] how the capture begins, as far as can be said: of the one session
-    /// that there is, with nothing missing.
+    /// Passes the beginning of the capture to [`ExchangeOrder`], as far as it is known: with a
+    /// single session, and nothing missing.
     fn begin(&mut self, key: u32) {
         if self.exchange_order.has_begun() {
             return;
@@ -336,7 +336,7 @@ impl<S: Read + Write + Seek> Entries<S> {
             end.extend_from_slice(b",\n      \"answered_after\": ");
             push_number(sent, &mut end);
         }
-        // Who reads the file could not know which of two answers under one id came first.
+        // A reader of the file could not tell which of two answers with the same id came first.
         let later = open.reused_by.filter(|_| step.what == Does::Late);
         if later.is_some_and(|later| self.open.get(later).is_none()) {
             end.extend_from_slice(b",\n      \"late\": true");
@@ -350,7 +350,7 @@ impl<S: Read + Write + Seek> Entries<S> {
 struct End<S> {
     assembly: Assembly<S>,
     summary: Summary,
-    // What stands before the exchanges of each session.
+    // The text before the exchanges of each session.
     heads: Vec<(u32, Vec<u8>)>,
 }
 
@@ -371,7 +371,7 @@ impl<S: Read + Write + Seek> End<S> {
     }
 }
 
-/// What stands behind the exchanges of a session that has some.
+/// The text after the exchanges of a session that has any.
 const CLOSE: &[u8] = b"\n  ]\n}";
 
 /// A name for the server of a recording that was not given one.

@@ -11,7 +11,7 @@ use crate::order::Order as _;
 use crate::recording::{DocumentError, Element, Recording, each_element, elements, object};
 use crate::tape::{Ending, Footer, Header, Incomplete, VERSION};
 
-/// A capture as it stands in its file.
+/// The contents of a capture file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capture {
     /// Its sessions, in order.
@@ -27,13 +27,13 @@ pub struct CapturedSession {
     pub label: String,
     /// Source text of `server_capabilities`; `None` when it is absent or `null`.
     pub capabilities: Option<Bytes>,
-    /// Its number among the sessions of its recording, where the file gives one.
+    /// The number of the session in its recording, if the file has it.
     pub session: Option<u32>,
-    /// What belongs to no session: ids mean nothing beyond one exchange.
+    /// For exchanges without a session: ids are only valid within one exchange.
     pub sessionless: bool,
-    /// Who recorded it: then it holds everything that the client sent.
+    /// The recorder. If set, the capture contains everything that the client sent.
     pub recorded_by: Option<String>,
-    /// What the recording lacks, if anything.
+    /// What is missing from the recording, if anything.
     pub incomplete: Option<Incomplete>,
     /// Its exchanges, in order.
     pub exchanges: Vec<CapturedExchange>,
@@ -46,8 +46,8 @@ pub struct CapturedExchange {
     pub request: Bytes,
     /// Source text of the response; `None` when it is absent or `null`.
     pub response: Option<Bytes>,
-    /// How many entries of the session had been sent when the response came, where it did
-    /// not come at once.
+    /// The number of entries of the session that were sent before the response, unless it came at
+    /// once.
     pub answered_after: Option<u64>,
     /// It was given up and its id used again, and this came behind the answer to the request
     /// that did so.
@@ -72,7 +72,7 @@ impl Capture {
         })
     }
 
-    /// What the capture tells, as events without times.
+    /// Converts the capture to events without times.
     #[must_use]
     pub fn recording(&self) -> Recording {
         let mut events = Vec::new();
@@ -137,8 +137,8 @@ impl CapturedSession {
         self.session.unwrap_or(place)
     }
 
-    /// Every message with the number of its entry, in the order in which they crossed the
-    /// wire as far as the file tells.
+    /// Every message with the number of its entry, in the order on the wire as far as the file has
+    /// it.
     pub fn messages(&self) -> impl Iterator<Item = (usize, Direction, &Bytes)> {
         let mut late: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         let mut order = Vec::new();

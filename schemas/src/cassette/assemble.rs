@@ -10,11 +10,11 @@ use super::record::{
 use crate::json::push_number;
 use crate::slices::Part as _;
 
-/// What an [`ExchangeOrder`](super::ExchangeOrder) leaves behind.
+/// The output of an [`ExchangeOrder`](super::ExchangeOrder).
 #[derive(Debug)]
 pub(crate) struct Assembly<S> {
     pub(super) main: S,
-    /// What stands on the main spool before its first exchange; empty when there is none.
+    /// The text on the main spool before its first exchange; empty if there is none.
     pub(super) head: Vec<u8>,
     /// Bytes of the main spool.
     pub(super) length: u64,
@@ -26,16 +26,16 @@ pub(crate) struct Assembly<S> {
     pub(crate) beside: Remainder<S>,
 }
 
-/// What follows the exchanges.
+/// The parts of the file after the exchanges.
 #[derive(Debug)]
 pub(crate) struct Remainder<S> {
     pub(super) side: S,
     // By ordinal.
     pub(super) orphans: Vec<Orphan>,
     pub(super) asides: Vec<SideRecord>,
-    /// How many messages belong to no exchange.
+    /// The number of messages that belong to no exchange.
     pub(crate) messages: u64,
-    /// Whether they tell when they came.
+    /// Whether they have times.
     pub(super) timed: bool,
 }
 
@@ -45,7 +45,7 @@ impl<S: Read + Seek> Assembly<S> {
         self.requests - self.beside.unanswered()
     }
 
-    /// Whether the main spool is the file as far as its last exchange, with this head.
+    /// Whether the main spool already is the file up to its last exchange, with this head.
     pub(crate) fn begins_with(&self, head: &[u8]) -> bool {
         !self.head.is_empty() && self.head == head && self.late.is_empty()
     }
@@ -105,7 +105,7 @@ impl<S: Read + Seek> Assembly<S> {
 /// The main spool while it is copied.
 struct Main<'a, S> {
     spool: &'a mut S,
-    /// Where its first exchange begins: the one that has no comma before it.
+    /// Where its first exchange begins, which has no comma before it.
     bare: u64,
     /// Nothing was written so far.
     first: bool,
@@ -127,7 +127,7 @@ impl<S: Read + Seek> Main<'_, S> {
 }
 
 impl<S: Read + Seek> Remainder<S> {
-    /// How many other things stand beside the exchanges.
+    /// The number of other entries outside the exchanges.
     pub(crate) fn asides(&self) -> u64 {
         self.asides.len() as u64
     }
@@ -191,7 +191,7 @@ impl<S: Read + Seek> Remainder<S> {
             }
             line.extend_from_slice(b"\n    {\"after\": ");
             push_number(record.link - before, &mut line);
-            // Times tell as well which of the two came first, where there are any.
+            // Where there are times, they also show which of the two came first.
             if !self.timed && orphans.peek() == Some(&record.link) {
                 line.extend_from_slice(b", \"unanswered_before\": ");
                 push_number(before, &mut line);

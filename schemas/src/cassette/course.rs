@@ -1,20 +1,20 @@
 //! The order of a cassette that has no times.
 //!
-//! Clocks differ from one recording to the next, and what the client had said by then does not.
-//! So a cassette without times tells of what the server said how many messages of the client came
-//! before it, as `seen`: in a stream and of a response since the request of its exchange, and beside
-//! the exchanges since the last message of the client that is no entry of a stream. It is left out
-//! where the order of the file says the same: in an exchange where it goes on from what stands
-//! before, and elsewhere where it is 0.
+//! Clocks differ between recordings; what the client had sent by some point does not. So a cassette
+//! without times records for each message of the server how many messages of the client preceded
+//! it, as `seen`: in a stream and for a response, since the request of its exchange; outside the
+//! exchanges, since the last message of the client that is not an entry of a stream. It is omitted
+//! where the order of the file implies it: in an exchange, if it equals the value before it, and
+//! elsewhere if it is 0.
 //!
-//! In which order the server said what it said between two messages of the client is not told: two
-//! calls that are under way together may be answered in any order, and the next time in another. It
-//! is taken to have spoken of the latest request first. That is one of the orders in which it can
-//! have been: a message that names no request is in the stream of the latest one that was under way,
-//! so that all later ones had their answers when it came. What stands beside the exchanges is taken
-//! to have come last, but for an answer with an id of another type, which came before the right one.
-//! Where a client has used one id for two requests that are under way together, the code that pairs the
-//! events again may give each the answer of the other; the file itself has them right.
+//! The order of the server's messages between two messages of the client is not recorded: two
+//! concurrent calls may be answered in any order, and in another order the next time. The server is
+//! assumed to have answered the latest request first. That is one of the possible orders: a message
+//! that names no request is in the stream of the latest request that was pending, so all later ones
+//! had been answered when it came. Messages outside the exchanges are assumed to have come last,
+//! except for an answer with an id of another type, which came before the right one. If a client
+//! has used one id for two concurrent requests, the code that pairs the events again may swap their
+//! answers; the file itself has them right.
 
 use std::collections::BTreeSet;
 
@@ -25,31 +25,31 @@ use crate::event::Direction;
 /// Its positions are in the order in which things happened, and mean nothing else.
 #[derive(Debug, Default)]
 pub struct Course {
-    // The number of the last request, or message beside the exchanges; the first one is 1.
+    // The number of the last request, or message outside the exchanges; the first one is 1.
     last: u64,
     // Numbers behind it that belong to entries of streams.
     taken: BTreeSet<u64>,
 }
 
-/// How far an exchange of such a cassette has been read.
+/// How much of an exchange in such a cassette has been read.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     // The number of its request.
     first: u64,
-    // How many messages of the client have come since.
+    // The number of messages of the client since.
     seen: u64,
 }
 
 /// No cassette has more messages of a client.
 const MOST: u64 = 1 << 30;
 
-/// Where a message of the client stands; before it is room.
+/// The position of a message of the client; there is room before it.
 fn said(number: u64) -> u64 {
     number.min(MOST) << 32 | 1
 }
 
-/// Where something stands that the server said behind a message of the client, of the exchange
-/// with this request.
+/// The position of a message that the server sent after a message of the client, in the exchange of
+/// this request.
 fn heard(number: u64, request: u64) -> u64 {
     number.min(MOST) << 32 | (2 + MOST - request.min(MOST))
 }
@@ -68,13 +68,13 @@ impl Course {
         (said(self.last), step)
     }
 
-    /// An answer of the server beside the exchanges that came before those in them.
+    /// An answer of the server outside the exchanges that came before the answers inside them.
     pub(super) fn early(&self, seen: Option<u64>) -> u64 {
         let number = self.last.saturating_add(seen.unwrap_or_default());
         heard(number, MOST)
     }
 
-    /// An entry beside the exchanges.
+    /// Returns the position of an entry outside the exchanges.
     pub fn beside(&mut self, from: Direction, seen: Option<u64>) -> u64 {
         match from {
             Direction::ToServer => self.ask().0,
@@ -97,7 +97,7 @@ impl Course {
 }
 
 impl Step {
-    /// The response, or what else the server said.
+    /// Returns the position of the response, or of another message of the server.
     pub fn heard(&mut self, seen: Option<u64>) -> u64 {
         self.seen = seen.unwrap_or(self.seen);
         heard(self.first.saturating_add(self.seen), self.first)
@@ -107,17 +107,17 @@ impl Step {
 /// Counts the messages of a client while a cassette without times is written.
 #[derive(Debug, Default)]
 pub(super) struct Counted {
-    // How many there were, and how many up to the last one that is no entry of a stream.
+    // The number of messages, and the number up to the last one that is not an entry of a stream.
     all: u64,
     last: u64,
 }
 
-/// As [`Step`], while it is written.
+/// Like [`Step`], while the cassette is being written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StepDraft {
-    // How many messages of the client there were with its request.
+    // The number of messages of the client up to and including its request.
     first: u64,
-    // What a reader takes for the number of those that came since.
+    // The number of messages since then, as a reader would assume it.
     expected: u64,
 }
 
@@ -132,7 +132,7 @@ impl Counted {
         }
     }
 
-    /// An entry beside the exchanges; what it says as `seen`.
+    /// Counts an entry outside the exchanges; returns its value of `seen`.
     pub(super) fn beside(&mut self, from: Direction) -> Option<u64> {
         if from == Direction::ToServer {
             self.ask();

@@ -1,4 +1,4 @@
-//! An exchange that is not whole yet.
+//! An exchange that is still incomplete.
 
 use super::places::KnownParts;
 use super::record::{CLOSE, NO_CHAIN, Rest, STREAM_CLOSE, STREAM_OPEN};
@@ -10,7 +10,7 @@ pub(super) struct Draft {
     pub(super) tail: Vec<u8>,
     pub(super) stream: Vec<u8>,
     pub(super) extra: Vec<u8>,
-    /// What of it is on the side spool.
+    /// Its records on the side spool.
     pub(super) chain: u64,
     pub(super) parts: KnownParts,
 }
@@ -28,12 +28,12 @@ impl Draft {
         }
     }
 
-    /// Its bytes in memory.
+    /// Its size in memory, in bytes.
     pub(super) fn len(&self) -> usize {
         self.head.len() + self.tail.len() + self.stream.len() + self.extra.len()
     }
 
-    /// Its parts, where there are no others than a request and its answer.
+    /// Its parts, if it consists only of a request and its answer.
     pub(super) fn known_parts(&self) -> KnownParts {
         if self.stream.is_empty() {
             self.parts
@@ -42,7 +42,7 @@ impl Draft {
         }
     }
 
-    /// What stands behind the head of an exchange that ends so.
+    /// The text after the head of an exchange with this ending.
     pub(super) fn behind_head<'a>(&'a self, rest: &Rest<'a>) -> [&'a [u8]; 10] {
         let [first, second, third] = rest.tail;
         // The first entry begins with a comma that an array does not want.

@@ -1,4 +1,4 @@
-//! Who left first, and so why a request was never answered.
+//! Which side left first, and therefore why a request was never answered.
 
 use std::collections::HashMap;
 
@@ -15,14 +15,14 @@ pub(crate) struct Ends {
     first: HashMap<ConduitId, Left, RandomState>,
 }
 
-/// Who was the first to leave a conduit.
+/// Which side left a conduit first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Left {
     Client,
     Server,
 }
 
-/// How many conduits are remembered.
+/// The maximum number of conduits that are remembered.
 const LIMIT: usize = 65_536;
 
 impl Ends {
@@ -51,7 +51,7 @@ impl Ends {
         self.of(open.conduit)
     }
 
-    /// Why what came on a conduit has no response, as far as its end tells.
+    /// Why requests on a conduit have no response, as far as its end shows.
     pub(crate) fn of(&self, conduit: ConduitId) -> NoAnswer {
         match self.first.get(&conduit) {
             Some(Left::Server) => NoAnswer::PeerGone,
@@ -69,11 +69,11 @@ tokens! {
         ClientGone = "client gone",
         /// Its HTTP exchange failed.
         Failed = "failed",
-        /// Its HTTP exchange brought an error status.
+        /// Its HTTP exchange ended with an error status.
         HttpError = "http error",
-        /// Its HTTP exchange brought no response to it.
+        /// Its HTTP exchange ended without a response to it.
         NoResponse = "no response",
-        /// Who was to answer left.
+        /// The peer that should have answered left.
         PeerGone = "peer gone",
         /// The recording ended first, or it is not known.
         StillPending = "still pending",

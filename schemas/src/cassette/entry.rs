@@ -100,7 +100,7 @@ impl Entry {
     }
 }
 
-/// What was done to a message; in the words of an older recorder as `why`.
+/// What was done to a message; older recorders wrote it in words, as `why`.
 fn faulted(entry: &Element<'_>) -> Faulted {
     let effect = entry.member("effect");
     let effect = effect.and_then(|effect| serde_json::from_slice(effect.text).ok());

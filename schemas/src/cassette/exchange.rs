@@ -1,6 +1,6 @@
-//! The member `http`, read.
+//! Reading the member `http`.
 //!
-//! Whatever of it is missing or not understood is passed over: it may be hand-written.
+//! Members that are missing or not understood are ignored, since the file may be hand-written.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::event::{
 };
 use crate::recording::{Element, elements};
 
-/// What a cassette tells of an HTTP exchange.
+/// The data of an HTTP exchange in a cassette.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Http {
     /// Its number; `None` when the file gives none.
@@ -31,13 +31,13 @@ pub struct Http {
     pub ended_at: Option<Offset>,
     /// How the response ended.
     pub ended: Option<CloseReason>,
-    /// How the request ended, where it is not whole.
+    /// How the request ended, if it is incomplete.
     pub request_ended: Option<CloseReason>,
     /// Trailer fields of the request and the response.
     pub trailers: [Option<Fields>; 2],
     /// What was changed on the way.
     pub edits: Vec<Edit>,
-    /// How long it was in the recorder's hands.
+    /// How long the recorder held it.
     pub added: Option<Added>,
 }
 
@@ -46,7 +46,7 @@ pub struct Http {
 pub struct Via {
     /// The exchange, where it is not that of the request.
     pub conduit: Option<ConduitId>,
-    /// What the event of the stream says beside the response.
+    /// The other fields of the response's event in the stream.
     pub sse: Option<SseNote>,
 }
 
@@ -118,7 +118,7 @@ impl Via {
     }
 }
 
-/// What an event of a stream says beside its data.
+/// The fields of a stream's event other than its data.
 pub(super) fn read_note(sse: &Element<'_>) -> SseNote {
     let text = |name: &'static str| sse.member(name).and_then(|text| text.string());
     SseNote {

@@ -1,16 +1,16 @@
 //! Exchanges in the order of their requests, however late their responses come.
 //!
-//! What is whole goes to the *main* spool as soon as everything before it is settled.
-//! What waits is held on a shelf; when the shelf grows too heavy, its oldest request is
-//! sent *away*: its text goes to the *side* spool, and its place, a byte offset of the
-//! main spool, is remembered. [`Assembly`](super::Assembly) puts it back there.
+//! A complete exchange goes to the *main* spool as soon as everything before it is settled.
+//! Incomplete ones are held on a shelf; when the shelf becomes too large, its oldest request is
+//! sent *away*: its text goes to the *side* spool, and its place, a byte offset in the main spool,
+//! is remembered. [`Assembly`](super::Assembly) puts it back there.
 //!
-//! Before its first exchange the main spool holds the head of the file, as far as that is
-//! known by then: where nothing has to be put back, the spool becomes the file.
+//! Before its first exchange the main spool holds the head of the file, as far as it is known by
+//! then: if nothing needs to be put back, the spool becomes the file.
 //!
-//! The side spool is a log of records, `tag, link, length, bytes`. The records of one
-//! request form a chain by their links, last to first; those of messages that belong to
-//! no exchange carry a count instead.
+//! The side spool is a log of records, `tag, link, length, bytes`. The records of one request form
+//! a chain by their links, last to first; the records of messages outside the exchanges have a
+//! count instead.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Seek, Write};
@@ -29,8 +29,7 @@ use crate::slices::Part as _;
 pub(crate) struct ExchangeOrder<S: Write> {
     main: Spool<S>,
     side: Spool<S>,
-    // What stands in the file before the exchanges, and how long it is on the main spool once
-    // it stands there.
+    // The text of the file before the exchanges, and its length on the main spool once it is there.
     head: Vec<u8>,
     begun: Option<u64>,
     // The exchanges from ordinal `first` on, settled or not. Its front is never settled.
@@ -46,7 +45,7 @@ pub(crate) struct ExchangeOrder<S: Write> {
     asides: Vec<SideRecord>,
     // Buffers to use again.
     spare: Vec<Vec<u8>>,
-    // Where exchanges stand that went to the main spool, for who asked.
+    // The positions of exchanges on the main spool, if requested.
     places: Option<Vec<Placed>>,
 }
 
@@ -72,7 +71,7 @@ struct SentRequest {
     chain: u64,
 }
 
-/// How much the shelf may hold before its oldest request is sent away.
+/// The size of the shelf above which its oldest request is sent away.
 const SHELF_LIMIT_BYTES: usize = 4 << 20;
 const SHELF_LIMIT: usize = 16_384;
 /// How much of one stream is held in memory.
@@ -102,20 +101,19 @@ impl<S: Write + Seek> ExchangeOrder<S> {
         }
     }
 
-    /// Says what stands in the file before the exchanges, unless the first of them stands
-    /// behind it already.
+    /// Sets the text before the exchanges, unless the first exchange has already been written.
     pub(crate) fn set_head(&mut self, head: Vec<u8>) {
         if self.begun.is_none() {
             self.head = head;
         }
     }
 
-    /// Whether the head can be changed no more.
+    /// Whether it is too late to change the head.
     pub(crate) fn has_begun(&self) -> bool {
         self.begun.is_some()
     }
 
-    /// How many requests were opened or entered whole.
+    /// The number of requests that were opened, or added whole.
     pub(crate) fn count(&self) -> u64 {
         self.first + self.shelf.len() as u64
     }
@@ -171,23 +169,23 @@ impl<S: Write + Seek> ExchangeOrder<S> {
         self.lighten()
     }
 
-    /// Appends what stands behind the request of an open exchange, before its stream: the
-    /// response, when the exchange is not closed with it.
+    /// Appends the text after the request of an open exchange and before its stream: the response,
+    /// unless it closes the exchange.
     pub(crate) fn tail(&mut self, ordinal: u64, parts: &[&[u8]]) -> io::Result<()> {
         self.append(ordinal, Tag::Tail, parts)
     }
 
-    /// Appends what stands behind the stream of an open exchange.
+    /// Appends the text after the stream of an open exchange.
     pub(crate) fn extra(&mut self, ordinal: u64, text: &[u8]) -> io::Result<()> {
         self.append(ordinal, Tag::Extra, &[text])
     }
 
-    /// Keeps where exchanges stand on the main spool.
+    /// Records the positions of exchanges on the main spool.
     pub(super) fn keep_places(&mut self) {
         self.places = Some(Vec::new());
     }
 
-    /// The positions of those that were placed since the last call.
+    /// The positions of the exchanges that were placed since the last call.
     pub(super) fn places(&mut self) -> impl Iterator<Item = Placed> + '_ {
         self.places.iter_mut().flat_map(|places| places.drain(..))
     }
@@ -228,13 +226,13 @@ impl<S: Write + Seek> ExchangeOrder<S> {
         self.lighten()
     }
 
-    /// Appends an entry to the text of something beside the exchanges.
+    /// Appends an entry to the text of something outside the exchanges.
     pub(crate) fn note(&mut self, chain: &mut u64, tag: Tag, text: &[u8]) -> io::Result<()> {
         *chain = self.side.record(tag, *chain, &[text])?;
         Ok(())
     }
 
-    /// Enters something beside the exchanges.
+    /// Adds something outside the exchanges.
     pub(crate) fn aside(&mut self, aside: SideRecord) {
         self.asides.push(aside);
     }
@@ -387,7 +385,7 @@ impl<S: Write + Seek> ExchangeOrder<S> {
         Ok(())
     }
 
-    /// Sends the front of the shelf away, and writes what it had kept waiting.
+    /// Sends the front of the shelf away, and writes what was waiting for it.
     fn send_away(&mut self) -> io::Result<()> {
         if let Some(Slot {
             session,
@@ -439,8 +437,8 @@ impl<S: Write + Seek> ExchangeOrder<S> {
         Ok(())
     }
 
-    /// Begins an exchange on the main spool, and a run unless its session goes on. Where the
-    /// request of the exchange begins.
+    /// Begins an exchange on the main spool, and a new run if it belongs to another session.
+    /// Returns where the request of the exchange begins.
     fn begin_run(&mut self, session: u32) -> io::Result<u64> {
         let first = self.begun.is_none();
         if first {

@@ -12,7 +12,8 @@ pub(super) struct Finisher {
 }
 
 impl Finisher {
-    /// Of a cassette that another tool wrote, or not; and that has no times, or some.
+    /// Creates one for a cassette that another tool wrote, or tapewright; and that has no times, or
+    /// some.
     pub(super) fn new(foreign: bool, untimed: bool) -> Self {
         Self {
             translator: Translator::default(),

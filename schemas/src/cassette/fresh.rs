@@ -1,8 +1,8 @@
-//! Exchanges that have their answer, and of which a fault may still be told.
+//! Answered exchanges on which a fault may still be reported.
 //!
-//! On the tape a fault stands behind the answer that it acted on: at once on standard
-//! streams and in an event stream, and otherwise once the response was there as a whole. Until
-//! then an exchange is not closed, so that it can be marked.
+//! On the tape a fault follows the answer that it acted on: at once on standard streams and in an
+//! event stream, and otherwise after the whole response. Until then the exchange stays open, so
+//! that it can be marked.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Seek, Write};
@@ -12,7 +12,7 @@ use super::record::Rest;
 use super::text::push_effect;
 use crate::event::{ConduitId, Direction, Effect, Event, EventBody};
 
-/// Exchanges that have their answer, and of which a fault may still be told.
+/// Answered exchanges on which a fault may still be reported.
 #[derive(Debug, Default)]
 pub(super) struct Fresh {
     answered: VecDeque<Answered>,
@@ -29,7 +29,7 @@ struct Answered {
     marked: bool,
 }
 
-/// How many exchanges over HTTP wait to be marked.
+/// The maximum number of HTTP exchanges that wait to be marked.
 const LIMIT: usize = 32;
 
 impl Fresh {
@@ -49,7 +49,7 @@ impl Fresh {
         });
     }
 
-    /// As [`answered`](Self::answered), once the HTTP exchange of the answer is over.
+    /// Like [`answered`](Self::answered), after the HTTP exchange of the answer has ended.
     pub(super) fn over(&mut self, conduit: ConduitId, ordinal: u64, marked: bool, end: Vec<u8>) {
         self.answered.push_back(Answered {
             conduit,
@@ -60,7 +60,7 @@ impl Fresh {
         });
     }
 
-    /// Whether an HTTP exchange that is over waits here.
+    /// Whether an HTTP exchange that has ended is waiting here.
     pub(super) fn is_http(&self, conduit: ConduitId) -> bool {
         let mut answered = self.answered.iter();
         answered.any(|one| one.http && one.conduit == conduit)
@@ -68,7 +68,7 @@ impl Fresh {
 }
 
 impl<S: Read + Write + Seek> Entries<S> {
-    /// Closes the exchanges of which nothing more can be told, now that this event came.
+    /// Closes the exchanges that can no longer change, given this event.
     pub(super) fn close_fresh(&mut self, event: &Event) -> io::Result<()> {
         let faulted = matches!(event.body, EventBody::Faulted(_));
         if !faulted {
@@ -97,7 +97,7 @@ impl<S: Read + Write + Seek> Entries<S> {
         Ok(())
     }
 
-    /// Marks the exchange that a fault is told of.
+    /// Marks the exchange that a fault acted on.
     pub(super) fn mark_faulted(&mut self, event: &Event, effect: &Effect) -> io::Result<()> {
         let mut text = b",\n      \"fault\": ".to_vec();
         push_effect(effect, &mut text);
@@ -113,7 +113,7 @@ impl<S: Read + Write + Seek> Entries<S> {
             one.marked = true;
             self.exchange_order.extra(one.ordinal, &text)?;
         }
-        // Or the answer is an event of a stream that goes on.
+        // Or the answer is an event of a stream that is still open.
         let carried = self.exchanges.get(event.conduit);
         let carried = carried.map(|exchange| exchange.requests.as_slice());
         for request in carried.unwrap_or_default() {

@@ -1,4 +1,4 @@
-//! What a cassette tells of an HTTP exchange.
+//! Writing the data of an HTTP exchange to a cassette.
 
 use super::text::{push_millis, push_string};
 use crate::event::{CloseReason, ConduitId, Edit, Fields, ResponseHead, SseNote};
@@ -88,7 +88,7 @@ fn push_ours(response: &ResponseHead, object: &mut Object<'_>) {
     }
 }
 
-/// Appends what was changed on the way: all of it, or but for what tells of one connection only.
+/// Appends what was changed on the way: everything, or without what is specific to one connection.
 fn push_edits(edits: &[Edit], all: bool, object: &mut Object<'_>) {
     let mut any = false;
     for edit in edits.iter().filter(|edit| all || !is_passing(&edit.field)) {
@@ -119,7 +119,7 @@ fn push_edits(edits: &[Edit], all: bool, object: &mut Object<'_>) {
     }
 }
 
-/// Appends what an event of a stream says beside its data, as an object.
+/// Appends the fields of a stream's event other than its data, as an object.
 pub(super) fn push_note(note: &SseNote, out: &mut Vec<u8>) {
     let start = out.len();
     let texts = [
@@ -190,13 +190,13 @@ impl Object<'_> {
     }
 }
 
-/// How a response ended, in the words of a cassette.
+/// How a response ended, as a word of the cassette format.
 pub(super) fn ended(reason: CloseReason) -> &'static str {
     let known = ENDED.iter().find(|(known, _)| *known == reason);
     known.map_or("failed", |(_, word)| word)
 }
 
-/// The reason behind a word of a cassette.
+/// The reason that a word of the cassette format denotes.
 pub(super) fn reason(word: &str) -> Option<CloseReason> {
     let known = ENDED.iter().find(|(_, known)| *known == word);
     known.map(|(reason, _)| *reason)
@@ -210,10 +210,10 @@ const ENDED: [(CloseReason, &str); 5] = [
     (CloseReason::Policy, "policy"),
 ];
 
-/// Whether a field tells of one connection or one moment only.
+/// Whether a field is specific to one connection or one moment.
 fn is_passing(name: &str) -> bool {
     let first = name.as_bytes().first().map(u8::to_ascii_lowercase);
-    // Asked of every field: the first letter tells most of them apart.
+    // This runs for every field: the first letter distinguishes most of them.
     let mut alike = PASSING
         .iter()
         .filter(|known| known.len() == name.len() && known.as_bytes().first() == first.as_ref());

@@ -1,8 +1,8 @@
-//! Lists of tools, prompts and resources, an element on each line.
+//! Lists of tools, prompts and resources, with each element on its own line.
 //!
-//! A changed tool is a changed line then, and not one line with all of them. What is put in between
-//! is white space that means nothing, and only where the text was on one line: so it can be taken
-//! out again, and what was recorded is told byte for byte.
+//! Then a changed tool is a changed line, rather than a change in one line with all tools. Only
+//! insignificant white space is inserted, and only if the text was on one line: so it can be
+//! removed again, and the recorded text is restored byte for byte.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use memchr::{memchr, memchr_iter};
 use crate::json::{find, valid_elements};
 use crate::slices::Part as _;
 
-/// What is put in between.
+/// The inserted white space.
 const BREAK: &[u8] = b"\n        ";
 
 /// The methods whose answers are lists, and the members of `result` that hold them.
@@ -22,14 +22,14 @@ const LISTS: [(&str, &str); 4] = [
     ("resources/templates/list", "resourceTemplates"),
 ];
 
-/// Whether the answers of a method are written an element on each line.
+/// Whether the answers to a method are written with each element on its own line.
 #[must_use]
 pub fn is_listing(method: &str) -> bool {
     LISTS.iter().any(|(known, _)| *known == method)
 }
 
-/// The answer of such a method as a cassette holds it. What is on several lines already, or holds no
-/// such list, stays as it is.
+/// The answer to such a method in the form of the cassette. An answer that already has several
+/// lines, or contains no such list, is unchanged.
 #[must_use]
 pub fn in_lines(answer: &[u8]) -> Cow<'_, [u8]> {
     if memchr(b'\n', answer).is_some() {

@@ -13,11 +13,11 @@ const BESIDE: [&str; 2] = ["messages", "unanswered"];
 pub struct Merged {
     /// The text.
     pub text: Vec<u8>,
-    /// How many exchanges of the new one are in it.
+    /// The number of exchanges of the new cassette in it.
     pub added: u64,
 }
 
-/// What becomes of requests of the new cassette that were never answered.
+/// What to do with requests of the new cassette that were never answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfinished {
     /// They are left out: the recording was cut short, and they may have been.
@@ -26,10 +26,10 @@ pub enum Unfinished {
     Kept,
 }
 
-/// The text of the cassette `old` with the exchanges of `new` behind its own, and with what
-/// stands beside them. Nothing of `old` is changed but where something is added. An
-/// `initialize` of `new` is left out when `old` has one: it is there to introduce a client,
-/// and would begin a second session. `None` when either is no cassette.
+/// Returns the text of the cassette `old` with the exchanges of `new` after its own, and with the
+/// entries outside them. `old` is unchanged except for additions. An `initialize` of `new` is
+/// omitted when `old` has one: it only introduces a client, and would begin a second session.
+/// `None` when either is not a cassette.
 #[must_use]
 pub fn merge(old: &[u8], new: &[u8], unfinished: Unfinished) -> Option<Merged> {
     let old = old.trim_ascii();
@@ -66,7 +66,7 @@ pub fn merge(old: &[u8], new: &[u8], unfinished: Unfinished) -> Option<Merged> {
     })
 }
 
-/// The elements of a list, as source text; `None` when there is no such list.
+/// The elements of a list, as source text; `None` if there is no such list.
 fn elements<'t>(text: &'t [u8], list: &str) -> Option<Vec<&'t [u8]>> {
     let list = json::find(text, &[list])?;
     let mut elements = Vec::new();
@@ -81,7 +81,7 @@ fn is_opening(exchange: &[u8]) -> bool {
     json::find(exchange, &["request", "method"]) == Some(b"\"initialize\"")
 }
 
-/// An element that comes after some exchanges of `new`, as it stands in the whole.
+/// An element with its `after`, which counts exchanges of `new`, adapted to the merged cassette.
 fn moved(element: &[u8], ours: usize, left_out: &[usize]) -> Vec<u8> {
     with(element, "after", |after| {
         let gone = left_out.iter().filter(|place| **place < after).count();
@@ -132,7 +132,7 @@ fn insert(text: &[u8], list: &str, added: &[Vec<u8>]) -> Option<Vec<u8>> {
     Some([before, &lead, &joined, tail, behind].concat())
 }
 
-/// Where a part stands in its whole.
+/// The offset of a part in its whole.
 fn inside(whole: &[u8], part: &[u8]) -> Option<usize> {
     (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)
 }

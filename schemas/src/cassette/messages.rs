@@ -1,4 +1,4 @@
-//! Where a message belongs: to an exchange, into the stream of one, or beside all.
+//! Assigns each message: to an exchange, to the stream of one, or outside all exchanges.
 
 use std::borrow::Cow;
 use std::io::{self, Read, Seek, Write};
@@ -226,7 +226,7 @@ impl<S: Read + Write + Seek> Entries<S> {
             self.tell_answer(event, &open, &text, envelope);
         }
         if self.exchanges.get(open.conduit).is_some() {
-            // How its exchange ends is not known yet.
+            // How its exchange ends is not yet known.
             self.deferred.insert(request, open);
             return Ok(());
         }
@@ -281,7 +281,7 @@ impl<S: Read + Write + Seek> Entries<S> {
     }
 
     fn noise(&mut self, event: &Event, text: &[u8], why: Malformed) -> io::Result<()> {
-        // A text that was trimmed for its envelope is whole here: noise is kept as it came.
+        // The text was trimmed to parse its envelope; noise is recorded unchanged.
         let whole = match &event.body {
             EventBody::Message {
                 payload: Payload::Whole(bytes),
@@ -302,7 +302,7 @@ impl<S: Read + Write + Seek> Entries<S> {
         open.or_else(|| self.deferred.get(&request))
     }
 
-    /// Puts a message into the stream of an exchange, or beside all of them.
+    /// Adds a message to the stream of an exchange, or outside all exchanges.
     fn place(
         &mut self,
         event: &Event,
@@ -329,7 +329,7 @@ impl<S: Read + Write + Seek> Entries<S> {
         self.exchange_order.stream(ordinal, &self.entry)
     }
 
-    /// Puts a message beside the exchanges.
+    /// Adds a message outside the exchanges.
     pub(super) fn beside(
         &mut self,
         event: &Event,
@@ -386,7 +386,7 @@ fn plain(batch: bool) -> Remark<'static> {
     }
 }
 
-/// Appends what stands behind the stream of a request.
+/// Appends the text after the stream of a request.
 pub(super) fn push_end(open: &Open, out: &mut Vec<u8>) {
     if let Some(era) = open.era {
         out.extend_from_slice(b",\n      \"era\": ");

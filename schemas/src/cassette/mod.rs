@@ -1,5 +1,4 @@
-//! The cassette: one recording as request/response exchanges, in the documented replay
-//! format.
+//! The cassette: one recording as request/response exchanges, in the documented replay format.
 //!
 //! ```text
 //! {
@@ -24,64 +23,63 @@
 //! }
 //! ```
 //!
-//! `version` and `exchanges` with `request` and `response` are the documented format;
-//! every other member is additive, and readers that do not know it pass over it. Every
-//! envelope is its own text from the wire: nothing is parsed into a model and written
-//! again. Exchanges stand in the order of their requests.
+//! `version` and `exchanges` with `request` and `response` are the documented format; every other
+//! member is additive, and readers that do not know it ignore it. Every envelope is the original
+//! text from the wire: nothing is parsed into a model and serialized again. Exchanges are in the
+//! order of their requests.
 //!
-//! - `stream` is what crossed while the request was in flight and belongs to it: progress
-//!   by its token, a cancellation by its id, everything else that the server sends on its
-//!   own, and the client's replies to that, to the latest request in flight.
-//! - `messages` is what belongs to no exchange; `after` counts the exchanges whose request
-//!   had been seen before it. A line that is no JSON stands there as `text` or `base64`.
-//! - `unanswered` is every client request that never got its response.
-//! - `probes` are exchanges of `server/discover` that the client had with a process of
-//!   their own, before the session: it starts its server twice to learn its era.
-//! - `head` is the head of the HTTP response that an answer came in, where we were the
-//!   client and recorded its lines: `{"status": …, "version": …, "fields": [[name, value], …]}`.
-//! - `fault` is what a fault that was injected did to a request or its response. What stands
-//!   beside it is what the peer sent, and never what the fault made of it. It is an object:
-//!   `fault` and `kind` name the fault, `did` and the members beside it say what was done, as
-//!   on a tape (see [`What`](crate::event::What)), without the number of the message. In
-//!   `messages` it stands as `effect`, under the mark `faulted`. Older recorders wrote a
-//!   sentence, as `fault` and as `why`; it is read.
+//! - `stream` contains the messages that crossed while the request was in flight and belong to it:
+//!   progress by its token, a cancellation by its id; everything else that the server sends on its
+//!   own, and the client's replies to that, belong to the latest request in flight.
+//! - `messages` are those that belong to no exchange; `after` counts the exchanges whose request
+//!   came before it. A line that is not JSON is recorded there as `text` or `base64`.
+//! - `unanswered` lists every client request that never got a response.
+//! - `probes` are exchanges of `server/discover` with a separate process, before the session: such
+//!   a client starts its server twice to determine its era.
+//! - `head` is the head of the HTTP response that carried an answer, if tapewright was the client
+//!   and recorded lines: `{"status": …, "version": …, "fields": [[name, value], …]}`.
+//! - `fault` is what an injected fault did to a request or its response. The messages next to it
+//!   are what the peer sent, never what the fault changed it to. It is an object: `fault` and
+//!   `kind` name the fault, `did` and its other members describe what was done, as on a tape (see
+//!   [`What`](crate::event::What)), without the number of the message. In `messages` it is
+//!   `effect`, with the mark `faulted`. Older recorders wrote a sentence, as `fault` and as `why`;
+//!   it is still read.
 //!
 //! # Without times
 //!
-//! A recorder leaves out times and durations unless it is asked for them
-//! ([`without_times`](Projector::without_times)): they are on the tape, and in a file that is kept
-//! under version control they would change with every recording. With them goes whatever else
-//! tells of one recording only: `recorded_at` and the version of ours in `meta`, the numbers of
-//! connections, `added_us`, and edits of fields such as `host`. What happened before what is told
-//! by `seen`, `late` and `unanswered_before`, where the order of the file does not: see [`Course`].
+//! A recorder omits times and durations unless they are requested
+//! ([`without_times`](Projector::without_times)): they are on the tape, and in a file under version
+//! control they would change with every recording. Everything else that is specific to one
+//! recording is omitted with them: `recorded_at` and tapewright's version in `meta`, the numbers of
+//! connections, `added_us`, and edits of fields such as `host`. Where the order of the file does
+//! not show what happened first, `seen`, `late` and `unanswered_before` do: see [`Course`].
 //!
-//! Answers that are lists (`tools/list` and its like) stand an element on each line, see
+//! Answers that are lists (such as `tools/list`) have each element on its own line, see
 //! [`in_lines`].
 //!
 //! # HTTP
 //!
-//! - `http` tells of the HTTP exchange that carried a request: method, path, status, how it
-//!   ended, redacted fields, edits. `conduit` is its number on the tape.
-//! - `via` says on which stream a response came, where that is not the request's own.
-//! - `sse` in an entry is what an event of a stream says beside its message, or all that
-//!   it says; `body` is what crossed and is no message.
-//! - `session` names a session and `sessionless` the exchanges without one, where an id means nothing beyond
-//!   its exchange. The list `sessions` says how they began and ended.
-//! - The list `http` holds the exchanges that carried no request, in the order in which
-//!   they began.
-//! - The body of an HTTP error is the response of its own exchange, whatever its id; with
-//!   another id than the request's the exchange is marked `http error`.
+//! - `http` describes the HTTP exchange that carried a request: method, path, status, how it ended,
+//!   redacted fields, edits. `conduit` is its number on the tape.
+//! - `via` is the stream on which a response came, if it is not the request's own.
+//! - `sse` in an entry has the fields of a stream's event other than its message, or all of them if
+//!   it has none; `body` is content that is not a message.
+//! - `session` identifies a session, and `sessionless` marks exchanges without one, where an id is
+//!   only valid within its exchange. The list `sessions` says how they began and ended.
+//! - The list `http` holds the exchanges that carried no request, in the order in which they began.
+//! - The body of an HTTP error is the response of the exchange that carried it, whatever its id;
+//!   with another id than the request's the exchange is marked `http error`.
 //!
 //! # Bounded memory
 //!
-//! A [`Projector`] holds only the exchanges behind the oldest open request, and no more
-//! than a few megabytes of those: a request that stays open for long goes to a spool and
-//! comes back at its place when the file is put together.
+//! A [`Projector`] holds only the exchanges after the oldest open request, and at most a few
+//! megabytes of those: a request that stays open for long goes to a spool, and returns to its place
+//! when the file is assembled.
 //!
 //! # Elsewhere
 //!
-//! Which response answers which request is in [`conversation`](crate::conversation), the
-//! order of the exchanges in `exchange_order`; the capture projection uses both.
+//! Which response answers which request is in [`conversation`](crate::conversation), the order of
+//! the exchanges in `exchange_order`; the capture projection uses both.
 
 mod assemble;
 mod course;

@@ -1,11 +1,11 @@
-//! A spool of which small pieces are read that stand near one another.
+//! A spool that is read in small pieces that are near one another.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
 use crate::slices::{Part as _, PartMut as _};
 
-/// Keeps what stands around the piece that was read last, so that a chain of short records
-/// costs no system call for each of them.
+/// Buffers the surroundings of the piece that was read last, so that a chain of short records does
+/// not cost a system call each.
 #[derive(Debug)]
 pub(super) struct Near<'a, S> {
     spool: &'a mut S,
@@ -15,9 +15,9 @@ pub(super) struct Near<'a, S> {
     kept: Vec<u8>,
 }
 
-/// How much is kept, in bytes.
+/// The size of the buffer, in bytes.
 const KEPT: usize = 64 << 10;
-/// How much of it stands before the piece that it was read for: chains are followed backwards.
+/// How much of it precedes the piece that it was read for: chains are followed backwards.
 const BEFORE: u64 = 8 << 10;
 
 impl<'a, S: Read + Seek> Near<'a, S> {
@@ -30,7 +30,7 @@ impl<'a, S: Read + Seek> Near<'a, S> {
         }
     }
 
-    /// What is kept of the spool from here on.
+    /// The buffered bytes of the spool from here on.
     fn here(&self) -> &[u8] {
         let offset = self.at.checked_sub(self.start);
         let offset = offset.and_then(|offset| usize::try_from(offset).ok());
@@ -42,7 +42,7 @@ impl<'a, S: Read + Seek> Near<'a, S> {
     fn load(&mut self) -> io::Result<()> {
         self.start = self.at.saturating_sub(BEFORE);
         self.spool.seek(SeekFrom::Start(self.start))?;
-        // After an error nothing is kept.
+        // After an error nothing stays buffered.
         let mut kept = std::mem::take(&mut self.kept);
         kept.resize(KEPT, 0);
         let mut length = 0;

@@ -1,4 +1,4 @@
-//! One message beside the exchanges, as a cassette shows it.
+//! One message outside the exchanges, as a cassette shows it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,43 +9,43 @@ use crate::envelope::Malformed;
 use crate::event::{ConduitId, Effect, Event, Payload, SseNote};
 use crate::json::{is_valid, push_number};
 
-/// What of a message is kept.
+/// The recorded content of a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Content<'a> {
-    /// What an HTTP body holds that is no message.
+    /// An HTTP body that is not a message.
     Body(&'a Payload),
     /// JSON text.
     Json(&'a [u8]),
-    /// What is no JSON, as text or base64.
+    /// Content that is not JSON, as text or base64.
     Raw(&'a [u8]),
     /// The length of the whole, and its first bytes.
     Clipped(u64, &'a [u8]),
-    /// Nothing: the entry tells of an event.
+    /// Nothing: the entry describes an event.
     Nothing,
 }
 
-/// Why a message stands where it stands.
+/// Why a message has its place.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Remark<'a> {
     pub(crate) mark: Option<&'static str>,
     pub(crate) why: Option<&'static str>,
     /// What was done to a message.
     pub(crate) effect: Option<&'a Effect>,
-    /// The exchange on which it crossed, where that is not said by its place.
+    /// The exchange on which it crossed, unless its place implies it.
     pub(crate) conduit: Option<ConduitId>,
-    /// What the event of a stream says beside it.
+    /// The other fields of its event in the stream.
     pub(crate) sse: Option<&'a SseNote>,
     pub(crate) when: When,
 }
 
-/// How it is told when an entry crossed.
+/// How the file records when an entry crossed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum When {
     /// By its time.
     #[default]
     Time,
-    /// By how many messages of the client came before, where that is to be told, and whether it
-    /// stands before the response of its exchange and came behind it.
+    /// By the number of messages of the client before it, if that must be recorded, and whether it
+    /// is listed before the response of its exchange but came after it.
     Seen { seen: Option<u64>, late: bool },
 }
 
@@ -58,7 +58,7 @@ impl Remark<'_> {
     }
 }
 
-/// The content of a line that is no envelope, and why it is none.
+/// The content of a line that is not an envelope, by the reason.
 pub(crate) fn noise(text: &[u8], why: Malformed) -> Content<'_> {
     match why {
         Malformed::NotAnEnvelope | Malformed::NotAnObject => Content::Json(text.trim_ascii()),
@@ -165,7 +165,7 @@ fn push_body(payload: &Payload, out: &mut Vec<u8>) {
     match payload {
         Payload::Clipped { len, head } => push_clipped(*len, head, out),
         Payload::Whole(bytes) => {
-            // What is around it would be lost, and a lone word is text.
+            // Surrounding white space would be lost, and a lone word is text.
             let json =
                 matches!(bytes.first(), Some(b'{' | b'[')) && std::str::from_utf8(bytes).is_ok();
             if json && bytes.trim_ascii_end().len() == bytes.len() && is_valid(bytes) {

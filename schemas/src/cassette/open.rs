@@ -7,7 +7,7 @@ use crate::event::{CloseReason, ConduitId, Event, Offset, Scope};
 /// A request that awaits its response.
 #[derive(Debug)]
 pub(crate) struct Open {
-    /// Its place among the requests of the file.
+    /// Its position among the requests of the file.
     pub(crate) ordinal: u64,
     pub(crate) at: Offset,
     pub(crate) scope: Scope,
@@ -16,13 +16,13 @@ pub(crate) struct Open {
     pub(crate) over: Option<(CloseReason, u16)>,
     pub(crate) era: Option<Era>,
     pub(crate) marks: Marks,
-    /// It has been said what a fault did to it.
+    /// The effect of a fault on it has already been written.
     pub(crate) faulted: bool,
-    /// Its answer is a list that is written an element on each line.
+    /// Its answer is a list with each element on its own line.
     pub(super) lists: bool,
-    /// Its response came, and more may come on its stream.
+    /// Its response came, but its stream may continue.
     pub(super) answered: bool,
-    /// What was said of its exchange, where that is told without times.
+    /// The state of its exchange, in a cassette without times.
     pub(super) asked: Option<StepDraft>,
 }
 

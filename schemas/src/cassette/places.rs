@@ -1,5 +1,5 @@
-//! Where exchanges stand in the text of a cassette, told while it is written: who projects a
-//! recording for its own use has no need to read it again.
+//! The positions of exchanges in the text of a cassette, collected while it is written: code that
+//! projects a recording for its own use need not read it again.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use crate::json::Span;
 pub struct Placed {
     /// Its text, with the white space before it.
     pub text: Span,
-    /// Where its parts stand, unless it has more of them than these.
+    /// The positions of its parts, unless it has others than these.
     pub plain: Option<Plain>,
 }
 
@@ -46,7 +46,7 @@ pub struct Plain {
     pub took: Offset,
 }
 
-/// What stands between a request and its answer.
+/// The text between a request and its answer.
 pub(super) const RESPONSE: &[u8] = b",\n      \"response\": ";
 
 /// The parts of a request; places count from its start.
@@ -67,7 +67,7 @@ pub(crate) struct AnsweredParts {
     took: Offset,
 }
 
-/// What is known of the parts of an open exchange.
+/// The known parts of an open exchange.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct KnownParts {
     asked: Option<AskedParts>,
@@ -75,7 +75,7 @@ pub(crate) struct KnownParts {
 }
 
 impl KnownParts {
-    /// The exchange, whose request stands at `start`, and which ends at `end`.
+    /// The exchange whose request begins at `start`, and which ends at `end`.
     pub(super) fn placed(self, start: u64, end: u64, session: u32) -> Placed {
         let at = |place: u64| usize::try_from(place).unwrap_or(usize::MAX);
         let (start, end) = (at(start), at(end));
@@ -127,7 +127,7 @@ pub(super) struct MethodNames {
 }
 
 impl MethodNames {
-    /// The parts of a request, where they can be told.
+    /// Locates the parts of a request, if possible.
     pub(super) fn asked(
         &mut self,
         text: &[u8],
@@ -182,7 +182,7 @@ impl<S: Read + Write + Seek> Entries<S> {
         }
     }
 
-    /// Tells the parts of an answer, where they are all that stands there.
+    /// Locates the parts of an answer, if there are no others.
     pub(super) fn tell_answer(
         &mut self,
         event: &Event,
@@ -196,7 +196,7 @@ impl<S: Read + Write + Seek> Entries<S> {
         if self.methods.is_none() || open.marks.has(Marks::HTTP_ERROR) {
             return;
         }
-        // Of a list that was written in lines the id is no part.
+        // In a list that was written in lines, the id is not a part of the text.
         let answered = id_within(text, id).map(|id| AnsweredParts {
             length: text.len(),
             id,
@@ -207,7 +207,7 @@ impl<S: Read + Write + Seek> Entries<S> {
     }
 }
 
-/// Where an id stands in its message, as JSON; `None` when that is not known.
+/// The position of an id in its message, as JSON; `None` if it is unknown.
 fn id_within(text: &[u8], id: &RequestId<'_>) -> Option<Span> {
     match id {
         RequestId::Number(source) => within(text, source.as_bytes()),
@@ -225,7 +225,7 @@ fn id_within(text: &[u8], id: &RequestId<'_>) -> Option<Span> {
     }
 }
 
-/// Where a part of a text stands in it; `None` when it is no part of it.
+/// The position of a part in its text; `None` if it is not a part of it.
 fn within(text: &[u8], part: &[u8]) -> Option<Span> {
     let start = part.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
     let end = start + part.len();

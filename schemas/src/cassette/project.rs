@@ -34,14 +34,14 @@ pub struct Projector<S: Write> {
     entries: Entries<S>,
 }
 
-/// What stands in the cassette, as the fold over the conversation tells it.
+/// The contents of the cassette, collected from the conversation.
 #[derive(Debug)]
 pub(super) struct Entries<S: Write> {
     pub(super) meta: Vec<(String, String)>,
-    // What a cassette without times tells in their place.
+    // What a cassette without times records instead.
     pub(super) counted: Option<Counted>,
     pub(super) exchange_order: ExchangeOrder<S>,
-    // The client's requests, and the server's with the exchange in whose stream they stand.
+    // The client's requests, and the server's with the exchange whose stream contains them.
     pub(super) open: PerExchange<Open>,
     pub(super) replies: PerExchange<Option<Handle>>,
     pub(super) eras: HashMap<Scope, EraTracker, RandomState>,
@@ -66,11 +66,11 @@ pub(super) struct Entries<S: Write> {
     pub(super) tail: Vec<u8>,
     pub(super) end: Vec<u8>,
     pub(super) http_text: Vec<u8>,
-    // Where it is asked where exchanges stand.
+    // Set if the positions of exchanges are requested.
     pub(super) methods: Option<MethodNames>,
 }
 
-/// What a projection wrote.
+/// Counts of a finished projection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Requests with their response; for a capture, all its entries.
@@ -81,8 +81,8 @@ pub struct Summary {
     pub messages: u64,
     /// HTTP exchanges without a request of JSON-RPC.
     pub http: u64,
-    /// There were requests, and all of them were `server/discover`: a client only asked
-    /// what this server speaks.
+    /// All requests, at least one, were `server/discover`: a client that only asked which revisions
+    /// this server supports.
     pub probe_only: bool,
 }
 
@@ -153,8 +153,8 @@ impl<S: Read + Write + Seek> Projector<S> {
         self
     }
 
-    /// Adds a member to `meta`, or replaces it, unless it tells of one recording only and is left
-    /// out.
+    /// Adds a member to `meta`, or replaces it, unless it is specific to one recording and
+    /// therefore omitted.
     #[must_use]
     pub fn with_meta(mut self, name: &str, value: &str) -> Self {
         let entries = &mut self.entries;
@@ -167,9 +167,9 @@ impl<S: Read + Write + Seek> Projector<S> {
         self
     }
 
-    /// Keeps where exchanges stand on the first spool, for [`places`](Self::places). They stand
-    /// there in the file as well, if [`finish_in_place`](Self::finish_in_place) hands that spool
-    /// back.
+    /// Records the positions of exchanges on the first spool, for [`places`](Self::places). They
+    /// are also the positions in the file, if [`finish_in_place`](Self::finish_in_place) returns
+    /// that spool.
     #[must_use]
     pub fn with_places(mut self) -> Self {
         self.entries.methods = Some(MethodNames::default());
@@ -193,7 +193,7 @@ impl<S: Read + Write + Seek> Projector<S> {
         self.observe_message(event, None)
     }
 
-    /// As [`observe`](Self::observe), with the event's message taken apart where it is already.
+    /// Like [`observe`](Self::observe), for an event whose message is already parsed.
     pub fn observe_message(
         &mut self,
         event: &Event,
@@ -225,9 +225,9 @@ impl<S: Read + Write + Seek> Projector<S> {
         Ok(end.summary)
     }
 
-    /// As [`finish`](Self::finish), and the cassette is on the spool that is handed back: the
-    /// first of the projector's own, to which only what stands behind the exchanges is added,
-    /// or `other`, which is asked for when an exchange has to be put in between.
+    /// Like [`finish`](Self::finish), but returns the spool that contains the cassette: the
+    /// projector's first spool, to which only the text after the exchanges is added, or `other`,
+    /// which is only created when an exchange must be inserted.
     pub fn finish_in_place(
         self,
         ending: &Ending,
@@ -343,7 +343,7 @@ impl<S: Read + Write + Seek> Entries<S> {
 struct End<S> {
     assembly: Assembly<S>,
     summary: Summary,
-    // What stands before the exchanges.
+    // The text before the exchanges.
     head: Vec<u8>,
     rest: Rest,
 }
@@ -359,7 +359,7 @@ impl<S: Read + Write + Seek> End<S> {
     }
 }
 
-/// What stands behind the exchanges, but for what is on the side spool.
+/// The text after the exchanges, except for what is on the side spool.
 struct Rest {
     sessions: Vec<u8>,
     incomplete: Option<Incomplete>,
@@ -409,18 +409,18 @@ impl Rest {
     }
 }
 
-/// Members of `meta`: the version of ours that recorded, that it was ours at all, and when.
+/// Members of `meta`: the version of tapewright that recorded, that it was tapewright, and when.
 const VERSION: &str = "tapewright_version";
 pub(super) const RECORDED_BY: &str = "recorded_by";
 const RECORDED_AT: &str = "recorded_at";
 const TAPEWRIGHT: &str = "tapewright";
 
-/// Whether a member of `meta` tells of one recording only.
+/// Whether a member of `meta` is specific to one recording.
 fn is_of_one(name: &str) -> bool {
     [VERSION, RECORDED_AT].contains(&name)
 }
 
-/// What stands before the exchanges.
+/// The text before the exchanges.
 fn head(meta: &[(String, String)]) -> Vec<u8> {
     let mut text = b"{\n  \"version\": \"1\",\n  \"meta\": {".to_vec();
     push_meta(meta, &mut text);

@@ -1,8 +1,8 @@
 //! From a cassette back to exchanges and events.
 //!
-//! Tolerant: a cassette may be hand-written or come from another tool. `version` must be
-//! the string `"1"`, every exchange needs its request and its response, and whatever else
-//! is there counts where it is understood and is passed over where it is not.
+//! Tolerant: a cassette may be hand-written or come from another tool. `version` must be the string
+//! `"1"`, every exchange needs its request and its response, and other members are used if they are
+//! understood and ignored if not.
 
 use bytes::Bytes;
 
@@ -18,20 +18,20 @@ use crate::json;
 use crate::recording::{DocumentError, Element, each_element, elements, object};
 use crate::tape::{GapTotal, Incomplete, old};
 
-/// A cassette as it stands in its file.
+/// The contents of a cassette file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cassette {
     /// The string members of `meta`, in order.
     pub meta: Vec<(String, String)>,
     /// Requests with their responses, in the order of the file.
     pub exchanges: Vec<RecordedExchange>,
-    /// What belongs to no exchange, with the number of exchanges before it.
+    /// Messages outside the exchanges, with the number of exchanges before each.
     pub messages: Vec<(usize, Entry)>,
     /// Requests without a response, with the number of exchanges before them.
     pub unanswered: Vec<(usize, Unanswered)>,
     /// HTTP exchanges that carried no request, with the number of exchanges before them.
     pub http: Vec<(usize, BareHttpExchange)>,
-    /// What became of its sessions.
+    /// How its sessions began and ended.
     pub sessions: Vec<RecordedSession>,
     /// Why it does not hold everything that crossed.
     pub incomplete: Option<Box<Incomplete>>,
@@ -48,10 +48,10 @@ pub struct RecordedExchange {
     pub sent: Option<Offset>,
     /// How long the response took.
     pub took: Option<Offset>,
-    /// How many messages of the client came between the request and its response, where the file
-    /// says so: see [`Course`](super::Course).
+    /// The number of messages of the client between the request and its response, if the file has
+    /// it: see [`Course`](super::Course).
     pub seen: Option<u64>,
-    /// What crossed in between and belongs to it.
+    /// Messages in between that belong to it.
     pub stream: Vec<Entry>,
     /// Its era.
     pub era: Option<Era>,
@@ -63,9 +63,9 @@ pub struct RecordedExchange {
     pub http: Option<Box<Http>>,
     /// The head of the HTTP response, where the answer travelled on as a line.
     pub head: Option<Box<ResponseHead>>,
-    /// On which stream the response came, where that is said.
+    /// The stream on which the response came, if recorded.
     pub via: Option<Box<Via>>,
-    /// What a fault did to the request or its response; what stands here is the true one.
+    /// What a fault did to the request or its response; the messages here are the original ones.
     pub fault: Option<Box<Effect>>,
 }
 
@@ -78,7 +78,7 @@ pub struct Unanswered {
     pub sent: Option<Offset>,
     /// Why it was never answered.
     pub why: NoAnswer,
-    /// What crossed afterwards and belongs to it.
+    /// Later messages that belong to it.
     pub stream: Vec<Entry>,
     /// Its era.
     pub era: Option<Era>,
@@ -90,14 +90,14 @@ pub struct Unanswered {
     pub http: Option<Box<Http>>,
 }
 
-/// One message of a stream, or beside all exchanges; or what else a stream carried.
+/// One message of a stream, or outside all exchanges; or other content of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Which way it went.
+    /// Its direction.
     pub dir: Direction,
     /// When.
     pub at: Option<Offset>,
-    /// How many messages of the client came before it, where the file says so: see
+    /// The number of messages of the client before it, if the file has it: see
     /// [`Course`](super::Course).
     pub seen: Option<u64>,
     /// It came behind the response of its exchange.
@@ -105,16 +105,16 @@ pub struct Entry {
     /// Beside the exchanges: it came before the response of an exchange, whose id it has in another
     /// type.
     pub early: bool,
-    /// Beside the exchanges: how many requests without a response came before it, where the file
-    /// says so.
+    /// Outside the exchanges: the number of requests without a response before it, if the file has
+    /// it.
     pub unanswered_before: Option<usize>,
     /// In which session.
     pub session: SessionKey,
     /// On which HTTP exchange, where it is not that of its place.
     pub conduit: Option<ConduitId>,
-    /// What the event of a stream says beside its data.
+    /// The fields of the stream's event other than its data.
     pub sse: Option<SseNote>,
-    /// What it was; `None` where the event of a stream had no data.
+    /// Its content; `None` if the stream's event had no data.
     pub body: Option<EventBody>,
 }
 
@@ -123,13 +123,13 @@ pub struct Entry {
 pub struct BareHttpExchange {
     /// The exchange.
     pub http: Http,
-    /// What it carried that is no message.
+    /// Its content that is not a message.
     pub stream: Vec<Entry>,
     /// Its session.
     pub session: SessionKey,
 }
 
-/// What became of a session.
+/// How a session began and ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordedSession {
     /// Its number.
@@ -199,7 +199,7 @@ impl Cassette {
         }
     }
 
-    /// Whether it says of anything when it happened.
+    /// Whether any part of it has a time.
     pub(super) fn tells_times(&self) -> bool {
         let mut unanswered = self.unanswered.iter().map(|(_, one)| one);
         let mut asides = self.http.iter().map(|(_, one)| one);
@@ -241,7 +241,7 @@ fn lacks(root: &Element<'_>) -> Option<Incomplete> {
 }
 
 impl RecordedExchange {
-    /// Whether it says of anything when it happened.
+    /// Whether any part of it has a time.
     pub(super) fn tells_times(&self) -> bool {
         self.sent.is_some() || self.took.is_some() || tell_times(&self.stream, self.http.as_deref())
     }
@@ -281,7 +281,7 @@ impl RecordedExchange {
     }
 }
 
-/// What a fault did: an object, or the words of an older recorder.
+/// What a fault did: an object, or a sentence by an older recorder.
 fn fault_of(fault: &Element<'_>) -> Option<Effect> {
     match fault.string() {
         Some(words) => Some(old::effect(&words)),
@@ -345,14 +345,14 @@ impl RecordedSession {
     }
 }
 
-/// Whether a stream, or the HTTP exchange that carried it, says when anything happened.
+/// Whether a stream, or the HTTP exchange that carried it, has any times.
 fn tell_times(stream: &[Entry], http: Option<&Http>) -> bool {
     let moments = http.map(|http| [http.at, http.response_at, http.ended_at]);
     stream.iter().any(|entry| entry.at.is_some())
         || moments.is_some_and(|moments| moments.iter().any(Option::is_some))
 }
 
-/// How many messages of the client came before.
+/// The number of messages of the client before it.
 pub(super) fn seen(object: &Element<'_>) -> Option<u64> {
     object.member("seen").and_then(|seen| seen.number())
 }
@@ -396,7 +396,7 @@ pub(super) fn millis(object: &Element<'_>, name: &'static str) -> Option<Offset>
     micros(object.member(name)?.text)
 }
 
-/// The time that a number of milliseconds tells; `None` when it is no time.
+/// The time for a number of milliseconds; `None` if it is not a valid time.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,12 +1,12 @@
-//! What the [`ExchangeOrder`](super::ExchangeOrder) leaves for the [`Assembly`](super::Assembly): records of the
-//! side spool, and where on the main spool their exchanges stand.
+//! What the [`ExchangeOrder`](super::ExchangeOrder) leaves for the [`Assembly`](super::Assembly):
+//! records of the side spool, and the positions of their exchanges on the main spool.
 
 /// An exchange whose text is on the side spool.
 #[derive(Debug)]
 pub(crate) struct Late {
     pub(crate) session: u32,
     pub(crate) ordinal: u64,
-    /// The byte of the main spool before which it stands.
+    /// The offset in the main spool before which it belongs.
     pub(crate) place: u64,
     pub(crate) chain: u64,
 }
@@ -18,10 +18,10 @@ pub(crate) struct Orphan {
     pub(crate) chain: u64,
 }
 
-/// Something beside the exchanges, with its own text on the side spool.
+/// Something outside the exchanges, with its text on the side spool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SideRecord {
-    /// Its place among its kind.
+    /// Its position among its kind.
     pub(crate) order: u64,
     /// How many requests there were before it.
     pub(crate) after: u64,
@@ -36,7 +36,7 @@ pub(crate) struct Run {
     pub(crate) end: u64,
 }
 
-/// What a record of the side spool is.
+/// The type of a record on the side spool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tag {
     Message = 0,
@@ -47,12 +47,11 @@ pub(crate) enum Tag {
     Stream = 3,
     /// What follows the stream.
     End = 4,
-    /// What stands between the stream and its end.
+    /// The text between the stream and its end.
     Extra = 5,
 }
 
-/// What stands behind the request of a settled exchange, in this order, with the stream
-/// before `end`.
+/// The text after the request of a settled exchange, in this order, with the stream before `end`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rest<'a> {
     pub(crate) tail: [&'a [u8]; 3],

@@ -9,9 +9,9 @@ use crate::recording::Recording;
 use crate::tape::{Ending, Footer, Header, Incomplete, VERSION};
 
 impl Cassette {
-    /// What the cassette tells, as events in the order of their times, where it has any: what has
-    /// none stands behind what comes before it in the file. Without any they are in the order that
-    /// [`Course`](super::Course) tells, and all of them at the start.
+    /// Converts the cassette to events in the order of their times, if it has any: an event without
+    /// a time follows the event before it in the file. Without times, events are in the order of
+    /// [`Course`](super::Course), and all of them at the start.
     #[must_use]
     pub fn recording(&self) -> Recording {
         let mut timeline = Timeline::new(self, self.tells_times());
@@ -30,12 +30,12 @@ impl Cassette {
         }
     }
 
-    /// Whether another tool wrote it; what such a one wrote says nothing of its transport.
+    /// Whether another tool wrote it; such a cassette does not identify its transport.
     pub(super) fn is_foreign(&self, http: bool) -> bool {
         !http && self.meta("tapewright_version").is_none() && self.meta(RECORDED_BY).is_none()
     }
 
-    /// What a tape of this would end with.
+    /// The footer of an equivalent tape.
     pub(super) fn ending(&self, now: Offset, events: usize) -> Ending {
         Ending::Footer(Footer {
             at_us: now.0,
@@ -44,7 +44,7 @@ impl Cassette {
         })
     }
 
-    /// What a tape of this would begin with.
+    /// The header of an equivalent tape.
     pub(super) fn header(&self, http: bool) -> Header {
         let meta = |name| self.meta(name).unwrap_or_default().to_owned();
         Header {

@@ -1,4 +1,4 @@
-//! What stands beside the messages of HTTP exchanges.
+//! The parts of HTTP exchanges other than messages.
 
 use std::io::{self, Read, Seek, Write};
 
@@ -15,7 +15,7 @@ use crate::event::{
 use crate::http_exchange::{About, HttpExchange};
 use crate::json::push_number;
 
-/// What is known about the event at hand, kept apart from what it is known by.
+/// Facts about the current event, separate from where they were found.
 #[derive(Debug, Default)]
 pub(super) struct Context {
     pub(super) note: Option<SseNote>,
@@ -37,10 +37,10 @@ impl Context {
     }
 }
 
-/// What is gathered of an exchange that has carried no request so far.
+/// The collected data of an exchange that has not carried a request so far.
 #[derive(Debug)]
 pub(super) struct Side {
-    /// How many requests there were before it.
+    /// The number of requests before it.
     after: u64,
     stream: Vec<u8>,
     chain: u64,
@@ -53,12 +53,12 @@ pub(super) struct SessionLife {
     ended: Option<(Offset, SessionEnd)>,
 }
 
-/// How many heads wait for the answer that comes behind them.
+/// The maximum number of heads that wait for their answer.
 const HEADS: usize = 1_024;
 
 /// How much of one stream is held in memory.
 const STREAM_LIMIT_BYTES: usize = 16 << 10;
-/// How many sessions are told of.
+/// The maximum number of sessions that are described.
 const SESSIONS: usize = 65_536;
 
 impl<S: Read + Write + Seek> Entries<S> {
@@ -125,7 +125,7 @@ impl<S: Read + Write + Seek> Entries<S> {
         let home = carried.find_map(|one| Some((one, self.alive(one)?.ordinal)));
         let when = match (home, &self.counted) {
             (Some((home, _)), _) => self.when(event, home),
-            // Its exchange stands for itself, and where it stands is told.
+            // Its exchange is an entry by itself, with its position recorded.
             (None, Some(_)) => When::Seen {
                 seen: None,
                 late: false,
@@ -157,7 +157,8 @@ impl<S: Read + Write + Seek> Entries<S> {
         Ok(())
     }
 
-    /// An exchange is over: its requests learn how, and without one it stands for itself.
+    /// An exchange has ended: its requests get its outcome, and without requests it becomes an
+    /// entry by itself.
     fn over(&mut self, conduit: ConduitId, exchange: &HttpExchange) -> io::Result<()> {
         let mut text = std::mem::take(&mut self.http_text);
         text.clear();
@@ -167,7 +168,7 @@ impl<S: Read + Write + Seek> Entries<S> {
         told
     }
 
-    /// As [`over`](Self::over), with what is told of it.
+    /// Like [`over`](Self::over), with its description.
     fn over_as(
         &mut self,
         conduit: ConduitId,

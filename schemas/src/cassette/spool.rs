@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 
 use super::record::Tag;
 
-/// A buffered writer that knows where it is.
+/// A buffered writer that counts its position.
 #[derive(Debug)]
 pub(super) struct Spool<S: Write> {
     out: BufWriter<S>,

@@ -12,7 +12,7 @@ pub(crate) fn push_string(text: &str, out: &mut Vec<u8>) {
 
 /// Appends what was done to a message, as an object.
 pub(crate) fn push_effect(effect: &Effect, out: &mut Vec<u8>) {
-    // Which message it is about, its place says.
+    // Its place shows which message it is about.
     let faulted = effect.clone().about(None);
     // Writing to memory does not fail, and an effect always has a JSON text.
     let _never_fails = serde_json::to_writer(out, &faulted);

@@ -24,7 +24,7 @@ pub(super) struct Where {
     pub(super) conduit: ConduitId,
     pub(super) session: SessionKey,
     pub(super) era: Option<Era>,
-    // Where it stands, in a cassette that has no times.
+    // Its position, in a cassette that has no times.
     pub(super) course: Option<Offset>,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Timeline {
     // The number for the next exchange that has none.
     next: u32,
     http: bool,
-    // Of a cassette without times.
+    // Set for a cassette without times.
     pub(super) untimed: Option<Untimed>,
 }
 
@@ -78,8 +78,7 @@ impl Timeline {
         }
     }
 
-    /// Adds everything that a cassette tells, with so many exchanges, of which `exchange` adds
-    /// the one at a place.
+    /// Adds everything in a cassette with this many exchanges; `exchange` adds the one at an index.
     pub(super) fn play(
         &mut self,
         cassette: &Cassette,
@@ -98,7 +97,7 @@ impl Timeline {
             }
             let is_due = |after: &usize| last || *after <= place;
             loop {
-                // What says that it came before the next request without a response did so.
+                // Entries that are marked as earlier than the next request without a response.
                 let first = messages.next_if(|(after, one)| {
                     let before = one.unanswered_before;
                     is_due(after) && before.is_some_and(|before| before <= passed)
@@ -128,7 +127,7 @@ impl Timeline {
         self.push_ends();
     }
 
-    /// How many events there are so far.
+    /// The number of events so far.
     pub(super) fn events(&self) -> usize {
         self.events.len()
     }
@@ -141,7 +140,7 @@ impl Timeline {
         self.now
     }
 
-    /// Whether anything crossed over HTTP so far.
+    /// Whether anything so far used HTTP.
     pub(super) fn is_http(&self) -> bool {
         self.http
     }
@@ -165,7 +164,7 @@ impl Timeline {
         self.close(there, &one.http);
     }
 
-    /// An entry beside the exchanges.
+    /// An entry outside the exchanges.
     fn beside(&mut self, one: &Entry) {
         let early = self.untimed.as_mut().and_then(|untimed| {
             let is_early = untimed.early.next().unwrap_or_default();
@@ -175,8 +174,7 @@ impl Timeline {
         self.entry(one, Where::of_process(one.session, course));
     }
 
-    /// The conduit of an exchange: its own, a new one for what must have one, or the one
-    /// that a process has.
+    /// The conduit of an exchange: its own, a new one if it needs one, or that of the process.
     fn conduit(&mut self, http: Option<&Http>, sessionless: bool) -> ConduitId {
         self.http |= http.is_some() || sessionless;
         if let Some(conduit) = http.and_then(|http| http.conduit) {
@@ -245,8 +243,8 @@ impl Timeline {
         }
     }
 
-    /// Adds what stands in a stream: all of it, or without times what came before the response or
-    /// behind it.
+    /// Adds the entries of a stream: all of them, or without times only those before the response,
+    /// or after it.
     fn stream(
         &mut self,
         place: Where,
@@ -370,13 +368,13 @@ impl Timeline {
         for (at, mark) in began.into_iter().chain(ended) {
             self.push(Direction::ToClient, at, place, EventBody::Session(mark));
         }
-        // They stand before everything that happened meanwhile.
+        // They precede everything that happened meanwhile.
         self.now = Offset::default();
     }
 
     fn entry(&mut self, entry: &Entry, place: Where) {
         let conduit = entry.conduit.unwrap_or(place.conduit);
-        // On one pipe what crossed meanwhile need not belong to the exchange, nor to its era.
+        // On one pipe, what crossed meanwhile may not belong to the exchange, nor to its era.
         let place = Where {
             conduit,
             session: entry.session,
@@ -442,7 +440,7 @@ impl Timeline {
         self.events.push(event(dir, at, place, body));
     }
 
-    /// Whether it is the order of what happened that is told, and not the times.
+    /// Whether the cassette records the order of events instead of times.
     pub(super) fn is_untimed(&self) -> bool {
         self.untimed.is_some()
     }

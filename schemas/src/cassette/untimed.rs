@@ -7,24 +7,25 @@ use super::read::{Cassette, Entry};
 use super::timeline::{Timeline, Where, event};
 use crate::event::{ConduitId, Direction, Event, EventBody, Offset, SessionKey};
 
-/// What is known of a cassette without times beside its events.
+/// The state for a cassette without times, in addition to its events.
 pub(super) struct Untimed {
     pub(super) course: Course,
-    // Of each entry beside the exchanges whether it came before their answers.
+    // For each entry outside the exchanges, whether it came before their answers.
     pub(super) early: std::vec::IntoIter<bool>,
-    // Conduits on which the client said something beside the exchanges.
+    // Conduits on which the client sent something outside the exchanges.
     pub(super) posted: HashSet<ConduitId>,
-    // Where the client spoke last on a conduit, and where anything crossed there last.
+    // The position of the client's last message on a conduit, and of the last message there in
+    // either direction.
     conduits: HashMap<ConduitId, (Offset, Offset)>,
-    // Where the first and the last of a session stands.
+    // The positions of the first and the last event of a session.
     sessions: HashMap<SessionKey, (Offset, Offset)>,
     waiting: Vec<(Until, Event)>,
 }
 
-/// What an event waits for that has no time.
+/// What an event without a time follows.
 #[derive(Clone, Copy)]
 pub(super) enum Until {
-    /// What the client said on its conduit.
+    /// The client's last message on its conduit.
     Said,
     /// All that crossed on its conduit.
     Over,
@@ -49,8 +50,8 @@ impl Untimed {
     }
 }
 
-/// Which entries beside the exchanges came before their answers: one that says so, and what stands
-/// before it since the client spoke last.
+/// Which entries outside the exchanges came before their answers: those that are marked so, and
+/// those before such an entry since the client's last message.
 fn early(messages: &[(usize, Entry)]) -> Vec<bool> {
     let mut early = vec![false; messages.len()];
     let mut behind: Option<(usize, Option<u64>)> = None;
@@ -69,13 +70,13 @@ fn early(messages: &[(usize, Entry)]) -> Vec<bool> {
 }
 
 impl Timeline {
-    /// Where something beside the exchanges stands, in a cassette without times.
+    /// The position of something outside the exchanges, in a cassette without times.
     pub(super) fn course_beside(&mut self, from: Direction, seen: Option<u64>) -> Option<Offset> {
         let untimed = self.untimed.as_mut()?;
         Some(Offset(untimed.course.beside(from, seen)))
     }
 
-    /// Where the next request stands, in a cassette without times.
+    /// The position of the next request, in a cassette without times.
     pub(super) fn ask(&mut self) -> Option<(Offset, Step)> {
         let (at, step) = self.untimed.as_mut()?.course.ask();
         Some((Offset(at), step))
@@ -102,7 +103,7 @@ impl Timeline {
             event.at = match until {
                 Until::Said => said,
                 Until::Over => over,
-                // Before the first message, which never stands at 0.
+                // Before the first message, which is never at 0.
                 Until::Began => Offset(first.0.saturating_sub(1)),
                 Until::Ended => last,
             };

@@ -30,7 +30,7 @@ impl<S: Read + Write + Seek> Entries<S> {
         self.tail.push(b'}');
     }
 
-    /// How it is told when an entry of a stream came.
+    /// How to record when an entry of a stream came.
     pub(super) fn when(&mut self, event: &Event, home: Handle) -> When {
         let open = self.open.get_mut(home);
         let open = open.or_else(|| self.deferred.get_mut(&home));
@@ -46,7 +46,7 @@ impl<S: Read + Write + Seek> Entries<S> {
         }
     }
 
-    /// How it is told when something came beside the exchanges.
+    /// How to record when something outside the exchanges came.
     pub(super) fn when_beside(&mut self, event: &Event) -> When {
         let counted = self.counted.as_mut();
         counted.map_or(When::Time, |counted| When::Seen {

@@ -1,4 +1,4 @@
-//! What responses and notifications are about.
+//! Which requests responses and notifications refer to.
 
 use std::sync::LazyLock;
 
@@ -83,7 +83,7 @@ impl<T: Default> Conversation<T> {
         (what, handle)
     }
 
-    /// Whether the id of a response names a request that its own HTTP exchange carried.
+    /// Whether the id of a response names a request that the same HTTP exchange carried.
     fn is_carried(&self, carrier: &Carrier, event: &Event, id: &RequestId<'_>) -> bool {
         let named = self
             .exchanges
@@ -92,8 +92,8 @@ impl<T: Default> Conversation<T> {
         named.is_some_and(|named| carrier.asked.contains(&named))
     }
 
-    /// The first request of an HTTP exchange that was not refused yet: by the body of an HTTP
-    /// error, whose id is `null`, or missing, or `"server-error"`.
+    /// The first request of an HTTP exchange that was not refused yet, for the body of an HTTP
+    /// error whose id is `null`, missing, or `"server-error"`.
     fn refuse(&mut self, conduit: ConduitId) -> Option<Handle> {
         let carrier = self.carriers.get(&conduit)?;
         for handle in &carrier.asked {

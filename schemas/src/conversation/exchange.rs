@@ -23,19 +23,19 @@ pub struct Exchange<T> {
     pub session: SessionKey,
     /// The conduit on which it came.
     pub conduit: ConduitId,
-    /// Which way it travelled.
+    /// Its direction.
     pub dir: Direction,
-    /// Its id, as it was written, or the beginning of it.
+    /// Its id as written, truncated if long.
     pub id: String,
-    /// Its method, or the beginning of it.
+    /// Its method, truncated if long.
     pub method: String,
-    /// Which tool, resource or prompt it is about.
+    /// The tool, resource or prompt that it refers to.
     pub name: Option<String>,
-    /// How long it is, in bytes.
+    /// Its length, in bytes.
     pub bytes: u64,
     /// The fault that has to do with it.
     pub fault: Option<FaultRef>,
-    /// Its true answer, also where a fault keeps that back.
+    /// Its original answer, even if a fault holds it back.
     pub answer: Option<Answered>,
     /// The status of the HTTP response to what carried it; 0 without one.
     pub status: u16,
@@ -45,19 +45,19 @@ pub struct Exchange<T> {
     pub notifications: Vec<u64>,
     /// The codes of what a judge found about it.
     pub findings: Vec<String>,
-    /// What the user needs to know of it.
+    /// The value that the user attached to it.
     pub value: T,
     pub(super) scope: Scope,
     pub(super) era: Option<Era>,
     pub(super) state: State,
     /// A fault keeps the request or its answer back.
     pub(super) kept: bool,
-    /// The body of an HTTP error stands for its answer.
+    /// The body of an HTTP error counts as its answer.
     pub(super) refused: bool,
     is_owed: bool,
     /// The message that a fault holds, which is its answer.
     pub(super) held: Option<MessageNumber>,
-    /// How many gaps there were before it.
+    /// The number of gaps before it.
     pub(super) gaps: u64,
 }
 
@@ -68,7 +68,7 @@ pub struct Answered {
     pub seq: u64,
     /// When it was seen.
     pub at: Offset,
-    /// How long it is, in bytes.
+    /// Its length, in bytes.
     pub bytes: u64,
     /// It is an error; with its code, where that is an integer.
     pub error: Option<Option<i64>>,
@@ -91,9 +91,9 @@ pub(super) enum State {
     GivenUp,
 }
 
-/// How much of a text of a peer is shown, in bytes.
+/// The longest text of a peer that is shown, in bytes.
 const SHOWN_BYTES: usize = 200;
-/// How many notifications, and how many findings, are kept of one exchange.
+/// How many notifications, and how many findings, are kept for one exchange.
 const LINKS: usize = 64;
 /// Requests that last by their nature (2026-07-28, server/subscriptions).
 const LASTING: &str = "subscriptions/listen";
@@ -134,7 +134,7 @@ impl<T: Default> Exchange<T> {
 }
 
 impl<T> Exchange<T> {
-    /// Says what it is about.
+    /// Records the tool, resource or prompt that it refers to.
     pub(super) fn describe(
         &mut self,
         text: &[u8],
@@ -150,26 +150,26 @@ impl<T> Exchange<T> {
         self.name = name_of(method, params);
     }
 
-    /// Whether its sender waits for it still, and may expect an answer soon: a request
-    /// without an id can hardly be answered, and some last by their nature.
+    /// Whether its sender is still waiting for it, and may expect an answer soon: a request without
+    /// an id can hardly be answered, and some requests are long-lived by design.
     #[must_use]
     pub fn is_pending(&self) -> bool {
         self.is_owed() && self.state != State::Fresh
     }
 
-    /// Whether an answer is owed to it.
+    /// Whether an answer to it is due.
     #[must_use]
     pub fn is_owed(&self) -> bool {
         self.is_owed
     }
 
-    /// Whether a fault keeps the request or its answer back.
+    /// Whether a fault holds the request or its answer back.
     #[must_use]
     pub fn is_kept(&self) -> bool {
         self.kept
     }
 
-    /// What is remembered of an exchange that is over and may still be answered.
+    /// What is remembered of an exchange that is over but may still be answered.
     pub(super) fn given_up(&self) -> Self
     where
         T: Default,
@@ -230,14 +230,14 @@ impl Answered {
 /// Made once: to make it costs more than to use it on a small message.
 static FAILURE_FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("isError"));
 
-/// Whether the result of a tool says that it failed.
+/// Whether the result of a tool reports a failure.
 fn is_failure(result: &[u8]) -> bool {
     // Spares most results a second scan; a name may be written with escapes.
     let may_say = FAILURE_FINDER.find(result).is_some() || memchr::memchr(b'\\', result).is_some();
     may_say && json::valid_member(result, "isError") == Some(b"true")
 }
 
-/// Which tool is called, which resource read, which prompt got, by parameters that are JSON.
+/// The called tool, the read resource or the requested prompt, from parameters that are JSON.
 #[must_use]
 pub fn name_of(method: &str, params: Option<&[u8]>) -> Option<String> {
     let member = match method {
@@ -258,24 +258,25 @@ pub fn name_of(method: &str, params: Option<&[u8]>) -> Option<String> {
     }
 }
 
-/// How the parameters of a plain call begin, and what stands behind the name.
+/// How the parameters of a plain call begin, and the text after the name.
 const NAME: &[u8] = b"{\"name\":\"";
 const ARGUMENTS: &[u8] = b"\",\"arguments\":{";
 
-/// The name in parameters that are JSON, where they are a `name` that is a string without escapes and `arguments` that are an object, as
-/// those of most calls are, and where that is told without taking them apart. `None` where only a closer look tells.
+/// The name in parameters that are JSON, if they consist of a `name` without escapes and an object
+/// `arguments`, as in most calls, and if this can be seen without parsing them. `None` if only a
+/// closer look can tell.
 #[must_use]
 pub fn plain_call(params: &[u8]) -> Option<&[u8]> {
     let behind = params.strip_prefix(NAME)?;
     let (name, rest) = behind.split_at(memchr::memchr2(b'"', b'\\', behind)?);
     let inside = rest.strip_prefix(ARGUMENTS)?;
-    // A brace with one brace behind it and no more closes `arguments`: in a string a quote would
-    // follow. That it is the first of all says that nothing within was closed before.
+    // If exactly one brace follows this brace, it closes `arguments`: within a string a quote would
+    // follow. Since it is the first closing brace, nothing was closed before it.
     let is_last = memchr::memchr(b'}', inside)? + 2 == inside.len();
     is_last.then_some(name)
 }
 
-/// As much of a text of a peer as is shown.
+/// The part of a peer's text that is shown.
 #[must_use]
 pub fn shown(text: &str) -> String {
     let mut shown = text.front(SHOWN_BYTES).to_owned();

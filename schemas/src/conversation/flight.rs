@@ -21,7 +21,7 @@ pub(super) struct Request<T> {
     pub(super) id: IdKey,
     pub(super) token: Option<IdKey>,
     pub(super) cancelled: bool,
-    /// Its id finds it.
+    /// It can be found by its id.
     pub(super) listed: bool,
     pub(super) value: T,
 }
@@ -58,7 +58,7 @@ pub(super) struct Ends {
     newest: Option<u32>,
 }
 
-/// Which order.
+/// The index of each order.
 const ALL: usize = 0;
 const SIDE: usize = 1;
 
@@ -100,7 +100,7 @@ impl<T> Flight<T> {
         let mut all = self.all;
         self.append(ALL, &mut all, place);
         self.all = all;
-        // What names nobody is nobody's latest.
+        // A request that names no session is not the latest of any.
         if named {
             self.append(SIDE, side, place);
         }

@@ -17,31 +17,33 @@ use crate::event::{
 
 /// Follows the requests of both sides from events to the end of their exchanges.
 ///
-/// On the tape the true answer stands where it came, also when a fault kept it from its
-/// receiver: here such a request goes on waiting, because its sender does.
+/// On the tape the original answer is where it arrived, even if a fault kept it from its receiver:
+/// here such a request remains pending, because its sender is still waiting.
 ///
 /// # Bounded memory
 ///
-/// At most 65,536 exchanges are followed at once; the oldest is forgotten for another, and
-/// ends as [`Outcome::Unknown`]. Of those that ended without an answer the last 4,096 are
-/// remembered, so that an answer that comes after all is known as theirs.
+/// At most 65,536 exchanges are followed at once; beyond that, the oldest is forgotten and ends as
+/// [`Outcome::Unknown`]. Of those that ended without an answer the last 4,096 are remembered, so
+/// that a late answer can be matched with them.
 #[derive(Debug)]
 pub struct Conversation<T> {
     pub(super) exchanges: Pairing<Box<Exchange<T>>>,
-    // The room of one that is over.
+    // A finished exchange, for reuse of its allocation.
     spare_exchange: Option<Box<Exchange<T>>>,
     // Those that ended without an answer, by when they did.
     given_up: VecDeque<Handle>,
-    // What the last message of a stream asked or answered: a fault behind it is about it.
+    // The requests that the last message of a stream asked or answered: a following fault is about
+    // them.
     pub(super) fresh: HashMap<Stream, Fresh, RandomState>,
-    // The room of one that is known no longer.
+    // An unused list, for reuse of its allocation.
     spare: Vec<Handle>,
     // Streams by when their messages came.
     fresh_ages: VecDeque<(Offset, Stream)>,
     // Those that are passed on at a time.
     pub(super) until: BTreeSet<(Offset, Handle)>,
     pub(super) carriers: HashMap<ConduitId, Carrier, RandomState>,
-    // The last HTTP exchanges that ended: how long we had them is told behind their end.
+    // The last HTTP exchanges that ended: how long the recorder held them is reported after their
+    // end.
     pub(super) closing: VecDeque<(ConduitId, Vec<Handle>)>,
     pub(super) ends: Ends,
     over: VecDeque<Over<T>>,
@@ -50,7 +52,7 @@ pub struct Conversation<T> {
     gaps: u64,
     // Exchanges say what they are about and how they end.
     describes: bool,
-    // Which exchange progress is about is told.
+    // Whether progress notifications are matched with their exchange.
     follows_progress: bool,
 }
 
@@ -62,7 +64,7 @@ struct Part<'a> {
     is_member: bool,
 }
 
-/// What a request opened.
+/// The exchange that a request opened.
 #[derive(Clone, Copy, Default)]
 struct Opened {
     handle: Option<Handle>,
@@ -79,7 +81,7 @@ pub(super) type Stream = (ConduitId, Direction);
 pub(super) struct Fresh {
     at: Offset,
     pub(super) message: Option<MessageNumber>,
-    /// What it asked or answered.
+    /// The requests that it asked or answered.
     pub(super) about: Vec<Handle>,
 }
 
@@ -90,13 +92,12 @@ pub(super) struct Carrier {
     pub(super) asked: Vec<Handle>,
 }
 
-/// How many HTTP exchanges are followed at once.
+/// The maximum number of HTTP exchanges that are followed at once.
 const LIMIT: usize = 65_536;
-/// How many streams may have a last message of which a fault may still tell, and for how
-/// long.
+/// The number of streams whose last message a fault may still refer to, and for how long.
 const FRESH: usize = 4_096;
 const FRESH_TIME: Offset = Offset(1_000_000);
-/// How many exchanges are remembered that ended without an answer.
+/// The number of exchanges that are remembered after they ended without an answer.
 pub(super) const GIVEN_UP: usize = 4_096;
 
 impl<T> Default for Conversation<T> {
@@ -123,9 +124,10 @@ impl<T> Default for Conversation<T> {
 }
 
 impl<T: Default> Conversation<T> {
-    /// Tells what messages do to exchanges, and neither what exchanges are about nor how they
-    /// end, for who sees all messages and writes them down: ids, methods and names are empty, no
-    /// error is told from a result, [`poll`](Self::poll) has nothing, and faults change nothing.
+    /// Reports what messages do to exchanges, but neither what exchanges are about nor how they
+    /// end, for code that sees all messages and writes them down: ids, methods and names are empty,
+    /// errors in results are not detected, [`poll`](Self::poll) returns nothing, and faults change
+    /// nothing.
     #[must_use]
     pub fn of_handles() -> Self {
         Self {
@@ -142,8 +144,8 @@ impl<T: Default> Conversation<T> {
         self
     }
 
-    /// Does not tell what progress is about, for who follows tokens by itself: no request is
-    /// searched for one.
+    /// Does not match progress with requests, for code that follows tokens itself: no request is
+    /// searched for a token.
     #[must_use]
     pub fn without_progress(mut self) -> Self {
         self.follows_progress = false;
@@ -198,7 +200,7 @@ impl<T: Default> Conversation<T> {
         }
     }
 
-    /// The next exchange that is over.
+    /// Takes the next exchange that is over.
     pub fn poll(&mut self) -> Option<Over<T>> {
         self.over.pop_front()
     }
@@ -227,7 +229,7 @@ impl<T: Default> Conversation<T> {
         exchange.filter(|exchange| exchange.state != State::GivenUp)
     }
 
-    /// Takes out an exchange that is over by what no event tells.
+    /// Removes an exchange that is over for a reason that no event reports.
     pub fn take(&mut self, handle: Handle) -> Option<Exchange<T>> {
         self.exchanges.remove(handle).map(|one| *one)
     }
@@ -400,7 +402,7 @@ impl<T: Default> Conversation<T> {
         fresh.about.push(handle);
     }
 
-    /// A stream goes on, or has been silent: no fault will tell of its last message any more.
+    /// A stream continues, or has been silent: no fault will refer to its last message any more.
     pub(super) fn settle_stream(&mut self, stream: Stream) {
         if self.fresh.is_empty() {
             return;
@@ -435,7 +437,7 @@ impl<T: Default> Conversation<T> {
         let Some(exchange) = self.get(handle) else {
             return;
         };
-        // Its id may still bring an answer.
+        // An answer with its id may still come.
         let may_be_late = !outcome.is_answer() && exchange.answer.is_none();
         let exchange = if may_be_late {
             self.give_up(handle)

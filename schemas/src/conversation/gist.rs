@@ -1,4 +1,4 @@
-//! What a conversation needs of an event.
+//! The part of an event that a conversation needs.
 
 use bytes::Bytes;
 
@@ -6,9 +6,9 @@ use crate::envelope::{Envelope, Outline};
 use crate::era::Era;
 use crate::event::{Event, EventBody, Head, LineEnd, Origin, Payload, Peer, ResponseHead};
 
-/// An event without what decides nothing about how exchanges end, so that it can be kept until it is known to be on the tape: the text
-/// of a message is shared, and of everything else it is small. A [`Conversation`](super::Conversation) takes it as it takes the event,
-/// but for what a judge found.
+/// An event reduced to what decides how exchanges end, so that it can be kept until it is known to
+/// be on the tape: the text of a message is shared, and everything else is small. A
+/// [`Conversation`](super::Conversation) treats it like the event, except for a judge's findings.
 #[derive(Clone, Debug)]
 pub struct Gist {
     event: Event,
@@ -17,7 +17,7 @@ pub struct Gist {
 }
 
 impl Gist {
-    /// Of an event that is no message; `None` where it says that time went by, and nothing else.
+    /// For an event that is not a message; `None` if it only reports that time has passed.
     #[must_use]
     pub fn of(event: &Event, seq: u64) -> Option<Self> {
         let body = match &event.body {
@@ -54,7 +54,7 @@ impl Gist {
         Some(Self::with_body(event, seq, body))
     }
 
-    /// Of an event of which the tape says this.
+    /// For an event with this body on the tape.
     #[must_use]
     pub fn with_body(event: &Event, seq: u64, body: EventBody) -> Self {
         Self {
@@ -67,8 +67,8 @@ impl Gist {
         }
     }
 
-    /// Of a message with this text, which is on the tape in place of what came; `outline` says where its members stand, where that is
-    /// known.
+    /// For a message with this text, which is on the tape in place of the original; `outline` has
+    /// the positions of its members, if known.
     #[must_use]
     pub fn of_message(
         event: &Event,
@@ -129,7 +129,7 @@ fn client(connection: u64) -> EventBody {
     })
 }
 
-/// Where and when it was.
+/// The event's place and time.
 fn bare(event: &Event) -> Event {
     Event {
         conduit: event.conduit,

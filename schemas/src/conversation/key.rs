@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hasher as _};
 
 use crate::envelope::RequestId;
 
-/// An id or a token. What is long is kept as a hash of 64 bits.
+/// An id or a token. A long one is kept as a 64-bit hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum IdKey {
     /// An integer.
@@ -78,7 +78,7 @@ impl From<&RequestId<'_>> for IdKey {
 /// The integer that a text is the usual spelling of.
 fn integer(text: &str) -> Option<i64> {
     match text.as_bytes() {
-        // As clients count: so few digits fit.
+        // As clients count: this many digits fit.
         digits @ [b'1'..=b'9', ..] if digits.len() <= 18 => {
             let (mut number, mut is_other) = (0_i64, false);
             for byte in digits {
@@ -118,8 +118,8 @@ fn any_integer(text: &str) -> Option<i64> {
     }
 }
 
-/// The integer that a number with a fraction or an exponent stands for, if it is one that
-/// a double holds exactly.
+/// The integer that a number with a fraction or an exponent denotes, if a double represents it
+/// exactly.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::float_cmp,

@@ -1,4 +1,4 @@
-//! What messages do to requests, and nothing of what becomes of an exchange.
+//! What messages do to requests, without the outcome of exchanges.
 
 use std::collections::VecDeque;
 
@@ -8,12 +8,13 @@ use crate::envelope::{Envelope, Kind, RequestId};
 use crate::event::{Direction, Scope};
 use crate::json;
 
-/// What a [`Conversation`](super::Conversation) of handles tells, for who sees messages alone, takes ids for what they mean, and follows
-/// tokens by itself. It keeps no exchange.
+/// Reports the same as a [`Conversation`](super::Conversation) of handles, for code that only sees
+/// messages, compares ids by their value, and follows tokens itself. It keeps no exchanges.
 ///
 /// # Bounded memory
 ///
-/// As a `Conversation`: 65,536 requests in flight, and of those that were cancelled the last 4,096.
+/// Like a `Conversation`: 65,536 requests in flight, and the last 4,096 of those that were
+/// cancelled.
 #[derive(Debug)]
 pub struct MessagePairs {
     requests: Pairing<()>,
@@ -21,16 +22,18 @@ pub struct MessagePairs {
     given_up: VecDeque<Handle>,
 }
 
-/// What one message has to do with a request.
+/// How one message relates to a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pair {
     /// The request that it opens, answers or cancels.
     pub handle: Option<Handle>,
-    /// Of a request: the first in flight that has its id, and was not given up where there is one.
+    /// For a request: the first request in flight with its id, preferring one that was not given
+    /// up.
     pub first: Option<Handle>,
-    /// Its id was used by a request before: by this one, of a request; by one that is over, of anything else.
+    /// Its id was used by an earlier request: for a request, before this one; for anything else, by
+    /// a request that is over.
     pub again: bool,
-    /// What it is about may be unknown although it was seen.
+    /// The request that it refers to may have been forgotten.
     pub forgotten: bool,
     /// The request that had to be forgotten for this one.
     pub evicted: Option<Handle>,
@@ -138,7 +141,7 @@ impl MessagePairs {
         self.requests.find(scope, dir, self.requests.key(id))
     }
 
-    /// Takes out a request that is over by what no message tells.
+    /// Removes a request that is over for a reason that no message reports.
     pub fn take(&mut self, handle: Handle) {
         self.requests.remove(handle);
     }
@@ -155,7 +158,7 @@ mod tests {
     use crate::conversation::{Conversation, Does, Step};
     use crate::event::{Event, EventBody, LineEnd, Offset, Payload, SessionKey};
 
-    /// The same of a step of a conversation.
+    /// Converts a step of a conversation.
     fn of_step(dir: Direction, step: &Step<'_, ()>) -> Pair {
         let mut pair = Pair::default();
         match step.what {
@@ -260,7 +263,7 @@ mod tests {
             );
             assert_eq!(asked.evicted.is_some(), id >= 65_536, "{id}");
         }
-        // Of those that were given up the first are forgotten.
+        // Of those that were given up, the oldest are forgotten.
         for id in 60_000..66_000 {
             let params = format!(r#"{{"method":"{CANCELLED}","params":{{"requestId":{id}}}}}"#);
             assert!(tell(Direction::ToServer, &params).handle.is_some());

@@ -1,17 +1,17 @@
 //! Which answer belongs to which request.
 //!
-//! An id means something within a [`Scope`](crate::event::Scope) and a direction: both sides
-//! may count from zero, and so may each exchange that belongs to no session. Ids of another
-//! type or spelling are other ids: `2`, `"2"` and `2.0` stay apart.
+//! An id is valid within a [`Scope`](crate::event::Scope) and a direction: both sides may count
+//! from zero, and so may each exchange without a session. Ids of another type or spelling are
+//! different ids: `2`, `"2"` and `2.0` are distinct.
 //!
-//! A [`Pairing`] knows the requests in flight, and nothing of events, so that it serves where
-//! there are none yet. A [`Conversation`] takes events, tells of each message what it does to
+//! A [`Pairing`] holds the requests in flight. It does not depend on events, so that it also works
+//! where there are none yet. A [`Conversation`] consumes events, reports what each message does to
 //! an [`Exchange`], and ends each exchange with one [`Outcome`]. An [`ExchangeRow`] is what is
-//! shown of one, and a [`ModelRow`] what is shown of a call of a model beside them. Who notes
-//! something of exchanges that somebody else follows does so by their [`Handle`]s, in a
-//! [`PerExchange`] or, where the oldest may have to go, in an [`OldestFirst`]; who passes messages on between live peers needs only what is
-//! [`Outstanding`]. A [`MessagePairs`] tells of messages what a `Conversation` tells, for who sees messages alone and keeps nothing of
-//! exchanges.
+//! shown of an exchange, and a [`ModelRow`] what is shown of a model call. Code that attaches data
+//! to exchanges that other code follows does so by their [`Handle`]s, in a [`PerExchange`] or,
+//! where the oldest may have to go, in an [`OldestFirst`]; code that forwards messages between live
+//! peers only needs [`Outstanding`]. A [`MessagePairs`] reports the same about messages as a
+//! `Conversation`, for code that only sees messages and keeps no exchanges.
 
 mod answers;
 mod exchange;
@@ -60,8 +60,8 @@ pub use self::step::{Does, Over, Step};
 use crate::envelope::RequestId;
 use crate::json;
 
-/// Whether a response without an id is about a message that its sender could not read, so
-/// that no request which was read is answered by it, also none whose id is `null`.
+/// Whether a response without an id is about a message that its sender could not read. It then
+/// answers none of the requests that were read, not even one whose id is `null`.
 #[must_use]
 pub fn is_about_noise(id: &RequestId<'_>, error: Option<&[u8]>) -> bool {
     !id.pairs() && error.is_some_and(|error| json::find(error, &["code"]) == Some(PARSE_ERROR))

@@ -4,11 +4,11 @@ use serde::Serialize;
 
 use super::Outcome;
 
-/// What is told of one call of a model, and never what it said. Its JSON Schema is
-/// `tapewright schema model-call`.
+/// The summary of one model call, without its content. Its JSON Schema is `tapewright schema
+/// model-call`.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ModelRow {
-    /// `model`: what sort of line it is.
+    /// `model`: the type of the line.
     pub kind: ModelKind,
     /// Place of the head of its request on the tape.
     pub request_seq: u64,
@@ -29,13 +29,13 @@ pub struct ModelRow {
     pub id: Option<String>,
     /// How it ended.
     pub outcome: Outcome,
-    /// What became of what it said: `answered`, `cut_short`, `failed` or `unreadable`.
+    /// How its content ended: `answered`, `cut_short`, `failed` or `unreadable`.
     pub end: &'static str,
-    /// What went wrong, in the provider's own words where there are any.
+    /// What went wrong, in the provider's words if it gave any.
     pub error: Option<String>,
     /// The HTTP status; `None` where nothing came back.
     pub http_status: Option<u16>,
-    /// Whether it came as a stream.
+    /// Whether the response was a stream.
     pub stream: bool,
     /// Tokens that were read, those from a cache included.
     pub input_tokens: Option<u64>,
@@ -47,7 +47,7 @@ pub struct ModelRow {
     pub cache_write_tokens: Option<u64>,
     /// Tokens of thoughts.
     pub reasoning_tokens: Option<u64>,
-    /// What it cost, in millionths of a US cent; `None` where the price is not known.
+    /// The cost, in millionths of a US cent; `None` if the price is unknown.
     pub cost_usd_microcents: Option<u64>,
     /// Why it ended, in one word for all wires.
     pub finish: Option<&'static str>,
@@ -55,7 +55,7 @@ pub struct ModelRow {
     pub finish_word: Option<String>,
     /// The tools that it asked for, in order.
     pub tool_uses: Vec<ToolUseRow>,
-    /// From the request until the model said something, in milliseconds.
+    /// The time from the request to the first content of the model, in milliseconds.
     pub first_token_ms: Option<f64>,
     /// From the request until the end of the response, in milliseconds.
     pub waited_ms: Option<f64>,
@@ -79,9 +79,9 @@ pub struct ToolUseRow {
     pub name: String,
     /// `called`, `elsewhere` or `never`; `None` if it was not looked for.
     pub fate: Option<&'static str>,
-    /// How it is known which request carried it out.
+    /// How the request that carried it out was identified.
     pub how: Option<&'static str>,
-    /// Whether it could be another one.
+    /// Whether it could be another request.
     pub guess: bool,
     /// The request that carried it out.
     pub by: Option<CarriedOut>,
@@ -109,7 +109,7 @@ pub struct AskedBy {
     pub model_call: u64,
     /// The id of the use, where the wire has one.
     pub id: Option<String>,
-    /// How that is known.
+    /// How it was identified.
     pub how: &'static str,
     /// Whether it could be another one.
     pub guess: bool,

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use super::{Handle, PerExchange};
 
-/// A [`PerExchange`] that knows which exchange is the oldest, for who notes so much of each that
-/// there may be fewer of them than a [`Conversation`](super::Conversation) follows.
+/// A [`PerExchange`] that can find its oldest exchange, for code that stores so much for each
+/// exchange that it must limit them more than a [`Conversation`](super::Conversation) does.
 #[derive(Debug)]
 pub struct OldestFirst<T> {
     noted: PerExchange<T>,
@@ -13,7 +13,7 @@ pub struct OldestFirst<T> {
     ages: VecDeque<Handle>,
 }
 
-/// How many that are noted no more may linger, beside as many as there are.
+/// How many stale entries may linger, in addition to as many as there are live ones.
 const LINGER: usize = 64;
 
 impl<T> Default for OldestFirst<T> {
@@ -37,13 +37,13 @@ impl<T> OldestFirst<T> {
         before
     }
 
-    /// What is noted of an exchange.
+    /// The value of an exchange.
     #[must_use]
     pub fn get(&self, handle: Handle) -> Option<&T> {
         self.noted.get(handle)
     }
 
-    /// What is noted of an exchange.
+    /// The value of an exchange.
     pub fn get_mut(&mut self, handle: Handle) -> Option<&mut T> {
         self.noted.get_mut(handle)
     }
@@ -68,19 +68,19 @@ impl<T> OldestFirst<T> {
         std::iter::from_fn(move || self.pop_oldest())
     }
 
-    /// What is noted, the oldest first.
+    /// The values, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (Handle, &T)> {
         let all = self.ages.iter();
         all.filter_map(|handle| Some((*handle, self.noted.get(*handle)?)))
     }
 
-    /// Of how many exchanges something is noted.
+    /// The number of exchanges with a value.
     #[must_use]
     pub fn len(&self) -> usize {
         self.noted.len()
     }
 
-    /// Whether nothing is noted.
+    /// Whether no exchange has a value.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.noted.is_empty()

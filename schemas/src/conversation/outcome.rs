@@ -18,13 +18,13 @@ pub enum Outcome {
     Error,
     /// Its HTTP exchange failed.
     Failed,
-    /// Its HTTP exchange brought an error status.
+    /// Its HTTP exchange ended with an error status.
     HttpError,
-    /// A fault kept the request or its answer back to the end.
+    /// A fault held the request or its answer back until the end.
     KeptByFault,
-    /// Its HTTP exchange brought no response to it.
+    /// Its HTTP exchange ended without a response to it.
     NoResponse,
-    /// Who was to answer left.
+    /// The peer that should have answered left.
     PeerGone,
     /// The recording ended first.
     StillPending,
@@ -34,13 +34,13 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Whether there was an answer that reached its sender.
+    /// Whether there was an answer and it reached the sender.
     #[must_use]
     pub fn is_answer(self) -> bool {
         matches!(self, Self::Answered | Self::Error)
     }
 
-    /// Whether nothing says that it ended.
+    /// Whether nothing shows that it ended.
     #[must_use]
     pub fn is_pending(self) -> bool {
         matches!(self, Self::KeptByFault | Self::StillPending | Self::Unknown)
@@ -51,7 +51,7 @@ impl Outcome {
         out.serialize_str(self.word())
     }
 
-    /// How the waiting ended, in a token: `answered`, or that of a cassette's `unanswered`.
+    /// The outcome as a token: `answered`, or that of a cassette's `unanswered`.
     #[must_use]
     pub fn word(self) -> &'static str {
         if self.is_answer() {

@@ -1,4 +1,4 @@
-//! What is under way with a live peer, for who passes messages on.
+//! The pending requests of a live peer, for code that forwards messages.
 
 use std::collections::HashMap;
 
@@ -6,12 +6,12 @@ use foldhash::quality::RandomState;
 
 use super::IdKey;
 
-/// What is under way, by the ids that answers will bear.
+/// Pending requests, by the ids of their answers.
 ///
-/// This is routing, for a bridge, a front or a replay that stands in a conversation and has to
-/// know where an answer goes, or what to say in the place of one that never comes: an id is
-/// under way once. Judges and views of a conversation use a
-/// [`Conversation`](super::Conversation), where ids may be used as peers please.
+/// This is for routing, in a bridge, a front or a replay that takes part in a conversation and must
+/// know where an answer goes, or what to send in place of one that never comes: each id is pending
+/// at most once. Judges and views of a conversation use a [`Conversation`](super::Conversation),
+/// where peers may use ids as they please.
 #[derive(Debug)]
 pub struct Outstanding<T> {
     by_id: HashMap<IdKey, T, RandomState>,
@@ -19,7 +19,7 @@ pub struct Outstanding<T> {
 }
 
 impl<T> Outstanding<T> {
-    /// Nothing is under way yet, and at most so many things will be.
+    /// Creates an empty set with this maximum size.
     #[must_use]
     pub fn new(limit: usize) -> Self {
         Self {
@@ -28,7 +28,7 @@ impl<T> Outstanding<T> {
         }
     }
 
-    /// Something is under way from here on, unless there is too much already: whether it is.
+    /// Adds a pending entry, unless there are too many already; returns whether it was added.
     pub fn enter(&mut self, id: impl Into<IdKey>, value: T) -> bool {
         let id = id.into();
         let fits = self.by_id.len() < self.limit || self.by_id.contains_key(&id);
@@ -38,19 +38,19 @@ impl<T> Outstanding<T> {
         fits
     }
 
-    /// Whether there is room for so many more.
+    /// Whether there is room for this many more.
     #[must_use]
     pub fn has_room_for(&self, more: usize) -> bool {
         self.by_id.len().saturating_add(more) <= self.limit
     }
 
-    /// What is under way under this id.
+    /// The pending entry with this id.
     #[must_use]
     pub fn get(&self, id: impl Into<IdKey>) -> Option<&T> {
         self.by_id.get(&id.into())
     }
 
-    /// Whether something is under way under this id.
+    /// Whether an entry with this id is pending.
     #[must_use]
     pub fn contains(&self, id: impl Into<IdKey>) -> bool {
         self.by_id.contains_key(&id.into())
@@ -61,7 +61,7 @@ impl<T> Outstanding<T> {
         self.by_id.remove(&id.into())
     }
 
-    /// Takes out all that is under way, in no order.
+    /// Removes all pending entries, in no particular order.
     pub fn take_all(&mut self) -> impl Iterator<Item = T> + use<T> {
         std::mem::take(&mut self.by_id).into_values()
     }
@@ -71,18 +71,18 @@ impl<T> Outstanding<T> {
         self.by_id.retain(|_, value| stays(value));
     }
 
-    /// What is under way, in no order.
+    /// All pending entries, in no particular order.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         self.by_id.values()
     }
 
-    /// How much is under way.
+    /// The number of pending entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.by_id.len()
     }
 
-    /// Whether nothing is under way.
+    /// Whether nothing is pending.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.by_id.is_empty()

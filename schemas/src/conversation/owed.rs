@@ -1,4 +1,4 @@
-//! How many answers are owed.
+//! How many answers are due.
 
 use super::{IdKey, Pairing};
 use crate::envelope::{Envelope, Kind};
@@ -25,7 +25,7 @@ impl Owed {
             Kind::Response { id, .. } if id.pairs() => {
                 self.0.take(scope, dir.opposite(), id);
             }
-            // No answer is owed to a request that its sender has given up.
+            // No answer is due to a request that its sender has given up.
             Kind::Notification { method, params } if method == "notifications/cancelled" => {
                 let id = params.and_then(|params| json::find(params, &["requestId"]));
                 let id = IdKey::exact_of(id.unwrap_or_default());
@@ -37,7 +37,7 @@ impl Owed {
         }
     }
 
-    /// How many requests in this direction await their response.
+    /// The number of requests in this direction that await a response.
     #[must_use]
     pub fn count(&self, dir: Direction) -> usize {
         self.0.count(dir)

@@ -1,4 +1,4 @@
-//! What a [`Pairing`](super::Pairing) tells.
+//! The results of a [`Pairing`](super::Pairing).
 
 use super::Handle;
 
@@ -16,7 +16,7 @@ pub struct Registered<T> {
     pub forgotten: Option<(Handle, T)>,
 }
 
-/// What a response answers.
+/// The request that a response answers.
 #[derive(Debug)]
 pub enum Answer<T> {
     /// This request, which it takes out of flight.

@@ -12,26 +12,26 @@ use super::used::{Others, Whole};
 use crate::envelope::RequestId;
 use crate::event::{Direction, Scope};
 
-/// The requests in flight, each with a `T` of the user.
+/// The requests in flight, each with a user-defined `T`.
 ///
-/// When an id is used again while its first request still waits, the first answer is for the
+/// When an id is used again while its first request is still pending, the first answer is for the
 /// first request. Answers without an id, or with `null`, are for requests without one.
 ///
-/// A request that was cancelled stays in flight, since its answer may be on its way. When its
-/// id is used again, answers are for the new request first: a receiver should not answer what
-/// was given up (MCP, basic/utilities/cancellation), and who used the id again does not wait for
-/// that either. Only where nobody else of the id waits does an answer pair with the cancelled one.
+/// A request that was cancelled stays in flight, since its answer may be on its way. When its id is
+/// used again, answers go to the new request first: a receiver should not answer a cancelled
+/// request (MCP, basic/utilities/cancellation), and the sender that reused the id is not waiting
+/// for that answer either. An answer only pairs with the cancelled request if no other request with
+/// the id is waiting.
 ///
 /// # Bounded memory
 ///
-/// Of more than 65,536 requests in flight, or 1,024 of one id, the oldest is forgotten and
-/// handed back. That an id was used is remembered too: integers as runs, and of the others
-/// the last 65,536.
+/// Of more than 65,536 requests in flight, or 1,024 with the same id, the oldest is forgotten and
+/// returned. Used ids are remembered too: integers as runs, and the last 65,536 of the others.
 #[derive(Debug)]
 pub struct Pairing<T> {
     flight: Flight<T>,
     scopes: Scopes,
-    // Of ids that are used again while they are in flight: all requests but the first.
+    // For ids that are reused while in flight: all requests but the first.
     reused: HashMap<Whole, VecDeque<u32>, RandomState>,
     tokens: HashMap<Whole, Handle, RandomState>,
     others: Others,
@@ -41,9 +41,9 @@ pub struct Pairing<T> {
     forgotten: u64,
 }
 
-/// How many requests are followed at once.
+/// The maximum number of requests that are followed at once.
 const LIMIT: usize = 65_536;
-/// How many of them may share an id.
+/// The maximum number of them with the same id.
 const SHARED: usize = 1_024;
 
 impl<T> Default for Pairing<T> {
@@ -63,7 +63,7 @@ impl<T> Default for Pairing<T> {
 }
 
 impl<T> Pairing<T> {
-    /// Knows nothing but what is in flight: a second answer is an orphan.
+    /// Only remembers requests in flight: a second answer is an orphan.
     #[must_use]
     pub fn without_memory() -> Self {
         Self {
@@ -266,8 +266,8 @@ impl<T> Pairing<T> {
         self.remove_place(place)
     }
 
-    /// Takes a cancellation that travels as its request does; the request, which stays in
-    /// flight: of several with this id the first that is not cancelled yet.
+    /// Handles a cancellation in the direction of its request, and returns the request, which stays
+    /// in flight: of several with this id, the first that is not cancelled yet.
     pub fn cancel(&mut self, scope: Scope, dir: Direction, id: impl Into<IdKey>) -> Option<Handle> {
         let id = id.into();
         // Without an id it names no request.
@@ -279,7 +279,7 @@ impl<T> Pairing<T> {
         Some(handle)
     }
 
-    /// Marks a request as cancelled: its sender waits no longer, for whatever reason.
+    /// Marks a request as cancelled: its sender is no longer waiting, for whatever reason.
     pub fn give_up(&mut self, handle: Handle) {
         let place = self.flight.place(handle);
         let Some(request) = place.and_then(|place| self.flight.get_mut(place)) else {
@@ -311,7 +311,7 @@ impl<T> Pairing<T> {
         self.flight.handle(waiting.newest()?)
     }
 
-    /// A request asks for progress under a token.
+    /// Sets the token under which a request asks for progress.
     pub fn set_token(&mut self, handle: Handle, token: impl Into<IdKey>) {
         let token = token.into();
         let place = self.flight.place(handle);
@@ -333,13 +333,13 @@ impl<T> Pairing<T> {
         self.tokens.get(&(scope, dir, token.into())).copied()
     }
 
-    /// What belongs to a request in flight.
+    /// The value of a request in flight.
     #[must_use]
     pub fn get(&self, handle: Handle) -> Option<&T> {
         self.request(handle).map(|request| &request.value)
     }
 
-    /// What belongs to a request in flight.
+    /// The value of a request in flight.
     pub fn get_mut(&mut self, handle: Handle) -> Option<&mut T> {
         let place = self.flight.place(handle)?;
         Some(&mut self.flight.get_mut(place)?.value)
@@ -366,7 +366,7 @@ impl<T> Pairing<T> {
         self.forget_place(place).map(|(_, value)| value)
     }
 
-    /// A scope is over: what was in flight in it.
+    /// Ends a scope; returns the values of its requests in flight.
     pub fn forget(&mut self, scope: Scope) -> Vec<T> {
         let firsts = self.scopes.firsts(scope);
         let mut places = firsts.clone();
@@ -387,13 +387,13 @@ impl<T> Pairing<T> {
         values
     }
 
-    /// What is in flight, the oldest first.
+    /// The requests in flight, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (Handle, &T)> {
         let all = self.flight.iter();
         all.map(|(handle, request)| (handle, &request.value))
     }
 
-    /// How many requests that travelled this way are in flight.
+    /// The number of requests in flight in this direction.
     #[must_use]
     pub fn count(&self, dir: Direction) -> usize {
         self.flight.count(dir)
@@ -417,7 +417,7 @@ impl<T> Pairing<T> {
         self.forgotten
     }
 
-    /// Whether a request with this id has travelled this way.
+    /// Whether a request with this id was sent in this direction.
     #[must_use]
     pub fn knows(&self, scope: Scope, dir: Direction, id: impl Into<IdKey>) -> bool {
         match id.into() {
@@ -429,7 +429,7 @@ impl<T> Pairing<T> {
         }
     }
 
-    /// Whether a request that travelled this way may be unknown although it was seen.
+    /// Whether a request in this direction may have been forgotten.
     #[must_use]
     pub fn has_forgotten(&self, scope: Scope, dir: Direction) -> bool {
         match self.scopes.get(scope, dir) {
@@ -476,7 +476,7 @@ impl<T> Pairing<T> {
         Some(request.value)
     }
 
-    /// A request is not in flight any more, and what it calls progress is nobody's.
+    /// Removes the progress token of a request that is no longer in flight.
     fn forget_token(&mut self, handle: Handle, request: &Request<T>) {
         let Some(token) = request.token else { return };
         let whole = (request.scope, request.dir, token);

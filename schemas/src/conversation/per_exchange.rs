@@ -2,13 +2,13 @@
 
 use super::Handle;
 
-/// What is noted of exchanges, by the handles that a
-/// [`Conversation`](super::Conversation) or a [`Pairing`](super::Pairing) gives them.
+/// Values attached to exchanges, by the handles that a [`Conversation`](super::Conversation) or a
+/// [`Pairing`](super::Pairing) gives them.
 ///
 /// # Bounded memory
 ///
-/// There is one place for each exchange that they follow at once: who notes something of a new
-/// exchange is handed what stood there of an older one, which nothing is told of any more.
+/// There is one place for each exchange that they follow at once: inserting a value for a new
+/// exchange returns the value of an older one in the same place, which is no longer followed.
 #[derive(Debug)]
 pub struct PerExchange<T> {
     places: Vec<Option<(Handle, T)>>,
@@ -36,14 +36,14 @@ impl<T> PerExchange<T> {
         before.map(|(_, value)| value)
     }
 
-    /// What is noted of an exchange.
+    /// The value of an exchange.
     #[must_use]
     pub fn get(&self, handle: Handle) -> Option<&T> {
         let (known, value) = self.places.get(handle.place as usize)?.as_ref()?;
         (*known == handle).then_some(value)
     }
 
-    /// What is noted of an exchange.
+    /// The value of an exchange.
     pub fn get_mut(&mut self, handle: Handle) -> Option<&mut T> {
         let (known, value) = self.places.get_mut(handle.place as usize)?.as_mut()?;
         (*known == handle).then_some(value)
@@ -57,13 +57,13 @@ impl<T> PerExchange<T> {
         Some(value)
     }
 
-    /// Of how many exchanges something is noted.
+    /// The number of exchanges with a value.
     #[must_use]
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether nothing is noted.
+    /// Whether no exchange has a value.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0

@@ -9,7 +9,7 @@ use crate::event::{
 };
 use Direction::{ToClient, ToServer};
 
-/// What is told event by event, one millisecond apart.
+/// A conversation fed event by event, one millisecond apart.
 #[derive(Default)]
 struct Talk {
     conversation: Conversation<()>,
@@ -60,7 +60,7 @@ impl Talk {
         self
     }
 
-    /// What each message was.
+    /// The effect of each message.
     fn said(&self) -> Vec<&str> {
         self.said.iter().map(|said| said.trim_end()).collect()
     }
@@ -289,7 +289,7 @@ fn what_is_given_up_is_remembered_within_a_bound() {
     }
     talk.said.clear();
     let talk = talk.s(&answer("0")).s(&answer("5999"));
-    // What is not remembered is not taken for a second answer.
+    // A forgotten answer is not mistaken for a duplicate.
     assert_eq!(talk.said(), ["Orphan", "Late 11999"]);
 }
 
@@ -400,7 +400,7 @@ fn an_http_exchange_ends_its_requests() {
     assert_eq!(talk.ended(), [(2, Outcome::PeerGone)]);
 }
 
-/// A message: session, whether the client speaks, whether it asks, and the id.
+/// A message: its session, whether the client sends it, whether it is a request, and the id.
 fn messages() -> impl Strategy<Value = Vec<(u32, bool, bool, u8)>> {
     prop::collection::vec((1_u32..4, any::<bool>(), any::<bool>(), 0_u8..6), 0..80)
 }
@@ -440,7 +440,7 @@ proptest! {
 
     #[test]
     fn live_and_from_disk_are_the_same(messages in messages()) {
-        // Live it is told the time in between as well.
+        // The live conversation also gets the times in between.
         let mut live = Talk::default();
         for message in &messages {
             let (session, client, asks, id) = *message;

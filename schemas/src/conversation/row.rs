@@ -5,19 +5,19 @@ use serde::Serialize;
 use super::{AskedBy, Exchange, Outcome, Over, shown};
 use crate::event::{FaultRef, Offset};
 
-/// What is told of one exchange, and never what it said. Its JSON Schema is
-/// `tapewright schema exchange`.
+/// The summary of one exchange, without message contents. Its JSON Schema is `tapewright schema
+/// exchange`.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExchangeRow {
     /// The request's place on the tape.
     pub request_seq: u64,
-    /// The answer's place on the tape, also where a fault kept it back.
+    /// The answer's number on the tape, even if a fault held it back.
     pub answer_seq: Option<u64>,
     /// The session; 0 for what belongs to none.
     pub session: u32,
     /// The conduit: over HTTP the exchange that carried the request.
     pub conduit: u32,
-    /// Who asked: `client` or `server`.
+    /// The sender of the request: `client` or `server`.
     pub from: &'static str,
     /// When it was asked, in milliseconds since the tape began; `None` when the file has no
     /// times.
@@ -26,7 +26,7 @@ pub struct ExchangeRow {
     pub id: String,
     /// The method.
     pub method: String,
-    /// Which tool is called, which prompt got.
+    /// The called tool.
     pub tool: Option<String>,
     /// Which resource it is about.
     pub resource: Option<String>,
@@ -45,7 +45,7 @@ pub struct ExchangeRow {
     pub waited_ms: Option<f64>,
     /// From the request to its true answer, in milliseconds.
     pub answered_ms: Option<f64>,
-    /// Of that, for how long we had it in our hands, where that was measured.
+    /// The part of that time during which the recorder held it, if measured.
     pub ours_ms: Option<f64>,
     /// The rest of the time to its answer, in milliseconds.
     pub theirs_ms: Option<f64>,

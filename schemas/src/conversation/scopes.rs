@@ -1,4 +1,4 @@
-//! Where ids mean something, and what is known of each such place.
+//! Scopes, where ids are valid, and the state of each.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -18,9 +18,9 @@ pub(super) struct Scopes {
     free: Vec<usize>,
     // Nearly always the next message is of the scope of the one before: no need to search.
     last: Option<(Scope, usize)>,
-    // By age, so that those in which nothing is in flight can be dropped.
+    // By age, so that idle ones can be dropped.
     ages: VecDeque<Scope>,
-    // Of integers that were used, in all scopes.
+    // The number of runs of used integers, in all scopes.
     runs: usize,
     dropped: bool,
 }
@@ -37,11 +37,11 @@ pub(super) struct Side {
     pub(super) used: Runs,
     /// A request was forgotten while it was in flight.
     pub(super) forgot: bool,
-    /// That an id was used may be forgotten.
+    /// Some used ids may have been forgotten.
     pub(super) forgot_used: bool,
 }
 
-/// How many scopes are known in which nothing is in flight, about.
+/// The approximate number of idle scopes that are kept.
 const IDLE: usize = 4_096;
 
 impl Scopes {
@@ -126,7 +126,7 @@ impl Scopes {
         }
     }
 
-    /// Whether a scope that is not known may have been.
+    /// Whether an unknown scope may have existed before.
     pub(super) fn has_dropped(&self) -> bool {
         self.dropped
     }
@@ -174,7 +174,7 @@ impl Side {
         }
     }
 
-    /// Takes an id out, and tells the place of its first request.
+    /// Removes an id, and returns the place of its first request.
     pub(super) fn take(&mut self, id: IdKey) -> Option<u32> {
         if let IdKey::Integer(number) = id
             && let Some(place) = self.window.take(number)

@@ -1,4 +1,4 @@
-//! How exchanges end, and how faults make them go on.
+//! How exchanges end, and how faults resume them.
 
 use super::Handle;
 use super::exchange::{Exchange, State};
@@ -10,7 +10,7 @@ use crate::event::{
     ReleasedPart, SessionEnd, SessionKey, SessionMark,
 };
 
-/// How many HTTP exchanges wait for the last word about them.
+/// The maximum number of HTTP exchanges that wait for a final event about them.
 const CLOSING: usize = 64;
 
 impl<T: Default> Conversation<T> {
@@ -128,7 +128,7 @@ impl<T: Default> Conversation<T> {
         }
     }
 
-    /// What a fault held is passed on.
+    /// Messages that a fault held are forwarded.
     fn released(&mut self, event: &Event, faulted: &Faulted, goes: ReleasedPart) {
         let message = faulted.message.filter(|_| goes == ReleasedPart::One);
         let fault = faulted.effect.fault.as_ref();
@@ -143,7 +143,7 @@ impl<T: Default> Conversation<T> {
             };
             is_held
                 && one.dir == event.dir.opposite()
-                // What waited behind it has no fault of its own.
+                // A message that only waited behind it has no fault itself.
                 && (one.fault.is_none() || one.fault.as_ref() == fault)
         });
         for handle in of_it {
@@ -151,7 +151,7 @@ impl<T: Default> Conversation<T> {
         }
     }
 
-    /// Nothing more comes to the client on a conduit.
+    /// A conduit is closed for messages to the client.
     fn closed(&mut self, conduit: ConduitId, reason: CloseReason) {
         let Some(carrier) = self.carriers.remove(&conduit) else {
             // A conversation on standard streams is over.
@@ -181,10 +181,10 @@ impl<T: Default> Conversation<T> {
 
     /// For how long we had an HTTP exchange in our hands, in microseconds.
     fn took(&mut self, conduit: ConduitId, ours: u64) {
-        // It is told behind the end of the answer, or before its body.
+        // It is reported after the end of the answer, or before its body.
         let asked = match self.carriers.get(&conduit) {
             Some(carrier) => &carrier.asked,
-            // Of those that ended it is nearly always the last.
+            // Of the exchanges that ended, it is nearly always the last.
             None => match self.closing.iter().rfind(|(one, _)| *one == conduit) {
                 Some((_, asked)) => asked,
                 None => return,
@@ -225,7 +225,7 @@ impl<T: Default> Conversation<T> {
         all.map(|(handle, _)| handle).collect()
     }
 
-    /// How requests on a conduit end without an answer, as far as its end tells.
+    /// How requests on a conduit end without an answer, as far as its end shows.
     fn left(&self, conduit: ConduitId) -> Outcome {
         self.ends.of(conduit).into()
     }

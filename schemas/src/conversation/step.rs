@@ -1,4 +1,4 @@
-//! What a conversation tells of each message, and of each exchange that is over.
+//! What a conversation reports about each message, and about each exchange that is over.
 
 use super::{Exchange, Handle, Outcome, Pairing};
 use crate::envelope::{Envelope, Kind, RequestId};
@@ -7,7 +7,7 @@ use crate::event::{Direction, Offset, Scope};
 /// An exchange that is over.
 #[derive(Clone, Debug)]
 pub struct Over<T> {
-    /// What names it.
+    /// Its handle.
     pub handle: Handle,
     /// The exchange.
     pub exchange: Exchange<T>,
@@ -20,7 +20,7 @@ pub struct Over<T> {
 /// One message, and what it has to do with an exchange.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a, T> {
-    /// What it is.
+    /// Its parsed envelope.
     pub envelope: &'a Envelope<'a>,
     /// Its text.
     pub text: &'a [u8],
@@ -28,13 +28,13 @@ pub struct Step<'a, T> {
     pub what: Does,
     /// The exchange that it is about, where there is one.
     pub exchange: Option<&'a Exchange<T>>,
-    /// What names that exchange.
+    /// The handle of that exchange.
     pub handle: Option<Handle>,
-    /// The exchange in flight whose id is used again by the one that is opened.
+    /// The exchange in flight whose id is reused by the new one.
     pub reuses: Option<Handle>,
     /// It opens one whose id was used before, in flight or not.
     pub again: bool,
-    /// The exchange that was forgotten for the one that is opened.
+    /// The exchange that was forgotten to make room for the new one.
     pub forgotten: Option<Handle>,
     /// It is a member of a batch.
     pub is_member: bool,
@@ -50,19 +50,19 @@ pub enum Does {
     Asks,
     /// It answers one.
     Answers,
-    /// It answers one whose sender waits no longer: that was given up, or lost what would have
-    /// brought its answer.
+    /// It answers an exchange whose sender is no longer waiting: it was given up, or the connection
+    /// for its answer was lost.
     Late,
-    /// It answers one that was answered before.
+    /// It answers an exchange that was already answered.
     Duplicate,
-    /// It is the body of an HTTP error, and stands for the answer to one that its HTTP exchange
-    /// carried: its id names none of those.
+    /// It is the body of an HTTP error, and counts as the answer to a request of its HTTP exchange
+    /// although its id names none of them.
     Refuses,
     /// It answers nothing that is known.
     Orphan,
     /// It would answer one, had its id the type of that one's.
     TypeChanged,
-    /// It tells of the progress of one.
+    /// It reports progress of an exchange.
     Progress,
     /// It gives one up.
     Cancels,
@@ -77,8 +77,7 @@ impl<T> Step<'_, T> {
         self.exchange.filter(|_| self.what == Does::Answers)
     }
 
-    /// The request in flight that has had the id of the one that is opened for longest, and was
-    /// not given up.
+    /// The oldest request in flight with the id of the new one that was not given up.
     #[must_use]
     pub fn first_of_id(&self) -> Option<Handle> {
         let Kind::Request { id, .. } = &self.envelope.kind else {
@@ -90,14 +89,15 @@ impl<T> Step<'_, T> {
         first.filter(|_| first != self.handle).or(self.reuses)
     }
 
-    /// Whether a request of this id, which is source text, has travelled this way in its scope.
+    /// Whether a request with this id, which is source text, was sent in this direction in its
+    /// scope.
     #[must_use]
     pub fn knows(&self, dir: Direction, id: &[u8]) -> bool {
         let key = self.exchanges.key(&RequestId::of_source(id));
         self.exchanges.knows(self.scope, dir, key)
     }
 
-    /// Whether a request that travelled this way in its scope may be unknown although it was seen.
+    /// Whether a request in this direction of its scope may have been forgotten.
     #[must_use]
     pub fn has_forgotten(&self, dir: Direction) -> bool {
         self.exchanges.has_forgotten(self.scope, dir)

@@ -25,7 +25,7 @@ fn key(source: &str) -> IdKey {
     IdKey::exact_of(source.as_bytes())
 }
 
-/// A pairing that is told requests and answers in words: what each answer came to.
+/// Feeds a pairing with requests and answers in words, and returns the result of each answer.
 #[derive(Default)]
 struct Talk(Pairing<u64>, u64);
 
@@ -166,7 +166,7 @@ fn of_an_id_that_is_used_again_after_a_cancellation_the_new_request_is_answered(
     let second = talk.ask(session(1), ToServer, "1");
     assert_eq!(second.reuses, Some(first));
     assert_eq!(talk.answer(session(1), ToClient, "1"), "2");
-    // What was given up may be answered all the same.
+    // A request that was given up may still be answered.
     assert_eq!(talk.answer(session(1), ToClient, "1"), "1");
     assert_eq!(talk.answer(session(1), ToClient, "1"), "duplicate");
 }
@@ -305,7 +305,7 @@ proptest! {
             let (place, key) = (session(scope), IdKey::Integer(id));
             if let Step::Ask | Step::Cancel = step {
                 let handle = pairing.ask(place, ToServer, key, number).handle;
-                // What stood in its place is of an exchange that is over.
+                // The previous value in its place belongs to an exchange that is over.
                 if let Some(before) = notes.insert(handle, number) {
                     model.retain(|_, one| *one != before);
                 }
@@ -356,7 +356,7 @@ proptest! {
     }
 }
 
-/// What a conversation tells of each scope: what its messages do, and how its exchanges end.
+/// What a conversation reports for each scope: what its messages do, and how its exchanges end.
 fn told(steps: &[(Step, u32, i64)]) -> BTreeMap<u32, Vec<String>> {
     let mut conversation = Conversation::<()>::default();
     let mut told: BTreeMap<u32, Vec<String>> = BTreeMap::new();

@@ -12,7 +12,7 @@ use crate::event::{Direction, Scope};
 #[derive(Debug, Default)]
 pub(super) struct Runs(Vec<(i64, i64)>);
 
-/// How many runs one side may have, and all sides together.
+/// The maximum number of runs of one side, and of all sides together.
 const RUNS: usize = 16_384;
 const ALL_RUNS: usize = 65_536;
 
@@ -63,14 +63,14 @@ impl Runs {
             (false, false) if self.0.len() < RUNS && all < ALL_RUNS => {
                 self.0.insert(after, (id, id));
             }
-            // What was not entered cannot be told from what was never used.
+            // Ids that were not entered cannot be distinguished from unused ones.
             (false, false) => return Used::NoRoom,
         }
         Used::First
     }
 }
 
-/// What becomes of a number that is entered.
+/// The result of entering a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Used {
     /// It was not used before, as far as is known.
@@ -98,7 +98,8 @@ impl Others {
         self.known.contains(whole)
     }
 
-    /// Enters an id, and tells which is forgotten for it; whether it was used before.
+    /// Enters an id, and reports the id that is forgotten for it; returns whether it was used
+    /// before.
     pub(super) fn insert(&mut self, whole: Whole, forgot: impl FnOnce(&Whole)) -> bool {
         if !self.known.insert(whole) {
             return true;

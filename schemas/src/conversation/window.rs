@@ -12,7 +12,7 @@ pub(super) struct Window {
 
 /// How many numbers the window spans.
 const SPAN: usize = 4_096;
-/// How many numbers may be left out at once.
+/// The maximum gap between consecutive numbers.
 const SKIP: usize = 16;
 
 impl Window {
@@ -41,7 +41,7 @@ impl Window {
         true
     }
 
-    /// Takes a number out, and tells its place where it is in here.
+    /// Removes a number, and returns its place if it is in the window.
     pub(super) fn take(&mut self, id: i64) -> Option<u32> {
         let index = self.index(id)?;
         let place = self.places.get_mut(index)?.take()?;

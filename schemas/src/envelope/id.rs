@@ -16,14 +16,14 @@ pub enum RequestId<'a> {
     Null,
     /// The source text of a number.
     Number(&'a str),
-    /// A boolean, an array or an object: no legal id, kept as source text.
+    /// A boolean, an array or an object: not a legal id, kept as source text.
     Other(&'a str),
     /// The meaning of a string.
     Text(Cow<'a, str>),
 }
 
 impl<'a> RequestId<'a> {
-    /// The id, or progress token, that a value's source text stands for.
+    /// The id, or progress token, in a value's source text.
     #[must_use]
     pub fn of_source(source: &'a [u8]) -> Self {
         let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
@@ -42,7 +42,7 @@ impl<'a> RequestId<'a> {
         }
     }
 
-    /// What it says, without the quotes of a string.
+    /// Its text, without the quotes of a string.
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
@@ -91,7 +91,7 @@ impl Id {
     }
 }
 
-/// What the value of an `id` member is.
+/// The id in the value of an `id` member.
 pub(super) fn id_of(value: Span, message: &[u8]) -> Id {
     if let Some(text) = as_text(value, message) {
         return Id::Text(text);

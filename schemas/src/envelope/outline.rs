@@ -3,8 +3,8 @@
 use super::{Envelope, Members};
 use crate::json::{Span, Text, members_end};
 
-/// Where the members of an envelope stand in the text of a message, for who takes the message apart
-/// at another time, or on another thread.
+/// The positions of the members of an envelope in the text of a message, for code that parses the
+/// message at another time or on another thread.
 #[derive(Clone, Debug)]
 pub struct Outline {
     members: Members,
@@ -13,21 +13,21 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// The outline of a message that is JSON, in UTF-8, and an object with nothing around it; of any
-    /// other there is none. Its grammar need not be proved again.
+    /// The outline of a message that is valid UTF-8 and a JSON object with nothing around it;
+    /// `None` for any other. Its grammar need not be validated again.
     #[must_use]
     pub fn of(message: &[u8]) -> Option<Self> {
         std::str::from_utf8(message).ok()?;
         Self::whole(message)
     }
 
-    /// The same of a message that is UTF-8.
+    /// Like `of`, for a message that is known to be UTF-8.
     pub(super) fn whole(message: &[u8]) -> Option<Self> {
         Self::prove(message, 0).filter(|outline| outline.length == message.len())
     }
 
-    /// The outline of the object with which `text` begins, in which `around` containers are open;
-    /// its grammar is proved on the way. `None` when it is none, or nests too deep.
+    /// The outline of the object at the beginning of `text`, within `around` open containers; its
+    /// grammar is validated on the way. `None` if it is not an object, or nested too deeply.
     pub(crate) fn prove(text: &[u8], around: usize) -> Option<Self> {
         let mut members = Members::default();
         let mut meaning = Vec::new();

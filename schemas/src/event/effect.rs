@@ -1,4 +1,4 @@
-//! What was done to messages, by a fault or for want of a way.
+//! What was done to messages, by a fault or because they could not be forwarded.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -19,15 +19,14 @@ pub struct Faulted {
 /// What was done, and by which fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effect {
-    /// The fault; `None` for what is done without one of its own, such as waiting behind
-    /// what one holds.
+    /// The fault; `None` for effects without a fault of their own, such as waiting behind a message
+    /// that a fault holds.
     pub fault: Option<FaultRef>,
     /// What was done.
     pub what: What,
 }
 
-/// What was done. On a tape the token of a variant is the value of `did`, and its members
-/// stand beside it.
+/// What was done. On a tape, the token of a variant is the value of `did`, next to its members.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "did", rename_all = "snake_case")]
 pub enum What {
@@ -38,13 +37,13 @@ pub enum What {
     },
     /// It waits behind a message that a fault holds.
     Behind {
-        /// Which one, where that is of the same conduit and direction.
+        /// The holding message, if it is in the same conduit and direction.
         #[serde(default, rename = "behind", skip_serializing_if = "Option::is_none")]
         holder: Option<MessageNumber>,
     },
-    /// A cancellation is kept from the server, so that it answers.
+    /// A cancellation is held back from the server, so that it answers.
     CancellationKept,
-    /// It is changed on its way, in a way that is not told.
+    /// It is changed in an unspecified way.
     Changed,
     /// The connection is cut in its place, or behind it.
     Cut,
@@ -85,9 +84,9 @@ pub enum What {
         /// When.
         until: Until,
     },
-    /// Its beginning is passed on; the rest is held with all that follows.
+    /// Its beginning is forwarded; the rest is held with everything after it.
     HeldAmid,
-    /// It is held with all that follows in its direction, or in its session.
+    /// It is held with everything after it in its direction, or in its session.
     HeldAll {
         /// The connection is cut after this time.
         #[serde(
@@ -105,7 +104,7 @@ pub enum What {
     },
     /// Lines of ours are written to standard error before it.
     Logged,
-    /// What was held when the stream ended, and is never passed on.
+    /// Messages that were held when the stream ended, and are never forwarded.
     Lost {
         /// How many messages.
         count: u64,
@@ -133,20 +132,20 @@ pub enum What {
         #[serde(rename = "after_us")]
         after: Offset,
     },
-    /// What was held is passed on.
+    /// A held message is forwarded.
     Released {
         /// How long it was held.
         #[serde(rename = "after_us")]
         after: Offset,
         /// Why it is passed on.
         why: Release,
-        /// With it goes all that waited behind it.
+        /// Everything that waited behind it is released too.
         #[serde(default, skip_serializing_if = "is_false")]
         all: bool,
     },
     /// It is passed on this many times more than once.
     Repeated {
-        /// How many times more.
+        /// How many additional times.
         times: u64,
     },
     /// Something else is passed on in its place.
@@ -196,9 +195,9 @@ tokens! {
         Cancelled = "cancelled",
         /// The fault was changed.
         Changed = "changed",
-        /// Its time has come.
+        /// Its time is over.
         Due = "due",
-        /// The stream, or the recorder, comes to its end.
+        /// The stream, or the recorder, ends.
         End = "end",
         /// The next message of its direction has passed.
         Next = "next",
@@ -210,17 +209,17 @@ tokens! {
 }
 
 tokens! {
-    /// What is passed on in the place of a message.
+    /// What is forwarded in place of a message.
     pub enum Replacement {
         /// A JSON-RPC error.
         Error = "error",
-        /// The same with another result.
+        /// The same message with another result.
         Other = "other",
-        /// The same with a member as large as was asked for.
+        /// The same message with a member of the requested size.
         Oversized = "oversized",
-        /// Its beginning.
+        /// Its beginning only.
         Truncated = "truncated",
-        /// The same under an id of no request.
+        /// The same message with an id of no request.
         WrongId = "wrong_id",
     }
 }
@@ -234,9 +233,9 @@ tokens! {
         ClientAnswers = "client_answers",
         /// The response has begun already.
         HasBegun = "has_begun",
-        /// There is no answer in it.
+        /// It contains no answer.
         NoAnswer = "no_answer",
-        /// HTTP is not spoken there.
+        /// The peer there does not use HTTP.
         NoHttp = "no_http",
         /// The fault was removed since.
         Removed = "removed",
@@ -252,7 +251,7 @@ tokens! {
 tokens! {
     /// Why a message of a server could not be brought to its client.
     pub enum Unroutable {
-        /// Several requests are under way, and stdio does not tell which it is for.
+        /// Several requests are pending, and stdio does not show which one it is for.
         Ambiguous = "ambiguous",
         /// The client is gone that waited for it.
         ClientGone = "client_gone",
@@ -268,7 +267,7 @@ tokens! {
 }
 
 impl Effect {
-    /// What is done without a fault of its own.
+    /// An effect without a fault of its own.
     #[must_use]
     pub fn plain(what: What) -> Self {
         Self { fault: None, what }
@@ -294,8 +293,8 @@ impl What {
         }
     }
 
-    /// Whether its receiver gets nothing that it could take for this message, until the
-    /// fault is taken away, if ever.
+    /// Whether its receiver gets nothing that it could take for this message until the fault is
+    /// removed, if ever.
     #[must_use]
     pub fn keeps_back(&self) -> bool {
         matches!(
@@ -313,7 +312,7 @@ impl What {
         )
     }
 
-    /// How much later the message is passed on, where that is known.
+    /// How much later the message is forwarded, if known.
     #[must_use]
     pub fn delay(&self) -> Option<Offset> {
         match self {
@@ -322,8 +321,8 @@ impl What {
         }
     }
 
-    /// Whether what was held is passed on now: this message, or with it all that waited
-    /// behind it.
+    /// Whether held messages are forwarded now: this message, or also everything that waited behind
+    /// it.
     #[must_use]
     pub fn release(&self) -> Option<ReleasedPart> {
         match self {
@@ -333,7 +332,7 @@ impl What {
         }
     }
 
-    /// Whether the receiver left, or was cut off, while this was held.
+    /// Whether the receiver left, or was cut off, while it was held.
     #[must_use]
     pub fn left(&self) -> bool {
         matches!(self, Self::Left { .. } | Self::CutOff { .. })
@@ -354,17 +353,17 @@ impl What {
         )
     }
 
-    /// Whether it tells how something ended that a fault did before.
+    /// Whether it reports the end of an earlier effect of a fault.
     #[must_use]
     pub fn is_sequel(&self) -> bool {
         self.release().is_some() || self.left()
     }
 }
 
-/// What is let go.
+/// What is released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReleasedPart {
-    /// The message and all that waited behind it.
+    /// The message and everything that waited behind it.
     All,
     /// The message.
     One,
@@ -395,7 +394,7 @@ impl Serialize for Faulted {
 }
 
 impl<'de> Deserialize<'de> for Faulted {
-    /// What a later minor version may write, or an older one wrote in words, is
+    /// An effect of a later minor version, or one that an older version wrote in words, is
     /// [`What::Other`].
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut members = match Value::deserialize(deserializer)? {

@@ -1,4 +1,4 @@
-//! Which fault did something.
+//! Identifies a fault.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// A fault as an event names it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FaultRef {
-    /// Its name, which its user chose.
+    /// Its name, chosen by the user.
     pub name: String,
     /// Its kind.
     pub kind: FaultKind,
@@ -22,7 +22,7 @@ pub struct FaultKind(Cow<'static, str>);
 impl FaultKind {
     /// The longest token, in bytes.
     const LIMIT: usize = 64;
-    /// What is no token.
+    /// For a value that is not a token.
     const UNKNOWN: Self = Self(Cow::Borrowed("unknown"));
 
     /// A kind of the table.

@@ -8,10 +8,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::slices::Part as _;
 
-/// Header or trailer fields, in order: name and value. A value that is no text stands with
+/// Header or trailer fields, in order: name and value. A value that is not valid UTF-8 has
 /// replacement characters.
 ///
-/// All of them are in one text: a head has a dozen, and is made for every message.
+/// All of them share one text: a head has a dozen fields, and one is created for every message.
 #[derive(Clone, Default, Hash, PartialEq, Eq)]
 pub struct Fields {
     text: String,
@@ -20,7 +20,8 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// None yet, with room for so many, and for so many bytes of names and values.
+    /// Creates an empty list with room for this many fields, and for this many bytes of names and
+    /// values.
     #[must_use]
     pub fn with_capacity(fields: usize, bytes: usize) -> Self {
         Self {
@@ -48,7 +49,7 @@ impl Fields {
         })
     }
 
-    /// How many there are.
+    /// The number of fields.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -107,7 +108,7 @@ impl Serialize for Fields {
     }
 }
 
-/// With room for a head of usual size, so that it is read without making room again and again.
+/// Room for a head of typical size, so that reading one does not reallocate repeatedly.
 const USUAL: (usize, usize) = (12, 512);
 
 impl<'de> Deserialize<'de> for Fields {
@@ -133,7 +134,7 @@ impl<'de> Visitor<'de> for Pairs {
     }
 }
 
-/// Reads one field behind those that are there.
+/// Reads one field and appends it.
 struct Pair<'f>(&'f mut Fields);
 
 impl<'de> DeserializeSeed<'de> for Pair<'_> {

@@ -10,9 +10,9 @@ use crate::envelope::Envelope;
 use crate::era::Era;
 
 tokens! {
-    /// What became of what a judge found.
+    /// The status of a judge's finding.
     pub enum FindingStatus {
-        /// Of a hang: it is over.
+        /// For a hang: it is over.
         Closed = "closed",
         /// A rule does not hold.
         Fail = "fail",
@@ -36,7 +36,7 @@ tokens! {
 }
 
 tokens! {
-    /// How binding a rule is; a later one binds more.
+    /// How binding a rule is; later variants are more binding.
     pub enum Severity {
         /// It follows from a schema or from two rules together.
         Derived = "derived",
@@ -48,7 +48,7 @@ tokens! {
 }
 
 impl Side {
-    /// Who sends what travels this way.
+    /// The sender of messages in this direction.
     #[must_use]
     pub fn sender(dir: Direction) -> Self {
         match dir {
@@ -57,7 +57,7 @@ impl Side {
         }
     }
 
-    /// Which way what it receives travels.
+    /// The direction of the messages that it receives.
     #[must_use]
     pub fn towards(self) -> Direction {
         match self {
@@ -77,7 +77,7 @@ pub struct Finding {
     pub status: FindingStatus,
     /// Who is at fault.
     pub side: Side,
-    /// How binding the rule is; nothing for a hang.
+    /// How binding the rule is; `None` for a hang.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
     /// What is wrong, in words.
@@ -85,7 +85,7 @@ pub struct Finding {
     /// The events that prove it, the decisive one first.
     #[serde(default)]
     pub evidence: Vec<Place>,
-    /// Of a hang: the server's processes, where they can be looked at.
+    /// For a hang: the server's processes, if they can be inspected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub processes: Vec<Process>,
 }
@@ -94,7 +94,7 @@ impl Finding {
     /// The code of a request that has had no answer for too long.
     pub const HANG: &str = "HANG";
 
-    /// A finding that is told in words, without a proof yet.
+    /// Creates a finding described in words, without evidence yet.
     #[must_use]
     pub fn new(code: impl Into<String>, status: FindingStatus, side: Side, detail: String) -> Self {
         Self {
@@ -114,13 +114,13 @@ impl Finding {
 pub struct Process {
     /// Its process id.
     pub pid: u32,
-    /// Its name, as short as the system keeps it.
+    /// Its name, truncated by the system.
     pub name: String,
     /// `running`, `sleeping`, `waiting for a device`, `stopped` or `ended`.
     pub state: String,
-    /// How long it has kept a processor busy since it began, in milliseconds.
+    /// Its CPU time since it started, in milliseconds.
     pub cpu_ms: u64,
-    /// What its first open descriptors lead to, by number: `0 pipe:[4711]`.
+    /// The targets of its first open descriptors, by number: `0 pipe:[4711]`.
     #[serde(default)]
     pub files: Vec<String>,
     /// How many more are open.
@@ -152,7 +152,7 @@ pub struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// The event as it stands on the tape.
+    /// The event as recorded on the tape.
     #[must_use]
     pub fn to_event(&self) -> Event {
         Event {
@@ -165,11 +165,10 @@ impl Seen<'_> {
 
 /// Judges a recording while it is written.
 ///
-/// It sees every event as it stands on the tape: numbered, with its era, and without
-/// secrets.
+/// It sees every event as recorded on the tape: numbered, with its era, and without secrets.
 pub trait Judge: fmt::Debug + Send {
-    /// Whether it wants to see an event, here as it came. Where nobody does, it is not read back
-    /// from the tape.
+    /// Whether it wants to see an event, given here as it arrived. If no judge does, it is not read
+    /// back from the tape.
     fn wants(&self, _event: &Event) -> bool {
         true
     }
@@ -177,8 +176,8 @@ pub trait Judge: fmt::Debug + Send {
     /// Takes the next event; `message` is its message taken apart, where that is known.
     fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>);
 
-    /// Takes a message that stands on the tape as it came. Does the same as
-    /// [`observe`](Self::observe), and may spare itself a copy of the event.
+    /// Handles a message that is recorded unchanged on the tape. Equivalent to
+    /// [`observe`](Self::observe), but may avoid a copy of the event.
     fn message(&mut self, seen: &Seen<'_>) {
         self.observe(&seen.to_event(), Some(seen.message));
     }

@@ -1,4 +1,4 @@
-//! What happens over HTTP beside the messages: heads, bodies, events of a stream, edits.
+//! HTTP events other than messages: heads, bodies, events of a stream, edits.
 
 use std::borrow::Cow;
 
@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Head {
-    /// Of an interim response (1xx, RFC 9110 §15.2), of which any number stands before the
-    /// response itself. It is passed on where the client's leg is HTTP/1.1.
+    /// An interim response (1xx, RFC 9110 §15.2), of which any number precede the response itself.
+    /// It is forwarded if the client's connection is HTTP/1.1.
     Interim(ResponseHead),
     /// Of a request.
     Request(RequestHead),
@@ -51,8 +51,8 @@ pub struct ResponseHead {
     /// More precisely why, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ours_cause: Option<InPlaceCause>,
-    /// What the cause is about: a name, a number, an address, what the system said; of a tape
-    /// before 2.4 a sentence.
+    /// The subject of the cause: a name, a number, an address, the system's error; on a tape before
+    /// 2.4, a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ours_about: Option<String>,
 }
@@ -89,8 +89,8 @@ impl From<WrittenHead> for ResponseHead {
     }
 }
 
-/// What an event of an SSE stream says beside its data. The message that its data is, if
-/// any, is the next event of the same conduit and direction.
+/// The fields of an SSE event other than its data. If its data is a message, that is the next event
+/// of the same conduit and direction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SseNote {
     /// The `id` field; an empty one resets the client's memory.
@@ -128,9 +128,9 @@ pub struct Edit {
     /// The name of the field, where a field of a head was changed as such.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub field: String,
-    /// As it came.
+    /// The original value.
     pub before: String,
-    /// As it was passed on.
+    /// The forwarded value.
     pub after: String,
 }
 
@@ -163,7 +163,7 @@ tokens! {
 }
 
 impl EditTarget {
-    /// Whether a field of a head was changed as such.
+    /// Whether a header field as such was changed.
     #[must_use]
     pub fn is_field(self) -> bool {
         matches!(
@@ -183,7 +183,7 @@ impl EditTarget {
     }
 }
 
-/// How long one exchange was in our hands, in microseconds.
+/// How long the recorder held one exchange, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Added {
@@ -193,7 +193,7 @@ pub struct Added {
     pub response_us: u64,
 }
 
-/// What became of a session.
+/// How a session began or ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionMark {
     /// It began.
@@ -225,11 +225,11 @@ tokens! {
         Deleted = "deleted",
         /// It was unused for too long.
         Idle = "idle",
-        /// Its client never came back to begin it.
+        /// Its client never began it.
         NeverBegun = "never_begun",
         /// The answer to its `initialize` gave it no id.
         NoSessionId = "no_session_id",
-        /// The server said that it does not know it.
+        /// The server reported that it does not know it.
         NotFound = "not_found",
         /// The server's process ended.
         ProcessEnded = "process_ended",

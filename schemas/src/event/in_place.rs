@@ -9,13 +9,13 @@ tokens! {
     pub enum InPlace {
         /// The request is malformed, or does not say what it has to say.
         BadRequest = "bad_request",
-        /// The exchange with the server broke, or what came from it cannot be passed on.
+        /// The exchange with the server failed, or its response cannot be forwarded.
         Broken = "broken",
         /// Too much is under way, or the recorder is about to end.
         Busy = "busy",
-        /// A fault answered, or took the message away.
+        /// A fault answered, or removed the message.
         Fault = "fault",
-        /// Who asks may not talk to the recorder, or not through it to the server.
+        /// The client may not use the recorder, or may not reach the server through it.
         NotAllowed = "not_allowed",
         /// Nothing of that name is there: no session, no path, no provider.
         NotFound = "not_found",
@@ -37,7 +37,7 @@ tokens! {
 }
 
 impl InPlace {
-    /// What a status of an answer of ours says by itself.
+    /// The cause that the status of tapewright's own answer implies.
     #[must_use]
     pub fn of_status(status: u16) -> Self {
         match status {
@@ -102,15 +102,15 @@ tokens! {
         Method = "method",
         /// The recorder is no forward proxy.
         NoForwardProxy = "no_forward_proxy",
-        /// The server does not speak HTTP.
+        /// The server does not use HTTP.
         NoHttp = "no_http",
         /// Nothing is at that path.
         NoPath = "no_path",
         /// Nothing says which provider is meant.
         NoProvider = "no_provider",
-        /// What is under way takes all the memory that it may.
+        /// Pending work already uses all the memory it may.
         NoRoom = "no_room",
-        /// There is no session of that id.
+        /// There is no session with that id.
         NoSession = "no_session",
         /// The request names no session.
         NoSessionId = "no_session_id",
@@ -150,26 +150,25 @@ tokens! {
         TooManyExchanges = "too_many_exchanges",
         /// Too many sessions are open.
         TooManySessions = "too_many_sessions",
-        /// A tunnel needs a connection of its own.
+        /// A tunnel needs a separate connection.
         TunnelShared = "tunnel_shared",
         /// The body has an encoding that the recorder cannot undo.
         Uncodable = "uncodable",
     }
 }
 
-/// What a file of any version says of an answer of ours.
+/// The members of a file of any version that mark an answer as tapewright's own.
 #[derive(Debug)]
 pub(crate) struct WrittenInPlace {
     pub(crate) ours: Option<String>,
     pub(crate) ours_cause: Option<String>,
     pub(crate) ours_about: Option<String>,
-    /// Of 2.3: a sentence.
+    /// Of version 2.3: a sentence.
     pub(crate) ours_detail: Option<String>,
 }
 
 impl WrittenInPlace {
-    /// The head with what is said of it: a token with its cause; or what stood there before,
-    /// a sentence.
+    /// The head with these members: a token with its cause; or the sentence of an older version.
     pub(crate) fn read(self, mut head: ResponseHead) -> ResponseHead {
         let Some(why) = self.ours else { return head };
         let cause = self.ours_cause.as_deref();

@@ -1,12 +1,11 @@
-//! What happened on a conversation: the one interface between everything.
+//! What happened in a conversation: the one interface between all components.
 //!
-//! Transports emit events, the recorder numbers and keeps them, judges and projections
-//! fold over them. Live and from disk it is the same type.
+//! Transports emit events, the recorder numbers and stores them, judges and projections fold over
+//! them. Live events and events from disk have the same type.
 //!
-//! Over HTTP each exchange is a conduit: its opening, the request's head, the messages of
-//! the request, its end, and the same of the response. Session 0 of an HTTP recording is
-//! for what belongs to no session: ids mean nothing there beyond their own
-//! conduit.
+//! Over HTTP each exchange is a conduit: its opening, the request's head, the messages of the
+//! request, its end, and the same of the response. Session 0 of an HTTP recording is for exchanges
+//! without a session: ids are only valid there within their conduit.
 
 mod effect;
 mod fault_ref;
@@ -50,7 +49,7 @@ pub use self::scope::Scope;
 pub struct Offset(pub u64);
 
 impl Offset {
-    /// As long as this.
+    /// The offset for this duration.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,
@@ -76,15 +75,15 @@ impl Offset {
         self.0 as f64 / 1_000.0
     }
 
-    /// How long after `earlier` this is; zero when it is not later.
+    /// The time from `earlier` to this offset; zero if this is not later.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self(self.0.saturating_sub(earlier.0))
     }
 }
 
-/// Which way bytes travel. Always named by their goal, which does not flip with the
-/// point of view.
+/// The direction of bytes. Always named by the receiver, which does not depend on the point of
+/// view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Direction {
     /// From the client to the server.
@@ -120,7 +119,7 @@ impl Direction {
             .find(|dir| dir.name() == name)
     }
 
-    /// Who sent what travels this way, in the words of a cassette.
+    /// The sender of messages in this direction, as a word of the cassette format.
     #[must_use]
     pub fn sender(self) -> &'static str {
         match self {
@@ -144,22 +143,22 @@ pub struct SessionKey(pub u32);
 pub struct Event {
     /// On which conduit.
     pub conduit: ConduitId,
-    /// Its place on the tape, from 1 on; 0 until the recorder has numbered it.
+    /// Its number on the tape, from 1; 0 until the recorder has numbered it.
     pub seq: u64,
     /// When it was seen.
     pub at: Offset,
     /// In which session.
     pub session: SessionKey,
-    /// Which way it travelled; for an event of the conduit itself, whom it concerns.
+    /// Its direction; for an event of the conduit itself, the side that it concerns.
     pub dir: Direction,
     /// The era of a message, once the recorder has read it.
     pub era: Option<Era>,
-    /// What it was.
+    /// Its content.
     pub body: EventBody,
 }
 
 impl Event {
-    /// An event of the first conduit and session, which the recorder has not numbered yet.
+    /// An event of the first conduit and session, not yet numbered by the recorder.
     #[must_use]
     pub fn new(at: Offset, dir: Direction, body: EventBody) -> Self {
         let (conduit, session) = Default::default();
@@ -174,7 +173,7 @@ impl Event {
         }
     }
 
-    /// How the server's process ended, where it tells that.
+    /// How the server's process ended, if this event reports that.
     #[must_use]
     pub fn exit(&self) -> Option<Exit> {
         match &self.body {
@@ -183,7 +182,7 @@ impl Event {
         }
     }
 
-    /// Its message taken apart, where it is one and is whole.
+    /// Its parsed message, if it is one and is complete.
     #[must_use]
     pub fn envelope(&self) -> Option<Envelope<'_>> {
         match &self.body {
@@ -195,7 +194,7 @@ impl Event {
         }
     }
 
-    /// Whether it is a message that the recorder made, in a peer's place.
+    /// Whether it is a message that the recorder made in a peer's place.
     #[must_use]
     pub fn is_made_by_us(&self) -> bool {
         matches!(&self.body, EventBody::Message { origin, .. } if origin.maker == Maker::Recorder)
@@ -206,21 +205,21 @@ impl Event {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EventBody {
-    /// How long an HTTP exchange was in our hands.
+    /// How long the recorder held an HTTP exchange.
     Added(Added),
-    /// What an HTTP body, or the data of an SSE event, holds that is no MCP message.
+    /// An HTTP body, or the data of an SSE event, that is not an MCP message.
     Body {
-        /// Its bytes, content encodings undone.
+        /// Its bytes, without content encodings.
         payload: Payload,
     },
-    /// One direction came to its end.
+    /// One direction ended.
     Closed(CloseReason),
     /// Something was changed on its way.
     Edited(Box<Edit>),
     /// The server's process ended.
     Exited(Exited),
-    /// Something other than passing it on was done to a message. It stands behind the
-    /// message that it names.
+    /// Something other than forwarding was done to a message. The event follows the message that it
+    /// names.
     Faulted(Box<Faulted>),
     /// A judge that watched the recording found something.
     Finding(Box<Finding>),
@@ -234,7 +233,7 @@ pub enum EventBody {
         payload: Payload,
         /// How its line ended.
         end: LineEnd,
-        /// Where it comes from.
+        /// Its origin.
         origin: Origin,
     },
     /// The conduit was opened.
@@ -242,14 +241,14 @@ pub enum EventBody {
     /// Bytes of a message that is still under way were passed on; the message itself
     /// follows when it ends. Written so that a tape that ends here says what it lacks.
     Part {
-        /// How many bytes of the message had been passed on.
+        /// The number of bytes of the message that had been forwarded.
         bytes: u64,
     },
     /// A session began or ended.
     Session(SessionMark),
     /// A signal reached the recorder and was passed on.
     Signal(String),
-    /// What an event of an SSE stream says beside its data.
+    /// The fields of an SSE event other than its data.
     Sse(Box<SseNote>),
     /// One line of the server's standard error, without its line feed.
     Stderr {
@@ -298,7 +297,7 @@ impl Payload {
         }
     }
 
-    /// The bytes that were kept.
+    /// The recorded bytes.
     #[must_use]
     pub fn kept(&self) -> &Bytes {
         match self {
@@ -320,7 +319,7 @@ pub enum LineEnd {
     None,
 }
 
-/// Who was found when a conduit opened.
+/// The peer of a conduit when it opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Peer {
@@ -345,7 +344,7 @@ pub enum Peer {
     },
 }
 
-/// Why a direction came to its end.
+/// Why a direction ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CloseReason {
@@ -398,13 +397,13 @@ pub enum Exit {
     Signal(i32),
 }
 
-/// The end of a server's process, as the tape tells it: behind all that the process wrote.
+/// The end of a server's process as the tape reports it: after everything that the process wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exited {
     /// How it ended.
     pub how: Exit,
-    /// For how long its ending was in our hands: the end of its input before it was passed
-    /// on, and its own end before it was told. No process answers for that time.
+    /// How long the recorder delayed its end: the end of its input before it was forwarded, and its
+    /// own end before it was reported. The process is not responsible for that time.
     pub ours: Offset,
 }
 
@@ -418,13 +417,13 @@ impl From<Exit> for Exited {
 /// What is missing on a tape.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gap {
-    /// How many events.
+    /// The number of events.
     pub events: u64,
-    /// How many bytes of payload.
+    /// The number of bytes of payload.
     pub bytes: u64,
     /// Why.
     pub why: GapReason,
-    /// What the system said, where it said anything.
+    /// The error of the system, if any.
     pub detail: Option<String>,
 }
 
@@ -444,7 +443,7 @@ tokens! {
     }
 }
 
-/// Whatever follows a conversation: a checker, an encoder, a reporter, a test vector.
+/// Anything that follows a conversation: a checker, an encoder, a reporter, a test vector.
 pub trait Sink {
     /// Takes the next event.
     fn record(&mut self, event: &Event);

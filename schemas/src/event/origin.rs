@@ -1,4 +1,4 @@
-//! Where a message comes from: its number, what carried it, who made it.
+//! The origin of a message: its number, its carrier, its maker.
 
 use std::num::NonZeroU64;
 
@@ -47,7 +47,7 @@ impl MessageCount {
     }
 }
 
-/// Where a message comes from.
+/// The origin of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// Its number within its conduit and direction; `None` if it was not counted.
@@ -56,8 +56,8 @@ pub struct Origin {
     pub carrier: Carrier,
     /// Who made it.
     pub maker: Maker,
-    /// The event that carried it said `event: message`, which it need not
-    /// (the default name of an event, WHATWG HTML §9.2.6).
+    /// The event that carried it had `event: message`, which is optional (the default name of an
+    /// event, WHATWG HTML §9.2.6).
     pub named: bool,
 }
 
@@ -73,7 +73,7 @@ impl Origin {
 }
 
 tokens! {
-    /// What carried a message, as far as it is known where it was cut.
+    /// What carried a message, as far as it was known when the message was split off.
     #[derive(Default)]
     pub enum Carrier {
         /// A line of standard input or output.
@@ -91,8 +91,8 @@ tokens! {
         ResumedStream = "resumed_stream",
         /// The body of a POST of HTTP+SSE (2024-11-05, basic/transports).
         LegacyPost = "legacy_post",
-        /// An event of the stream of HTTP+SSE (2024-11-05), which carries all that a
-        /// server says in a session.
+        /// An event of the stream of HTTP+SSE (2024-11-05), which carries all messages of a server
+        /// in a session.
         LegacyStream = "legacy_stream",
         /// An event of the stream that answers `subscriptions/listen` (2026-07-28,
         /// basic/patterns/subscriptions).
@@ -140,7 +140,7 @@ impl Carrier {
         self.is_http() && !self.is_legacy()
     }
 
-    /// Whether HTTP carried it, of whichever revision.
+    /// Whether HTTP carried it, in any revision.
     #[must_use]
     pub const fn is_http(self) -> bool {
         !matches!(self, Self::Line | Self::Document)
@@ -154,9 +154,9 @@ tokens! {
         /// The peer from whose side it comes.
         #[default]
         Peer = "peer",
-        /// The recorder, in the place of a peer: a bridge's error, the answer of a server that
-        /// has ended. What a fault makes of a message is told by its effect, and what we answer
-        /// over HTTP by the head of the response.
+        /// The recorder, in place of a peer: a bridge's error, the answer of a server that has
+        /// ended. A message that a fault makes is described by its effect, and an answer of
+        /// tapewright over HTTP by the head of the response.
         Recorder = "recorder",
     }
 }

@@ -1,4 +1,4 @@
-//! Where messages come from, for recordings that do not say it themselves.
+//! The origins of messages, for recordings that do not contain them.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -22,7 +22,7 @@ pub struct Origins {
     closing: VecDeque<ConduitId>,
 }
 
-/// What is known of a conduit, to the server and to the client.
+/// The state of a conduit, to the server and to the client.
 #[derive(Debug, Default)]
 struct Conduit {
     counts: [MessageCount; 2],
@@ -32,9 +32,9 @@ struct Conduit {
     listens: bool,
 }
 
-/// How many conduits are followed at once; messages of others have no number.
+/// The maximum number of conduits that are followed at once; messages of others have no number.
 const LIMIT: usize = 65_536;
-/// How many conduits are remembered after their end.
+/// The number of conduits that are remembered after their end.
 const CLOSING: usize = 256;
 /// The request whose answer is a stream of what it subscribes to (2026-07-28).
 const LISTEN: &str = "subscriptions/listen";
@@ -152,7 +152,7 @@ impl Conduit {
     }
 }
 
-/// Whether a message asks for a stream of what it subscribes to.
+/// Whether a message asks for a stream of its subscriptions.
 fn listens(message: &[u8]) -> bool {
     memmem::find(message, LISTEN.as_bytes()).is_some()
         && Envelope::parse(message).method() == Some(LISTEN)
@@ -166,7 +166,7 @@ mod tests {
     const ASK: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     const SUBSCRIBE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen"}"#;
 
-    /// What carried the message to the server, and the one to the client.
+    /// The carriers of the message to the server, and of the one to the client.
     fn carriers(request: RequestHead, answer: &str, ask: &str, legacy: bool) -> [Carrier; 2] {
         let mut origins = Origins::default();
         let response = ResponseHead {

@@ -1,4 +1,4 @@
-//! Within which the ids of messages mean something.
+//! The scope in which the ids of messages are valid.
 
 use super::{ConduitId, Event, SessionKey};
 
@@ -15,7 +15,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Whether this is one exchange that belongs to no session.
+    /// Whether this is one exchange without a session.
     #[must_use]
     pub fn is_sessionless(self) -> bool {
         self.exchange != ConduitId(0)
@@ -23,7 +23,7 @@ impl Scope {
 }
 
 impl Event {
-    /// Within which the ids of its message mean something.
+    /// The scope in which the ids of its message are valid.
     #[must_use]
     pub fn scope(&self) -> Scope {
         let exchange = if self.session == SessionKey(0) {

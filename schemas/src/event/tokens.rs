@@ -29,7 +29,7 @@ macro_rules! tokens {
                 }
             }
 
-            /// Which one a token means.
+            /// The variant with this token.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 match name {

@@ -1,8 +1,8 @@
-//! What is wrong with a filter word, and what there is.
+//! Errors in filter words, with the valid alternatives.
 
 use crate::near::did_you_mean;
 
-/// The names of filter words, with what may stand behind each.
+/// The names of filter words, with the values that each accepts.
 pub const WORDS: [(&str, &str); 10] = [
     ("tool", "part of the name of a tool"),
     ("method", "part of a method"),
@@ -28,7 +28,7 @@ pub const WORDS: [(&str, &str); 10] = [
 pub struct FilterError {
     /// The word, as it was given.
     pub word: String,
-    /// What is wrong with it.
+    /// The reason.
     pub why: String,
 }
 
@@ -41,7 +41,7 @@ impl FilterError {
         }
     }
 
-    /// There is no word of this name.
+    /// There is no filter word with this name.
     pub(super) fn name(name: &str, word: &str) -> Self {
         let names = WORDS.iter().map(|(name, _)| *name);
         let near = did_you_mean(name, names.clone());

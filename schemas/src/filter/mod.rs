@@ -1,12 +1,11 @@
 //! The filter words of every view, which select lines of a conversation.
 //!
-//! Every word must hold, and `-` or `!` in front of one turns it round. A word is `NAME:VALUE`, or
-//! a text that is looked for in the method, in the name of the tool, resource, prompt or model, and in
-//! what was said where a view shows that. Texts are compared without regard to the case of
-//! ASCII letters.
+//! Every word must match, and `-` or `!` before a word negates it. A word is `NAME:VALUE`, or a
+//! text to search for in the method, in the name of the tool, resource, prompt or model, and in
+//! message contents where a view shows them. ASCII letters are compared case-insensitively.
 //!
-//! `cases.json` beside this file holds filters with what they match; the filter of the page is
-//! tested against the same file.
+//! `cases.json` next to this file contains filters and what they match; the filter of the page is
+//! tested with the same file.
 
 mod error;
 mod status;
@@ -29,7 +28,7 @@ pub struct Filter {
     words: Vec<Part>,
 }
 
-/// What a word names. Texts are parts of a name, in lower case.
+/// The name in a word. Texts are parts of a name, in lower case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Name<'f> {
     /// Part of a method.
@@ -43,7 +42,7 @@ pub enum Name<'f> {
 }
 
 impl Name<'_> {
-    /// Whether a line has it.
+    /// Whether a line has this name.
     #[must_use]
     pub fn is_of(self, line: &Subject<'_>) -> bool {
         match self {
@@ -83,7 +82,7 @@ impl Filter {
         Ok(filter)
     }
 
-    /// What the words name that are not negated.
+    /// The names in the words that are not negated.
     pub fn names(&self) -> impl Iterator<Item = Name<'_>> {
         let words = self.words.iter().filter(|part| !part.negated);
         words.filter_map(|part| match &part.word {
@@ -105,20 +104,20 @@ impl Filter {
         self
     }
 
-    /// Whether everything is wanted.
+    /// Whether everything matches.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// Whether a word asks for times.
+    /// Whether a word needs times.
     #[must_use]
     pub fn asks_for_times(&self) -> bool {
         let mut words = self.words.iter();
         words.any(|part| matches!(part.word, Word::Slow { .. }))
     }
 
-    /// Whether a word looks for a text, also in what was said.
+    /// Whether a word searches for a text, including message contents.
     #[must_use]
     pub fn asks_for_texts(&self) -> bool {
         let mut words = self.words.iter();
@@ -138,7 +137,7 @@ impl Filter {
         })
     }
 
-    /// Whether this is wanted.
+    /// Whether this line matches.
     #[must_use]
     pub fn matches(&self, subject: &Subject<'_>) -> bool {
         let mut words = self.words.iter();

@@ -1,9 +1,9 @@
-//! What may stand behind `status:`.
+//! The values of `status:`.
 
 use super::{LineKind, Subject};
 use crate::conversation::Outcome;
 
-/// How an exchange ended, or what it has to do with.
+/// How an exchange ended, or a property of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     Cancelled,
@@ -12,7 +12,7 @@ pub(super) enum Status {
     Finding,
     Gone,
     Late,
-    /// Of HTTP, or the code of an error.
+    /// An HTTP status, or the code of an error.
     Number(i64),
     Ok,
     Pending,

@@ -1,9 +1,9 @@
-//! What a filter looks at.
+//! The part of a line that a filter examines.
 
 use crate::conversation::{ExchangeRow, ModelRow, Outcome, ToolUseRow};
 use crate::event::Direction;
 
-/// What sort of line it is.
+/// The type of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LineKind {
     /// A request and what became of it.
@@ -20,13 +20,13 @@ pub enum LineKind {
     Late,
     /// An answer to nothing that is known.
     Orphan,
-    /// What is no message.
+    /// Content that is not a message.
     Noise,
     /// A line of the server's standard error.
     Stderr,
     /// The head of an HTTP request or response.
     Http,
-    /// What a fault did.
+    /// The effect of a fault.
     Fault,
     /// A finding of a judge.
     Finding,
@@ -82,13 +82,13 @@ impl LineKind {
 /// One line of a view, as a filter sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// What sort of line it is.
+    /// The type of the line.
     pub kind: LineKind,
     /// Its session.
     pub session: u32,
-    /// Which way it travelled; an exchange goes the way of its request.
+    /// Its direction; that of an exchange is the direction of its request.
     pub dir: Direction,
-    /// Its method; empty where it has none.
+    /// Its method; empty if it has none.
     pub method: &'a str,
     /// The tool that is called.
     pub tool: Option<&'a str>,
@@ -114,9 +114,9 @@ pub struct Subject<'a> {
     pub has_fault: bool,
     /// A judge found something about it.
     pub has_findings: bool,
-    /// How long its sender waited, in milliseconds, where that is known.
+    /// How long its sender waited, in milliseconds, if known.
     pub waited_ms: Option<f64>,
-    /// What was said, where a view shows it.
+    /// Message contents, where a view shows them.
     pub texts: [&'a [u8]; 2],
 }
 
@@ -146,7 +146,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Whether a model asked for a tool of such a name.
+    /// Whether a model asked for a tool with such a name.
     pub(super) fn asks_for(&self, is_meant: impl Fn(&[u8]) -> bool) -> bool {
         self.uses.iter().any(|used| is_meant(used.name.as_bytes()))
     }

@@ -4,7 +4,7 @@ use super::status::Status;
 use super::{FilterError, LineKind, Subject, WORDS, micros};
 use crate::event::Direction;
 
-/// What a line must have.
+/// A property that a line must have.
 #[derive(Clone, Debug)]
 pub(super) enum Word {
     Dir(Direction),
@@ -69,7 +69,7 @@ impl Word {
         })
     }
 
-    /// Whether a line has it.
+    /// Whether a line has this property.
     pub(super) fn matches(&self, one: &Subject<'_>) -> bool {
         match self {
             Self::Dir(dir) => one.dir == *dir,
@@ -119,7 +119,7 @@ fn slow(value: &str) -> Option<Word> {
     })
 }
 
-/// Whether an id is meant: as it was written, or what a string says.
+/// Whether an id matches: as written, or by the value of a string.
 fn is_id(known: &str, wanted: &str) -> bool {
     let inner = known
         .strip_prefix('"')
@@ -131,7 +131,7 @@ fn needle(text: &str) -> Vec<u8> {
     text.to_ascii_lowercase().into_bytes()
 }
 
-/// Whether a text holds another one, which is in lower case.
+/// Whether a text contains another one, which is in lower case.
 pub(super) fn holds(text: &[u8], part: &[u8]) -> bool {
     let Some(first) = part.first().copied() else {
         return true;

@@ -1,17 +1,17 @@
-//! Where a value ends, its grammar proved, for who wants no tokens: a few instructions for
-//! each of them instead of dozens.
+//! Finds the end of a value and validates its grammar, for code that needs no tokens: a few
+//! instructions per token instead of dozens.
 
 use super::plain::plain_run;
 use super::{Scanner, Span, Text};
 use crate::slices::Part as _;
 
-/// How many containers may be open before the work is left to a [`Scanner`].
+/// The maximum number of open containers before the work is left to a [`Scanner`].
 const NEAR: u32 = 64;
 
-/// The end of the JSON value that begins at or behind `from`, in which `around` containers
-/// are open; `None` when there is none, or one that nests too deep.
+/// The end of the JSON value that begins at or after `from`, within `around` open containers;
+/// `None` if there is none, or it is nested too deeply.
 ///
-/// What this takes and refuses is what [`Scanner::skip_value`] takes and refuses.
+/// It accepts exactly what [`Scanner::skip_value`] accepts.
 pub(super) fn value_end(text: &[u8], from: usize, around: usize) -> Option<usize> {
     match near_end(text, from, around) {
         Ok(end) => Some(end),
@@ -23,8 +23,9 @@ pub(super) fn value_end(text: &[u8], from: usize, around: usize) -> Option<usize
     }
 }
 
-/// The end of the JSON object that begins at `from`, in which `around` containers are open, its
-/// grammar proved; `each` is told its members on the way. `None` when it is none, or nests too deep.
+/// The end of the JSON object that begins at `from`, within `around` open containers, with its
+/// grammar validated; `each` is called for its members on the way. `None` if it is not an object,
+/// or nested too deeply.
 pub(crate) fn members_end(
     text: &[u8],
     from: usize,
@@ -66,7 +67,7 @@ pub(super) enum Stop {
     NotJson,
 }
 
-/// As [`value_end`], of values that do not nest deep.
+/// Like [`value_end`], for values that are not deeply nested.
 pub(super) fn near_end(text: &[u8], from: usize, around: usize) -> Result<usize, Stop> {
     if around > super::MAX_DEPTH - NEAR as usize {
         return Err(Stop::Deep);
@@ -74,7 +75,7 @@ pub(super) fn near_end(text: &[u8], from: usize, around: usize) -> Result<usize,
     walk(text, from)
 }
 
-/// What is open: one bit for each container, the innermost lowest, whether it is an object.
+/// The open containers: one bit for each, the innermost lowest, set for an object.
 #[derive(Clone, Copy, Default)]
 struct Around {
     objects: u64,
@@ -128,7 +129,7 @@ fn walk(text: &[u8], from: usize) -> Result<usize, Stop> {
             Some(byte) => scalar_end(text, start, *byte)?,
             None => return Err(Stop::NotJson),
         };
-        // What may stand behind it.
+        // What may follow it.
         loop {
             if around.depth == 0 {
                 return Ok(at);
@@ -153,7 +154,7 @@ fn walk(text: &[u8], from: usize) -> Result<usize, Stop> {
     }
 }
 
-/// What stands where a member may begin.
+/// What is found where a member may begin.
 enum Key {
     /// A name and its colon; its value comes next.
     Value(usize),
@@ -185,7 +186,7 @@ pub(super) fn colon(text: &[u8], at: usize) -> Result<usize, Stop> {
     }
 }
 
-/// Behind the string whose quote stands at `start`, and whether it holds escapes.
+/// The offset after the string whose quote is at `start`, and whether it has escapes.
 #[inline]
 pub(super) fn string_end(text: &[u8], start: usize) -> Result<(usize, bool), Stop> {
     let mut at = start + 1;
@@ -203,7 +204,7 @@ pub(super) fn string_end(text: &[u8], start: usize) -> Result<(usize, bool), Sto
     }
 }
 
-/// Behind the escape whose backslash stands at `at`.
+/// The offset after the escape whose backslash is at `at`.
 fn escape_end(text: &[u8], at: usize) -> Result<usize, Stop> {
     match text.get(at + 1) {
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
@@ -266,7 +267,7 @@ fn digits_end(text: &[u8], start: usize) -> Result<usize, Stop> {
     }
 }
 
-/// Where the next byte stands that is no white space.
+/// The offset of the next byte that is not white space.
 #[inline]
 pub(super) fn space(text: &[u8], mut at: usize) -> usize {
     while matches!(text.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
@@ -282,13 +283,13 @@ mod tests {
     use super::*;
     use crate::json::MAX_DEPTH;
 
-    /// What the scanner says.
+    /// The result of the scanner.
     fn told(text: &[u8]) -> Option<usize> {
         let span = Scanner::new(text).skip_token_by_token();
         span.ok().map(|span| span.end)
     }
 
-    /// What is told of an object on the way, and where it ends.
+    /// What is reported about an object on the way, and where it ends.
     fn walked(text: &[u8]) -> Option<(Vec<(Text, Span)>, usize)> {
         let mut found = Vec::new();
         let end = members_end(text, 0, 0, |name, value| found.push((name, value)))?;

@@ -1,7 +1,7 @@
-//! Which containers are open.
+//! The stack of open containers.
 
-/// The open containers, one bit each: whether it is an object. Text that is not nested
-/// beyond a word needs no memory of its own.
+/// The open containers, one bit each: set for an object. Text that is not nested deeper than a word
+/// has bits needs no allocation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Open {
     pub(super) depth: usize,

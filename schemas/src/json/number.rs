@@ -1,4 +1,4 @@
-//! Numbers by value: `1`, `1.0` and `10e-1` are one number, whatever their size.
+//! Numbers by value: `1`, `1.0` and `10e-1` are the same number, whatever their size.
 
 use crate::slices::Part as _;
 
@@ -13,7 +13,7 @@ pub fn write_value(source: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Whether two numbers are of one value.
+/// Whether two numbers have the same value.
 #[must_use]
 pub fn is_same(one: &[u8], other: &[u8]) -> bool {
     let value = |source| {

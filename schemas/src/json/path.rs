@@ -29,10 +29,10 @@ pub fn members<'a>(text: &'a [u8], each: impl FnMut(&[u8], &'a [u8])) -> Option<
     visit_members(text, &mut Each(each))
 }
 
-/// Who is shown the members of an object.
+/// Receives the members of an object.
 pub(crate) trait Members<'a> {
-    /// How long the value is with which `rest` begins, where that is known without its grammar
-    /// being proved again.
+    /// The length of the value at the start of `rest`, if it is known without validating its
+    /// grammar again.
     fn length(&mut self, _name: &[u8], _rest: &[u8]) -> Option<usize> {
         None
     }
@@ -49,7 +49,7 @@ impl<'a, F: FnMut(&[u8], &'a [u8])> Members<'a> for Each<F> {
     }
 }
 
-/// As [`members`], for who knows values that come again.
+/// Like [`members`], for code that recognizes repeated values.
 pub(crate) fn visit_members<'a>(text: &'a [u8], to: &mut impl Members<'a>) -> Option<()> {
     let open = space(text, 0);
     if text.get(open) != Some(&b'{') {
@@ -62,8 +62,8 @@ pub(crate) fn visit_members<'a>(text: &'a [u8], to: &mut impl Members<'a>) -> Op
     visit_from(text, at, to)
 }
 
-/// As [`visit_members`], of those behind the one that ends at `end`, for who has read the first
-/// ones.
+/// Like [`visit_members`], but only for those after the one that ends at `end`, for code that has
+/// read the first ones.
 pub(crate) fn visit_behind<'a>(
     text: &'a [u8],
     end: usize,

@@ -1,11 +1,11 @@
 //! Looking through strings many bytes at a time.
 
-/// How many bytes at the start of `text` are string content without a quote, a
-/// backslash or a control character.
+/// How many bytes at the start of `text` are string content without a quote, a backslash or a
+/// control character.
 ///
-/// Member names and most values end within a few bytes: these are tested by the word. In
-/// longer runs whole blocks are tested without a branch per byte, which the compiler turns
-/// into vector code: a megabyte of base64 is one such run.
+/// Member names and most values end within a few bytes: these are tested word by word. In longer
+/// runs whole blocks are tested without a branch per byte, which the compiler turns into vector
+/// code: a megabyte of base64 is one such run.
 #[inline]
 pub(super) fn plain_run(text: &[u8]) -> usize {
     let mut rest = text;
@@ -22,10 +22,10 @@ pub(super) fn plain_run(text: &[u8]) -> usize {
     plain_blocks(text)
 }
 
-/// How many words are tested before it is taken for a long run.
+/// The number of words that are tested before it counts as a long run.
 const WORDS: usize = 4;
 
-/// The same, of a text that may be long.
+/// Like `plain_run`, for a text that may be long.
 fn plain_blocks(text: &[u8]) -> usize {
     let mut rest = text;
     let mut run = 0;
@@ -39,7 +39,7 @@ fn plain_blocks(text: &[u8]) -> usize {
     run + plain_words(rest)
 }
 
-/// The same, eight bytes at a time.
+/// Like `plain_run`, eight bytes at a time.
 fn plain_words(text: &[u8]) -> usize {
     let (words, tail) = text.as_chunks::<8>();
     for (number, word) in words.iter().enumerate() {
@@ -59,7 +59,7 @@ fn plain_words(text: &[u8]) -> usize {
 fn special_bytes(word: u64) -> u64 {
     const ONES: u64 = u64::MAX / 0xff;
     const HIGH: u64 = ONES << 7;
-    // A quote differs in one bit from what stands next to the control characters.
+    // Flipping a bit turns a quote into the byte that follows the control characters.
     let below = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
     let backslash = (word ^ (ONES * u64::from(b'\\'))).wrapping_sub(ONES);
     (below | backslash) & !word & HIGH

@@ -1,4 +1,4 @@
-//! Whether two texts mean the same value.
+//! Compares two JSON texts by value.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use super::{Span, members, number, unescape, valid_elements};
 /// Values deeper than this are compared by their source text: the walk is recursive.
 const DEPTH_LIMIT: usize = 64;
 
-/// Whether two JSON texts mean the same: neither white space, nor the order of members, nor
-/// the spelling of strings and numbers counts. Of members with one name the last is meant.
+/// Whether two JSON texts have the same value: white space, the order of members, and the spelling
+/// of strings and numbers do not matter. Of members with the same name the last one counts.
 ///
-/// Both must be valid JSON; of other texts nothing is promised.
+/// Both must be valid JSON; otherwise the result is unspecified.
 #[must_use]
 pub fn is_same(one: &[u8], other: &[u8]) -> bool {
     same(one.trim_ascii(), other.trim_ascii(), 0)

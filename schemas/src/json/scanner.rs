@@ -5,7 +5,7 @@ use super::nesting::Open;
 use super::plain::plain_run;
 use crate::slices::Part as _;
 
-/// How deep arrays and objects may nest before a text counts as [`Invalid::TooDeep`].
+/// The maximum nesting depth of arrays and objects; a deeper text is [`Invalid::TooDeep`].
 ///
 /// Bounds the scanner's memory against a peer that sends a megabyte of `[`.
 pub const MAX_DEPTH: usize = 2_048;
@@ -31,9 +31,9 @@ impl Span {
 /// The content of a string, without its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// Where the content stands.
+    /// The position of the content.
     pub span: Span,
-    /// Whether it holds a backslash, so that its meaning differs from its source text.
+    /// Whether it contains a backslash, so that its value differs from its source text.
     pub escaped: bool,
 }
 
@@ -94,8 +94,8 @@ enum Expect {
 
 /// Walks JSON text and yields its tokens in order.
 ///
-/// The text must be UTF-8 for the result to be JSON; the scanner itself looks at bytes
-/// only, so that it can also walk text whose encoding was checked elsewhere.
+/// The text must be UTF-8 for the result to be JSON; the scanner itself only examines bytes, so it
+/// can also walk text whose encoding was checked elsewhere.
 #[derive(Clone, Debug)]
 pub struct Scanner<'a> {
     text: &'a [u8],
@@ -117,7 +117,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// How many containers are open.
+    /// The number of open containers.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.open.depth
@@ -129,8 +129,8 @@ impl<'a> Scanner<'a> {
         self.at
     }
 
-    /// Goes on with a value that begins at byte `at`, in the container at hand. Whether it
-    /// does begin there, and what was passed over, is for the caller to know.
+    /// Continues with a value that begins at byte `at`, in the current container. The caller must
+    /// ensure that a value begins there and that the skipped text is valid.
     pub fn jump_to_value(&mut self, at: usize) {
         self.at = at.min(self.text.len());
         self.expect = Expect::Value;
@@ -211,7 +211,7 @@ impl<'a> Scanner<'a> {
                 return Ok(Span { start, end });
             }
         }
-        // It also tells what is wrong, and where.
+        // It also determines what is wrong, and where.
         self.skip_token_by_token()
     }
 
@@ -396,7 +396,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Whether `text` is UTF-8 and exactly one JSON value, white space around it allowed.
+/// Whether `text` is UTF-8 and exactly one JSON value, with optional white space around it.
 #[must_use]
 pub fn is_valid(text: &[u8]) -> bool {
     std::str::from_utf8(text).is_ok() && is_grammatical(text)

@@ -66,7 +66,7 @@ pub fn valid_elements(array: &[u8], mut each: impl FnMut(Span)) -> bool {
     true
 }
 
-/// The content of the string whose quote stands at `at`, and the offset after it.
+/// The content of the string whose quote is at `at`, and the offset after it.
 fn string(text: &[u8], at: usize) -> (Text, usize) {
     let start = (at + 1).min(text.len());
     let mut escaped = false;
@@ -87,8 +87,8 @@ fn string(text: &[u8], at: usize) -> (Text, usize) {
     (Text { span, escaped }, text.len())
 }
 
-/// Where the next quote or backslash stands. Control characters cannot stand in valid
-/// text: two bytes are enough to look for.
+/// The offset of the next quote or backslash. Valid text has no control characters here, so it is
+/// enough to search for these two bytes.
 fn stop(text: &[u8], mut at: usize) -> Option<usize> {
     // Most strings are short: to begin a search in wide steps would cost more than it saves.
     for _ in 0..2 {

@@ -5,15 +5,15 @@ use crate::slices::Part as _;
 /// What [`unescape`] found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unescaped {
-    /// A surrogate stood alone. It is grammatical JSON that no Rust string can hold;
-    /// it decodes to U+FFFD.
+    /// There was a lone surrogate. It is grammatical JSON that no Rust string can represent; it
+    /// decodes to U+FFFD.
     pub lone_surrogate: bool,
 }
 
-/// Appends the meaning of string content (without quotes) to `out`.
+/// Appends the decoded string content (without quotes) to `out`.
 ///
-/// The content must come from a [`Scanner`](super::Scanner): escapes are taken as valid,
-/// and a broken one is copied as it stands.
+/// The content must come from a [`Scanner`](super::Scanner): escapes are assumed to be valid, and a
+/// broken one is copied unchanged.
 pub fn unescape(content: &[u8], out: &mut Vec<u8>) -> Unescaped {
     let mut found = Unescaped::default();
     let mut rest = content;
@@ -30,7 +30,7 @@ pub fn unescape(content: &[u8], out: &mut Vec<u8>) -> Unescaped {
     found
 }
 
-/// Where the byte at `decoded` of the unescaped text stands in the source `content`.
+/// The offset in the source `content` of the byte at `decoded` in the unescaped text.
 ///
 /// Only offsets at character boundaries have an exact source.
 #[must_use]
@@ -52,7 +52,7 @@ pub fn raw_offset(content: &[u8], decoded: usize) -> usize {
 
 /// Appends `text` as the content of a JSON string (without quotes) to `out`.
 ///
-/// Escapes what the grammar demands and nothing else, so that the result stays readable.
+/// Escapes only what the grammar requires, so that the result stays readable.
 pub fn escape(text: &str, out: &mut Vec<u8>) {
     for piece in text.as_bytes().chunks(PIECE) {
         if piece.iter().fold(true, |all, byte| all & is_plain(*byte)) {
@@ -63,10 +63,10 @@ pub fn escape(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// How many bytes are looked at together, which takes hardly longer than one of them.
+/// The number of bytes that are examined together, which hardly takes longer than one of them.
 const PIECE: usize = 64;
 
-/// Whether a byte stands for itself in a string.
+/// Whether a byte needs no escape in a string.
 fn is_plain(byte: u8) -> bool {
     byte >= 0x20 && byte != b'"' && byte != b'\\'
 }

@@ -1,4 +1,4 @@
-//! What a listing hands out.
+//! The output of a listing.
 
 use bytes::Bytes;
 
@@ -11,27 +11,27 @@ use crate::filter::{Filter, LineKind, Subject};
 pub enum Entry {
     /// A request and what became of it.
     Exchange {
-        /// What is told of it.
+        /// Its summary.
         row: Box<ExchangeRow>,
-        /// What was asked.
+        /// The request.
         request: Body,
-        /// What was answered.
+        /// The answer.
         answer: Body,
     },
     /// A call of a model.
     Model {
-        /// What is told of it.
+        /// Its summary.
         row: Box<ModelRow>,
-        /// What it was asked.
+        /// The request.
         request: Body,
-        /// What it answered; a stream as what it adds up to.
+        /// The answer; for a stream, the combined response.
         answer: Body,
     },
-    /// Anything beside.
+    /// Any line that is not an exchange.
     Beside(Box<Note>),
 }
 
-/// What was said, as it stands on the recording.
+/// The content of a message, as recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Body {
     /// It was not requested, or there is none.
@@ -43,34 +43,34 @@ pub enum Body {
     Text(Bytes),
 }
 
-/// What is beside the exchanges.
+/// A line other than an exchange.
 #[derive(Clone, Debug)]
 pub struct Note {
-    /// What sort of line it is.
+    /// The type of the line.
     pub kind: LineKind,
     /// Its place on the tape.
     pub seq: u64,
     /// Its session.
     pub session: u32,
-    /// Which way it travelled.
+    /// Its direction.
     pub dir: Direction,
     /// When it was seen, in milliseconds since the tape began; `None` when the file has no
     /// times.
     pub at_ms: Option<f64>,
-    /// Of a message: its method.
+    /// For a message: its method.
     pub method: Option<String>,
-    /// Of an answer: its id, as it was written.
+    /// For an answer: its id as written.
     pub id: Option<String>,
     /// The place of the request that it is about.
     pub about: Option<u64>,
-    /// What it says.
+    /// Its content.
     pub told: NoteContent,
 }
 
 /// A line that is not an exchange, as JSON for programs.
 #[derive(Debug, serde::Serialize)]
 pub struct NoteRow<'n> {
-    /// What sort of line it is.
+    /// The type of the line.
     pub kind: &'static str,
     /// Its place on the tape.
     pub seq: u64,
@@ -80,31 +80,31 @@ pub struct NoteRow<'n> {
     pub from: &'static str,
     /// When, in milliseconds since the tape began.
     pub at_ms: Option<f64>,
-    /// Of a message: its method.
+    /// For a message: its method.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<&'n str>,
-    /// Of an answer: its id, as it was written.
+    /// For an answer: its id as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<&'n str>,
     /// The place of the request that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<u64>,
-    /// What stands on standard error, or is no message.
+    /// The text on standard error, or content that is not a message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// An HTTP head.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub head: Option<&'n Head>,
-    /// What a fault did.
+    /// The effect of a fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<&'n Faulted>,
     /// A finding of a judge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finding: Option<&'n Finding>,
-    /// How many events are missing.
+    /// The number of missing events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<u64>,
-    /// How many bytes are missing.
+    /// The number of missing bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
 }
@@ -112,9 +112,9 @@ pub struct NoteRow<'n> {
 /// The content of a line that is not an exchange.
 #[derive(Clone, Debug)]
 pub enum NoteContent {
-    /// A message of which only the beginning was kept: its length in bytes.
+    /// A message of which only the beginning was recorded: its length in bytes.
     Clipped(u64),
-    /// What a fault did.
+    /// The effect of a fault.
     Fault(Box<Faulted>),
     /// A finding of a judge.
     Finding(Box<Finding>),
@@ -133,7 +133,7 @@ impl Body {
         Self::Text(Bytes::copy_from_slice(text))
     }
 
-    /// Its text, where there is one.
+    /// Its text, if it has any.
     #[must_use]
     pub fn text(&self) -> Option<&[u8]> {
         match self {
@@ -156,7 +156,7 @@ impl Entry {
         filter.matches(&subject)
     }
 
-    /// What was asked and what was answered, of what has both.
+    /// The request and the answer, for lines that have both.
     pub(super) fn bodies(&self) -> Option<[&Body; 2]> {
         match self {
             Self::Exchange {
@@ -179,7 +179,7 @@ impl Entry {
         }
     }
 
-    /// The same with its times counted from so many milliseconds earlier.
+    /// The line with its times counted from this many milliseconds earlier.
     #[must_use]
     pub fn later_by(mut self, ms: f64) -> Self {
         let at_ms = match &mut self {
@@ -191,7 +191,7 @@ impl Entry {
         self
     }
 
-    /// The same without times.
+    /// The line without times.
     #[must_use]
     pub fn without_times(mut self) -> Self {
         match &mut self {

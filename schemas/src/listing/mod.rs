@@ -1,15 +1,15 @@
 //! A conversation line by line: what every view shows.
 //!
-//! A [`Listing`] takes events and hands out [`Entry`]s: one for each exchange, the published
-//! [`ExchangeRow`], and one for each thing beside them that
-//! is wanted. They stand in the order in which things began. Calls of models are read
-//! elsewhere: the reader says where they began and adds them where they end.
+//! A [`Listing`] takes events and yields [`Entry`]s: one for each exchange, the published
+//! [`ExchangeRow`], and one for each other requested line. They are in the order in which things
+//! began. Model calls are read elsewhere: the reader reports where they began and adds them where
+//! they end.
 //!
 //! # Bounded memory
 //!
-//! An exchange is known when it is over, and others wait for it only so long: once a thousand
-//! lines would, or once what they said takes too much room, they go first, and the exchange
-//! follows where it ends.
+//! An exchange is complete when it is over, and later lines wait for it within limits: once a
+//! thousand lines wait, or their contents take too much memory, they are yielded first, and the
+//! exchange follows where it ends.
 
 mod entry;
 mod keep;
@@ -32,20 +32,20 @@ use crate::filter::{Filter, LineKind};
 use self::keep::{KeptExchange, Room};
 use self::order::{Key, Order};
 
-/// What is wanted of a conversation.
+/// Selects what to show of a conversation.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// Which lines.
+    /// The filter for lines.
     pub filter: Filter,
     /// The kinds of lines, where the filter names none.
     pub kinds: BTreeSet<LineKind>,
-    /// With what was said.
+    /// Whether to include message contents.
     pub bodies: bool,
     /// Whether the events have times.
     pub timed: bool,
 }
 
-/// How much there was.
+/// Counts for a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Exchanges, wanted or not.
@@ -62,7 +62,7 @@ pub struct Counts {
     pub unanswered: u64,
     /// Those of them that were given up.
     pub cancelled: u64,
-    /// Messages of which only the beginning was kept.
+    /// Messages of which only the beginning was recorded.
     pub clipped: u64,
     /// Gaps, what they swallowed in events, and in bytes.
     pub gaps: [u64; 3],
@@ -107,11 +107,11 @@ pub struct Listing {
     asked: AskedFor,
 }
 
-/// What models asked for, by the place of the `tools/call` that carried it out, each with its
+/// The requests of models, by the tape number of the `tools/call` that carried each out, with its
 /// tool: a batch has several.
 pub type AskedFor = HashMap<u64, Vec<(String, AskedBy)>>;
 
-/// What a message did, until the conversation lets go of it.
+/// The effect of a message, while the conversation is borrowed.
 enum Seen {
     Asked(Handle, Key, Body),
     Answered(Handle, Body),
@@ -147,8 +147,8 @@ impl Listing {
         }
     }
 
-    /// Tells what happens as it happens, by [`Listing::poll_change`]: nothing waits until an
-    /// exchange is over, and it is up to the reader to put lines in their places.
+    /// Reports what happens as it happens, by [`Listing::poll_change`]: nothing waits until an
+    /// exchange is over, and the reader must put lines in their places.
     #[must_use]
     pub fn followed(mut self) -> Self {
         self.order = Order::of_changes();
@@ -162,7 +162,7 @@ impl Listing {
         self
     }
 
-    /// Whether calls of models are wanted.
+    /// Whether model calls are requested.
     #[must_use]
     pub fn wants_models(&self) -> bool {
         self.kinds.contains(&LineKind::Model)
@@ -175,12 +175,12 @@ impl Listing {
         }
     }
 
-    /// What began with this event was no call of a model.
+    /// Reports that this event did not begin a model call.
     pub fn no_model(&mut self, seq: u64) {
         self.order.forget((seq, MODEL));
     }
 
-    /// A call of a model that had begun is over.
+    /// Adds a model call that had begun and is now over.
     pub fn model_ended(&mut self, row: ModelRow, request: Body, answer: Body) {
         self.counts.models += 1;
         let key = (row.request_seq, MODEL);
@@ -200,7 +200,7 @@ impl Listing {
         self.counts.models_shown += u64::from(self.add(key, entry, is_wanted));
     }
 
-    /// Adds a line where it is wanted; whether it is.
+    /// Adds a line if it is requested; returns whether it is.
     fn add(&mut self, key: Key, entry: Entry, is_kind: bool) -> bool {
         let is_wanted = is_kind && entry.matches(&self.wanted.filter);
         if is_wanted {
@@ -274,7 +274,7 @@ impl Listing {
         Some(entry)
     }
 
-    /// What happened next, where the listing is [followed](Self::followed).
+    /// The next change, if the listing is [followed](Self::followed).
     pub fn poll_change(&mut self) -> Option<Change> {
         let change = self.order.poll_change()?;
         if let Change::Whole(_, entry) = &change {
@@ -283,13 +283,13 @@ impl Listing {
         Some(change)
     }
 
-    /// How much there was so far.
+    /// The counts so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// What each message of an event did.
+    /// The effect of each message of an event.
     fn steps(&mut self, event: &Event, message: Option<&Envelope<'_>>) -> Vec<Seen> {
         let mut seen = Vec::new();
         let (mut place, kinds, bodies) = (0, &self.kinds, self.wanted.bodies);
@@ -428,7 +428,7 @@ impl Listing {
     }
 }
 
-/// A call of a model stands behind the head of its request.
+/// A model call follows the head of its request.
 const MODEL: u32 = u32::MAX;
 
 fn kind_of(step: &Step<'_, KeptExchange>) -> LineKind {

@@ -1,4 +1,4 @@
-//! What stands beside the exchanges.
+//! Lines other than exchanges.
 
 use std::collections::BTreeSet;
 

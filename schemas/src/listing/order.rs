@@ -14,19 +14,19 @@ pub(super) struct Order {
     /// Lines by their places; `None` for an exchange that is not over.
     waiting: BTreeMap<Key, Option<Entry>>,
     ready: VecDeque<Entry>,
-    /// Where nothing waits: what happened.
+    /// The pending changes, if nothing waits.
     changes: Option<VecDeque<Change>>,
 }
 
-/// What happens to the lines of a listing that is followed as it grows.
+/// A change to the lines of a listing that is followed as it grows.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// An exchange, or with `None` a call of a model, began and is not over; an exchange is told
+    /// An exchange, or with `None` a model call, began and is not over; an exchange is reported
     /// again when more is known of it.
     Open(LinePosition, Option<Box<ExchangeRow>>),
-    /// A line is whole: one that began, or another.
+    /// A line is complete: one that began, or another.
     Whole(LinePosition, Entry),
-    /// What began is no line.
+    /// Something that began is not a line after all.
     Gone(LinePosition),
 }
 
@@ -34,7 +34,7 @@ pub enum Change {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LinePosition(pub u64, pub u32);
 
-/// How many lines wait for an exchange that is not over.
+/// The maximum number of lines that wait for an exchange that is not over.
 const WINDOW: usize = 1_000;
 
 impl Order {
@@ -46,13 +46,13 @@ impl Order {
         }
     }
 
-    /// Whether what happens is told as it happens.
+    /// Whether changes are reported as they happen.
     pub(super) fn tells_changes(&self) -> bool {
         self.changes.is_some()
     }
 
-    /// An exchange is under way here; its row is known where changes are told, and that of a call of a
-    /// model is not.
+    /// A pending exchange begins here; its row is available if changes are reported, but a model
+    /// call has none.
     pub(super) fn opens(&mut self, key: Key, row: Option<Box<ExchangeRow>>) {
         if let Some(changes) = &mut self.changes {
             changes.push_back(Change::Open(place(key), row));

@@ -2,7 +2,7 @@ use super::*;
 use crate::event::{Direction, Gap, LineEnd, Offset, SessionKey};
 use Direction::{ToClient, ToServer};
 
-/// What is told event by event, one millisecond apart.
+/// A conversation fed event by event, one millisecond apart.
 struct Talk {
     listing: Listing,
     at: u64,
@@ -56,7 +56,7 @@ impl Talk {
         )
     }
 
-    /// What comes out so far: the places of exchanges, and the kinds of other lines.
+    /// The output so far: the numbers of exchanges, and the kinds of other lines.
     fn lines(&mut self) -> Vec<String> {
         let all = std::iter::from_fn(|| self.listing.poll());
         all.map(|entry| match entry {

@@ -31,7 +31,7 @@ pub enum DocumentError {
         line: usize,
         /// Number of the byte in the line, from 1 on.
         column: usize,
-        /// What the grammar does not allow.
+        /// The grammar error.
         source: Invalid,
     },
     /// Bytes that are no text.
@@ -52,7 +52,7 @@ pub enum DocumentError {
 }
 
 impl DocumentError {
-    /// What to do about it.
+    /// How to fix it.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
@@ -80,7 +80,7 @@ impl DocumentError {
     }
 }
 
-/// The text of a document that was proven to be JSON, without what stands around it.
+/// The text of a document that was validated as JSON, without what is around it.
 pub(super) fn checked(text: &Bytes) -> Result<Bytes, DocumentError> {
     let bytes = text
         .strip_prefix(b"\xef\xbb\xbf")
@@ -107,7 +107,7 @@ pub(super) fn checked(text: &Bytes) -> Result<Bytes, DocumentError> {
     if is_grammatical(&bytes) {
         return Ok(bytes);
     }
-    // Once more, to tell what is wrong and where.
+    // A second pass, to find out what is wrong and where.
     let mut scanner = Scanner::new(&bytes);
     loop {
         match scanner.next_token() {
@@ -129,7 +129,7 @@ pub(super) fn checked(text: &Bytes) -> Result<Bytes, DocumentError> {
     }
 }
 
-/// One value of a document, and where it stands.
+/// One value of a document, and its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Element<'a> {
     pub(crate) text: &'a [u8],
@@ -138,18 +138,19 @@ pub(crate) struct Element<'a> {
     members: OnceCell<Option<Vec<(Text, Span)>>>,
 }
 
-/// The way from the document to a value, made a JSON pointer where one has to be told: there are
-/// millions of values, and hardly ever a mistake.
+/// The path from the document to a value, converted to a JSON pointer only where one is reported:
+/// there are millions of values, and hardly ever an error.
 #[derive(Clone, Copy, Debug)]
 struct ValuePath {
     steps: [Step; DEEPEST],
     count: usize,
 }
 
-/// Nothing that is asked for stands deeper.
+/// No requested value is deeper.
 const DEEPEST: usize = 8;
 
-/// How many members of an object are remembered; in larger objects each is searched for.
+/// The maximum number of members of an object that are indexed; in larger objects each is searched
+/// for.
 const MANY: usize = 64;
 
 #[derive(Clone, Copy, Debug)]
@@ -206,8 +207,8 @@ impl<'a> Element<'a> {
         self.place.pointer()
     }
 
-    /// The source text of a member, also of one that is `null`; of several, the last. The text
-    /// was proven to be JSON.
+    /// The source text of a member, even if it is `null`; of several, the last. The text was
+    /// validated as JSON.
     pub(crate) fn source(&self, name: &str) -> Option<&'a [u8]> {
         let members = self.members.get_or_init(|| {
             let mut members = Vec::new();

@@ -1,8 +1,8 @@
-//! The three files that hold a recording, told apart by what is in them.
+//! The three file formats of a recording, distinguished by their contents.
 //!
-//! A tape is read event by event by [`tape::Reader`](crate::tape::Reader). A cassette and
-//! a capture are one JSON document each; a caller that wants events instead gets them from
-//! [`Recording`], and need not know which file they came from.
+//! A tape is read event by event by [`tape::Reader`](crate::tape::Reader). A cassette and a capture
+//! are one JSON document each; a caller that wants events instead gets them from [`Recording`], and
+//! need not know which file they came from.
 
 mod document;
 mod pieces;
@@ -19,7 +19,7 @@ pub use document::DocumentError;
 pub(crate) use document::{Element, each_element, elements, object};
 pub use pieces::{NoPieces, Part, Piece, Pieces};
 
-/// What a file is.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A journal of one recording, as JSON Lines.
@@ -48,12 +48,12 @@ impl FileKind {
     }
 }
 
-/// A recording in memory, whatever file it came from.
+/// A recording in memory, from any format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recording {
-    /// What was recorded; of a cassette or a capture, as far as it tells.
+    /// The header; for a cassette or a capture, as far as the file has the data.
     pub header: Header,
-    /// What happened, in order.
+    /// The events, in order.
     pub events: Vec<Event>,
     /// How it ends.
     pub ending: Ending,
@@ -77,7 +77,7 @@ impl Document {
         Self::of_proven(&text)
     }
 
-    /// As [`read`](Self::read), of text that was proven to be JSON and nothing else.
+    /// Like [`read`](Self::read), for text that was validated as a single JSON value.
     pub(crate) fn of_proven(text: &Bytes) -> Result<Self, DocumentError> {
         let root = Element::root(text);
         let has = |name: &str| root.source(name).is_some();
@@ -90,7 +90,7 @@ impl Document {
         Err(DocumentError::Unknown)
     }
 
-    /// What it is.
+    /// Its format.
     #[must_use]
     pub fn kind(&self) -> FileKind {
         match self {
@@ -99,7 +99,7 @@ impl Document {
         }
     }
 
-    /// What it tells, as events.
+    /// Converts it to events.
     #[must_use]
     pub fn recording(&self) -> Recording {
         match self {

@@ -1,8 +1,8 @@
 //! A cassette or a capture, a few exchanges at a time.
 //!
-//! Both are one JSON object whose long members are lists. What stands between their elements is
-//! glue, the elements come in runs of some hundred kilobytes, and all pieces in a row are the
-//! document: reading one exchange at a time needs memory for a few of them.
+//! Both are one JSON object whose long members are lists. The text between elements is glue, the
+//! elements come in runs of some hundred kilobytes, and the concatenation of all pieces is the
+//! document: reading one exchange at a time only needs memory for a few of them.
 
 use std::io::{self, Read};
 
@@ -26,13 +26,13 @@ pub struct Pieces<R> {
 /// A part of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece<'b> {
-    /// What it is.
+    /// Its type.
     pub part: Part,
     /// Its source text.
     pub text: &'b [u8],
 }
 
-/// What a piece of a document is.
+/// The type of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Space, commas, brackets, and names of lists.
@@ -43,7 +43,7 @@ pub enum Part {
     Elements {
         /// The name of the list.
         list: &'static str,
-        /// How many elements stand before.
+        /// The number of elements before them.
         first: usize,
     },
 }
@@ -76,7 +76,7 @@ enum Next {
     Item,
 }
 
-/// A piece that was found: its length, what it is, and what follows.
+/// A piece: its length, its type, and what follows.
 struct Step {
     length: usize,
     part: Part,
@@ -91,10 +91,9 @@ enum Stop {
     NoObject,
 }
 
-/// How long a run of elements is, in bytes, once there are enough of them. Tests have runs in
-/// short texts.
+/// The target size of a run of elements, in bytes. Tests have runs in short texts.
 const RUN: usize = if cfg!(test) { 256 } else { 1 << 18 };
-/// How much is read at once, in bytes.
+/// The number of bytes that are read at once.
 const READ: usize = 1 << 20;
 
 impl<R: Read> Pieces<R> {
@@ -134,7 +133,7 @@ impl<R: Read> Pieces<R> {
         Ok(Some(Piece { part, text }))
     }
 
-    /// Reads until so many bytes are at hand that belong to no piece yet, or the end.
+    /// Reads until this many bytes are available that belong to no piece yet, or to the end.
     fn fill(&mut self, wanted: usize) -> io::Result<()> {
         let rest = self.buffer.len() - self.at;
         if self.ended || rest >= wanted.max(RUN) {
@@ -244,11 +243,11 @@ impl<R: Read> Pieces<R> {
         }
     }
 
-    /// Where the value ends that begins here.
+    /// The end of the value that begins here.
     fn value(&self, text: &[u8], at: usize) -> Result<usize, Stop> {
         let span = Scanner::new(text.part(at..)).skip_value().map_err(stop)?;
         let end = at + span.end;
-        // A number may go on.
+        // A number may continue.
         if end == text.len() && !self.ended {
             return Err(Stop::Short);
         }
@@ -261,8 +260,8 @@ enum Name {
     Other(usize),
 }
 
-/// The end of a run of items that begins at the start of `text`. `item` says where one ends, and
-/// `None` for one that is none of the run. At least one must be whole.
+/// The end of a run of items at the start of `text`. `item` returns where one ends, and `None` for
+/// one that does not belong to the run. At least one must be complete.
 fn run(
     text: &[u8],
     mut item: impl FnMut(&[u8], usize) -> Result<Option<usize>, Stop>,
@@ -290,7 +289,7 @@ fn stop(invalid: Invalid) -> Stop {
     }
 }
 
-/// Where the next byte stands that is no space.
+/// The offset of the next byte that is not white space.
 fn space(text: &[u8], at: usize) -> usize {
     // A comma or a colon may be the last that has come so far, or still be missing.
     if at >= text.len() {

@@ -7,7 +7,7 @@ use super::names::Class;
 use super::rules::Rules;
 use crate::slices::Part as _;
 
-/// What the argument before says about this one.
+/// What the previous argument implies for this one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Expect {
     /// Nothing.
@@ -24,7 +24,7 @@ pub(super) enum Expect {
 }
 
 impl Finder {
-    /// Notes the secrets of one argument and tells what the next one is.
+    /// Notes the secrets of one argument and returns what it implies for the next one.
     pub(super) fn argument(&mut self, rules: &Rules, argument: &[u8], expect: Expect) -> Expect {
         let from = self.edits.len();
         let next = if let Some(next) = self.whole_argument(rules, argument, expect) {

@@ -9,9 +9,9 @@ use super::rules::Rules;
 use crate::slices::Part as _;
 
 impl Finder {
-    /// Notes a blob as a whole when the text in it holds a secret, and tells whether it does.
+    /// Notes a blob as a whole if its text contains a secret, and returns whether it does.
     ///
-    /// Of a blob in which a part is replaced no client could read the rest.
+    /// If a part of a blob were replaced, no client could read the rest.
     pub(super) fn blob(&mut self, rules: &Rules, blob: &[u8], depth: usize) -> bool {
         let Some(text) = text_of(blob) else {
             return false;
@@ -33,7 +33,7 @@ fn text_of(blob: &[u8]) -> Option<Vec<u8>> {
     let blob = blob.trim_ascii();
     let body = blob.strip_suffix(b"=").unwrap_or(blob);
     let body = body.strip_suffix(b"=").unwrap_or(body);
-    // The beginning tells most images and archives.
+    // The beginning identifies most images and archives.
     let begin = body.part(..body.len().min(BEGIN) / 4 * 4);
     STANDARD_NO_PAD
         .decode(begin)
@@ -48,5 +48,5 @@ fn is_text(bytes: &[u8]) -> bool {
     bytes.iter().all(plain)
 }
 
-/// How much of a blob is looked at first, in bytes.
+/// How much of a blob is examined first, in bytes.
 const BEGIN: usize = 64;

@@ -30,9 +30,9 @@ pub(super) struct Frame {
     begun: bool,
     /// The first of its strings is this secret name.
     couple: Option<&'static str>,
-    /// A member beside says that `value` is a secret.
+    /// Another member of the object marks `value` as a secret.
     pair_name: Option<&'static str>,
-    /// Where `value` stands, until its name is known.
+    /// The position of `value`, until its name is known.
     pair_value: Option<Value>,
     /// It is such a value itself, and starts here.
     pair_start: Option<usize>,
@@ -62,7 +62,7 @@ struct Walk<'f, 'r, 't> {
     depth: usize,
     /// The frames of outer walks end here.
     base: usize,
-    /// Where the member or element at hand starts.
+    /// The start of the current member or element.
     member: usize,
     name: Name,
     capture: Option<Capture>,
@@ -71,8 +71,8 @@ struct Walk<'f, 'r, 't> {
 }
 
 impl Finder {
-    /// Proves that `text` is one JSON value and notes its secrets. When it is not, what
-    /// was noted so far stands, and so do the open containers up to the next walk.
+    /// Validates that `text` is one JSON value and notes its secrets. If it is not, the secrets
+    /// noted so far remain, and so do the open containers until the next walk.
     pub(super) fn walk(&mut self, rules: &Rules, text: &[u8], depth: usize) -> Result<(), Invalid> {
         let (from, base) = (self.edits.len(), self.frames.len());
         let mut walk = self.start(rules, text, depth);
@@ -137,7 +137,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Whether a member of the outermost object is at hand.
+    /// Whether the current member belongs to the outermost object.
     fn is_outermost(&self) -> bool {
         self.finder.frames.len() == 1 && self.depth == 0 && self.base == 0
     }
@@ -276,7 +276,7 @@ impl Walk<'_, '_, '_> {
         frame
     }
 
-    /// Whether the object whose first member comes next is a JSON Schema.
+    /// Whether the object whose first member is next is a JSON Schema.
     fn begins_schema(&mut self) -> bool {
         let mut ahead = Lexer {
             text: self.lexer.text,
@@ -385,7 +385,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// The kind of a string that is secret by where it stands.
+    /// The kind of a string that is secret because of its place.
     #[inline]
     fn secret_kind(&mut self, text: Text, name: Name) -> Option<&'static str> {
         if name.class == Class::Secret {

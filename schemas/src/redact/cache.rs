@@ -17,7 +17,7 @@ struct Slot {
     name: Name,
 }
 
-/// Three words and a length from which a name up to 24 bytes can be told exactly.
+/// Three words and a length that exactly identify a name of up to 24 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Print {
     words: [u64; 3],
@@ -26,7 +26,7 @@ struct Print {
 
 impl Default for NameCache {
     fn default() -> Self {
-        // No name has this print: names of no bytes are not kept.
+        // No name has this print: empty names are not kept.
         let empty = Slot {
             print: Print {
                 words: [0; 3],

@@ -14,7 +14,7 @@ use foldhash::fast::FixedState;
 pub(super) struct CleanFields {
     places: Box<[Option<Field>]>,
     hasher: FixedState,
-    /// How many secrets were known when the fields were looked at.
+    /// The number of known secrets when the fields were examined.
     known: u64,
 }
 
@@ -35,7 +35,7 @@ impl Default for CleanFields {
 }
 
 impl CleanFields {
-    /// Whether nothing in this field is secret, as was found when `known` secrets were known.
+    /// Whether this field was found to contain no secret when `known` secrets were known.
     pub(super) fn holds(&self, known: u64, name: &str, value: &str) -> bool {
         let place = self.places.get(self.place(name, value));
         self.known == known
@@ -44,7 +44,7 @@ impl CleanFields {
                 .is_some_and(|field| *field.name == *name && *field.value == *value)
     }
 
-    /// Nothing in this field is secret, as far as can be told while `known` secrets are known.
+    /// Remembers that this field contains no secret, as far as `known` secrets show.
     pub(super) fn admit(&mut self, known: u64, name: &str, value: &str) {
         if self.known != known {
             self.places.fill(None);

@@ -1,13 +1,13 @@
-//! Which secret values of the environment can be told from ordinary words, and how far each
-//! may therefore reach.
+//! Which secret values of the environment can be distinguished from ordinary words, and therefore
+//! how far each may reach.
 //!
-//! `POSTGRES_PASSWORD=password` says that the value `password` is a secret, and nothing about
-//! the member name, the method or the sentence that hold the same letters.
+//! `POSTGRES_PASSWORD=password` means that the value `password` is a secret, but not the member
+//! name, the method or the sentence with the same letters.
 
-/// Where a secret value is looked for.
+/// Where a secret value is searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reach {
-    /// Where it is all of a value: a string, a number, the value of a header, an argument.
+    /// Only where it is a whole value: a string, a number, the value of a header, an argument.
     Whole,
     /// Also inside values, between the edges of words.
     Words,
@@ -15,7 +15,7 @@ pub(super) enum Reach {
     Anywhere,
 }
 
-/// How far a value reaches; `None` when it would be found everywhere and means nothing.
+/// How far a value reaches; `None` if it would be found everywhere and is not useful.
 pub(super) fn reach(value: &str) -> Option<Reach> {
     let digits = |one: &str| {
         one.bytes()
@@ -36,7 +36,7 @@ pub(super) fn reach(value: &str) -> Option<Reach> {
     })
 }
 
-/// Whether all parts of a value are ordinary words, dates or numbers of versions.
+/// Whether all parts of a value are ordinary words, dates or version numbers.
 fn is_common(value: &str) -> bool {
     let mut parts = value.split(SEPARATORS).filter(|part| !part.is_empty());
     value.len() < LONGEST_COMMON && parts.all(|part| is_number(part) || is_word(part))
@@ -52,7 +52,7 @@ fn is_word(part: &str) -> bool {
     WORDS.iter().any(|word| part.eq_ignore_ascii_case(word))
 }
 
-/// Whether a value could be a word or a name: no more than letters, or no more than digits.
+/// Whether a value could be a word or a name: only letters, or only digits.
 fn is_plain(value: &str) -> bool {
     let humps = value
         .as_bytes()
@@ -66,17 +66,18 @@ fn is_letters(part: &str) -> bool {
     part.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
-/// What joins words to names, methods, dates and addresses.
+/// Separators that join words to names, methods, dates and addresses.
 const SEPARATORS: [char; 6] = ['_', '-', '.', '/', ':', ' '];
 
-/// Values that say that there is no secret.
+/// Values that mean that there is no secret.
 #[rustfmt::skip]
 const NEVER: &[&str] = &[
     "true", "false", "yes", "none", "null", "undefined", "default", "disabled", "enabled", "unset", "empty",
 ];
 
-/// Words of which names of members, methods and kinds are made in messages, and those that people
-/// write where a password is asked for. A short one counts only beside others: by itself it is short.
+/// Words that occur in names of members, methods and kinds in messages, and those that people write
+/// where a password is requested. A short one is only relevant next to others: on its own it is too
+/// short anyway.
 #[rustfmt::skip]
 const WORDS: &[&str] = &[
     // Names of members (2024-11-05 to 2026-07-28, schema), in words.
@@ -101,7 +102,7 @@ const WORDS: &[&str] = &[
     "image", "input", "json", "level", "link", "list", "output", "ping", "prompt", "prompts", "read", "ref", "remove",
     "request", "result", "results", "role", "root", "roots", "schema", "server", "session", "set", "setLevel", "status",
     "task", "tasks", "text", "title", "tool", "tools", "type", "update", "updated", "uri", "use", "user", "value", "write",
-    // What is written for a password, and what is like it.
+    // Words that people write for a password, and similar ones.
     "admin", "app", "data", "db", "demo", "dev", "example", "guest", "host", "local", "login", "main", "my", "name", "pass",
     "prod", "secret", "service", "test", "tests", "web",
     "administrator", "changeme", "changeit", "container", "credential", "credentials", "database", "developer",

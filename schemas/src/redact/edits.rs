@@ -1,4 +1,4 @@
-//! What is to be replaced, and where.
+//! What to replace, and where.
 
 use std::cmp::Reverse;
 use std::hash::{BuildHasher, RandomState};
@@ -17,11 +17,11 @@ pub(super) struct Edit {
     pub(super) rank: Rank,
     /// For a value that was no string: quotes to add, with this many backslashes each.
     pub(super) quote: Option<u32>,
-    /// Stands for the secret value; the value itself is never kept.
+    /// Identifies the secret value; the value itself is never kept.
     pub(super) mark: u128,
 }
 
-/// Which rule wins where two find the same bytes.
+/// Which rule wins if two find the same bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
     Name,
@@ -48,7 +48,7 @@ impl Edits {
         self.list.len()
     }
 
-    /// What was noted after the first `from`.
+    /// The edits after the first `from`.
     pub(super) fn since(&self, from: usize) -> &[Edit] {
         self.list.part(from..)
     }
@@ -112,9 +112,9 @@ impl Edits {
         self.mark_of(&value)
     }
 
-    /// Whether a text may read otherwise once its edits are made: something beside one
-    /// gets a word's edge, where white space and quotes are edges already, or the user's
-    /// own value or pattern took a quote or a separator with it.
+    /// Whether a text may be read differently after its edits: text next to an edit gets a word
+    /// boundary where there was none (white space and quotes are boundaries already), or a value or
+    /// pattern of the user included a quote or a separator.
     pub(super) fn makes_edges(&self, text: &[u8]) -> bool {
         let soft = |at: Option<usize>| {
             let byte = at.and_then(|at| text.get(at)).copied().unwrap_or(b' ');
@@ -158,8 +158,8 @@ impl Edits {
         u128::from(self.seeds.0.hash_one(value)) << 64 | u128::from(self.seeds.1.hash_one(value))
     }
 
-    /// Puts the edits from `from` on in order, joins those that overlap, lets existing
-    /// placeholders be, and marks every value.
+    /// Sorts the edits from `from` on, joins those that overlap, excludes existing placeholders,
+    /// and marks every value.
     pub(super) fn settle(&mut self, text: &[u8], from: usize) {
         if self.list.len() == from {
             return;
@@ -168,7 +168,7 @@ impl Edits {
         self.seal(text, from);
     }
 
-    /// As [`settle`](Self::settle), for edits that spare placeholders already.
+    /// Like [`settle`](Self::settle), for edits that already exclude placeholders.
     pub(super) fn seal(&mut self, text: &[u8], from: usize) {
         self.join(from);
         for at in from..self.list.len() {
@@ -276,8 +276,8 @@ impl Edits {
     }
 }
 
-/// The nearest start of a character, or an end of the text where there is none: free text
-/// need not be UTF-8.
+/// The nearest start of a character, or an end of the text if there is none: free text need not be
+/// UTF-8.
 fn char_boundary(text: &[u8], mut at: usize, forward: bool) -> usize {
     while at > 0 && text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80) {
         at = if forward { at + 1 } else { at - 1 };

@@ -67,7 +67,7 @@ impl Finder {
         (word && is_secret(name, value)).then_some((span, name.kind))
     }
 
-    /// The value beside a secret name in the tag at `at`.
+    /// The value that belongs to a secret name in the tag at `at`.
     fn value_attribute(&mut self, rules: &Rules, text: &[u8], at: usize) -> Option<Found> {
         let rest = text.part(at + 1..text.len().min(at + 1 + LONGEST_TAG));
         let end = memchr2(b'<', b'>', rest);
@@ -130,10 +130,10 @@ impl Finder {
     }
 }
 
-/// Where a value stands, and what it is.
+/// The position of a value, and its kind.
 type Found = (Range<usize>, &'static str);
 
-/// Whether a value under a name is a secret, and no type or word of a description.
+/// Whether a value under a name is a secret, and not a type or a word of a description.
 fn is_secret(name: Name, value: &[u8]) -> bool {
     let value = value.trim_ascii();
     let number = value.iter().all(u8::is_ascii_digit);
@@ -166,11 +166,11 @@ const CDATA: &[u8] = b"<![CDATA[";
 /// Longer names say no more.
 const LONGEST_NAME: usize = 96;
 
-/// How long a tag, or a line of a head, may be.
+/// The maximum length of a tag, or of a line of a head.
 const LONGEST_TAG: usize = 1_024;
 
-/// How long the content of an element may be.
+/// The maximum length of an element's content.
 const LONGEST_CONTENT: usize = 16 << 10;
 
-/// How long the head of a field may be.
+/// The maximum length of the head of a field.
 const LONGEST_HEAD: usize = 4 << 10;

@@ -1,8 +1,8 @@
-//! What stands where a secret belongs and is none: `YOUR_TOKEN_HERE` in documentation, and the
-//! words that programs put under the name of one.
+//! Text in place of a secret that is not one: `YOUR_TOKEN_HERE` in documentation, and the words
+//! that programs put under a secret name.
 
-/// Whether documentation means the reader's own secret: words alone, of which the first asks
-/// for it and the last says for what.
+/// Whether documentation means the reader's own secret: only words, of which the first asks for it
+/// and the last names what it is for.
 pub(super) fn is_example(value: &[u8]) -> bool {
     let separator = |byte: &u8| matches!(byte, b'_' | b'-' | b' ');
     let plain = |byte: &u8| byte.is_ascii_alphabetic() || separator(byte);
@@ -17,8 +17,8 @@ pub(super) fn is_example(value: &[u8]) -> bool {
     }
 }
 
-/// Whether a value says where a secret is to be had, or hides it: `$TOKEN`, `${input:token}`,
-/// `{{ api_key }}`, `%TOKEN%`, `<your api key>`, `...`.
+/// Whether a value refers to a secret, or masks it: `$TOKEN`, `${input:token}`, `{{ api_key }}`,
+/// `%TOKEN%`, `<your api key>`, `...`.
 pub(super) fn is_reference(value: &[u8]) -> bool {
     if value.len() > LONGEST {
         return false;
@@ -45,7 +45,7 @@ pub(super) fn is_reference(value: &[u8]) -> bool {
             .any(|mask| value.iter().all(|byte| byte == mask))
 }
 
-/// Whether text is what programs call something.
+/// Whether text is an identifier of a program.
 fn is_name(name: &[u8]) -> bool {
     let start = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
     name.first().is_some_and(start)
@@ -54,7 +54,7 @@ fn is_name(name: &[u8]) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"_.:".contains(byte))
 }
 
-/// Whether a value under `credentials` says whether a browser sends any (Fetch,
+/// Whether a value under `credentials` controls whether a browser sends any (Fetch,
 /// `RequestCredentials`).
 pub(super) fn is_of_fetch(kind: &str, value: &[u8]) -> bool {
     kind == "credential" && is(FETCH, value)

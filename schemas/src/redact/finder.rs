@@ -1,4 +1,4 @@
-//! What a search for secrets keeps between payloads, so that it need not allocate.
+//! The state of a search for secrets that is kept between payloads, so that it need not allocate.
 
 use super::body::Frame;
 use super::cache::NameCache;
@@ -9,7 +9,7 @@ use super::outline::Outline;
 
 /// The searching half of a [`Redactor`](super::Redactor).
 ///
-/// Its methods stand in [`super::body`] (JSON), [`super::text`] (everything else) and
+/// Its methods are in [`super::body`] (JSON), [`super::text`] (everything else) and
 /// [`super::named`] (values under a secret name). All of them append to `edits`.
 #[derive(Debug, Default)]
 pub(super) struct Finder {
@@ -17,11 +17,11 @@ pub(super) struct Finder {
     pub(super) names: NameCache,
     /// The open containers of the walks at hand, the inner walks above the outer ones.
     pub(super) frames: Vec<Frame>,
-    /// Of the last text that was walked.
+    /// For the last text that was walked.
     pub(super) outline: Outline,
-    /// What the text at hand is to the secret values of the environment.
+    /// How the secret values of the environment apply to the current text.
     pub(super) place: Within,
-    /// The secrets that are known by their value since they were told by their name.
+    /// The secrets that are recognized by their value, since their name identified them before.
     pub(super) learned: Learned,
     /// Decoded strings, one per level of JSON in JSON.
     scratch: [Vec<u8>; MAX_NESTING + 1],
@@ -56,7 +56,7 @@ impl Finder {
     }
 }
 
-/// How deep JSON in strings is followed.
+/// The depth to which JSON in strings is followed.
 pub(super) const MAX_NESTING: usize = 4;
 
 const LARGEST_KEPT: usize = 1 << 20;

@@ -11,7 +11,7 @@ use written::{html, json, percents};
 
 pub(super) use written::hex;
 
-/// What a text is in which values are looked for.
+/// The kind of text in which values are searched for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Within {
     /// A value: of a member, a header, an option; a line.
@@ -25,9 +25,9 @@ pub(super) enum Within {
 /// How a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// As it is, between the edges of words.
+    /// Unchanged, between word boundaries.
     Words,
-    /// As it is, or encoded, anywhere.
+    /// Unchanged, or encoded, anywhere.
     Anywhere,
     /// In the midst of base64: without the letters that it shares with its neighbours, of which
     /// there may be one on each side.
@@ -35,7 +35,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// What is to be replaced for a hit of this form, if it counts in such a text.
+    /// The range to replace for a hit of this form, if the form applies to such a text.
     pub(super) fn span(
         self,
         text: &[u8],
@@ -82,7 +82,7 @@ pub(super) fn anywhere(value: &str) -> Vec<(Vec<u8>, Form)> {
     literals
 }
 
-/// The letters of base64 that a value alone decides when `offset` bytes stand before it, or a
+/// The letters of base64 that only depend on the value when `offset` bytes precede it, or a
 /// multiple of three more.
 fn base64(value: &[u8], offset: usize, engine: &impl base64::Engine) -> (Vec<u8>, Form) {
     let mut padded = vec![0; offset];

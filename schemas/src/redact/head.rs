@@ -1,4 +1,4 @@
-//! The kept head of a message that was cut at an arbitrary byte.
+//! The recorded head of a message that was cut at an arbitrary byte.
 
 use super::finder::Finder;
 use super::rules::Rules;
@@ -6,7 +6,7 @@ use super::rules::Rules;
 use crate::slices::Part as _;
 
 impl Finder {
-    /// Notes the secrets of a head and returns how much of it may be kept.
+    /// Notes the secrets of a head and returns how much of it may be recorded.
     pub(super) fn head(&mut self, rules: &Rules, head: &[u8]) -> usize {
         let from = self.edits.len();
         let mut read = 0;
@@ -70,7 +70,7 @@ fn is_token_byte(byte: u8) -> bool {
         )
 }
 
-/// Where the password of a URL without its `@` starts, when the head ends inside it.
+/// The start of the password in a URL without its `@`, if the head ends inside it.
 fn url_password(head: &[u8]) -> Option<usize> {
     let window = head.len().saturating_sub(LONGEST_URL);
     let tail = head.part(window..);
@@ -83,7 +83,7 @@ fn url_password(head: &[u8]) -> Option<usize> {
     (!rest.contains(&b'@')).then_some(window + start + authority + colon + 1)
 }
 
-/// More of a run is kept: it is data, or found by the shape of its beginning.
+/// More of a run is recorded: it is data, or found by the shape of its beginning.
 const LONGEST_RUN: usize = 4_096;
 
 const LONGEST_URL: usize = 4_096;

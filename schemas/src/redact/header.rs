@@ -1,4 +1,4 @@
-//! Where the value of a header ends in free text.
+//! The end of a header's value in free text.
 
 use memchr::memchr3_iter;
 

@@ -1,8 +1,9 @@
-//! What recorders write where a secret stood.
+//! Placeholders that recorders write in place of a secret.
 //!
-//! Ours and the documented provider names stand in angle brackets, `<REDACTED:token#2>`
-//! and `<OPENAI_API_KEY>`; other tools write `[REDACTED:length=40]` and the like, and
-//! take more for a secret than we do. Theirs therefore stand for any text that fits them.
+//! Those of tapewright and the documented provider names are in angle brackets,
+//! `<REDACTED:token#2>` and `<OPENAI_API_KEY>`; other tools write `[REDACTED:length=40]` and
+//! similar, and treat more text as secret than tapewright. Theirs therefore match any text that
+//! fits them.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,17 +13,17 @@ use crate::slices::Part as _;
 /// One placeholder in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Where it stands.
+    /// Its position.
     pub range: Range<usize>,
-    /// Whose it is.
+    /// The tool that wrote it.
     pub style: Style,
 }
 
 /// Whose rules made a placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// `<REDACTED:env#1>`: what a variable of the environment held. Nobody who lacks the
-    /// variable can know the text again, so that it stands for any.
+    /// `<REDACTED:env#1>`: the value of an environment variable. Without the variable the text
+    /// cannot be recognized again, so it matches any text.
     Environment,
     /// Any other `<REDACTED:…>`.
     Ours,
@@ -32,7 +33,7 @@ pub enum Style {
     Provider(usize),
 }
 
-/// Documented placeholders, and how the values begin that they stand for.
+/// Documented placeholders, and how the values begin that they replace.
 const PROVIDERS: [(&str, &str); 3] = [
     ("ANTHROPIC_API_KEY", "sk-ant-"),
     ("OPENAI_API_KEY", "sk-"),
@@ -47,7 +48,7 @@ const TOKENS: [&str; 8] = [
 /// No placeholder is longer.
 const LONGEST: usize = 96;
 
-/// Whether a text can hold a placeholder at all.
+/// Whether a text may contain a placeholder.
 #[must_use]
 pub fn is_likely(text: &[u8]) -> bool {
     memchr::memmem::find(text, b"REDACTED").is_some()
@@ -96,14 +97,14 @@ fn at_start(text: &[u8]) -> Option<(usize, Style)> {
     Some((inner.len() + 2, style))
 }
 
-/// Whether a text holds placeholders that stand for whatever fits them.
+/// Whether a text contains placeholders that match any text that fits them.
 #[must_use]
 pub fn is_pattern(text: &[u8]) -> bool {
     is_likely(text) && find(text).iter().any(|one| one.style != Style::Ours)
 }
 
-/// A text with every placeholder of ours and of a provider replaced by one mark, whatever its
-/// number.
+/// A text with every placeholder of tapewright and of a provider replaced by one mark, regardless
+/// of its number.
 #[must_use]
 pub fn generic(text: &[u8]) -> Cow<'_, [u8]> {
     if !is_likely(text) {
@@ -122,15 +123,14 @@ pub fn generic(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// Whether the placeholders of a recorded text can stand for what `live` holds in their
-/// places.
+/// Whether the placeholders of a recorded text match the contents of `live` in their places.
 #[must_use]
 pub fn fits(recorded: &[u8], live: &[u8]) -> bool {
     recorded == live || captures(recorded, live).is_some()
 }
 
-/// The placeholders of a recorded text, in order, each with what `live` holds in its place;
-/// `None` when they cannot stand for it.
+/// The placeholders of a recorded text, in order, each with the contents of `live` in its place;
+/// `None` if they do not match it.
 #[must_use]
 pub fn captures<'t>(recorded: &'t [u8], live: &'t [u8]) -> Option<Vec<(&'t [u8], &'t [u8])>> {
     let found = find(recorded);
@@ -149,7 +149,7 @@ pub fn captures<'t>(recorded: &'t [u8], live: &'t [u8]) -> Option<Vec<(&'t [u8],
     for (number, one) in found.iter().enumerate() {
         let next = found.get(number + 1).map(|next| next.range.start);
         let literal = recorded.part(one.range.end..next.unwrap_or(recorded.len()));
-        // A placeholder stands for at least one byte.
+        // A placeholder matches at least one byte.
         let after = rest.get(1..)?;
         let length = 1 + match next {
             Some(_) => memchr::memmem::find(after, literal)?,

@@ -1,4 +1,4 @@
-//! Secrets in what HTTP says beside the messages: heads, URLs, forms.
+//! Secrets in the parts of HTTP other than messages: heads, URLs, forms.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -44,7 +44,7 @@ impl Redactor {
         }
     }
 
-    /// As [`url`](Self::url), for the target of a request: the same with most of them.
+    /// Like [`url`](Self::url), for the target of a request, which is usually unchanged.
     pub(crate) fn target<'t>(&mut self, target: &'t str) -> Cow<'t, str> {
         // No field has an empty name.
         let known = self.known();
@@ -84,8 +84,8 @@ impl Redactor {
         self.settle(text, Reading::Text)
     }
 
-    /// Redacts a body that is no MCP message: a form, a document of an authorization
-    /// server, a page. Its kind is told by what it holds.
+    /// Redacts a body that is not an MCP message: a form, a document of an authorization server, a
+    /// page. Its kind is detected from its contents.
     pub fn body<'t>(&mut self, text: &'t [u8]) -> Cow<'t, [u8]> {
         if query::is_oauth_form(text) {
             return self.form(text);
@@ -107,7 +107,7 @@ impl Redactor {
         self.settle(text, Reading::Text)
     }
 
-    /// As [`head`](Self::head), for a body that is no MCP message.
+    /// Like [`head`](Self::head), for a body that is not an MCP message.
     pub fn body_head(&mut self, head: &[u8]) -> Vec<u8> {
         if self.rules.off {
             return head.to_vec();
@@ -158,7 +158,8 @@ impl Redactor {
         // Documents of authorization servers hold URLs that hold codes (RFC 8628 §3.2).
         finder.urls(Search::new(rules, table, text));
         if finder.edits.len() > walked {
-            // What is known from elsewhere on the tape was found by its name already.
+            // A value that is already known from elsewhere on the tape was found by its name
+            // before.
             finder.edits.settle(text, 0);
         }
         finder.oauth_members(text);
@@ -247,8 +248,8 @@ impl Redactor {
 }
 
 impl Finder {
-    /// A field that carries credentials: nothing of its value stays but a scheme word,
-    /// the names of cookies and what says how long they live.
+    /// A field that carries credentials: of its value only a scheme word, the names of cookies and
+    /// their lifetimes are kept.
     fn credential(&mut self, rules: &Rules, text: &[u8], kind: &'static str) {
         match kind {
             COOKIE | SET_COOKIE => self.cookies_of(text, kind == SET_COOKIE),
@@ -337,14 +338,14 @@ impl Finder {
     }
 }
 
-/// Where a tag of a form begins that is not closed: whose value it holds may be cut off.
+/// The start of a form's tag that is not closed: the name of its value may be cut off.
 fn open_tag(text: &[u8]) -> Option<usize> {
     let start = memchr::memmem::rfind(text, INPUT)?;
     let closed = memchr::memchr(b'>', text.part(start..));
     closed.is_none().then_some(start)
 }
 
-/// Where the value of an attribute stands in a tag.
+/// The position of an attribute's value in a tag.
 fn attribute(tag: &[u8], name: &[u8]) -> Option<Range<usize>> {
     memchr::memmem::find_iter(tag, name).find_map(|at| {
         let before = at.checked_sub(1).and_then(|before| tag.get(before))?;
@@ -380,8 +381,8 @@ fn lossy(text: Cow<'_, [u8]>) -> String {
 const COOKIE: &str = "cookie";
 const SET_COOKIE: &str = "set-cookie";
 
-/// Fields whose values are never written, whatever the settings (RFC 9110 §11, RFC 6265,
-/// RFC 9449, RFC 7615; 2025-11-25, basic/transports for the session).
+/// Fields whose values are never written, regardless of the settings (RFC 9110 §11, RFC 6265, RFC
+/// 9449, RFC 7615; 2025-11-25, basic/transports for the session).
 const CREDENTIALS: &[(&str, &str)] = &[
     ("authentication-info", "authorization"),
     ("authorization", "authorization"),
@@ -394,7 +395,7 @@ const CREDENTIALS: &[(&str, &str)] = &[
     ("x-api-key", "api-key"),
 ];
 
-/// What `Set-Cookie` says about a cookie (RFC 6265 §4.1).
+/// The attributes of a cookie in `Set-Cookie` (RFC 6265 §4.1).
 const COOKIE_ATTRIBUTES: &[&str] = &[
     "domain", "expires", "max-age", "path", "priority", "samesite",
 ];

@@ -1,8 +1,8 @@
-//! The pieces of JSON text, read fast.
+//! A fast lexer for JSON text.
 //!
-//! The grammar is that of [`crate::json::Scanner`]; the tests hold the two together. It
-//! is read once more here because redaction stands in the path of every message, and
-//! the walk in [`super::body`] keeps its own stack.
+//! The grammar is that of [`crate::json::Scanner`]; tests compare the two. It is implemented again
+//! here because redaction is in the path of every message, and the walk in [`super::body`] has its
+//! own stack.
 
 use crate::json::{Invalid, Span, Text};
 use crate::slices::Part as _;
@@ -19,7 +19,7 @@ impl Lexer<'_> {
         self.text.get(self.at).copied()
     }
 
-    /// The next byte that is no white space; it stays unread.
+    /// The next byte that is not white space; it stays unread.
     #[inline]
     pub(super) fn next(&mut self) -> Option<u8> {
         loop {
@@ -30,7 +30,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// What is wrong with the byte at hand.
+    /// The error of the current byte.
     #[cold]
     pub(super) fn refuse(&self) -> Invalid {
         if self.at < self.text.len() {
@@ -138,7 +138,7 @@ impl Lexer<'_> {
             }
             Some(b'u') => {
                 self.at += 1;
-                // As in the scanner: too few bytes is an early end, whatever they are.
+                // As in the scanner: too few bytes are an early end, whatever they are.
                 let Some(digits) = self.text.get(self.at..self.at + 4) else {
                     return Err(Invalid::Cut);
                 };
@@ -216,8 +216,8 @@ impl Lexer<'_> {
     }
 }
 
-/// Whether a byte ends a run of plain string content. Without a branch, so that the
-/// compiler can test many at once.
+/// Whether a byte ends a run of plain string content. Branch-free, so that the compiler can test
+/// many at once.
 #[inline]
 fn is_special(byte: u8) -> bool {
     let (control, quote, slash) = (byte < 0x20, byte == b'"', byte == b'\\');

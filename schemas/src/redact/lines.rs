@@ -7,7 +7,7 @@ use memchr::memmem;
 use super::shapes::pem_header;
 use crate::slices::Part as _;
 
-/// What a stream of lines has to remember from line to line.
+/// The state that a stream of lines needs from line to line.
 #[derive(Clone, Debug, Default)]
 pub struct LineState {
     /// The private key that is being printed.
@@ -18,7 +18,7 @@ pub struct LineState {
 struct PrivateKey {
     /// All its lines have one placeholder.
     mark: u128,
-    /// What a logger puts before each line.
+    /// The length of a logger's prefix before each line.
     prefix: usize,
     lines: usize,
 }
@@ -50,7 +50,7 @@ impl LineState {
         let start = memmem::rfind(line, b"-----BEGIN ")?;
         pem_header(line.part(start..))?;
         if memmem::find(line.part(start..), b"-----END ").is_some() {
-            // The whole key stands on this line, and is found by its shape.
+            // The whole key is on this line, and is found by its shape.
             return None;
         }
         let mark = fresh();
@@ -67,7 +67,7 @@ fn indent(line: &[u8]) -> usize {
     line.len() - line.trim_ascii_start().len()
 }
 
-/// Whether a line can stand inside a PEM block (RFC 7468, and the headers of RFC 1421).
+/// Whether a line can be inside a PEM block (RFC 7468, and the headers of RFC 1421).
 fn is_body(line: &[u8], prefix: usize) -> bool {
     let base64 = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     let long = line.split(|byte| !base64(byte)).any(|run| run.len() >= 40);

@@ -9,22 +9,22 @@ use super::forms::{Form, Within, anywhere};
 
 /// Literal values to search for.
 pub(super) struct Literals {
-    /// What counts inside of values, too.
+    /// Values that are also searched for within other values.
     search: Option<AhoCorasick>,
-    /// What each of them is.
+    /// The form of each of them.
     forms: Vec<Form>,
-    /// What counts only as a whole, in order.
+    /// Values that are only searched for as a whole, in order.
     wholes: Vec<Vec<u8>>,
     numbers: Vec<Vec<u8>>,
     /// The shortest of all.
     pub(super) shortest: usize,
-    /// The shortest that may stand in a name.
+    /// The length of the shortest value that may occur in a name.
     pub(super) shortest_in_names: usize,
 }
 
 impl Literals {
-    /// Compiles the values; `None` when nothing is to be looked for. Fails when they are too
-    /// large for one search.
+    /// Compiles the values; `None` if there is nothing to search for. Fails if they are too large
+    /// for one search.
     pub(super) fn new<'v>(
         values: impl Iterator<Item = &'v str>,
     ) -> Result<Option<Self>, aho_corasick::BuildError> {
@@ -164,7 +164,7 @@ mod tests {
 
         #[test]
         fn no_bit_of_a_value_stays_in_base64(before in prop::collection::vec(any::<u8>(), 0..7), after in prop::collection::vec(any::<u8>(), 0..7)) {
-            // What is left around the hit says the same whatever the value is.
+            // The text around the hit is the same whatever the value is.
             let left = |value: &str| {
                 let text = STANDARD.encode([before.as_slice(), value.as_bytes(), &after].concat());
                 let found = hits(&[value], &text, Within::Value);

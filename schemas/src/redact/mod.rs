@@ -1,35 +1,34 @@
 //! Taking secrets out of what is recorded, before anything is written to disk.
 //!
-//! A [`Redactor`] belongs to one tape. It replaces the bytes of each secret by a
-//! placeholder and leaves every other byte as it was: the order of members, white space,
-//! escapes, the spelling of numbers. The same value has the same placeholder all over a
-//! tape, so that a token can still be followed from the call that got it to the calls
-//! that used it.
+//! A [`Redactor`] belongs to one tape. It replaces the bytes of each secret by a placeholder and
+//! leaves every other byte as it was: the order of members, white space, escapes, the spelling of
+//! numbers. The same value has the same placeholder all over a tape, so that a token can still be
+//! followed from the call that got it to the calls that used it.
 //!
 //! # What is a secret
 //!
-//! - What has the *shape* of a token, wherever it stands: `shapes`.
-//! - The value under a secret *name*: a member, a header, a variable, an option, also
-//!   inside free text and in JSON inside strings: `names`.
-//! - What was found by one of these *before*: a value that can be told from ordinary text is
-//!   known from then on, wherever and in whichever form it comes again (`learned`).
-//! - The *values* and *patterns* of the [`Settings`]. A value is no word of the protocol:
-//!   how far it reaches depends on how well it can be told from one (`common`).
+//! - Text with the *shape* of a token, anywhere: `shapes`.
+//! - The value under a secret *name*: a member, a header, a variable, an option, also in free text
+//!   and in JSON inside strings: `names`.
+//! - A value that one of these found *before*: if it can be distinguished from ordinary text, it is
+//!   recognized from then on, anywhere and in any form (`learned`).
+//! - The *values* and *patterns* of the [`Settings`]. How far a value reaches depends on how well
+//!   it can be distinguished from words of the protocol (`common`).
 //!
-//! Shapes need a word's edge on both sides and names are compared word by word: a
-//! recording that lost a cursor, a hash or a `tokenizer` is as useless as one that
-//! leaks. `tests/redact_canaries.rs` and `tests/redact_lookalikes.rs` hold both lists.
+//! Shapes need a word boundary on both sides and names are compared word by word: a recording that
+//! lost a cursor, a hash or a `tokenizer` is as useless as one that leaks.
+//! `tests/redact_canaries.rs` and `tests/redact_lookalikes.rs` hold both lists.
 //!
 //! # Laws
 //!
-//! Redacting twice changes nothing more. The output of [`Redactor::json`] is JSON. The
-//! placeholders know their values by hash only; what is learned stays in memory. Nothing here
-//! panics, whatever the bytes, and the time is linear in their number.
+//! Redacting twice has no further effect. The output of [`Redactor::json`] is JSON. Placeholders
+//! are assigned by the hash of a value; learned values stay in memory. Nothing here panics,
+//! whatever the bytes, and the time is linear in their number.
 //!
 //! # Elsewhere
 //!
-//! Which environment variables are secret is decided by the caller, with
-//! [`is_secret_name`]. Reading their values is the caller's work too.
+//! The caller decides which environment variables are secret, with [`is_secret_name`], and reads
+//! their values.
 
 mod argv;
 mod blob;
@@ -85,12 +84,12 @@ use finder::Finder;
 use origins::Origins;
 use placeholders::Table;
 
-/// A secret that stands in a text.
+/// A secret in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Where it stands in the raw text.
+    /// Its position in the raw text.
     pub span: Span,
-    /// What it is, as its placeholder would call it.
+    /// Its kind, as in its placeholder.
     pub kind: String,
 }
 
@@ -102,14 +101,14 @@ pub struct Redactor {
     table: Table,
     clean: CleanFields,
     counts: BTreeMap<String, u64>,
-    // What is replaced for as long as it is asked for.
+    // The kinds that were replaced, while a caller collects them.
     journal: Option<Vec<&'static str>>,
     // The outline is that of the text which `json` read last.
     outlined: bool,
 }
 
 impl Redactor {
-    /// A redactor that has seen nothing yet.
+    /// A redactor that has not seen anything yet.
     #[must_use]
     pub fn new(rules: Arc<Rules>) -> Self {
         Self {
@@ -129,8 +128,8 @@ impl Redactor {
         self.finder.learned.turn_off();
     }
 
-    /// Learns the secrets that another redactor was told by their names, from texts that are
-    /// read again: so that what stands before its name is found.
+    /// Learns the secrets that another redactor identified by their names, for reading the same
+    /// texts again: so that occurrences before the name are found too.
     pub fn learn_from(&mut self, other: &Self) {
         for (value, kind) in other.finder.learned.values() {
             self.finder.learn(value, kind);
@@ -154,8 +153,8 @@ impl Redactor {
         Ok(self.settle(text, Reading::Json))
     }
 
-    /// Where the members of `text` stand, which [`json`](Self::json) has just proved to be JSON: where
-    /// nothing was secret in it.
+    /// The positions of the members of `text`, which [`json`](Self::json) has just validated, if it
+    /// contained no secret.
     pub(crate) fn outline(&self, text: &[u8]) -> Option<Outline> {
         let members = self.finder.outline.members();
         let members = members.filter(|_| self.outlined);
@@ -187,9 +186,8 @@ impl Redactor {
         self.settle(line, Reading::Text)
     }
 
-    /// Redacts the kept head of a message that was cut at an arbitrary byte: as
-    /// [`text`](Self::text), and what may be the front half of a secret at the cut is
-    /// removed.
+    /// Redacts the recorded head of a message that was cut at an arbitrary byte: like
+    /// [`text`](Self::text), but also removes what may be the first half of a secret at the cut.
     pub fn head(&mut self, head: &[u8]) -> Vec<u8> {
         if self.rules.off {
             return head.to_vec();
@@ -219,12 +217,13 @@ impl Redactor {
         &self.counts
     }
 
-    /// How many secrets are known. What holds none of them may change when there are more.
+    /// The number of known secrets. A text that contains none of them may change when there are
+    /// more.
     pub(crate) fn known(&self) -> u64 {
         self.table.len() as u64 + self.finder.learned.count()
     }
 
-    /// What `work` replaces, by kinds.
+    /// The kinds of what `work` replaces.
     pub(crate) fn replaced_by(&mut self, work: impl FnOnce(&mut Self)) -> Vec<&'static str> {
         self.journal = Some(Vec::new());
         work(self);
@@ -243,8 +242,8 @@ impl Redactor {
         self.table.adopt(text);
     }
 
-    /// Every secret in a JSON text or a free text: where it stands and what it is. What is
-    /// told is what [`json`](Self::json) or [`text`](Self::text) would replace.
+    /// The position and kind of every secret in a JSON text or a free text. It reports what
+    /// [`json`](Self::json) or [`text`](Self::text) would replace.
     pub fn findings(&mut self, text: &[u8]) -> Vec<Finding> {
         if self.rules.off {
             return Vec::new();
@@ -281,9 +280,9 @@ impl Redactor {
         found.into_findings()
     }
 
-    /// Puts placeholders where the edits are. Where one of them stands beside other
-    /// letters, these may be a token now that they have an edge, and in free text any
-    /// placeholder changes how its neighbours read, so that the result is read `again`.
+    /// Applies the edits as placeholders. If one is next to other letters, these may now be a token
+    /// since they have a word boundary, and in free text any placeholder changes how its neighbours
+    /// are read; then the result is read again.
     fn settle<'t>(&mut self, text: &'t [u8], reading: Reading) -> Cow<'t, [u8]> {
         if self.rules.off {
             return Cow::Borrowed(text);
@@ -291,7 +290,7 @@ impl Redactor {
         self.replaced(text, reading)
     }
 
-    /// As [`settle`](Self::settle), also where the rules are off.
+    /// Like [`settle`](Self::settle), even if the rules are off.
     fn replaced<'t>(&mut self, text: &'t [u8], reading: Reading) -> Cow<'t, [u8]> {
         if self.finder.edits.len() == 0 {
             return Cow::Borrowed(text);
@@ -312,8 +311,8 @@ impl Redactor {
         Cow::Owned(out)
     }
 
-    /// Puts placeholders where the edits are; `tell` hears of each edit and of the place
-    /// of its placeholder.
+    /// Applies the edits as placeholders; `tell` is called with each edit and the position of its
+    /// placeholder.
     fn replace(&mut self, text: &[u8], mut tell: impl FnMut(&Edit, Range<usize>)) -> Vec<u8> {
         let edits = self.finder.edits.as_slice();
         let mut out = Vec::with_capacity(text.len() + 32);
@@ -372,10 +371,10 @@ impl Reading {
         }
     }
 
-    /// Whether what comes of the edits of `text` has to be read again.
+    /// Whether the result of the edits of `text` must be read again.
     fn is_repeated(self, finder: &mut Finder, text: &[u8]) -> bool {
         match self {
-            // What was learned late in a text may stand before that.
+            // A value that was learned late in a text may also occur before that.
             Self::Json => finder.learned.is_fresh() || finder.edits.makes_edges(text),
             Self::Text => true,
         }

@@ -14,10 +14,10 @@ use super::vocabulary::WORKING_FOLDER_OR_PASSWORD;
 use crate::slices::Part as _;
 
 impl Finder {
-    /// Notes the value `span` of `text`, which stands under a name that means `kind`.
+    /// Notes the value `span` of `text`, whose name implies `kind`.
     ///
-    /// White space around it, a scheme word and the names of cookies stay, and so does a
-    /// value that is a placeholder already.
+    /// White space around it, a scheme word and the names of cookies are kept, and so is a value
+    /// that already is a placeholder.
     pub(super) fn named(
         &mut self,
         rules: &Rules,
@@ -71,7 +71,7 @@ impl Finder {
         self.edits.text(start..start + secret.len(), kind, rank);
     }
 
-    /// `a=b; c=d`: the names stay, and the attributes of `Set-Cookie`.
+    /// `a=b; c=d`: the names are kept, and the attributes of `Set-Cookie`.
     fn cookies(&mut self, rules: &Rules, value: &[u8], start: usize) {
         let mut at = 0;
         for part in value.split(|byte| *byte == b';') {
@@ -95,8 +95,8 @@ impl Finder {
     }
 }
 
-/// Where the value of the cookie at the start of `text` begins, when it has a name that is
-/// holds no secret itself.
+/// The start of the value of the cookie at the start of `text`, if it has a name that contains no
+/// secret itself.
 fn cookie_name(rules: &Rules, text: &[u8]) -> Option<usize> {
     let start = cookie_value(text)?;
     let name = text.part(..start);
@@ -112,7 +112,7 @@ fn basic_password(credentials: &[u8]) -> Option<Vec<u8>> {
     Some(pair.part(colon + 1..).to_vec())
 }
 
-/// Whether a value is an absolute path, of any system.
+/// Whether a value is an absolute path of any system.
 fn is_path(value: &[u8]) -> bool {
     matches!(
         value,
@@ -120,7 +120,7 @@ fn is_path(value: &[u8]) -> bool {
     )
 }
 
-/// Where the value of the cookie at the start of `text` begins, when it has a name.
+/// The start of the value of the cookie at the start of `text`, if it has a name.
 pub(super) fn cookie_value(text: &[u8]) -> Option<usize> {
     let spaces = text
         .iter()
@@ -196,12 +196,12 @@ const PARAMETERS: &[&str] = &[
     "signature",
 ];
 
-/// What stands behind `Basic` (RFC 7617).
+/// The credentials after `Basic` (RFC 7617).
 const BASIC: &str = "basic-auth";
 
 const LONGEST_COOKIE_NAME: usize = 256;
 
-/// What `Set-Cookie` says about a cookie (RFC 6265 §4.1).
+/// The attributes of a cookie in `Set-Cookie` (RFC 6265 §4.1).
 const COOKIE_ATTRIBUTES: &[&str] = &[
     "domain", "expires", "max-age", "path", "priority", "samesite",
 ];

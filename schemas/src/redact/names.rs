@@ -1,15 +1,15 @@
-//! Which names say that their value is a secret.
+//! Which names imply that their value is a secret.
 //!
-//! A name is taken apart into words, whatever its style: `apiKey`, `API_KEY`, `x-api-key`
-//! and `my.api.key` all hold the words `api` and `key`. Rules look at whole words, so
-//! that `tokenizer`, `monkey` and `secretary` mean nothing here.
+//! A name is split into words, whatever its style: `apiKey`, `API_KEY`, `x-api-key` and
+//! `my.api.key` all contain the words `api` and `key`. Rules compare whole words, so `tokenizer`,
+//! `monkey` and `secretary` do not match.
 
 use super::placeholders;
 use super::vocabulary as words;
 
 use crate::slices::Part as _;
 
-/// What a name says about its value.
+/// What a name implies about its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// Nothing.
@@ -20,7 +20,7 @@ pub(super) enum Class {
     Secret,
 }
 
-/// What a member name means to the walk over a JSON text.
+/// What a member name means when walking a JSON text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Other,
@@ -36,21 +36,21 @@ pub(super) enum Role {
     PairValue,
     /// A text or other bytes in base64.
     Blob,
-    /// What is said of an error.
+    /// The description of an error.
     Told,
 }
 
-/// What stands under a name, for the secret values of the environment.
+/// The type of a value under a name, for the secret values of the environment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Area {
-    /// What stands around it.
+    /// The same as its surroundings.
     #[default]
     Same,
     /// A word of the protocol.
     Word,
     /// The schema of a value: words, all through.
     Schema,
-    /// What peers tell each other: values, whatever the names in it.
+    /// Data that peers exchange: values, whatever the names in it.
     Data,
 }
 
@@ -83,8 +83,8 @@ impl Name {
     }
 }
 
-/// Whether the name of a variable, header, argument or member says that its value is a
-/// secret, by the built-in rules.
+/// Whether the name of a variable, header, argument or member implies that its value is a secret,
+/// by the built-in rules.
 #[must_use]
 pub fn is_secret_name(name: &str) -> bool {
     // The shell's working folder.
@@ -106,7 +106,7 @@ pub(super) fn classify(name: &[u8], custom: &[Vec<Vec<u8>>]) -> Name {
         found = Name::of(Class::Secret, "custom");
     }
     if found.class != Class::Open && !placeholders::spans(name).is_empty() {
-        // A secret stood in this name; the words are those of its placeholder.
+        // This name contained a secret; the words are those of its placeholder.
         return Name::NONE;
     }
     found.role = role(name);
@@ -284,7 +284,7 @@ struct Words<'l> {
 
 impl<'l> Words<'l> {
     fn of(name: &[u8], letters: &'l mut [u8; LONGEST_NAME]) -> Self {
-        // What a long name means stands at its end.
+        // The end of a long name determines its meaning.
         let name = name.part(name.len().saturating_sub(LONGEST_NAME)..);
         let letters: &'l mut [u8] = letters;
         let (copy, _) = letters.split_at_mut(name.len());
@@ -338,7 +338,7 @@ fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte >= 0x80
 }
 
-/// Whether a word starts at `at` by its case: `api|Key`, `API|Key`, `oauth2|Token`.
+/// Whether a change of case at `at` starts a word: `api|Key`, `API|Key`, `oauth2|Token`.
 fn is_hump(name: &[u8], at: usize) -> bool {
     let byte = |at: usize| name.get(at).copied().unwrap_or_default();
     if !byte(at).is_ascii_uppercase() {

@@ -1,4 +1,4 @@
-//! Where a secret stood in the text as it came, also when a later reading found it.
+//! The positions of secrets in the original text, even if a later pass found them.
 
 use std::ops::Range;
 
@@ -10,9 +10,9 @@ use crate::json::Span;
 #[derive(Debug, Default)]
 pub(super) struct Origins {
     found: Vec<(Range<usize>, &'static str)>,
-    // Where the placeholders of the last round stand, and what they stand for.
+    // The positions of the placeholders of the last pass, and of the text that they replace.
     pieces: Vec<(Range<usize>, Range<usize>)>,
-    // The same, of the round under way.
+    // The same for the current pass.
     fresh: Vec<(Range<usize>, Range<usize>)>,
 }
 
@@ -28,14 +28,14 @@ impl Origins {
     pub(super) fn next_round(&mut self) {
         let fresh = std::mem::take(&mut self.fresh);
         let old = std::mem::take(&mut self.pieces);
-        // Placeholders that were left alone are still there.
+        // Placeholders that were not changed are still there.
         let mut pieces: Vec<_> = old
             .into_iter()
             .filter(|(_, origin)| !fresh.iter().any(|(_, other)| overlap(origin, other)))
             .collect();
         pieces.extend(fresh);
         pieces.sort_by_key(|(_, origin)| origin.start);
-        // Places follow from the origins: between placeholders every byte is as it came.
+        // Positions follow from the origins: between placeholders every byte is unchanged.
         let (mut at, mut read) = (0, 0);
         for (place, origin) in &mut pieces {
             let start = at + origin.start.saturating_sub(read);
@@ -47,7 +47,7 @@ impl Origins {
         self.pieces = pieces;
     }
 
-    /// All findings, those that a later reading took together as one.
+    /// All findings; those that a later pass joined are one.
     pub(super) fn into_findings(self) -> Vec<Finding> {
         let mut found = self.found;
         found.sort_by_key(|(span, _)| (span.start, std::cmp::Reverse(span.end)));
@@ -67,7 +67,7 @@ impl Origins {
             .collect()
     }
 
-    /// A place in the text of this round as a place in the text as it came.
+    /// Converts a position in the text of this pass to one in the original text.
     fn origin(&self, at: usize, is_start: bool) -> usize {
         let (mut text, mut origin) = (0, 0);
         for (place, from) in &self.pieces {
@@ -75,7 +75,7 @@ impl Origins {
                 break;
             }
             if at < place.end {
-                // Within, or at the front of, a placeholder.
+                // Inside a placeholder, or at its start.
                 return match (is_start, at == place.start) {
                     (false, true) | (true, _) => from.start,
                     (false, false) => from.end,

@@ -1,4 +1,4 @@
-//! What a walk leaves for the next reader of the same text.
+//! What a walk records for the next reader of the same text.
 
 use crate::json::{Span, Text};
 
@@ -6,9 +6,9 @@ use crate::json::{Span, Text};
 #[derive(Debug, Default)]
 pub(super) struct Outline {
     members: Vec<(Text, Span)>,
-    // The text came to its end.
+    // The text is complete.
     whole: bool,
-    // There are more members than are kept.
+    // There are more members than fit.
     over: bool,
 }
 
@@ -32,7 +32,7 @@ impl Outline {
         }
     }
 
-    /// The text has come to its end.
+    /// The text has ended.
     pub(super) fn end(&mut self) {
         self.whole = !self.over && !self.members.is_empty();
     }

@@ -1,11 +1,11 @@
-//! What stands where a secret stood.
+//! Placeholders for secrets.
 
 use crate::slices::Part as _;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::ops::Range;
 
-/// Which value has which placeholder. Values are known by their mark only.
+/// Assigns placeholders to values. Values are only known by their mark.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     values: HashMap<u128, Slot>,
@@ -20,8 +20,8 @@ struct Slot {
 }
 
 impl Table {
-    /// Appends the placeholder of the value behind `mark` and returns its kind. The kind
-    /// it was first found as stays.
+    /// Appends the placeholder of the value with `mark` and returns its kind, which is the kind as
+    /// which it was first found.
     pub(super) fn write(
         &mut self,
         mark: u128,
@@ -56,7 +56,7 @@ impl Table {
         slot
     }
 
-    /// How many values have a placeholder. Never becomes less.
+    /// The number of values with a placeholder. Never decreases.
     pub(super) fn len(&self) -> usize {
         self.values.len()
     }
@@ -78,7 +78,7 @@ impl Table {
     }
 }
 
-/// How long the placeholder at the start of `text` is, ours or another tool's.
+/// The length of the placeholder at the start of `text`, by tapewright or another tool.
 pub(super) fn length(text: &[u8]) -> Option<usize> {
     let close = match text.first()? {
         b'<' => b'>',
@@ -105,7 +105,7 @@ pub(super) fn is_whole(text: &[u8]) -> bool {
     length(text) == Some(text.len()) || text.len() > 2 && text.iter().all(|byte| *byte == b'*')
 }
 
-/// Where `text` holds placeholders.
+/// The positions of placeholders in `text`.
 pub(super) fn spans(text: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut end = 0;

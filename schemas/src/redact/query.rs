@@ -16,24 +16,24 @@ use super::value::is_opaque;
 use super::vocabulary::TOLD;
 use crate::slices::{Front as _, Part as _};
 
-/// What a text with pairs is.
+/// The type of a text with pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UrlKind {
-    /// The URL of the `endpoint` event (2024-11-05, basic/transports): who knows it may
-    /// speak in the session.
+    /// The URL of the `endpoint` event (2024-11-05, basic/transports): it authorizes its holder to
+    /// send messages in the session.
     Endpoint,
     /// Any other URL, or text with URLs in it.
     Url,
 }
 
-/// A text that is searched, and what is known beside it.
+/// A text to search, with its context.
 #[derive(Clone, Copy)]
 pub(super) struct Search<'a> {
     pub(super) rules: &'a Rules,
     pub(super) table: &'a Table,
     pub(super) text: &'a [u8],
     pub(super) place: UrlKind,
-    /// How many URLs stand around this one.
+    /// The number of URLs around this one.
     pub(super) depth: usize,
     /// The text ends somewhere: what a query lacks there counts as a sign of OAuth.
     pub(super) cut: bool,
@@ -134,7 +134,7 @@ impl Finder {
 
     /// A value that was a secret elsewhere on the tape.
     pub(super) fn known(&self, table: &Table, value: &[u8]) -> Option<&'static str> {
-        // A short word that once stood under a secret name is no secret everywhere.
+        // A short word that was once under a secret name is not a secret everywhere.
         let telling = value.len() >= 20 || value.len() >= 8 && is_opaque(value);
         if !telling {
             return None;
@@ -161,7 +161,7 @@ impl Finder {
         kind
     }
 
-    /// Segments of a path that are known, or that stand for a session.
+    /// Segments of a path that are known secrets, or that identify a session.
     fn segments(&mut self, search: Search<'_>, range: Range<usize>) {
         let mut start = range.start;
         let path = search.part(range);
@@ -212,14 +212,14 @@ fn kind_of(search: Search<'_>, name: &[u8], value: &[u8], oauth: bool) -> Option
         .then_some("token")
 }
 
-/// What a parameter of OAuth holds, where it is a secret and its name does not say so.
+/// The kind of an OAuth parameter's value, if it is a secret and its name does not imply that.
 pub(super) fn oauth_kind(name: &[u8]) -> Option<&'static str> {
     let mut list = OAUTH_SECRETS.iter();
     let (_, kind) = list.find(|(known, _)| known.as_bytes() == name)?;
     Some(kind)
 }
 
-/// Whether pairs are those of a form: nothing but pairs, and one of them is OAuth's.
+/// Whether pairs are those of a form: only pairs, one of them OAuth's.
 pub(super) fn is_oauth_form(text: &[u8]) -> bool {
     let window = text.front(LONGEST_SNIFF);
     let plain = window
@@ -233,7 +233,7 @@ pub(super) fn is_oauth_form(text: &[u8]) -> bool {
         })
 }
 
-/// Whether a query has both a `code` and a `state`, and the code is no word.
+/// Whether a query has both a `code` and a `state`, and the code is not a word.
 fn is_callback(search: Search<'_>, range: Range<usize>) -> bool {
     let value = |wanted: &[u8]| {
         pairs(search.text, range.clone())
@@ -256,7 +256,7 @@ pub(super) fn is_oauth_json(text: &[u8]) -> bool {
     .any(|mark| memchr::memmem::find(text, mark.as_bytes()).is_some())
 }
 
-/// Where the names of secrets of OAuth end in JSON text, and of what kind they are.
+/// The ends of the names of OAuth secrets in JSON text, and their kinds.
 pub(super) fn oauth_names(text: &[u8]) -> impl Iterator<Item = (usize, &'static str)> {
     OAUTH_SECRETS.iter().flat_map(move |(name, kind)| {
         memchr::memmem::find_iter(text, *name)
@@ -269,7 +269,7 @@ pub(super) fn oauth_names(text: &[u8]) -> impl Iterator<Item = (usize, &'static 
     })
 }
 
-/// The pairs of a query; what has no `=` is none.
+/// The pairs of a query; parts without `=` are skipped.
 fn pairs(text: &[u8], range: Range<usize>) -> impl Iterator<Item = Pair> {
     let mut start = range.start;
     let query = text.get(range).unwrap_or_default();
@@ -284,7 +284,7 @@ fn pairs(text: &[u8], range: Range<usize>) -> impl Iterator<Item = Pair> {
     })
 }
 
-/// A name without what stands before it in a page.
+/// A name without an escaped ampersand before it in a page.
 fn plain_name(name: &[u8]) -> &[u8] {
     name.strip_prefix(b"amp;").unwrap_or(name)
 }
@@ -322,19 +322,19 @@ pub(super) fn percent_decoded(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// What no URL holds, or what ends its query.
+/// A byte that does not occur in URLs, or that ends a query.
 fn ends_query(byte: u8) -> bool {
     byte <= b' ' || matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'#' | b'\\')
 }
 
-/// Whether what stands before a query says that it is one of OAuth.
+/// Whether the text before a query shows that it is one of OAuth.
 fn speaks_oauth(before: &[u8]) -> bool {
     ["callback", "oauth", "authorize"]
         .iter()
         .any(|word| memchr::memmem::find(before, word.as_bytes()).is_some())
 }
 
-/// Whether a segment of an endpoint's path is long and random enough to be a session.
+/// Whether a segment of an endpoint's path is long and random enough to identify a session.
 fn names_session(segment: &[u8]) -> bool {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     let digits = segment.iter().filter(|byte| byte.is_ascii_digit()).count();
@@ -374,12 +374,12 @@ const OAUTH_SECRETS: &[(&str, &str)] = &[
     ("user_code", "otp"),
 ];
 
-/// Parameters that hold a secret wherever they stand.
+/// Parameters that contain a secret in any URL.
 const ALWAYS: &[&str] = &["RelayState", "SAMLRequest", "SAMLResponse", "saml_response"];
 
-/// How many URLs inside URLs are read.
+/// The maximum depth of URLs inside URLs.
 const MAX_DEPTH: usize = 3;
-/// How much of a body is looked at to know what it is.
+/// How much of a body is examined to detect its kind.
 const LONGEST_SNIFF: usize = 64 << 10;
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
-//! Which parts of a long text are worth a search.
+//! The parts of a long text that are worth searching.
 
 use crate::slices::{Front as _, Part as _};
 
 use std::ops::Range;
 
-/// The parts of a text that can hold a secret: all but long runs of base64.
+/// The parts of a text that can contain a secret: everything except long runs of base64.
 ///
-/// No token starts inside a run of letters and digits, and no separator stands there.
-/// This makes images cheap, and keeps chance hits out of them.
+/// No token starts inside a run of letters and digits without separators. This makes images cheap,
+/// and avoids chance hits in them.
 pub(super) struct Regions<'t> {
     text: &'t [u8],
     at: usize,
@@ -48,7 +48,7 @@ impl Iterator for Regions<'_> {
         while at + SOLID < self.text.len() {
             let end = self.solid(at);
             if end - at >= SOLID {
-                // A prefix may reach over the edge, and one may stand right at it.
+                // A prefix may extend over the edge, and one may be right at it.
                 self.at = end - BLOCK;
                 return Some(start..at + BLOCK);
             }

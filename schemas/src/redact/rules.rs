@@ -1,4 +1,4 @@
-//! What counts as a secret: the built-in rules and what the user added.
+//! What counts as a secret: the built-in rules and the user's additions.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use super::literals::Literals;
 use super::names::custom_words;
 use super::shapes::ShapeFinder;
 
-/// What the user asked for.
+/// The user's settings.
 #[derive(Clone, Default)]
 pub struct Settings {
     /// Further names whose values are secret, in any style: `internalRef` also means
@@ -43,14 +43,14 @@ impl fmt::Debug for Settings {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuleError {
-    /// A regular expression of the user is none.
+    /// A regular expression of the user is invalid.
     #[error("pattern {number} (`{pattern}`) is not a regular expression")]
     Pattern {
         /// Its position among the patterns, from 1.
         number: usize,
         /// The expression.
         pattern: String,
-        /// What is wrong with it, and where.
+        /// The error.
         #[source]
         source: regex::Error,
     },
@@ -165,7 +165,7 @@ impl Rules {
     }
 }
 
-/// Bytes need no Unicode tables, but a pattern may ask for them.
+/// Bytes need no Unicode tables, but a pattern may request them.
 fn compile(pattern: &str) -> Result<Regex, regex::Error> {
     RegexBuilder::new(pattern)
         .unicode(false)

@@ -29,7 +29,7 @@ struct Label {
     name: Name,
     /// The backslashes before its quotes, when it has any.
     quotes: Option<u32>,
-    /// It stands after `?` or `&`.
+    /// It follows `?` or `&`.
     query: bool,
 }
 
@@ -48,7 +48,7 @@ impl Finder {
             if let Some(start) = self.embedded_json(rules, text, depth) {
                 end = start;
             } else if let Some(start) = special.and_then(|special| bracket(text, special)) {
-                // JSON up to some mistake: what it tells counts beside what is found below.
+                // JSON up to an error: what it contains counts in addition to the findings below.
                 let from = self.edits.len();
                 self.walk_front(rules, text.part(start..), depth);
                 self.edits.shift(from, start);
@@ -101,7 +101,7 @@ impl Finder {
         rules.find_patterns(text, |span| self.edits.text(span, "pattern", Rank::Pattern));
     }
 
-    /// Reads JSON that is the whole text or its end, and tells where it starts.
+    /// Reads JSON that is the whole text or its end, and returns where it starts.
     fn embedded_json(&mut self, rules: &Rules, text: &[u8], depth: usize) -> Option<usize> {
         let last = text.trim_ascii_end().last()?;
         if !matches!(last, b'}' | b']' | b'"') {
@@ -234,7 +234,8 @@ impl Finder {
             self.named(rules, text, start..end, kind);
             return Some(end);
         }
-        // Without this, the end of a value that is none would be looked for again and again.
+        // Without this limit, the end of a value that is not one would be searched for again and
+        // again.
         let window = text.part(start..text.len().min(start + 128));
         let name = text.part(label.span.clone());
         let mut around = Around {

@@ -1,6 +1,6 @@
-//! Secrets in what a server says of an error: `error_description="the token A1b2… is not known"`
-//! (RFC 6749 §5.2, RFC 6750 §3). A sentence puts no sign between a name and a value, so that
-//! the value itself has to look like a secret, and like nothing else.
+//! Secrets in a server's description of an error: `error_description="the token A1b2… is not
+//! known"` (RFC 6749 §5.2, RFC 6750 §3). A sentence has no separator between a name and a value, so
+//! the value itself must look like a secret, and like nothing else.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use super::work;
 use crate::slices::Part as _;
 
 impl Finder {
-    /// Finds what stands behind the name of a secret in the sentence at `range`.
+    /// Finds the value after the name of a secret in the sentence at `range`.
     pub(super) fn told(&mut self, rules: &Rules, text: &[u8], range: Range<usize>) {
         let sentence = text.part(range.clone());
         work::read(sentence.len());
@@ -35,7 +35,7 @@ impl Finder {
         }
     }
 
-    /// The kind of what a sentence says of a token.
+    /// The kind of the secret that a sentence about a token contains.
     pub(super) fn kind_told(&mut self, rules: &Rules, sentence: &[u8]) -> Option<&'static str> {
         let from = self.edits.len();
         self.told(rules, sentence, 0..sentence.len());
@@ -58,7 +58,7 @@ impl Finder {
         } else {
             self.names.classify(word, &rules.custom)
         };
-        // What names a key that signs is told to everybody.
+        // The identifier of a signing key is public.
         let names_key = name.kind == "secret-key" && !owner.eq_ignore_ascii_case(b"secret");
         (name.class == Class::Secret && !names_key).then_some(name)
     }
@@ -84,7 +84,7 @@ fn value(text: &[u8], at: usize) -> Option<Range<usize>> {
     (whole && is_random(value)).then(|| start..start + value.len())
 }
 
-/// Whether letters and digits change as no word, no name, no version and no date has them.
+/// Whether letters and digits alternate as in no word, name, version or date.
 fn is_random(value: &[u8]) -> bool {
     if !(SHORTEST_VALUE..=LONGEST_VALUE).contains(&value.len()) {
         return false;
@@ -100,7 +100,7 @@ fn is_random(value: &[u8]) -> bool {
         }
         _ => false,
     });
-    // Of random letters and digits two in five pairs are such, of `oauth2ClientV1` one in four.
+    // In random letters and digits two in five pairs are such, in `oauth2ClientV1` one in four.
     let is_changing = changes.count() * 10 >= value.len() * 3;
     !is_path && has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit) && is_changing
 }
@@ -131,7 +131,7 @@ mod tests {
         ("q7Xz2LmN9Kd4/Ws1Pf", "T6h+8Vb3Yr5="),
     ];
 
-    /// What stands before a value, and behind it.
+    /// The text before and after a value.
     const EXAMPLES: [(&str, &str); 10] = [
         ("The access token ", " expired"),
         ("token ", ""),

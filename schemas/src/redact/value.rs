@@ -1,4 +1,4 @@
-//! Where a value ends in free text, and whether it is one.
+//! The end of a value in free text, and whether it is one.
 
 use std::ops::Range;
 
@@ -41,7 +41,7 @@ pub(super) fn quoted(text: &[u8], at: usize) -> Option<(Range<usize>, bool)> {
     Some((start..text.len(), false))
 }
 
-/// How many backslashes stand at the start of `text`, as far as nesting makes sense.
+/// The number of backslashes at the start of `text`, as far as nesting makes sense.
 pub(super) fn backslashes(text: &[u8]) -> usize {
     text.iter()
         .take(MOST_BACKSLASHES)
@@ -98,7 +98,7 @@ fn is_closing(byte: u8) -> bool {
     )
 }
 
-/// Whether `name=` or `name:` stands at `at`.
+/// Whether `name=` or `name:` is at `at`.
 fn starts_pair(text: &[u8], at: usize) -> bool {
     let rest = text.part(at..);
     let rest = rest.front(48);
@@ -114,7 +114,7 @@ fn starts_pair(text: &[u8], at: usize) -> bool {
         && matches!(rest.get(length), Some(b'=' | b':'))
 }
 
-/// What stands around an unquoted value.
+/// The context of an unquoted value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Around<'t> {
     /// The name before it.
@@ -126,10 +126,10 @@ pub(super) struct Around<'t> {
     pub(super) after: &'t [u8],
 }
 
-/// What stands between a name and a value.
+/// The separator between a name and a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Separator {
-    /// `:`, or nothing but space.
+    /// `:`, or only white space.
     Colon,
     /// `=` or `=>`.
     Equals,
@@ -137,8 +137,8 @@ pub(super) enum Separator {
     Comparison,
 }
 
-/// Whether an unquoted value under a secret name is one, and not a word of a sentence,
-/// a type, or a piece of a program.
+/// Whether an unquoted value under a secret name is one, and not a word of a sentence, a type, or a
+/// piece of code.
 pub(super) fn is_plausible(value: &[u8], around: &Around<'_>) -> bool {
     if !value.iter().any(u8::is_ascii_alphanumeric) || is_no_value(value, around) {
         return false;
@@ -152,7 +152,7 @@ pub(super) fn is_plausible(value: &[u8], around: &Around<'_>) -> bool {
     }
 }
 
-/// Whether the start of a text shows already that it is no value.
+/// Whether the start of a text already shows that it is not a value.
 pub(super) fn is_no_value(start: &[u8], around: &Around<'_>) -> bool {
     let word = start
         .split(u8::is_ascii_whitespace)
@@ -166,7 +166,7 @@ pub(super) fn is_no_value(start: &[u8], around: &Around<'_>) -> bool {
         || refers_to_secret(word, around.name)
 }
 
-/// Whether a value under a name that may mean anything looks like a secret.
+/// Whether a value under an ambiguous name looks like a secret.
 pub(super) fn is_opaque(value: &[u8]) -> bool {
     let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
     if digits == value.len() {
@@ -205,7 +205,7 @@ fn is_template(value: &[u8]) -> bool {
     }
 }
 
-/// `!Ref` and `!secret`: a tag of YAML, behind which stands where the value is to be had.
+/// `!Ref` and `!secret`: a tag of YAML, followed by a reference to the value.
 fn is_tag(word: &[u8]) -> bool {
     let name = word.strip_prefix(b"!");
     let is_known = |name: &[u8]| {
@@ -289,7 +289,7 @@ fn is_code(word: &[u8], bare: bool) -> bool {
     env || call && (sure || !bare)
 }
 
-/// Whether a sentence goes on: a word that no separator makes a name.
+/// Whether a sentence continues: with a word that no separator makes a name.
 fn is_followed_by_words(after: &[u8]) -> bool {
     let after = after.front(128);
     let after = after

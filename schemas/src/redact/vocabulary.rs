@@ -6,7 +6,7 @@
 /// value decides.
 pub(super) const WORKING_FOLDER_OR_PASSWORD: &str = "pwd";
 
-/// Words that are secret wherever they stand in a name.
+/// Words that are secret anywhere in a name.
 pub(super) const STRONG: &[(&str, &str)] = &[
     ("apikey", "api-key"),
     ("apikeys", "api-key"),
@@ -66,7 +66,7 @@ pub(super) const ENDINGS: &[(&str, &str)] = &[
     ("signingkey", "secret-key"),
 ];
 
-/// Two words that are secret together. `*` as the first stands for [`KEY_OWNERS`].
+/// Two words that are secret together. `*` as the first matches any of [`KEY_OWNERS`].
 pub(super) const PAIRS: &[(&str, &str, &str)] = &[
     ("auth", "code", "otp"),
     ("backup", "code", "otp"),
@@ -94,7 +94,7 @@ pub(super) const PAIRS: &[(&str, &str, &str)] = &[
     ("verification", "code", "otp"),
 ];
 
-/// What makes `key` and `keys` secret when it stands before them.
+/// Words that make a following `key` or `keys` secret.
 pub(super) const KEY_OWNERS: &[(&str, &str)] = &[
     ("access", "access-key"),
     ("account", "secret-key"),
@@ -144,7 +144,7 @@ pub(super) const KEY_OWNERS: &[(&str, &str)] = &[
     ("wallet", "private-key"),
 ];
 
-/// What makes `pass` a password when it stands before it.
+/// Words that make a following `pass` a password.
 #[rustfmt::skip]
 pub(super) const PASS_OWNERS: &[&str] = &[
     "account", "admin", "auth", "basic", "database", "db", "email", "ftp", "http", "imap", "ldap", "login",
@@ -200,7 +200,7 @@ pub(super) const DESCRIPTORS: &[&str] = &[
     "visible", "window",
 ];
 
-/// First words of names that ask or tell something about a secret.
+/// First words of names that ask or state something about a secret.
 #[rustfmt::skip]
 pub(super) const ASKING: &[&str] = &[
     "allow", "allows", "can", "check", "disable", "enable", "forgot", "has", "have", "hide", "include", "invalid",
@@ -247,7 +247,7 @@ pub(super) const SCHEMA_WORDS: &[&str] = &[
     "type", "unevaluateditems", "unevaluatedproperties", "uniqueitems", "writeonly", "enumnames", "sensitive",
 ];
 
-/// Members that name what the member `value` beside them holds.
+/// Members that name the contents of the member `value` of the same object.
 pub(super) const PAIR_NAMES: &[&str] = &[
     "field",
     "header",
@@ -258,13 +258,13 @@ pub(super) const PAIR_NAMES: &[&str] = &[
     "variable",
 ];
 
-/// Members that hold what the member `name` beside them names.
+/// Members with the value that the member `name` of the same object names.
 pub(super) const PAIR_VALUES: &[&str] = &["val", "value"];
 
-/// Names of what an authorization server says of an error (RFC 6749 §5.2).
+/// Names of an authorization server's description of an error (RFC 6749 §5.2).
 pub(super) const TOLD: &[&str] = &["error_description"];
 
-/// Names under which content stands in base64 (2025-11-25, server/resources §Binary Content).
+/// Names of members with content in base64 (2025-11-25, server/resources §Binary Content).
 pub(super) const BLOBS: &[&str] = &["blob"];
 
 /// Values after a secret name in free text that describe a value instead of being one.

@@ -1,4 +1,4 @@
-//! Counts the bytes that searches read, in builds for tests: what is linear stays so.
+//! Counts the bytes that searches read, in builds for tests, so that linear searches stay linear.
 
 use std::cell::Cell;
 
@@ -14,7 +14,8 @@ pub(super) fn read(bytes: usize) {
     }
 }
 
-/// How many bytes this thread's searches read since it was last asked. Always zero in a release.
+/// The number of bytes that this thread's searches have read since the last call. Always zero in a
+/// release.
 #[expect(clippy::must_use_candidate, reason = "asking begins anew")]
 pub fn take() -> u64 {
     READ.take()

@@ -1,6 +1,6 @@
-//! Scrubbing what a cassette keeps beside its messages: heads, events of streams, bodies,
-//! and lines as base64. Names that say what is a secret stand there as values, and what is
-//! hidden in base64 no reader of the text sees.
+//! Scrubbing the parts of a cassette other than its messages: heads, events of streams, bodies, and
+//! lines as base64. Names that identify a secret are values there, and secrets in base64 are not
+//! visible in the text.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use crate::recording::{Element, Part, Piece, elements};
 use crate::redact::Redactor;
 use crate::tape::redacted_edit;
 
-/// Scrubs them, and notes where secrets stood. A text that is no cassette stays.
+/// Scrubs these parts, and notes where secrets were. A text that is not a cassette is unchanged.
 pub(super) fn beside_messages<'t>(
     redactor: &mut Redactor,
     text: &'t [u8],
@@ -47,8 +47,9 @@ pub(super) const LISTS: [&str; 6] = [
     "sessions",
 ];
 
-/// Whether a piece of a document may hold what stands beside messages. Rarely wrong, and never where
-/// it does: of a request, its answer and a message, which are nearly all there is, nothing does.
+/// Whether a piece of a document may contain parts other than messages. Rarely a false positive,
+/// never a false negative: requests, their answers and messages, which are nearly the whole file,
+/// contain none.
 pub(super) fn may_stand_beside(piece: Piece<'_>) -> bool {
     let is_plain = |text| memmem::find(text, ESCAPE).is_none();
     match piece.part {
@@ -82,7 +83,7 @@ struct Scrubber<'a, 't> {
     redactor: &'a mut Redactor,
     text: &'t [u8],
     edits: Edits,
-    // How often each kind had been replaced when last looked at.
+    // How often each kind had been replaced at the last check.
     counted: BTreeMap<String, u64>,
     places: &'a mut Vec<FoundSecret>,
 }
@@ -172,7 +173,7 @@ impl<'t> Scrubber<'_, 't> {
         });
     }
 
-    /// What was done to a message: the texts in it that are not tokens.
+    /// The effect on a message: the texts in it that are not tokens.
     fn effect(&mut self, effect: Option<Element<'t>>) {
         if let Some(effect) = effect {
             self.strings(&effect, &["fault", "text"], Redactor::url);

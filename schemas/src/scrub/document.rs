@@ -7,7 +7,7 @@ use crate::json::{self, Invalid, Scanner, Token};
 use crate::order::Order as _;
 use crate::redact::Redactor;
 
-/// Where a secret stands, and what it is; never the secret.
+/// The position of a secret, and its kind; never the secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundSecret {
     /// JSON pointer to the value.
@@ -16,7 +16,7 @@ pub struct FoundSecret {
     pub kind: String,
 }
 
-/// Scrubs a document; the new text, and where secrets stood.
+/// Scrubs a document; returns the new text, and where secrets were.
 pub fn document<'t>(
     redactor: &mut Redactor,
     text: &'t [u8],
@@ -38,7 +38,7 @@ pub fn document<'t>(
     Ok((scrubbed, places))
 }
 
-/// Where secrets stand in a JSON text.
+/// The positions of secrets in a JSON text.
 pub(super) fn found(redactor: &mut Redactor, text: &[u8]) -> Vec<FoundSecret> {
     let mut findings = redactor.findings(text);
     if findings.is_empty() {
@@ -67,7 +67,7 @@ pub(super) fn found(redactor: &mut Redactor, text: &[u8]) -> Vec<FoundSecret> {
 fn walk(text: &[u8], mut each: impl FnMut(usize, &str)) {
     let mut scanner = Scanner::new(text);
     let mut pointer = String::new();
-    // Per open container: the length of its own pointer, and the next index of an array.
+    // For each open container: the length of its pointer, and the next index of an array.
     let mut open: Vec<(usize, Option<usize>)> = Vec::new();
     while let Ok(Some(token)) = scanner.next_token() {
         let end = scanner.offset();

@@ -1,4 +1,4 @@
-//! Scrubbing what HTTP brings beside the messages.
+//! Scrubbing the parts of HTTP other than messages.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -9,8 +9,8 @@ use crate::json;
 use crate::redact::Redactor;
 use crate::tape::{redacted_edit, redacted_note, redacted_request, redacted_response};
 
-/// What the value of a member becomes; `None` when it stays. The outer `None` when this
-/// is no member of HTTP.
+/// The new value of a member; the inner `None` if it is unchanged, the outer `None` if this is not
+/// a member of HTTP.
 pub(super) fn member(redactor: &mut Redactor, name: &[u8], value: &[u8]) -> Option<Change> {
     Some(match name {
         b"request" => value_of(value, |head: &RequestHead| redacted_request(redactor, head)),
@@ -29,7 +29,7 @@ pub(super) fn member(redactor: &mut Redactor, name: &[u8], value: &[u8]) -> Opti
 /// The new text of a value, when it changes.
 pub(super) type Change = Option<Vec<u8>>;
 
-/// What the members of a body become: each with its source text.
+/// The new values of a body's members: each with its source text.
 pub(super) fn body<'t>(
     redactor: &mut Redactor,
     body: &'t [u8],

@@ -1,8 +1,8 @@
 //! Taking secrets out of files that were written without, or before, a rule for them.
 //!
-//! Every byte that is no secret stays: member order, white space, numbers, line ends. The
-//! same value gets the same placeholder across one file, and placeholders that already
-//! stand in it keep their meaning, so that scrubbing twice changes nothing more.
+//! All other bytes are kept: member order, white space, numbers, line ends. The same value gets the
+//! same placeholder across one file, and existing placeholders keep their meaning, so that
+//! scrubbing twice has no further effect.
 
 mod cassette;
 mod document;

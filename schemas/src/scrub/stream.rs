@@ -1,8 +1,8 @@
 //! Scrubbing a cassette or a capture a few exchanges at a time.
 //!
-//! What comes out is what [`document`](super::document) makes of the whole text, which goes
-//! over it twice: first what stands beside messages, then everything. So do these: the text of
-//! the one is the input of the other, and a redactor goes through both.
+//! The result is that of [`document`](super::document) for the whole text, which makes two passes:
+//! first over the parts other than messages, then over everything. So do these functions: the
+//! output of the first is the input of the second, and both share a redactor.
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
@@ -23,7 +23,8 @@ pub enum StreamError {
     /// It cannot be read, or what comes out cannot be written.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It is none, or not as ours are. Who reads all of it can say what is wrong, if anything.
+    /// It is neither, or not in tapewright's form. A reader of the whole text can find out what is
+    /// wrong, if anything.
     #[error("it must be read whole")]
     Whole,
 }
@@ -43,19 +44,19 @@ impl From<Invalid> for StreamError {
     }
 }
 
-/// What [`check`] found.
+/// The result of [`check`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// Nothing stands beside its messages: there is nothing that [`beside`] would find, and the
-    /// second redactor has read everything.
+    /// It consists of messages only: [`beside`] would find nothing, and the second redactor has
+    /// read everything.
     pub is_plain: bool,
     /// Nothing in it is secret, as far as that redactor has read.
     pub is_clean: bool,
 }
 
-/// Proves that a text is a cassette or a capture, and has `redactor` adopt the placeholders in
-/// it. In the same reading `first` reads it as [`within`] does, for as long as nothing stands beside
-/// its messages.
+/// Validates that a text is a cassette or a capture, and has `redactor` adopt the placeholders in
+/// it. In the same pass `first` reads it as [`within`] does, as long as the text consists of
+/// messages only.
 pub fn check(
     text: impl Read,
     redactor: &mut Redactor,
@@ -99,7 +100,7 @@ impl Frame {
             return Err(StreamError::Whole);
         }
         let Part::Elements { list, .. } = piece.part else {
-            // Between two runs of elements stands a comma.
+            // There is a comma between two runs of elements.
             self.inside &= !piece.text.contains(&b']');
             if !self.inside {
                 self.text.extend_from_slice(piece.text);
@@ -107,7 +108,8 @@ impl Frame {
             return Ok(());
         };
         self.inside = true;
-        // Shapes differ by the kind of the document, which ours tell first.
+        // Shapes depend on the kind of the document, which is the first member in tapewright's
+        // files.
         let kind = kind_of(&self.text).ok_or(StreamError::Whole)?;
         let commas = if list == "exchanges" {
             ""
@@ -142,11 +144,12 @@ fn kind_of(beginning: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Takes a piece of the new text, which stood in the old one where the other is `true`.
+/// Takes a piece of the new text, which is unchanged from the old one if the other argument is
+/// `true`.
 pub type Out<'o> = dyn FnMut(&[u8], bool) -> io::Result<()> + 'o;
 
-/// Scrubs what stands beside messages. Tells where secrets stood, and whether `out` got
-/// another text.
+/// Scrubs the parts other than messages. Returns where secrets were, and whether `out` got a
+/// different text.
 pub fn beside(
     redactor: &mut Redactor,
     text: impl Read,
@@ -167,8 +170,8 @@ pub fn beside(
     })
 }
 
-/// Scrubs everything. Tells where secrets stood, if anybody asks, which takes as long again; and
-/// whether `out` got another text.
+/// Scrubs everything. Returns where secrets were, if requested, which takes as long again; and
+/// whether `out` got a different text.
 pub fn within(
     redactor: &mut Redactor,
     text: impl Read,
@@ -181,7 +184,7 @@ pub fn within(
     })
 }
 
-/// What becomes of a piece, where it changes.
+/// The new text of a piece, if it changes.
 fn scrubbed_within(
     redactor: &mut Redactor,
     piece: Piece<'_>,
@@ -189,7 +192,7 @@ fn scrubbed_within(
 ) -> Result<Option<Vec<u8>>, StreamError> {
     let whole = wrapped(piece);
     if let Some(place) = place {
-        // What is found is what would be replaced.
+        // The findings are what would be replaced.
         for found in found(redactor, &whole) {
             place(moved(found, piece.part));
         }

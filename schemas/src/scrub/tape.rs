@@ -19,7 +19,7 @@ pub struct TapeScrubber {
     streams: [LineState; 3],
     // The conduits whose next data is the URL of an endpoint.
     endpoints: HashSet<Vec<u8>>,
-    // Of the line at hand; kept, so that no line needs memory of its own.
+    // Of the current line; reused, so that no line needs an allocation.
     members: Members,
 }
 
@@ -68,7 +68,7 @@ impl TapeScrubber {
         Ok(edits.apply(line))
     }
 
-    /// What stands in the place of a member's value. Changes within it are edits of the line.
+    /// The new value of a member. Changes within it are edits of the line.
     fn member(
         &mut self,
         line: &[u8],
@@ -191,8 +191,8 @@ impl Default for Members {
 }
 
 impl Members {
-    /// Proves that a line is JSON, and reads its members, of which an object alone has any.
-    /// Whether it is.
+    /// Validates that a line is JSON, and reads its members, which only an object has. Returns
+    /// whether it is.
     fn read(&mut self, line: &[u8]) -> bool {
         let mut all = std::mem::take(&mut self.all);
         all.clear();
@@ -239,13 +239,13 @@ impl Members {
         }
     }
 
-    /// The conduit that they name, as its number stands there.
+    /// The conduit that they name, by its number as written.
     fn conduit_in<'t>(&self, line: &'t [u8]) -> Option<&'t [u8]> {
         self.conduit.map(|span| span.of(line))
     }
 }
 
-/// What the name of a member means.
+/// The decoded name of a member.
 fn meant<'t>(line: &'t [u8], name: &Text) -> Cow<'t, [u8]> {
     let source = name.span.of(line);
     if !name.escaped {
@@ -257,5 +257,5 @@ fn meant<'t>(line: &'t [u8], name: &Text) -> Cow<'t, [u8]> {
 }
 
 const STDERR: usize = 2;
-/// How many streams may await the data of their first event at once.
+/// The maximum number of streams that await the data of their first event at once.
 const LIMIT: usize = 65_536;

@@ -29,12 +29,12 @@ pub(super) struct Reply {
     pub(super) took: Offset,
 }
 
-/// How many kinds are told apart; the rest counts as one.
+/// The maximum number of kinds that are distinguished; the rest counts as one.
 const LIMIT: usize = 256;
 const OTHERS: &str = "(others)";
 
 impl Counting {
-    /// A request of so many bytes; of which kind it is.
+    /// Counts a request of this many bytes; returns its kind.
     pub(super) fn ask(&mut self, dir: Direction, name: &str, bytes: u64) -> usize {
         let place = self.place(dir, name);
         if let Some(kind) = self.kinds.get_mut(place) {
@@ -56,8 +56,8 @@ impl Counting {
         kind.latencies.add(reply.took.0);
     }
 
-    /// What was counted of each side, in the order of their first requests: made of who asked,
-    /// the name of a kind and its counters.
+    /// The counts of each side, in the order of their first requests, made from the sender, the
+    /// name of a kind and its counters.
     pub(super) fn finish<R>(
         mut self,
         timed: bool,

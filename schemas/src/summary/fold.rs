@@ -35,11 +35,11 @@ pub struct Fold {
 
 /// Time after which a request is a hang by default, in microseconds.
 const LONG: Offset = Offset(30_000_000);
-/// How many findings are listed.
+/// The maximum number of findings that are listed.
 const FOUND_LIMIT: usize = 1_000;
 
 impl Fold {
-    /// A fold over nothing yet. Events without times give no durations.
+    /// An empty fold. Events without times yield no durations.
     #[must_use]
     pub fn new(timed: bool) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl Fold {
         self.observe_message(event, None);
     }
 
-    /// As [`observe`](Self::observe), with the event's message if it was parsed already.
+    /// Like [`observe`](Self::observe), with the event's message if it is already parsed.
     pub fn observe_message(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         self.backwards += u64::from(event.at < self.last);
         self.last = self.last.max(event.at);
@@ -167,7 +167,7 @@ impl Fold {
         }
     }
 
-    /// What is missing: as the footer counts it, or else as far as it was seen.
+    /// What is missing: according to the footer, or else as far as it was seen.
     fn gaps(&self, ending: &Ending) -> Gaps {
         let gaps = match ending {
             Ending::Footer(footer) if footer.gaps.count > 0 => footer.gaps,

@@ -15,7 +15,7 @@ pub(super) struct Hangs {
     found: Vec<Hang>,
 }
 
-/// How many are listed.
+/// The maximum number of hangs that are listed.
 const LIMIT: usize = 1_000;
 
 impl Hangs {
@@ -36,7 +36,7 @@ impl Hangs {
         self.waits.observe(event, message, each);
     }
 
-    /// How many there were, and the first of them.
+    /// The number of hangs, and the first of them.
     pub(super) fn finish(
         &mut self,
         timed: bool,
@@ -57,7 +57,7 @@ impl Hangs {
         (self.count, found)
     }
 
-    /// Takes what has happened; `each` is shown every exchange that is over.
+    /// Handles what has happened; `each` is called with every exchange that is over.
     pub(super) fn collect(&mut self, mut each: impl FnMut(&Over<HangReported>)) {
         while let Some(change) = self.waits.poll() {
             let Change::Over { over, hung } = change else {

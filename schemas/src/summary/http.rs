@@ -1,4 +1,4 @@
-//! What is on a recording of HTTP beside its messages: exchanges, their ends, streams.
+//! The contents of an HTTP recording other than its messages: exchanges, their ends, streams.
 
 use std::collections::BTreeMap;
 
@@ -15,19 +15,19 @@ pub struct Http {
     pub exchanges: u64,
     /// By method and status, in their order.
     pub by_status: Vec<HttpCount>,
-    /// How they ended: `complete`, `server broke off`, `client left`, `failed`, `fault`, or
-    /// `not over` when the recording ended first.
+    /// How they ended: `complete`, `server broke off`, `client left`, `failed`, `fault`, or `not
+    /// over` if the recording ended first.
     pub ends: BTreeMap<&'static str, u64>,
-    /// How many had a status from 400 on, or no response at all although they are over.
+    /// The number of exchanges with a status of 400 or more, or that ended without a response.
     pub errors_count: u64,
     /// The first of them, in the order in which they were over.
     pub errors: Vec<HttpError>,
     /// Event streams.
     pub streams: Streams,
-    /// What was changed on its way, by what it was.
+    /// The edits, by their target.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub edits: BTreeMap<String, u64>,
-    /// How long exchanges were in the recorder's hands; `None` when no exchange says.
+    /// How long the recorder held exchanges; `None` if the recording does not contain it.
     pub added: Option<AddedTimes>,
 }
 
@@ -63,7 +63,7 @@ pub struct HttpError {
     /// More precisely why, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ours_cause: Option<InPlaceCause>,
-    /// What the cause is about.
+    /// The subject of the cause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ours_about: Option<String>,
 }
@@ -85,11 +85,11 @@ pub struct Streams {
     /// Events within which their stream ended.
     #[serde(skip_serializing_if = "is_zero")]
     pub cut: u64,
-    /// How many were asked for with `Last-Event-ID`.
+    /// How many were requested with `Last-Event-ID`.
     pub resumed: u64,
 }
 
-/// How long exchanges were in the recorder's hands, both ways together, in microseconds.
+/// How long the recorder held exchanges, both directions together, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct AddedTimes {
     /// Half of them no longer.
@@ -114,10 +114,10 @@ pub(super) struct HttpFold {
     added: Latencies,
 }
 
-/// How many methods and statuses, and how many kinds of edits, are told apart.
+/// The maximum number of methods and statuses, and of kinds of edits, that are distinguished.
 const KINDS_LIMIT: usize = 256;
 const OTHERS: &str = "(others)";
-/// How many failed exchanges are listed.
+/// The maximum number of failed exchanges that are listed.
 const ERRORS_LIMIT: usize = 1_000;
 
 impl HttpFold {
@@ -146,7 +146,7 @@ impl HttpFold {
         }
     }
 
-    /// What was seen; `None` when there was no exchange. Without times when the file has none.
+    /// The summary; `None` if there was no exchange. Without times if the file has none.
     pub(super) fn finish(mut self, timed: bool) -> Option<Http> {
         self.exchanges.finish();
         while let Some((_, exchange)) = self.exchanges.poll_over() {
@@ -235,7 +235,7 @@ impl HttpFold {
 
 const NOT_OVER: &str = "not over";
 
-/// How an exchange ended, as its peers would say it.
+/// How an exchange ended, from its peers' point of view.
 fn ended(exchange: &HttpExchange) -> &'static str {
     match exchange.ended.map(|(_, reason)| reason) {
         Some(CloseReason::EndOfInput) => "complete",
@@ -243,7 +243,7 @@ fn ended(exchange: &HttpExchange) -> &'static str {
         Some(CloseReason::ReceiverGone) => "client left",
         Some(CloseReason::Failed) => "failed",
         Some(CloseReason::Policy) => "fault",
-        // The request itself never came to its end.
+        // The request itself never ended.
         None => match exchange.request_ended {
             Some(CloseReason::Aborted) => "client left",
             Some(CloseReason::Failed) => "failed",

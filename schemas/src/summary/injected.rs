@@ -6,16 +6,16 @@ use super::report::{EffectRow, InjectedFault};
 use crate::event::{Effect, Event, FaultKind, FaultRef, Faulted};
 use crate::slices::Part as _;
 
-/// What faults did.
+/// The effects of faults.
 #[derive(Debug, Default)]
 pub(super) struct Injected {
     counts: BTreeMap<FaultRef, u64>,
     effects: Vec<EffectRow>,
 }
 
-/// How many faults are told apart.
+/// The maximum number of faults that are distinguished.
 const LIMIT: usize = 1_024;
-/// How many effects are listed.
+/// The maximum number of effects that are listed.
 const EFFECTS: usize = 1_000;
 
 impl Injected {

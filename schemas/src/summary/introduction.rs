@@ -1,4 +1,4 @@
-//! What the two sides say of themselves.
+//! How the two sides introduce themselves.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ const SERVER: &str = "io.modelcontextprotocol/serverInfo";
 /// Made once: to make it costs more than to use it on a small message.
 static SERVER_FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(SERVER));
 
-/// Who speaks, and by which revision.
+/// The client, the server, and their revision.
 #[derive(Clone, Debug, Default)]
 pub struct Introduction {
     /// The client, as it named itself.
@@ -26,7 +26,7 @@ pub struct Introduction {
 }
 
 impl Introduction {
-    /// What a request of the client says.
+    /// Handles a request of the client.
     pub fn request(&mut self, method: &str, params: Option<&[u8]>) {
         let Some(params) = params else { return };
         if method == "initialize" {
@@ -41,7 +41,7 @@ impl Introduction {
         }
     }
 
-    /// What the answer to a request of this method says.
+    /// Handles the answer to a request with this method.
     pub fn answer(&mut self, method: &str, result: &[u8]) {
         if is_handshake(method) {
             self.server = self.server.take().or_else(|| peer(result, "serverInfo"));
@@ -55,14 +55,14 @@ impl Introduction {
         }
     }
 
-    /// The revision of MCP that was settled on, or else the one that was asked for.
+    /// The negotiated revision of MCP, or else the requested one.
     #[must_use]
     pub fn protocol_version(&self) -> Option<&str> {
         self.negotiated.as_deref().or(self.offered.as_deref())
     }
 }
 
-/// Whether the answer to this method says who the server is.
+/// Whether the answer to this method identifies the server.
 fn is_handshake(method: &str) -> bool {
     method == "initialize" || method == "server/discover"
 }

@@ -13,7 +13,7 @@ pub struct Latencies {
     longest: u64,
 }
 
-/// How many times are kept as they are.
+/// The maximum number of times that are kept exactly.
 const EXACT_LIMIT: usize = 4_096;
 /// Buckets per power of two, as a power of two.
 const FINE: u32 = 5;
@@ -40,7 +40,7 @@ impl Latencies {
         (self.count > 0).then_some(self.longest)
     }
 
-    /// Half of them, nearly all of them, the longest; `None` where there are none.
+    /// The median, a high percentile, and the maximum; `None` if there are none.
     pub(super) fn delays(&self) -> Option<Delays> {
         let millis = |micros: Option<u64>| micros.map(|micros| Offset(micros).millis());
         Some(Delays {

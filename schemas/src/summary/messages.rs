@@ -30,13 +30,13 @@ pub(super) struct MessagesFold {
     pub(super) noise_count: u64,
     pub(super) noise: Vec<Noise>,
     eras: BTreeMap<Scope, EraTracker>,
-    // What the requests call that may still be answered.
+    // The methods of the requests that may still be answered.
     called: PerExchange<Called>,
-    // The first of those that ended without an answer, by who asked and when.
+    // The first of those that ended without an answer, by their sender and time.
     unanswered: BTreeMap<(Direction, Handle), (Offset, Unanswered)>,
 }
 
-/// Which method a request calls, and which tool.
+/// The method of a request, and its tool.
 #[derive(Clone, Copy, Debug)]
 struct Called {
     method: usize,
@@ -44,12 +44,12 @@ struct Called {
 }
 
 const CALL: &str = "tools/call";
-/// How many methods of notifications are told apart; the rest counts as one.
+/// The maximum number of notification methods that are distinguished; the rest counts as one.
 const METHOD_LIMIT: usize = 256;
 const OTHER_METHODS: &str = "(others)";
-/// How many unanswered requests are listed.
+/// The maximum number of unanswered requests that are listed.
 const UNANSWERED_LIMIT: usize = 1_000;
-/// How many lines of noise are listed, and how much of each.
+/// The maximum number of lines of noise that are listed, and how much of each.
 const NOISE_LIMIT: usize = 5;
 const NOISE_LIMIT_BYTES: usize = 200;
 
@@ -79,7 +79,7 @@ impl MessagesFold {
         }
     }
 
-    /// An exchange is over.
+    /// Handles an exchange that is over.
     pub(super) fn over(&mut self, over: &Over<HangReported>) {
         if over.exchange.answer.is_some() {
             return;
@@ -144,7 +144,7 @@ impl MessagesFold {
         }
     }
 
-    /// Which tool a request calls, if it calls one.
+    /// The tool that a request calls, if any.
     fn tool(&mut self, request: &Exchange<HangReported>) -> Option<usize> {
         let name = request.name.as_ref().filter(|_| request.method == CALL)?;
         Some(self.tools.ask(Direction::ToServer, name, request.bytes))
@@ -202,7 +202,7 @@ impl MessagesFold {
 /// The id of a request, as it was written.
 fn shown_id(exchange: &Exchange<HangReported>) -> Box<RawValue> {
     let id = RawValue::from_string(exchange.id.clone());
-    // One that is too long to be kept whole is a text.
+    // An id that is too long to be kept whole becomes a string.
     let id = id.or_else(|_| serde_json::value::to_raw_value(&exchange.id));
     id.unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

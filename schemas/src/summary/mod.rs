@@ -1,7 +1,7 @@
-//! What is on a recording, in numbers: the fold behind `inspect`.
+//! The contents of a recording in numbers: the fold behind `inspect`.
 //!
-//! Feed a [`Fold`] every event and take its [`Report`]. The report is plain data, in a
-//! fixed order, so that it can be printed for people and as JSON.
+//! Feed a [`Fold`] every event and take its [`Report`]. The report is plain data, in a fixed order,
+//! so that it can be printed for people and as JSON.
 
 mod counting;
 mod fold;

@@ -13,7 +13,7 @@ use crate::envelope::Malformed;
 use crate::event::{Direction, FaultRef, Faulted, Finding};
 use crate::tape::TapeFailure;
 
-/// What is on a recording.
+/// The summary of a recording.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// `tape`, `cassette` or `capture`.
@@ -32,16 +32,16 @@ pub struct Report {
     pub protocol_version: Option<String>,
     /// The eras that were seen, in order.
     pub eras: Vec<&'static str>,
-    /// How many sessions.
+    /// The number of sessions.
     pub sessions: usize,
     /// The first of them, by their numbers; empty for a single one over stdio.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_session: Vec<SessionSummary>,
     /// From the first to the last event; `None` when the file has no times.
     pub duration_ms: Option<f64>,
-    /// What went to the server.
+    /// Traffic to the server.
     pub to_server: Totals,
-    /// What went to the client.
+    /// Traffic to the client.
     pub to_client: Totals,
     /// Requests by method, the client's first, each in the order of their first use.
     pub methods: Vec<Method>,
@@ -50,33 +50,33 @@ pub struct Report {
     pub tools: Vec<Tool>,
     /// Notifications by method, in the same order.
     pub notifications: Vec<Notification>,
-    /// What crossed over HTTP beside the messages.
+    /// The HTTP traffic other than messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub http: Option<Http>,
-    /// How many requests never got an answer.
+    /// The number of requests that were never answered.
     pub unanswered_count: u64,
     /// The first of them.
     pub unanswered: Vec<Unanswered>,
-    /// How many requests hung: they waited for long, a fault kept their answer back, or
-    /// nobody answered them at all.
+    /// The number of requests that hung: they waited for long, a fault held their answer back, or
+    /// nothing could answer them any more.
     pub hangs_count: u64,
     /// The first of them, in the order in which they were asked.
     pub hangs: Vec<Hang>,
     /// Responses that answer no open request.
     pub stray_responses: u64,
-    /// How many messages were no JSON-RPC envelope.
+    /// The number of messages that were not a JSON-RPC envelope.
     pub noise_count: u64,
     /// The first of them.
     pub noise: Vec<Noise>,
-    /// Messages over the recorder's limit, of which only the head was kept.
+    /// Messages over the recorder's limit, of which only the head was recorded.
     pub clipped: u64,
-    /// How many events are earlier than one that stands before them. This recorder writes no
-    /// such tape: durations mean little then.
+    /// The number of events that are earlier than a preceding one. This recorder writes no such
+    /// tape; if there are any, durations are unreliable.
     #[serde(skip_serializing_if = "is_zero")]
     pub backwards: u64,
     /// Lines on the server's standard error.
     pub stderr_lines: u64,
-    /// What policies did to messages.
+    /// The number of effects of policies on messages.
     pub faults: u64,
     /// The faults that the recording began with.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -84,7 +84,7 @@ pub struct Report {
     /// The first of what faults did, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<EffectRow>,
-    /// How many findings judges left on the tape.
+    /// The number of findings that judges wrote to the tape.
     #[serde(skip_serializing_if = "is_zero")]
     pub findings: u64,
     /// The first of them.
@@ -107,7 +107,7 @@ pub struct Peer {
     pub version: String,
 }
 
-/// What went in one direction.
+/// The traffic in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Totals {
     /// Messages; a batch counts once.
@@ -123,7 +123,7 @@ pub struct Method {
     pub method: String,
     /// `client` or `server`.
     pub from: &'static str,
-    /// What was counted of them.
+    /// Their counts.
     #[serde(flatten)]
     pub counters: Counters,
 }
@@ -133,7 +133,7 @@ pub struct Method {
 pub struct Tool {
     /// Its name.
     pub tool: String,
-    /// What was counted of them.
+    /// Their counts.
     #[serde(flatten)]
     pub counters: Counters,
 }
@@ -149,13 +149,13 @@ impl Method {
 }
 
 impl Tool {
-    /// Tools are called by clients, so that nobody asks who did.
+    /// Only clients call tools, so the sender is not recorded.
     pub(super) fn new(_: Direction, tool: String, counters: Counters) -> Self {
         Self { tool, counters }
     }
 }
 
-/// What is counted of requests.
+/// Counts of requests.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Counters {
     /// Requests.
@@ -166,7 +166,7 @@ pub struct Counters {
     pub errors: u64,
     /// Those whose result says `isError`.
     pub tool_errors: u64,
-    /// How long the answers took; `None` when the file has no times.
+    /// How long the answers took; `None` if the file has no times.
     pub delays: Option<Delays>,
     /// Bytes of the requests.
     pub request_bytes: u64,
@@ -219,11 +219,11 @@ pub struct Unanswered {
 pub struct InjectedFault {
     /// The fault, as `--fault` takes it.
     pub spec: String,
-    /// How often it acted; 0 when it never fired.
+    /// How often it acted; 0 if it never fired.
     pub acted: u64,
 }
 
-/// What a fault did, and when.
+/// One effect of a fault, with its time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EffectRow {
     /// Its number in the recording.
@@ -231,7 +231,7 @@ pub struct EffectRow {
     /// When it was done, from the start of the recording, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_ms: Option<f64>,
-    /// What was done, to which message, and by which fault.
+    /// The effect, its message, and its fault.
     #[serde(flatten)]
     pub effect: Faulted,
 }
@@ -241,14 +241,14 @@ pub struct EffectRow {
 pub struct Hang {
     /// The method.
     pub method: String,
-    /// Which tool, resource or prompt it is about.
+    /// The tool, resource or prompt that it refers to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// `client` or `server`.
     pub from: &'static str,
     /// The id, as it was written.
     pub id: String,
-    /// Its place on the tape; 0 for a file that numbers nothing.
+    /// Its number on the tape; 0 for a file without numbers.
     pub seq: u64,
     /// Its session.
     pub session: u32,
@@ -270,7 +270,7 @@ pub struct Hang {
 pub struct Noise {
     /// `client` or `server`.
     pub from: &'static str,
-    /// Why it is none.
+    /// Why it is not an envelope.
     #[serde(serialize_with = "Malformed::write")]
     pub why: Malformed,
     /// Its beginning.
@@ -282,22 +282,22 @@ pub struct Noise {
 /// What was not recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Gaps {
-    /// How many gaps.
+    /// The number of gaps.
     pub count: u64,
-    /// How many events they swallowed.
+    /// The number of events in them.
     pub events: u64,
-    /// How many bytes of payload they swallowed.
+    /// The number of bytes of payload in them.
     pub bytes: u64,
 }
 
 /// How a recording ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Ended {
-    /// Whether everything that crossed is there.
+    /// Whether it contains everything that crossed.
     pub complete: bool,
     /// Why not.
     pub why: Option<TapeFailure>,
-    /// What the system said of that, or the sentence of an older document.
+    /// The system's error, or the sentence of an older document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// The last event, where it breaks off.

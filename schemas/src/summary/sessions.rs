@@ -7,10 +7,10 @@ use serde::Serialize;
 use crate::era::Era;
 use crate::event::{Direction, Event, EventBody, Head, SessionEnd, SessionMark, SessionStart};
 
-/// What became of one session.
+/// The summary of one session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SessionSummary {
-    /// Its number; 0 is what belongs to none.
+    /// Its number; 0 for exchanges without a session.
     pub session: u32,
     /// The eras that were seen in it, in order.
     pub eras: Vec<&'static str>,
@@ -36,11 +36,11 @@ pub struct SessionSummary {
 #[derive(Debug, Default)]
 pub(super) struct SessionsFold {
     sessions: BTreeMap<u32, SessionSummary>,
-    // A process over stdio has one session, of which the rest of the report tells.
+    // A process over stdio has a single session, which the rest of the report describes.
     telling: bool,
 }
 
-/// How many sessions are listed.
+/// The maximum number of sessions that are listed.
 const LIMIT: usize = 1_000;
 
 impl SessionsFold {

@@ -1,16 +1,16 @@
-//! Small bodies that stand in nearly every exchange over HTTP, read where they are spelled as our
-//! encoder spells them, and as any JSON elsewhere.
+//! Small bodies that occur in nearly every HTTP exchange: a fast path for the spelling of
+//! tapewright's encoder, and a fallback for any JSON.
 
 use super::prefix::At;
 use crate::event::{Added, Peer};
 use crate::slices::Part as _;
 
-/// What stands under `added`.
+/// Reads the value of `added`.
 pub(super) fn added(value: &[u8]) -> Option<Added> {
     plain_added(value).or_else(|| serde_json::from_slice(value).ok())
 }
 
-/// What stands under `client`.
+/// Reads the value of `client`.
 pub(super) fn client(value: &[u8]) -> Option<Peer> {
     plain_client(value).or_else(|| {
         let client: Client = serde_json::from_slice(value).ok()?;

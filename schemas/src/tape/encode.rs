@@ -36,12 +36,12 @@ pub struct Encoder {
     // Secrets that span lines, per stream: to the server, to the client, standard error.
     streams: [LineState; 3],
     pub(super) seen: SeenFields,
-    // What HTTP exchanges, and sessions beside the first, have to be remembered for.
+    // The state of HTTP exchanges, and of sessions other than the first.
     pub(super) http: Conduits,
     seq: u64,
     gaps: GapTotal,
     pub(super) watch: Watch,
-    // Whether gists are told, and those that are, each with the number of its event.
+    // Whether gists are collected, and those that are, each with the number of its event.
     has_gists: bool,
     gists: VecDeque<Gist>,
     // The conduit that was opened last.
@@ -75,7 +75,8 @@ impl Encoder {
         self
     }
 
-    /// The gists of the events that were written, without their secrets, of those that have one: whoever has them told takes them out.
+    /// The gists of the events that were written, without their secrets; not every event has one.
+    /// The caller that enabled them takes them out.
     pub fn gists(&mut self) -> &mut VecDeque<Gist> {
         &mut self.gists
     }
@@ -165,7 +166,8 @@ impl Encoder {
         }
     }
 
-    /// Tells the gist of an event that is no message, where it has one, and that of a message of which not all is kept.
+    /// Collects the gist of an event that is not a message, if it has one, and that of a message
+    /// that is not recorded whole.
     fn tell_gist(&mut self, event: &Event) {
         let is_told = match &event.body {
             EventBody::Faulted(_)
@@ -188,7 +190,7 @@ impl Encoder {
         }
     }
 
-    /// How many events were written.
+    /// The number of events that were written.
     #[must_use]
     pub fn events(&self) -> u64 {
         self.seq
@@ -206,7 +208,7 @@ impl Encoder {
         &self.owed
     }
 
-    /// The redactor, for what stands in the header.
+    /// The redactor, for the contents of the header.
     pub fn redactor(&mut self) -> &mut Redactor {
         &mut self.redactor
     }
@@ -241,7 +243,7 @@ impl Encoder {
         out.push(b'}');
     }
 
-    /// Words of a judge may quote what a peer said.
+    /// A judge's text may quote a peer.
     fn finding(&mut self, finding: &Finding, out: &mut Vec<u8>) {
         let mut text = Vec::new();
         push_value("finding", finding, &mut text);
@@ -290,7 +292,7 @@ impl Encoder {
         };
         push_bytes("text", &redacted, why, out);
         if self.has_gists {
-            // Whatever it says, it is no message.
+            // Whatever it contains, it is not a message.
             let gist = Gist::of_message(event, self.seq, None, Bytes::new(), None);
             self.gists.push_back(gist);
         }
@@ -327,7 +329,7 @@ impl Encoder {
 
     fn follow_one(&mut self, event: &Event, envelope: &Envelope<'_>) -> Option<Era> {
         if (event.session, event.conduit) != FIRST {
-            // Who owes an answer over HTTP is known to those who hold its connections.
+            // Over HTTP, the code that holds the connections knows which answers are due.
             return self.http.era(event, envelope);
         }
         let era = self.eras.observe(event.dir, envelope);
@@ -352,7 +354,7 @@ impl Encoder {
     }
 }
 
-/// What was done to a message, without the secrets that a name of a fault may hold.
+/// An effect on a message, without the secrets that the name of a fault may contain.
 pub(crate) fn redacted_faulted(redactor: &mut Redactor, faulted: &Faulted) -> Faulted {
     let Faulted { message, effect } = faulted;
     let mut plain = |text: &str| redactor.url(text);
@@ -376,7 +378,7 @@ const NAME_OF_FINDING: usize = 11;
 /// The session and conduit of a recording that has but one.
 const FIRST: (SessionKey, ConduitId) = (SessionKey(0), ConduitId(0));
 
-/// What has to be remembered of the lines before an event's. None for what comes in one
+/// The state that depends on the lines before an event's. `None` for a payload that comes in one
 /// piece.
 fn stream_of<'a>(
     event: &Event,
@@ -403,7 +405,7 @@ fn push_process(pid: u32, out: &mut Vec<u8>) {
 }
 
 fn push_closed(reason: CloseReason, out: &mut Vec<u8>) {
-    // A reader of format 1.0 knows no `aborted` and takes it for a failure.
+    // A reader of format 1.0 does not know `aborted` and treats it as a failure.
     if reason == CloseReason::Aborted {
         push_text("closed", CloseReason::Failed.name(), out);
         out.extend_from_slice(b",\"aborted\":true");

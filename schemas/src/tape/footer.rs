@@ -14,14 +14,14 @@ use crate::event::tokens::tokens;
 pub struct Footer {
     /// When, in microseconds since the tape began.
     pub at_us: u64,
-    /// How many events the tape holds.
+    /// The number of events on the tape.
     pub events: u64,
     /// Whether everything that crossed is on the tape.
     pub complete: bool,
     /// Why not, where it is not for its gaps alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<TapeFailure>,
-    /// What else is known of that, for people.
+    /// Further details, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// What is missing.
@@ -76,16 +76,16 @@ impl From<Written> for Footer {
     }
 }
 
-/// What is missing on a tape, in all.
+/// The total of what is missing on a tape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GapTotal {
-    /// How many gaps.
+    /// The number of gaps.
     #[serde(default)]
     pub count: u64,
-    /// How many events they swallowed.
+    /// The number of events in them.
     #[serde(default)]
     pub events: u64,
-    /// How many bytes of payload they swallowed.
+    /// The number of bytes of payload in them.
     #[serde(default)]
     pub bytes: u64,
 }

@@ -57,10 +57,10 @@ pub struct Header {
     /// `wait` or `gap`.
     #[serde(default)]
     pub when_full: String,
-    /// The longest message kept whole, in bytes.
+    /// The length of the longest message that is recorded whole, in bytes.
     #[serde(default)]
     pub max_message_bytes: u64,
-    /// Where the chance of injected faults began.
+    /// The seed of the random injected faults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// The faults that were asked for when the recording began, without the values that

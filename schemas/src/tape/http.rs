@@ -1,4 +1,4 @@
-//! Lines of what HTTP brings beside the messages, and what is remembered for them.
+//! Lines for the parts of HTTP other than messages, and the state that they need.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ use crate::json::{is_valid, push_number};
 use crate::redact::{LineState, Redactor};
 
 impl Encoder {
-    /// Appends what stands beside the messages of an exchange.
+    /// Appends a line for a part of an exchange other than a message.
     pub(super) fn beside_messages(&mut self, event: &Event, out: &mut Vec<u8>) {
         if !matches!(
             event.body,
@@ -150,7 +150,7 @@ pub(crate) fn redacted_response(redactor: &mut Redactor, head: &ResponseHead) ->
     }
 }
 
-/// What an event says beside its data, without its secrets.
+/// The fields of an event other than its data, without secrets.
 pub(crate) fn redacted_note(redactor: &mut Redactor, note: &SseNote) -> SseNote {
     let mut text = |text: &Option<String>| text.as_deref().map(|text| redactor.url(text));
     SseNote {
@@ -185,7 +185,7 @@ pub(crate) fn redacted_edit(redactor: &mut Redactor, edit: &Edit) -> Edit {
     }
 }
 
-/// What the encoder remembers of conduits other than the first.
+/// The encoder's state of conduits other than the first.
 #[derive(Debug, Default)]
 pub(super) struct Conduits {
     open: HashMap<ConduitId, OpenHttpExchange, FixedState>,
@@ -196,7 +196,7 @@ pub(super) struct Conduits {
 /// One HTTP exchange.
 #[derive(Debug, Default)]
 pub(super) struct OpenHttpExchange {
-    /// What the revision that its head names says, for messages that say nothing.
+    /// The era according to the revision in its head, for messages that do not show it.
     hint: Option<Era>,
     eras: EraTracker,
     /// The next data of the stream is the URL of an endpoint.
@@ -252,7 +252,7 @@ impl Conduits {
         place.eras.observe(event.dir, envelope).or(place.hint)
     }
 
-    /// What is remembered of the lines of a process.
+    /// The state of the lines of a process.
     pub(super) fn lines(&mut self, event: &Event) -> Option<&mut [LineState; 3]> {
         let bodies = self.open.get(&event.conduit).is_some_and(|one| one.http);
         if bodies || self.lines.len() >= LIMIT {
@@ -266,5 +266,5 @@ impl Conduits {
     }
 }
 
-/// How many conduits are remembered at once.
+/// The maximum number of conduits that are remembered at once.
 const LIMIT: usize = 65_536;

@@ -3,12 +3,12 @@
 use super::old;
 use super::{Ending, Footer, GapTotal, TapeFailure};
 
-/// Why a recording does not hold everything that crossed, as documents made of it say.
+/// Why a recording does not contain everything that crossed, as recorded in documents made from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incomplete {
     /// Why not.
     pub why: TapeFailure,
-    /// What the system said of it, or the sentence of an older document.
+    /// The system's error, or the sentence of an older document.
     pub detail: Option<String>,
     /// The last event, where it breaks off.
     pub last_seq: Option<u64>,
@@ -27,7 +27,7 @@ impl Incomplete {
         }
     }
 
-    /// What a recording lacks that ends so, and of which these gaps were seen; `None` for nothing.
+    /// What is missing from a recording with this ending and these gaps; `None` if nothing is.
     #[must_use]
     pub fn of(ending: &Ending, seen: GapTotal) -> Option<Self> {
         let footer = match ending {
@@ -62,7 +62,8 @@ impl Incomplete {
         })
     }
 
-    /// What a document says: a token with its detail, or what stood there before, a sentence.
+    /// From the members of a document: a token with its detail, or the sentence of an older
+    /// version.
     #[must_use]
     pub fn read(why: String, detail: Option<String>) -> Self {
         let (why, words) = old::tape_failure(why);

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 
 use crate::event::Head;
 
-/// The heads that were read last, by their source text: one that comes again is neither proved
-/// nor read again.
+/// The heads that were read last, by their source text: a repeated one is neither validated nor
+/// parsed again.
 ///
-/// A new one takes the place of the one that has been there for longest, so that the memory is
-/// bounded and a stranger's heads cost time only.
+/// A new head replaces the oldest one, so that the memory is bounded and arbitrary heads only cost
+/// time.
 #[derive(Debug, Default)]
 pub(super) struct KnownHeads {
     requests: Places,
@@ -29,15 +29,15 @@ const PLACES: usize = 8;
 const LONGEST: usize = 2_048;
 
 impl KnownHeads {
-    /// How long the value of a member is with which `rest` begins, where it is a head that was
-    /// read before. It is an object, and so ends where its text does.
+    /// The length of the member's value at the start of `rest`, if it is a head that was read
+    /// before. It is an object, so it ends where its text does.
     pub(super) fn length(&self, name: &[u8], rest: &[u8]) -> Option<usize> {
         let places = self.places(name)?;
         let mut texts = places.places.iter().map(|(text, _)| text);
         texts.find(|text| rest.starts_with(text)).map(Vec::len)
     }
 
-    /// The head that stands under a name as this text, if it was read before.
+    /// The head with this name and text, if it was read before.
     pub(super) fn get(&self, name: &[u8], text: &[u8]) -> Option<Head> {
         let mut known = self.places(name)?.places.iter();
         let (_, head) = known.find(|(known, _)| known == text)?;

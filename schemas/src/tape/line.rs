@@ -9,14 +9,14 @@ use crate::era::Era;
 use crate::event::{Carrier, Direction, Exit, Exited, LineEnd, Maker, Offset, Origin};
 use crate::json::{self, push_number};
 
-/// Why a message does not stand on the tape as JSON.
+/// Why a message is not recorded on the tape as JSON.
 pub(super) const NOT_JSON: &str = "not_json";
 pub(super) const NOT_UTF8: &str = "not_utf8";
 pub(super) const SPACED: &str = "spaced";
 pub(super) const TOO_DEEP: &str = "too_deep";
 pub(super) const TOO_LONG: &str = "too_long";
 
-/// Whether a JSON text may stand in a line as it is, and come back exactly.
+/// Whether a JSON text can be written to a line unchanged, and read back exactly.
 pub(super) fn fits_a_line(text: &[u8]) -> bool {
     text.trim_ascii().len() == text.len() && memchr2(b'\n', b'\r', text).is_none()
 }
@@ -48,7 +48,7 @@ pub(super) fn push_era(era: Option<Era>, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends where a message comes from; what is so of nearly all is left out.
+/// Appends the origin of a message; the most common values are omitted.
 pub(super) fn push_origin(origin: Origin, out: &mut Vec<u8>) {
     if let Some(number) = origin.number {
         out.extend_from_slice(b",\"number\":");

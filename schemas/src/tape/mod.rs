@@ -9,25 +9,24 @@
 //! {"end":{"at_us":90210,"events":4,"complete":true,…}}
 //! ```
 //!
-//! The first line is the [`Header`], the last the [`Footer`]; each line between is one
-//! event with its place on the tape (`seq`, from 1 on) and its time (`at_us`,
-//! microseconds since `created`, on a clock that never goes back). Everything is redacted
-//! before it is written. Any prefix of a tape is readable: a recorder that was killed
-//! leaves no footer and at most one line cut short.
+//! The first line is the [`Header`], the last the [`Footer`]; each line in between is one event
+//! with its number on the tape (`seq`, from 1) and its time (`at_us`, microseconds since `created`,
+//! on a monotonic clock). Everything is redacted before it is written. Any prefix of a tape is
+//! readable: a recorder that was killed leaves no footer and at most one line cut short.
 //!
-//! A message stands as `message`, with its own text: member order, white space inside,
-//! duplicate keys and numbers are as they crossed the wire. What cannot stand as JSON in
-//! one line stands as `text` or `base64` with a `why`; a message over the recorder's limit
-//! as `clipped`, its length and its head. `eol` tells a line end other than a line feed.
+//! A message is recorded as `message`, with its original text: member order, white space inside,
+//! duplicate keys and numbers are as they crossed the wire. A message that cannot be written as
+//! JSON in one line is recorded as `text` or `base64` with a `why`; a message over the recorder's
+//! limit as `clipped`, its length and its head. `eol` is a line end other than a line feed.
 //!
-//! `number` counts the messages of one conduit and direction from 1 on; a batch is one
-//! message. `via` says what carried a message, in the tokens of
-//! [`Carrier`](crate::event::Carrier), and is left out for a line; `by` who made it, in those of
-//! [`Maker`](crate::event::Maker), and is left out for the peer.
+//! `number` counts the messages of one conduit and direction from 1; a batch is one message. `via`
+//! is what carried a message, as a token of [`Carrier`](crate::event::Carrier), and is omitted for
+//! a line; `by` is who made it, as a token of [`Maker`](crate::event::Maker), and is omitted for
+//! the peer.
 //!
 //! # Faults
 //!
-//! What was done to a message other than to pass it on stands behind it, as tokens:
+//! What was done to a message other than forwarding it follows the message, as tokens:
 //!
 //! ```text
 //! {"seq":9,…,"dir":"to_client","faulted":{"message":3,"fault":"slow-1","kind":"slow","did":"delayed","by_us":50000}}
@@ -37,14 +36,13 @@
 //! ```
 //!
 //! `message` is the number of the message, of the same conduit and direction; `fault` and `kind`
-//! name the fault, where one did it itself. [`What`](crate::event::What) lists what `did` can
-//! be, with its members. The message itself is what the peer sent, never what the fault made
-//! of it.
+//! name the fault, if the effect is its own. [`What`](crate::event::What) lists what `did` can be,
+//! with its members. The message itself is what the peer sent, never what the fault made of it.
 //!
 //! # HTTP
 //!
-//! Over HTTP every exchange is a `conduit` of its own, and `session` says to which
-//! session it belongs: 0 to none (see [`event`](crate::event)).
+//! Over HTTP every exchange is a separate `conduit`, and `session` is the session that it belongs
+//! to, or 0 for none (see [`event`](crate::event)).
 //!
 //! ```text
 //! {"seq":1,"at_us":7,"conduit":1,"client":{"connection":1,"address":"127.0.0.1:5432"}}
@@ -60,49 +58,50 @@
 //! {"seq":11,…,"conduit":1,"added":{"request_us":60,"response_us":21}}
 //! ```
 //!
-//! Behind a bridge, a client on stdio and a server on HTTP, the first event is
+//! With a bridge from a client on stdio to a server on HTTP, the first event is
 //! `"server":"https://host/mcp"` in place of `opened`.
 //!
-//! - `request`, `interim` (1xx) and `response` are heads; `fields` are pairs in order. The values of fields
-//!   that carry credentials are never written, and `ours` says why an answer is not the
+//! - `request`, `interim` (1xx) and `response` are heads; `fields` are pairs in order. The values
+//!   of fields that carry credentials are never written, and `ours` is why an answer is not the
 //!   server's.
-//! - `body` holds what is no MCP message, content encodings undone: as `json`, `text`,
+//! - `body` is content that is not an MCP message, without content encodings: as `json`, `text`,
 //!   `base64` or `clipped`.
-//! - `sse` is what an event of a stream says beside its data; with `"message":true` the
+//! - `sse` has the fields of a stream's event other than its data; with `"message":true` the
 //!   message follows, and with `"cut":true` the stream ended before the event did.
-//! - `event` of a message stands where its event of a stream said `event: message`, which
-//!   is what an event without a name is, too.
-//! - `edited` is what we changed on its way, `before` and `after`; `trailers` are fields.
+//! - `event` of a message is set if its event in the stream had `event: message`, which is also the
+//!   default name of an event.
+//! - `edited` is what the recorder changed on the way, `before` and `after`; `trailers` are fields.
 //! - `closed` with `"aborted":true` was broken off in the middle.
-//! - `began` and `ended` tell of a session, `added` how long an exchange was in our hands.
+//! - `began` and `ended` are about a session, `added` is how long the recorder held an exchange.
 //!
 //! # Findings
 //!
-//! A recording that is judged while it is written holds what the judge found, each where
-//! it was found. It is no message and belongs to nobody's conversation.
+//! A recording that is judged while it is written contains the judge's findings, each where it was
+//! found. A finding is not a message and belongs to no conversation.
 //!
 //! ```text
 //! {"seq":9,…,"finding":{"code":"INV-012","status":"fail","side":"server","severity":"must","detail":"…","evidence":[{"seq":8,"pointer":"/id"}]}}
 //! {"seq":12,…,"finding":{"code":"HANG","status":"open","side":"server","detail":"…","evidence":[{"seq":4}],"processes":[…]}}
 //! ```
 //!
-//! - `status` is `fail`, or `race` where the sender may not have known; of a hang `open`,
-//!   and `closed` once the request was answered or given up after all.
+//! - `status` is `fail`, or `race` where the sender may not have known; for a hang `open`, and
+//!   `closed` when the request was answered or given up after all.
 //! - `evidence` names the events that prove it, with a JSON pointer into the message.
-//! - `processes` tells what the server's processes were doing: `pid`, `name`, `state`,
+//! - `processes` describes what the server's processes were doing: `pid`, `name`, `state`,
 //!   `cpu_ms`, and open `files`.
 //!
 //! # Versions
 //!
-//! 1.1 added HTTP, 1.2 findings. 2.0 gave messages their numbers and says in tokens what 1.x
-//! said in sentences; tapes of 1.x are read. 2.1 says who made a message, and in tokens why something
-//! is missing and what was changed. 2.2 added interim responses, and says for how long the end of a
-//! process was in our hands (`ours_us`). 2.3 says in tokens why a recorder answered in the server's place and why a tape is not
-//! whole. 2.4 has no sentences at all: `ours_cause` says precisely why we answered, `ours_about` what it is about (a name, an
-//! address, what the system said) and `why` of a `text`, in a token, why it is no `message`.
+//! 1.1 added HTTP, 1.2 findings. 2.0 added numbers of messages, and tokens for what 1.x wrote in
+//! sentences; tapes of 1.x can be read. 2.1 added who made a message, and tokens for why something
+//! is missing and what was changed. 2.2 added interim responses, and for how long the recorder held
+//! the end of a process (`ours_us`). 2.3 added tokens for why a recorder answered in the server's
+//! place and why a tape is incomplete. 2.4 has no sentences at all: `ours_cause` is the precise
+//! reason why the recorder answered, `ours_about` its subject (a name, an address, the system's
+//! error) and `why` of a `text` the reason, as a token, why it is not a `message`.
 //!
-//! `tape` is `major.minor`. A reader takes any minor of its major and passes over
-//! members and events that it does not know; a new major is refused by name.
+//! `tape` is `major.minor`. A reader accepts any minor of its major and ignores unknown members and
+//! events; it rejects other majors, and its error names the version.
 
 mod bodies;
 mod encode;

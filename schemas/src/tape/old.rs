@@ -1,8 +1,8 @@
-//! Tapes of format 1: the one place that knows their words.
+//! Tapes of format 1: the only code that knows its sentences.
 //!
-//! What was done to a message stood there as a sentence, `hang-1 (hang): held`, and messages
-//! had no numbers: a fault was about the message before it, and what it let go was named by
-//! the id of its request.
+//! What was done to a message was recorded as a sentence, `hang-1 (hang): held`, and messages had
+//! no numbers: a fault was about the message before it, and the messages that it released were
+//! named by the ids of their requests.
 
 mod words;
 
@@ -26,7 +26,7 @@ pub(crate) use self::words::{
 #[derive(Debug, Default)]
 pub(crate) struct Translator {
     origins: Origins,
-    // The last message of each direction, of those that spoke last.
+    // The last message of each direction, for the most recent directions.
     last: HashMap<(ConduitId, Direction), Bytes>,
     held: VecDeque<HeldMessage>,
 }
@@ -41,9 +41,9 @@ struct HeldMessage {
     ids: Vec<String>,
 }
 
-/// How many directions may have a last message of which a fault may still tell.
+/// The maximum number of directions whose last message a fault may still refer to.
 const LAST: usize = 4_096;
-/// How many held messages are remembered.
+/// The maximum number of held messages that are remembered.
 const MOST_HELD: usize = 65_536;
 
 impl Translator {

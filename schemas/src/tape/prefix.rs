@@ -1,15 +1,15 @@
-//! What nearly all lines begin with, read where it is spelled as our encoder spells it.
+//! The beginning of nearly all lines, in the spelling of tapewright's encoder.
 //!
-//! A line has eight or nine members, of which one says something and the others where and when
-//! it was. Those stand at the beginning, in one order, without white space or escapes: to compare
-//! them with what is expected costs a tenth of reading them as any JSON. Whatever is spelled
-//! otherwise is left to who reads that.
+//! A line has eight or nine members, of which one has the content and the others where and when it
+//! was. Those are at the beginning, in one order, without white space or escapes: comparing them
+//! with the expected text costs a tenth of parsing them as any JSON. Any other spelling is left to
+//! the general parser.
 
 use crate::era::Era;
 use crate::event::{Carrier, Direction};
 use crate::slices::{Front as _, Part as _};
 
-/// The members that were read, in the order in which they stand.
+/// The members that were read, in their order on the line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Prefix {
     pub(super) seq: Option<u64>,
@@ -20,7 +20,7 @@ pub(super) struct Prefix {
     pub(super) number: Option<u64>,
     pub(super) via: Option<Carrier>,
     pub(super) era: Option<Era>,
-    /// Where the last of them ends; 0 when there is none.
+    /// The end of the last of them; 0 if there is none.
     pub(super) end: usize,
 }
 
@@ -43,13 +43,13 @@ pub(super) fn prefix(line: &[u8]) -> Prefix {
     }
 }
 
-/// How far a text is read.
+/// A text, and how far it has been read.
 pub(super) struct At<'l> {
     pub(super) line: &'l [u8],
     pub(super) end: usize,
 }
 
-/// So many digits are a number that fits, whatever they are.
+/// Numbers of this many digits always fit.
 const DIGITS: usize = 19;
 
 const DIRECTIONS: &[Direction] = &[Direction::ToServer, Direction::ToClient];

@@ -23,10 +23,10 @@ pub struct Reader<R> {
     offset: u64,
     last_seq: u64,
     proof: Proof,
-    // A line that does not stand in the buffer of the input as a whole.
+    // A line that is not contiguous in the input's buffer.
     text: Vec<u8>,
     heads: KnownHeads,
-    // Of a tape of format 1.
+    // For a tape of format 1.
     old: Option<Translator>,
     ending: Option<Ending>,
 }
@@ -40,7 +40,7 @@ pub struct Read {
 }
 
 impl Read {
-    /// As [`Reader::envelope`].
+    /// Like [`Reader::envelope`].
     #[must_use]
     pub fn envelope(&self) -> Option<Envelope<'_>> {
         self.proof.envelope(&self.event)
@@ -55,7 +55,7 @@ pub enum Ending {
     CutShort {
         /// The last event that is whole; 0 for none.
         last_seq: u64,
-        /// Whether a line after it was begun.
+        /// Whether the beginning of another line follows it.
         torn: bool,
     },
     /// With its footer.
@@ -81,7 +81,7 @@ pub enum ReadError {
     Io {
         /// Number of the line, from 1 on.
         line: u64,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: std::io::Error,
     },
@@ -104,7 +104,7 @@ pub enum ReadError {
 
 /// The earlier major version of the format, which is read as well.
 const OLD_MAJOR: &str = "1";
-/// From how many bytes on a line is kept by what is read of it, and not copied.
+/// The size in bytes from which data of a line is kept by reference instead of copied.
 const SHORT: usize = 16 << 10;
 /// The longest line that is read, in bytes.
 const LINE_LIMIT: u64 = 1 << 30;
@@ -138,9 +138,9 @@ impl<R: BufRead> Reader<R> {
         })
     }
 
-    /// Reads on in a tape with this header from the line that begins at `offset`, which is where
-    /// `input` stands: a line that was torn may be whole by now. What stands before it is not
-    /// known, so that of a tape of format 1 only what its messages say is told rightly.
+    /// Continues to read a tape with this header from the line that begins at `offset`, which is
+    /// the position of `input`: a line that was torn may be complete by now. The events before it
+    /// are unknown, so in a tape of format 1 only messages themselves are read correctly.
     pub fn within(header: Header, input: R, offset: u64) -> Self {
         let is_old = header.tape.split('.').next() == Some(OLD_MAJOR);
         Self {
@@ -157,8 +157,8 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// Where the line behind the last event begins, in bytes; at the end of a tape that was cut
-    /// short, where its torn line does.
+    /// Where the line after the last event begins, in bytes; at the end of a tape that was cut
+    /// short, where its torn line begins.
     #[must_use]
     pub fn offset(&self) -> u64 {
         self.offset
@@ -176,19 +176,18 @@ impl<R: BufRead> Reader<R> {
         &self.header
     }
 
-    /// What is read, for who has to know how far it is: who reads from it as well breaks the
-    /// tape.
+    /// The input, for code that must know how far it was read: reading from it breaks the tape.
     pub fn input(&mut self) -> &mut R {
         &mut self.input
     }
 
-    /// How the tape ends; known once [`next_event`](Self::next_event) has returned `None`.
+    /// How the tape ends; set once [`next_event`](Self::next_event) has returned `None`.
     pub fn ending(&self) -> Option<&Ending> {
         self.ending.as_ref()
     }
 
-    /// The message of the last event, taken apart, where it stands on its line as JSON: its
-    /// grammar was proved with that of the line, and is not proved again.
+    /// The parsed message of the last event, if it was recorded on its line as JSON: its grammar
+    /// was validated with the line, and is not validated again.
     #[must_use]
     pub fn envelope<'a>(&self, event: &'a Event) -> Option<Envelope<'a>> {
         if event.seq != self.last_seq {
@@ -197,7 +196,7 @@ impl<R: BufRead> Reader<R> {
         self.proof.envelope(event)
     }
 
-    /// As [`next_event`](Self::next_event), for who looks at the event later.
+    /// Like [`next_event`](Self::next_event), for code that examines the event later.
     pub fn next_read(&mut self) -> Result<Option<Read>, ReadError> {
         let event = self.next_event()?;
         let proof = std::mem::take(&mut self.proof);
@@ -233,12 +232,12 @@ impl<R: BufRead> Reader<R> {
         Ok(None)
     }
 
-    /// What the next line is, or why it is nothing; `None` when there is no whole line more.
+    /// The next line's record, or why it has none; `None` if there is no further complete line.
     fn next_record(&mut self) -> Result<Option<Result<Record, String>>, ReadError> {
-        // Most lines stand in the buffer of the input, and are read there.
+        // Most lines are whole in the input's buffer, and are read there.
         let buffer = match self.input.fill_buf() {
             Ok(buffer) => buffer,
-            // It is told, or tried again, by who reads on.
+            // The following read reports the error, or tries again.
             Err(_) => &[],
         };
         if let Some(end) = memchr::memchr(b'\n', buffer).filter(|end| (1..SHORT).contains(end)) {

@@ -17,14 +17,14 @@ use crate::event::{
 };
 use crate::json;
 
-/// What a line is.
+/// The type of a line.
 pub(super) enum Record {
     Event(Event),
     Footer(Footer),
     Unknown,
 }
 
-/// A line that is read, and how parts of it are kept.
+/// A line, and how parts of it are kept.
 #[derive(Clone, Copy)]
 pub(super) enum Line<'l> {
     /// Parts are copied, and the line gives its room to the next one.
@@ -127,7 +127,7 @@ struct Parsing<'l, 'k> {
 impl<'l> json::Members<'l> for Parsing<'l, '_> {
     fn length(&mut self, name: &[u8], rest: &[u8]) -> Option<usize> {
         if name == b"message" {
-            // Within the object that the line is.
+            // Inside the object that is the line.
             self.is_outlined = true;
             self.proof.outline = Outline::prove(rest, 1);
             return self.proof.outline.as_ref().map(Outline::length);
@@ -201,7 +201,7 @@ enum Draft {
 }
 
 impl Fields {
-    /// Those that the beginning of a line told.
+    /// The members from the beginning of a line.
     fn beginning(begin: &Prefix) -> Self {
         let origin = Origin {
             number: begin.number.and_then(MessageNumber::new),
@@ -264,7 +264,7 @@ impl Fields {
     }
 }
 
-/// The body that a member of one event alone tells.
+/// The body that a single member of an event contains.
 fn other(name: &[u8], value: &[u8], line: Line<'_>) -> Result<Option<EventBody>, String> {
     Ok(Some(match name {
         b"part" => {
@@ -304,7 +304,7 @@ fn other(name: &[u8], value: &[u8], line: Line<'_>) -> Result<Option<EventBody>,
     }))
 }
 
-/// What a body holds.
+/// The contents of a body.
 fn body(value: &[u8], line: Line<'_>) -> Result<Payload, String> {
     let mut payload = None;
     let mut problem = None;

@@ -9,11 +9,11 @@ use crate::json::escape;
 use crate::redact::Redactor;
 use crate::slices::Part as _;
 
-/// The fields of heads as they were written last.
+/// The fields of heads as they were last written.
 ///
-/// A new list of fields takes the place of the one that has been there for longest, so that the memory
-/// is bounded and a stranger's fields cost time only. A list is known by a mark alone: it
-/// may hold secrets. What was written counts only until another secret becomes known.
+/// A new list of fields replaces the oldest one, so that the memory is bounded and arbitrary fields
+/// only cost time. A list is only stored as a hash, since it may contain secrets. An entry is valid
+/// until another secret becomes known.
 #[derive(Debug, Default)]
 pub(super) struct SeenFields {
     // None before the first head.
@@ -21,7 +21,7 @@ pub(super) struct SeenFields {
     // The place that the next one takes.
     next: usize,
     seeds: [RandomState; 2],
-    // How many secrets were known.
+    // The number of known secrets.
     known: u64,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct SeenFields {
 struct Slot {
     mark: u128,
     text: Vec<u8>,
-    // What was replaced in it.
+    // The kinds that were replaced in it.
     kinds: Vec<&'static str>,
 }
 
@@ -54,7 +54,7 @@ impl SeenFields {
         }
         let start = out.len();
         let kinds = redactor.replaced_by(|redactor| write(redactor, fields, out));
-        // It may have told a secret itself.
+        // It may have revealed a secret itself.
         self.forget_unless_known(redactor);
         let at = self.next;
         self.next = (at + 1) % PLACES;

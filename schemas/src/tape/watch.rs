@@ -32,7 +32,7 @@ impl Encoder {
         self.watch.judge.as_mut()?.poll()
     }
 
-    /// Tells the judge what time it is.
+    /// Passes the current time to the judge.
     pub fn tick_judge(&mut self, now: Offset) {
         if let Some(judge) = &mut self.watch.judge {
             judge.tick(now);
@@ -57,7 +57,7 @@ impl Watch {
         self.judge.is_some()
     }
 
-    /// Shows a message that stands on the tape as it came.
+    /// Shows a message that is recorded unchanged on the tape.
     pub(super) fn message(
         &mut self,
         event: &Event,

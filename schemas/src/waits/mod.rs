@@ -1,8 +1,8 @@
 //! Requests that wait for too long: hangs.
 //!
-//! A hang is a request that waited longer than a given time, or whose answer a fault keeps
-//! back, or that nobody could answer any more. [`Waits::poll`] tells when one begins and how
-//! each exchange ends.
+//! A hang is a request that waited longer than a given time, or whose answer a fault holds back, or
+//! that nothing could answer any more. [`Waits::poll`] reports when one begins and how each
+//! exchange ends.
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +18,7 @@ use crate::event::{Event, Offset};
 pub struct Waits {
     conversation: Conversation<HangReported>,
     long: Offset,
-    // Those of which it was not yet told whether they wait for long, by age.
+    // Those that have not yet been reported as waiting for long, by age.
     young: VecDeque<(Offset, Handle)>,
     changes: VecDeque<Change>,
 }
@@ -30,7 +30,7 @@ pub struct HangReported(bool);
 /// A request that waits, or waited.
 pub type Wait = Exchange<HangReported>;
 
-/// What became of a request.
+/// A change in the state of a request.
 #[derive(Clone, Debug)]
 pub enum Change {
     /// It hangs.
@@ -73,7 +73,7 @@ impl Waits {
         self.collect();
     }
 
-    /// It is `now`: what has waited for long is told.
+    /// Sets the time to `now`, and reports requests that have been waiting for long.
     pub fn tick(&mut self, now: Offset) {
         self.conversation.tick(now);
         self.collect();

@@ -18,7 +18,7 @@ fn released(all: bool) -> What {
     }
 }
 
-/// A conversation that is told event by event, one millisecond apart.
+/// A conversation fed event by event, one millisecond apart.
 struct Talk {
     waits: Waits,
     at: u64,
@@ -61,7 +61,7 @@ impl Talk {
         self.event(ToClient, EventBody::Faulted(faulted));
     }
 
-    /// What was told since: `+id` for a hang that began, `-id how` for one that ended.
+    /// The changes since: `+id` for a hang that began, `-id how` for one that ended.
     fn told(&mut self) -> Vec<String> {
         std::iter::from_fn(|| self.waits.poll())
             .filter_map(|change| match change {
@@ -279,7 +279,7 @@ fn what_is_followed_is_bounded() {
     for id in 0..65_539 {
         talk.say(ToServer, &ask(id));
     }
-    // The oldest were forgotten, and are told as such.
+    // The oldest were forgotten, and are reported as such.
     assert_eq!(talk.waits.pending().count(), 65_536);
     assert_eq!(talk.told().len(), 3);
 }

@@ -1,8 +1,8 @@
 //! The events of a cassette that stays in its file.
 //!
-//! The file is read twice: once from start to end, to check it and to note positions, and
-//! once more to produce its events. In between an exchange that is a request and its answer is
-//! a few numbers; only what is more than that is kept as it is.
+//! The file is read twice: once from start to end, to check it and to note positions, and once more
+//! to produce its events. In between, an exchange of only a request and its answer takes a few
+//! numbers; anything more complex is kept whole.
 
 mod open;
 mod plain;
@@ -19,7 +19,7 @@ use super::lines::on_one_line;
 use crate::event::{ConduitId, Direction, Event, EventBody, LineEnd, Offset, Origin, Payload};
 use crate::tape::{Ending, Header};
 
-/// Hands out what a cassette tells, as events in the order of their times.
+/// Yields the events of a cassette in the order of their times.
 ///
 /// They are those of [`Cassette::recording`](super::Cassette::recording).
 #[derive(Debug)]
@@ -31,11 +31,11 @@ pub struct Reader<S> {
     meta: Vec<(String, String)>,
     plain: Vec<Plain>,
     others: Vec<Option<Event>>,
-    // What happened, in order, and how much of it was handed out.
+    // The events in order, and how many of them have been yielded.
     order: Vec<Moment>,
     given: usize,
     finisher: Finisher,
-    // What was read last: for requests, and for responses.
+    // The text that was read last: for requests, and for responses.
     windows: [Window; 2],
 }
 
@@ -43,14 +43,14 @@ pub struct Reader<S> {
 #[derive(Clone, Copy, Debug)]
 struct Moment(u32);
 
-/// What a [`Moment`] names.
+/// What a [`Moment`] refers to.
 enum Named {
     Request(usize),
     Response(usize),
     Other(usize),
 }
 
-/// How many exchanges or other events one reader can name.
+/// The maximum number of exchanges, or of other events, in one reader.
 const MOST: usize = 1 << 30;
 const OTHER: u32 = 1 << 31;
 
@@ -91,7 +91,7 @@ impl Moment {
 }
 
 impl<S> Reader<S> {
-    /// What a tape of this would begin with.
+    /// The header of an equivalent tape.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header

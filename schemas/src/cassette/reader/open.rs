@@ -18,7 +18,7 @@ use crate::recording::{Element, NoPieces, Part, Pieces};
 
 /// The members that are lists.
 const LISTS: &[&str] = &["exchanges", "messages", "unanswered", "http", "sessions"];
-/// Those that are none.
+/// The members that are not lists.
 const MEMBERS: &[&str] = &["version", "meta", "incomplete"];
 
 impl<S: Read + Seek> Reader<S> {
@@ -37,11 +37,11 @@ impl<S: Read + Seek> Reader<S> {
     }
 }
 
-/// What was read of a cassette so far.
+/// What has been read of a cassette so far.
 #[derive(Default)]
 struct Noted {
     plain: Vec<Plain>,
-    // Everything but the plain exchanges, and how many plain ones stand before each exchange.
+    // Everything but the plain exchanges, and the number of plain ones before each exchange.
     rest: Cassette,
     before: Vec<usize>,
     version: bool,
@@ -87,7 +87,7 @@ impl Noted {
         if LISTS.iter().any(|list| root.source(list).is_some()) {
             return None;
         }
-        // Of two members of one name the last one counts.
+        // Of two members with the same name, the last one counts.
         let here = MEMBERS.iter().filter(|name| root.source(name).is_some());
         for name in here {
             if self.seen.contains(name) {
@@ -128,7 +128,7 @@ impl Noted {
             self.plain.push(plain);
             return Some(());
         }
-        // What is kept must not keep its whole piece.
+        // A copy, so that it does not keep its whole piece alive.
         let text = &Bytes::copy_from_slice(text);
         let element = Element::root(text);
         let rest = &mut self.rest;
@@ -210,23 +210,23 @@ impl Noted {
     }
 }
 
-/// With how many exchanges before it something stands beside them.
+/// The number of exchanges before something outside them.
 fn after(element: &Element<'_>) -> usize {
     let after = element.member("after").and_then(|after| after.number());
     after.unwrap_or(usize::MAX)
 }
 
-/// What happened, in the order in which it stands in the file.
+/// The events in the order of the file.
 #[derive(Default)]
 struct Order {
     moments: Vec<Moment>,
-    // How many of the other events are among them.
+    // The number of the other events among them.
     noted: usize,
     full: bool,
 }
 
 impl Order {
-    /// Other events that came to be.
+    /// Adds new other events.
     fn note(&mut self, events: usize) {
         for place in self.noted..events {
             let moment = Moment::other(place);

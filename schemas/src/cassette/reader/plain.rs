@@ -7,21 +7,21 @@ use crate::era::Era;
 use crate::event::{Offset, SessionKey};
 use crate::json::{Span, valid_members};
 
-/// A request and its answer, and nothing beside them.
+/// An exchange that is only a request and its answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plain {
     /// Where its element begins.
     start: u64,
     /// [`NONE`] as long as it is not known.
     pub(super) asked_us: u64,
-    /// How long the answer took, and later when it came; [`NONE`] as long as it is not known.
+    /// How long the answer took, and later when it came; [`NONE`] while unknown.
     pub(super) answered_us: u64,
     // Counted from there.
     request: [u32; 2],
     response: [u32; 2],
     pub(super) session: SessionKey,
     pub(super) era: Option<Era>,
-    /// How many messages of the client came in between, where that is said.
+    /// The number of messages of the client in between, if recorded.
     seen: u32,
 }
 
@@ -31,8 +31,8 @@ const NONE: u64 = u64::MAX;
 const NOT_SAID: u32 = u32::MAX;
 
 impl Plain {
-    /// The numbers of an element of `exchanges`, which must be valid JSON; `None` for one that is
-    /// more, or that needs the full parser.
+    /// The positions in an element of `exchanges`, which must be valid JSON; `None` for an element
+    /// with other parts, or that needs the full parser.
     pub(super) fn read(text: &[u8], start: u64) -> Option<Self> {
         let mut found = Members::default();
         let mut plain = true;
@@ -88,17 +88,17 @@ impl Plain {
         [known(self.asked_us), known(self.answered_us)]
     }
 
-    /// How many messages of the client came in between, where that is said.
+    /// The number of messages of the client in between, if recorded.
     pub(super) fn seen(&self) -> Option<u64> {
         (self.seen != NOT_SAID).then_some(self.seen.into())
     }
 
-    /// Where the request stands.
+    /// The position of the request.
     pub(super) fn request(&self) -> Range<u64> {
         self.span(self.request)
     }
 
-    /// Where the response stands.
+    /// The position of the response.
     pub(super) fn response(&self) -> Range<u64> {
         self.span(self.response)
     }

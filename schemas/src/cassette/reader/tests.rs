@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::Reader;
 use crate::recording::{Document, Recording};
 
-/// What a reader tells of a cassette, where it takes it.
+/// What a reader yields for a cassette, if it accepts it.
 fn read(text: &str) -> Option<Recording> {
     let mut reader = Reader::open(Cursor::new(text)).unwrap()?;
     let mut events = Vec::new();
@@ -20,12 +20,12 @@ fn read(text: &str) -> Option<Recording> {
     })
 }
 
-/// What is told by who reads all of it at once.
+/// The recording according to the parser that reads the whole file at once.
 fn whole(text: &str) -> Option<Recording> {
     Some(Document::read(text.to_owned()).ok()?.recording())
 }
 
-/// A reader takes it, and tells the same.
+/// A reader accepts it, and yields the same.
 #[track_caller]
 fn holds(text: &str) {
     let read = read(text);

@@ -1,9 +1,9 @@
-//! Spans of a file, of which one mostly stands behind the other.
+//! Spans of a file that mostly follow one another.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
-/// What was read of a file, for who asks for a span of it next.
+/// The part of a file that was read last, for the next request of a span.
 #[derive(Debug, Default)]
 pub(super) struct Window {
     // Where it begins.
@@ -13,9 +13,9 @@ pub(super) struct Window {
     size: usize,
 }
 
-/// How much is read at a new place, in bytes.
+/// How much is read at a new position, in bytes.
 const LEAST: usize = 4 << 10;
-/// How much is read by who reads on, in bytes.
+/// How much is read when reading sequentially, in bytes.
 const MOST: usize = 256 << 10;
 
 impl Window {
@@ -33,7 +33,7 @@ impl Window {
         text.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
-    /// Where a span stands in it, if it does.
+    /// The position of a span in the window, if it contains it.
     fn inside(&self, span: &Range<u64>) -> Option<Range<usize>> {
         let place = |at: u64| usize::try_from(at.checked_sub(self.start)?).ok();
         let (start, end) = (place(span.start)?, place(span.end)?);

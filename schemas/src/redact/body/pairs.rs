@@ -1,5 +1,5 @@
-//! Names that stand beside their values: `"--name", "value"`, `["name", "value"]` and
-//! `"name": …, "value": …`.
+//! Names next to their values: `"--name", "value"`, `["name", "value"]` and `"name": …, "value":
+//! …`.
 
 use memchr::memmem;
 
@@ -11,8 +11,8 @@ use crate::redact::value::is_opaque;
 use crate::slices::PartMut as _;
 
 impl Walk<'_, '_, '_> {
-    /// An option in an array: `"--name"`, whose value is the string after it, or one of curl's that
-    /// holds a password; `true` when there is no more to it.
+    /// An option in an array: `"--name"`, whose value is the next string, or one of curl's that
+    /// contains a password; returns `true` if it is fully handled.
     pub(super) fn option(&mut self, text: Text) -> bool {
         let source = text.span.of(self.lexer.text);
         if let Some(value) = user_option(source).filter(|_| self.is_of_curl(text.span.start)) {
@@ -45,14 +45,14 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Whether the name of curl stands near, so that `-u` is no group or user id.
+    /// Whether the name of curl is nearby, so that `-u` is not a group or user id.
     fn is_of_curl(&self, at: usize) -> bool {
         let text = self.lexer.text;
         let near = at.saturating_sub(NEAR)..text.len().min(at + NEAR);
         memmem::find(text.get(near).unwrap_or_default(), b"curl").is_some()
     }
 
-    /// `user:password`, also behind an option: the user stays.
+    /// `user:password`, also after an option: the user is kept.
     pub(super) fn user(&mut self, text: Text) {
         let rules = self.rules;
         self.with_meaning(text, |finder, meaning| {
@@ -89,7 +89,7 @@ impl Walk<'_, '_, '_> {
         None
     }
 
-    /// `"name": "Authorization"`: the member `value` beside it is secret.
+    /// `"name": "Authorization"`: the member `value` of the same object is secret.
     pub(super) fn pair_name(&mut self, text: Text) {
         let source = text.span.of(self.lexer.text);
         if source.len() > LONGEST_PAIR_NAME {
@@ -111,8 +111,8 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-/// What stands behind an option of curl that takes a user and a password; nothing when that is
-/// the string after it.
+/// The text after an option of curl that takes a user and a password; empty if it is the next
+/// string.
 fn user_option(source: &[u8]) -> Option<&[u8]> {
     let short = source
         .strip_prefix(b"-u")
@@ -129,7 +129,7 @@ fn user_option(source: &[u8]) -> Option<&[u8]> {
 /// Stands for the kind of a string that is a user and a password.
 pub(super) const USER: &str = "user and password";
 
-/// How far from an option its command may stand, in bytes.
+/// The maximum distance of an option from its command, in bytes.
 const NEAR: usize = 512;
 
 /// Names of headers and variables are short.

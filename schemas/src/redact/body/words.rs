@@ -1,4 +1,4 @@
-//! Where the secret values of the environment mean nothing: in the words of the protocol.
+//! The words of the protocol, where secret values of the environment do not apply.
 
 use super::Walk;
 use crate::redact::forms::Within;
@@ -6,7 +6,7 @@ use crate::redact::names::{Area, Name};
 use crate::slices::Part as _;
 
 impl Area {
-    /// What a container is to what stands in it.
+    /// How the values of the environment apply to the contents of a container.
     pub(super) fn within(self, around: Self, object: bool) -> Self {
         match (around, self) {
             // The `arguments` of a prompt are a list of what it takes.
@@ -18,8 +18,8 @@ impl Area {
 }
 
 impl Walk<'_, '_, '_> {
-    /// What a value under `name` is to the secret values of the environment. What stands in a
-    /// string is no message, whatever its names are.
+    /// How the secret values of the environment apply to a value under `name`. The contents of a
+    /// string are not a message, whatever its names are.
     #[inline]
     pub(super) fn place(&self, name: Name) -> Within {
         if !self.rules.has_values {

@@ -1,4 +1,4 @@
-//! How programs write a value in JSON, in HTML, in URLs and forms, and in hex. They do not agree.
+//! How programs write a value in JSON, in HTML, in URLs and forms, and in hex. Programs differ.
 
 use crate::json::escape;
 
@@ -70,8 +70,8 @@ pub(super) fn percents(value: &str) -> Vec<Vec<u8>> {
     all
 }
 
-/// The signs that are kept, and what a space is: in components of URLs (WHATWG URL), in parts of
-/// URIs (RFC 3986), the same with slashes as Python has them, and in forms.
+/// The characters that are not escaped, and how a space is written: in components of URLs (WHATWG
+/// URL), in parts of URIs (RFC 3986), the same with slashes as in Python, and in forms.
 const KEPT: [(&[u8], &str); 4] = [
     (b"-_.!~*'()", "%20"),
     (b"-_.~", "%20"),

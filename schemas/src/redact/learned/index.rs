@@ -1,8 +1,8 @@
-//! A search for many texts at once, to which texts are added at no cost for what is there.
+//! A search for many texts at once; adding a text does not depend on the number of existing ones.
 //!
-//! Every text is at least [`SHORTEST`] bytes long, so that it holds one of [`STEP`] neighbouring
-//! groups of four bytes at a place that is a multiple of [`STEP`]. Each text is filed under such
-//! groups, where they are rarest, and a search looks at every fifth byte only.
+//! Every text is at least [`SHORTEST`] bytes long, so that, wherever it occurs, one of [`STEP`]
+//! neighbouring groups of its four bytes begins at a multiple of [`STEP`]. Each text is filed under
+//! such groups, where they are rarest, and a search only examines every fifth byte.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -21,7 +21,7 @@ pub(super) struct Index {
     texts: Vec<Text>,
 }
 
-/// Where a group stands in a text.
+/// The position of a group in a text.
 #[derive(Clone, Copy, Debug)]
 struct Spot {
     text: usize,
@@ -64,7 +64,7 @@ impl Index {
         });
     }
 
-    /// Calls `found` for every text that stands in `text`.
+    /// Calls `found` for every text that occurs in `text`.
     pub(super) fn find(
         &self,
         text: &[u8],
@@ -81,7 +81,7 @@ impl Index {
         });
     }
 
-    /// Whether any text may stand in `text`.
+    /// Whether any text may occur in `text`.
     pub(super) fn may_stand_in(&self, text: &[u8]) -> bool {
         self.probe(text, |_, _| true)
     }
@@ -119,7 +119,7 @@ impl Index {
         Some((known.form.span(text, start..end, place)?, known.secret))
     }
 
-    /// Where the groups of a text begin under which the fewest others are filed.
+    /// The offset at which the groups of a text begin under which the fewest others are filed.
     fn rarest(&self, bytes: &[u8]) -> Option<usize> {
         let crowd = |at: usize| {
             let group = group(bytes.part(at..));
@@ -156,7 +156,7 @@ const GROUP: usize = 4;
 
 const STEP: usize = SHORTEST - GROUP + 1;
 
-/// How many texts may be filed under one group.
+/// The maximum number of texts that are filed under one group.
 const MOST_ALIKE: usize = 256;
 
 /// 16 KiB: a processor has it at hand.

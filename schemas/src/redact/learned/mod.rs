@@ -1,9 +1,9 @@
-//! Secrets that were told by their name or their place once, so that they are known wherever
-//! they come again: in a sentence, in a URL, in base64.
+//! Secrets that were once identified by their name or place, so that they are recognized wherever
+//! they occur again: in a sentence, in a URL, in base64.
 //!
-//! A value is kept in memory, never written and never shown. Only what can be told from
-//! ordinary text is kept (`telling`), and no more of it than [`MOST_VALUES`] and
-//! [`MOST_BYTES`]: what was not seen for longest makes room.
+//! A value is kept in memory, never written and never shown. Only values that can be distinguished
+//! from ordinary text are kept (`telling`), and at most [`MOST_VALUES`] and [`MOST_BYTES`] of them:
+//! the least recently seen value makes room.
 
 mod index;
 mod telling;
@@ -19,7 +19,7 @@ use super::common::Reach;
 use super::forms::{Form, Within, anywhere};
 use index::Index;
 
-/// What a learned value is called, and the mark of its placeholder.
+/// The kind of a learned value, and the mark of its placeholder.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Secret {
     pub(super) kind: &'static str,
@@ -30,7 +30,7 @@ pub(super) struct Secret {
 #[derive(Default)]
 pub(super) struct Learned {
     values: HashMap<Box<[u8]>, LearnedSecret, RandomState>,
-    // What cannot be told from other text: it comes again as often.
+    // Values that cannot be distinguished from other text: they occur just as often.
     plain: HashSet<Box<[u8]>, RandomState>,
     index: Index,
     bytes: usize,
@@ -60,7 +60,7 @@ impl fmt::Debug for Learned {
 }
 
 impl Learned {
-    /// Learns nothing from now on, and forgets what it knows.
+    /// Stops learning, and forgets all values.
     pub(super) fn turn_off(&mut self) {
         *self = Self {
             count: self.count,
@@ -69,7 +69,8 @@ impl Learned {
         };
     }
 
-    /// Keeps a value that stood where only a secret stands, if it can be told from other text.
+    /// Keeps a value from a place where only secrets occur, if it can be distinguished from other
+    /// text.
     pub(super) fn note(
         &mut self,
         value: &[u8],
@@ -111,7 +112,7 @@ impl Learned {
         self.fresh = true;
     }
 
-    /// Calls `found` for every place where a learned value stands, in any of its forms.
+    /// Calls `found` for every occurrence of a learned value, in any of its forms.
     #[inline]
     pub(super) fn find(&self, text: &[u8], place: Within, found: impl FnMut(Range<usize>, Secret)) {
         if !self.values.is_empty() {
@@ -119,13 +120,13 @@ impl Learned {
         }
     }
 
-    /// Whether a text may hold a learned value. Rarely wrong, and never where it does.
+    /// Whether a text may contain a learned value. Rarely a false positive, never a false negative.
     #[inline]
     pub(super) fn may_stand_in(&self, text: &[u8]) -> bool {
         !self.values.is_empty() && self.index.may_stand_in(text)
     }
 
-    /// How much was learned. Never becomes less.
+    /// How much was learned. Never decreases.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
@@ -140,7 +141,7 @@ impl Learned {
         self.fresh = false;
     }
 
-    /// What is known, with its kind, for another tape.
+    /// The learned values, with their kinds, for another tape.
     pub(super) fn values(&self) -> impl Iterator<Item = (&[u8], &'static str)> {
         self.values
             .iter()
@@ -176,10 +177,10 @@ impl Learned {
     }
 }
 
-/// How many values of one tape are followed.
+/// The maximum number of values of one tape.
 const MOST_VALUES: usize = 256;
 
-/// How long they may be together, in bytes. Their forms take some thirty times as much.
+/// The maximum total length, in bytes. Their forms take some thirty times as much.
 const MOST_BYTES: usize = 64 << 10;
 
 #[cfg(test)]

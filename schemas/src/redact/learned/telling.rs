@@ -1,8 +1,8 @@
-//! Which values under a secret name can be told from ordinary text.
+//! Which values under a secret name can be distinguished from ordinary text.
 //!
-//! `"password": "test"` hides this value, and says nothing about the word `test` elsewhere.
-//! Stricter than the rule for values of the environment (`common`), which are
-//! expected to be secrets: under a secret name stand file names, dates and addresses as well.
+//! `"password": "test"` hides this value, but not the word `test` elsewhere. Stricter than the rule
+//! for values of the environment (`common`), which are expected to be secrets: secret names also
+//! have file names, dates and addresses as values.
 
 use std::ops::RangeInclusive;
 
@@ -12,7 +12,7 @@ use crate::redact::placeholders;
 /// The lengths of values that are kept, in bytes.
 pub(super) const LENGTHS: RangeInclusive<usize> = 8..=2_048;
 
-/// How far a value reaches; `None` when it is not followed.
+/// How far a value reaches; `None` if it is not followed.
 pub(super) fn reach(value: &[u8]) -> Option<Reach> {
     let text = std::str::from_utf8(value).ok()?;
     let never = !LENGTHS.contains(&value.len())
@@ -59,7 +59,7 @@ fn is_time(value: &[u8]) -> bool {
     })
 }
 
-/// Whether letters, digits and signs stand as no word, no name and no version has them.
+/// Whether letters, digits and signs are mixed as in no word, name or version.
 fn is_mixed(value: &[u8]) -> bool {
     let has = |is: fn(&u8) -> bool| value.iter().any(is);
     let letter = has(u8::is_ascii_alphabetic);
@@ -83,7 +83,7 @@ fn is_mixed(value: &[u8]) -> bool {
     has(lower) && has(upper) && (changes(lower, upper) + changes(upper, upper)) * 3 >= value.len()
 }
 
-/// A sign that neither names, addresses nor sentences hold.
+/// A sign that does not occur in names, addresses or sentences.
 fn is_sign(byte: u8) -> bool {
     b"!#$%&*+=^~|<>{}[]\\".contains(&byte)
 }

@@ -16,8 +16,8 @@ use crate::envelope::for_each_message;
 use crate::json;
 use crate::slices::Part as _;
 
-/// `eyJ…` that is no JWT with three parts: an encrypted one of five (RFC 7516), or JSON in base64
-/// in which a member with a secret name stands.
+/// `eyJ…` that is not a JWT with three parts: an encrypted one of five (RFC 7516), or JSON in
+/// base64 with a member that has a secret name.
 pub(super) fn encoded(text: &[u8], start: usize) -> Option<Range<usize>> {
     if !starts_token(text, start, false) {
         return None;
@@ -48,7 +48,7 @@ pub(super) fn encoded(text: &[u8], start: usize) -> Option<Range<usize>> {
     has_secret(&decoded, 0).then_some(start..end)
 }
 
-/// What the run of base64 at `start` holds, and where it ends.
+/// The decoded content of the run of base64 at `start`, and where it ends.
 fn base64_at(text: &[u8], start: usize) -> Option<(Vec<u8>, usize)> {
     // Runs must not overlap: every one is read to its end.
     if matches!(text.get(start.wrapping_sub(1)), Some(b'+' | b'/')) {

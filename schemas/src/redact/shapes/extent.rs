@@ -184,7 +184,7 @@ pub(super) fn mailchimp(text: &[u8], prefix: Range<usize>) -> Option<Range<usize
     fits.then_some(start..prefix.end + digits)
 }
 
-/// The path of a Slack webhook; the host before it stays.
+/// The path of a Slack webhook; the host before it is kept.
 pub(super) fn slack_webhook(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     let body = text.part(prefix.end..);
     let length = body
@@ -195,7 +195,7 @@ pub(super) fn slack_webhook(text: &[u8], prefix: Range<usize>) -> Option<Range<u
     (length >= 16).then_some(prefix.end..prefix.end + length)
 }
 
-/// The path of a Discord webhook: a number that stays and a token.
+/// The path of a Discord webhook: a number, which is kept, and a token.
 pub(super) fn discord_webhook(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     let rest = text.part(prefix.end..);
     let digits = rest

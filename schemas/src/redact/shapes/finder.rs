@@ -14,12 +14,13 @@ use crate::slices::{Front as _, Part as _};
 /// Finds tokens of every shape.
 #[derive(Debug)]
 pub(in crate::redact) struct ShapeFinder {
-    // Of the beginnings that have a mark, and of all others.
+    // For beginnings that have a mark, and for all others.
     marks: Marks,
     searchers: Vec<Searcher>,
 }
 
-/// What some prefixes begin with, and their shapes. The fewer there are, the fewer searches.
+/// The common beginning of some prefixes, and their shapes. The fewer there are, the fewer
+/// searches.
 #[derive(Debug)]
 struct Anchor {
     text: &'static str,
@@ -104,7 +105,7 @@ impl ShapeFinder {
         for searcher in &self.searchers {
             let mut rest = region.clone();
             while let Some((anchor, at)) = searcher.next(text, rest.clone()) {
-                // What is no token may have the beginning of one in it: `\napi_…`.
+                // Text that is not a token may contain the beginning of one: ` api_…`.
                 rest.start = at + 1;
                 if let Some((kind, span)) = anchor.token(text, at) {
                     rest.start = span.end.max(rest.start);
@@ -219,7 +220,7 @@ impl Body {
     }
 }
 
-/// What two prefixes begin with, when that is enough to look for.
+/// The common beginning of two prefixes, if it is long enough to search for.
 fn common(one: &'static str, other: &str) -> Option<&'static str> {
     let pairs = one.bytes().zip(other.bytes());
     let length = pairs.take_while(|(a, b)| a == b).count();
@@ -231,8 +232,8 @@ const SHORTEST_ANCHOR: usize = 3;
 
 /// Whether a token can start at `at`: not inside a word, as in `task-force`.
 ///
-/// The letter of an escape that was not decoded, as in `\nghp_…` or `%3Dghp_…`, is no
-/// part of a word.
+/// The letter of an escape that was not decoded, as in `\nghp_…` or `%3Dghp_…`, is not a part of a
+/// word.
 pub(super) fn starts_token(text: &[u8], at: usize, loose: bool) -> bool {
     let before = text.part(at.saturating_sub(6)..at);
     match before {
@@ -244,8 +245,9 @@ pub(super) fn starts_token(text: &[u8], at: usize, loose: bool) -> bool {
     }
 }
 
-/// How many anchors one search is for. It would take 64; but the more there are, the more often text
-/// is taken for the beginning of one by chance: four searches for 24 take less time than two for 64.
+/// The maximum number of anchors of one search. It could take 64; but the more there are, the more
+/// often text matches the beginning of one by chance: four searches for 24 are faster than two for
+/// 64.
 const MOST_PACKED: usize = 24;
 
 /// No token is shorter.

@@ -14,7 +14,7 @@ use crate::slices::Part as _;
 /// The beginnings that have a mark.
 #[derive(Debug)]
 pub(super) struct Marks {
-    // A bit for each two bytes that may stand before a mark.
+    // A bit for each pair of bytes that may precede a mark.
     before: Box<[u64; 1024]>,
     // By the two bytes and the mark: how far in front of the mark a beginning starts.
     begins: HashMap<[u8; 3], Vec<(usize, Vec<Begin>)>>,
@@ -29,7 +29,7 @@ pub(super) fn place(prefix: &str) -> Option<usize> {
 }
 
 impl Marks {
-    /// Of beginnings that have one.
+    /// From the beginnings that have one.
     pub(super) fn of(all: Vec<Begin>) -> Self {
         let mut marks = Self {
             before: Box::new([0; 1024]),
@@ -104,7 +104,7 @@ fn slot(a: u8, b: u8) -> (usize, u64) {
     (index / 64, 1 << (index % 64))
 }
 
-/// No mark stands further inside a beginning.
+/// The maximum offset of a mark within a beginning.
 const LONGEST: usize = 16;
 
 #[cfg(test)]

@@ -20,11 +20,11 @@ pub(super) use table::shapes;
 /// One kind of token.
 #[derive(Debug)]
 pub(super) struct Shape {
-    /// What the placeholder calls it.
+    /// Its name in the placeholder.
     pub(super) kind: &'static str,
-    /// What it starts with, or holds at a known place.
+    /// What it starts with, or contains at a known offset.
     pub(super) prefixes: &'static [&'static str],
-    /// Finds where it starts and ends, given where a prefix stands.
+    /// Finds where it starts and ends, given the position of a prefix.
     extent: Extent,
     /// A made-up one in two halves, so that this text holds none.
     #[cfg_attr(
@@ -32,9 +32,9 @@ pub(super) struct Shape {
         expect(dead_code, reason = "the table is its own test data")
     )]
     example: (&'static str, &'static str),
-    /// Where its vendor, or its standard, documents it.
+    /// The documentation by its vendor or standard.
     pub(super) docs: &'static str,
-    /// What looks like one but is data.
+    /// Similar text that is data.
     #[cfg_attr(
         not(test),
         expect(dead_code, reason = "the table is its own test data")

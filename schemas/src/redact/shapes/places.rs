@@ -1,4 +1,4 @@
-//! Secrets that are known by their place: what stands before and behind them.
+//! Secrets that are identified by their place: the text before and after them.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::extent::digit;
 use super::finder::starts_token;
 use crate::slices::Part as _;
 
-/// The password after `curl … -u user:`, `-uuser:` or `--user=user:`; the user stays.
+/// The password after `curl … -u user:`, `-uuser:` or `--user=user:`; the user is kept.
 pub(super) fn curl_user(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     if !starts_token(text, prefix.start, true) {
         return None;
@@ -42,7 +42,7 @@ pub(super) fn curl_user(text: &[u8], prefix: Range<usize>) -> Option<Range<usize
         } else if matches!(text.part(word.clone()), [.., b';' | b'|']) {
             return None;
         } else {
-            // What opened it closes it.
+            // It is closed by what opened it.
             at = (word.end + (word.start - at)).max(at + 1);
         }
     }
@@ -90,7 +90,7 @@ fn argument(text: &[u8], at: usize) -> Range<usize> {
     start..start + length.min(rest.len())
 }
 
-/// How often a byte stands at `at` in a row.
+/// The length of the run of a byte at `at`.
 fn run_of(text: &[u8], at: usize, byte: u8) -> usize {
     let rest = text.part(at..);
     rest.iter().take(8).take_while(|one| **one == byte).count()
@@ -161,8 +161,8 @@ pub(super) fn pgpass(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> 
     (fits && is_password(text.part(password.clone()))).then_some(password)
 }
 
-/// The value of `?code=` in a URL of OAuth's answer: beside it stands its `state`, or who issued
-/// it (RFC 6749 §4.1.2, RFC 9207).
+/// The value of `?code=` in a URL of OAuth's answer: it has a `state`, or the issuer, next to it
+/// (RFC 6749 §4.1.2, RFC 9207).
 pub(super) fn oauth_code(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     let ends =
         |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'<' | b'\\');
@@ -190,7 +190,7 @@ pub(super) fn oauth_code(text: &[u8], prefix: Range<usize>) -> Option<Range<usiz
     fits.then_some(prefix.end..prefix.end + length)
 }
 
-/// Whether a text in the place of a password is one, and no variable, placeholder or word of
+/// Whether a text in place of a password is one, and not a variable, a placeholder or a word of
 /// documentation.
 fn is_password(text: &[u8]) -> bool {
     let name = |part: &[u8]| {
@@ -251,5 +251,5 @@ impl Words<'_> {
     }
 }
 
-/// How far such a place reaches, in bytes.
+/// The maximum extent of such a place, in bytes.
 const LINE: usize = 512;

@@ -8,14 +8,14 @@ use super::extent::{alnum, base64, digit, dotted, hex, mixed, upper, url64};
 use super::finder::starts_token;
 use crate::slices::Part as _;
 
-/// How many bytes of an alphabet stand at `at`, up to one more than `most`.
+/// The number of bytes of an alphabet at `at`, up to one more than `most`.
 fn run(text: &[u8], at: usize, alphabet: fn(u8) -> bool, most: usize) -> usize {
     let rest = text.part(at..);
     let fits = |byte: &&u8| alphabet(**byte);
     rest.iter().take(most + 1).take_while(fits).count()
 }
 
-/// Whether nothing but letters and digits stands there, and a token can begin with it.
+/// Whether the part only has letters and digits, and a token can begin with it.
 fn begins(text: &[u8], part: Range<usize>) -> bool {
     let start = part.start;
     let plain = text
@@ -198,7 +198,7 @@ pub(super) fn authress(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>
     fits.then_some(start..key + length)
 }
 
-/// The path of a webhook of Teams; the host before it stays.
+/// The path of a Teams webhook; the host before it is kept.
 pub(super) fn teams_webhook(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     let path = |byte: u8| url64(byte) || matches!(byte, b'@' | b'/');
     let length = run(text, prefix.end, path, 256);

@@ -61,7 +61,7 @@ fn whole(text: &[u8]) -> Scrubbed {
     told(new.into_owned(), places, &second)
 }
 
-/// Scrubs a text, and tells where secrets stood if that is `asked`.
+/// Scrubs a text, and returns where secrets were if `asked`.
 fn both(redactor: &mut Redactor, text: &[u8], asked: bool) -> (Vec<u8>, Vec<FoundSecret>) {
     let (mut between, mut new, mut places) = (Vec::new(), Vec::new(), Vec::new());
     let mut place = |place| places.push(place);

@@ -7,13 +7,13 @@ use crate::event::{
 use crate::slices::Part as _;
 use crate::tape::TapeFailure;
 
-/// What an old sentence says was done.
+/// The effect that an old sentence describes.
 #[must_use]
 pub(crate) fn effect(text: &str) -> Effect {
     take_apart(text).0
 }
 
-/// What an old sentence says was done, and the id of the request that it names, in its
+/// The effect that an old sentence describes, and the id of the request that it names, in its
 /// source text.
 pub(super) fn take_apart(text: &str) -> (Effect, Option<String>) {
     let named = text.find("): ").and_then(|end| {
@@ -92,7 +92,7 @@ fn plain(what: &str, kind: &str) -> Option<What> {
     })
 }
 
-/// What took the place of a message: the old words leave it to the kind.
+/// What replaced a message: the old sentence leaves it to the kind.
 fn replaced(kind: &str) -> What {
     let by = match kind {
         "error" => Replacement::Error,
@@ -153,7 +153,7 @@ fn counted(what: &str) -> Option<What> {
     between("", end).map(|bytes| What::Unread { bytes })
 }
 
-/// Sentences that tell a time.
+/// Sentences with a time.
 fn timed(what: &str) -> Option<What> {
     let time = |begin: &str| -> Option<(Offset, &str)> {
         let (number, rest) = what.strip_prefix(begin)?.split_once(" ms")?;
@@ -213,8 +213,8 @@ pub(crate) fn gap_reason(why: String) -> (GapReason, Option<String>) {
     }
 }
 
-/// Why a recorder answered in the server's place: one of the sentences before 2.3, which stays as what else is known. The
-/// status says most of it.
+/// Why a recorder answered in the server's place: one of the sentences before 2.3, which is kept as
+/// a detail. The status implies most of it.
 pub(crate) fn in_place(why: String, status: u16) -> (InPlace, Option<String>) {
     if is_of_fault(&why) {
         return (InPlace::Fault, None);
@@ -223,7 +223,7 @@ pub(crate) fn in_place(why: String, status: u16) -> (InPlace, Option<String>) {
     (kind, Some(why).filter(|why| !why.is_empty()))
 }
 
-/// Whether a sentence says that a fault answered.
+/// Whether a sentence means that a fault answered.
 pub(crate) fn is_of_fault(words: &str) -> bool {
     words == "a fault was injected" || words == "a fault dropped the message"
 }
@@ -236,7 +236,7 @@ pub(crate) fn tape_failure(why: String) -> (TapeFailure, Option<String>) {
     let told = [
         ("the tape could not be created", TapeFailure::NotCreated),
         ("the tape could not be written", TapeFailure::NotWritten),
-        // Of cassettes and captures.
+        // From cassettes and captures.
         ("the recorder was stopped before", TapeFailure::CutShort),
         ("the recording was cut short", TapeFailure::CutShort),
         ("gaps: ", TapeFailure::Gaps),

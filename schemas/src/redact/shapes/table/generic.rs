@@ -1,4 +1,4 @@
-//! What belongs to no one vendor, and stores of secrets.
+//! Formats that belong to no single vendor, and stores of secrets.
 
 use super::super::encoded::encoded_jwt;
 use super::super::extent::{
@@ -70,7 +70,7 @@ pub(super) static SHAPES: &[Shape] = &[
     },
     Shape {
         kind: "jwt",
-        // What `{"`, `{ "`, `{` with a line feed and `[{"` are in base64.
+        // Base64 of `{"`, `{ "`, `{` with a line feed and `[{"`.
         prefixes: &["eyJ", "eyAi", "ewog", "W3si"],
         extent: Extent::Special(jwt),
         example: (
@@ -82,7 +82,7 @@ pub(super) static SHAPES: &[Shape] = &[
     },
     Shape {
         kind: "jwt",
-        // What `eyJ` is in base64.
+        // Base64 of `eyJ`.
         prefixes: &["ZXlK"],
         extent: Extent::Special(encoded_jwt),
         example: (
@@ -145,7 +145,7 @@ pub(super) static SHAPES: &[Shape] = &[
     },
     Shape {
         kind: "password",
-        // PostgreSQL, its poolers, and what speaks its protocol.
+        // PostgreSQL, its poolers, and software with the same protocol.
         prefixes: &[
             ":5432:", ":5433:", ":5434:", ":5435:", ":5436:", ":5439:", ":6432:", ":6543:", ":*:",
         ],
