@@ -1,7 +1,7 @@
-//! Planted secrets that may not survive, and look-alikes that must.
+//! Planted secrets that must not survive, and look-alikes that must.
 //!
-//! Every canary is put together at run time, so that this file holds no token. A `{}` in
-//! a row is where the canary stands.
+//! Every canary is assembled at run time, so that this file contains no token. A `{}` in a row is
+//! the place of the canary.
 
 use std::sync::Arc;
 
@@ -165,7 +165,7 @@ fn shapes() -> Vec<String> {
     .to_vec()
 }
 
-/// Where a canary of any shape may stand.
+/// Places where a canary of any shape may be.
 const PLACES: &[&str] = &[
     r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"a":"{}"}}}"#,
     r#"{"error":{"code":-1,"message":"bad credentials {} given"}}"#,

@@ -1,4 +1,4 @@
-//! Secrets that are cut: by the lines of a stream, or by the end of what was kept.
+//! Secrets that are cut: by the lines of a stream, or by the end of the recorded part.
 
 use std::sync::Arc;
 
@@ -140,7 +140,7 @@ fn a_head_cut_inside_a_secret_keeps_no_half_of_it() {
 
 #[test]
 fn a_secret_that_begins_inside_a_character_ends_the_search() {
-    // Found by fuzzing: this never came to an end.
+    // Found by fuzzing: this never terminated.
     let rules = Arc::new(Rules::new(&Settings::default()).unwrap());
     let line = b"{\"password\":\"\xa3i_key\\\":\\\"abcdefgh12345678\\\",xru\"}cdefgh12345678\"}";
     let redacted = Redactor::new(rules).text(line).into_owned();

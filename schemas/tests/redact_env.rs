@@ -26,7 +26,7 @@ fn redacted(value: &str, text: &str) -> String {
     String::from_utf8(out).expect("text stays text")
 }
 
-/// A session in which hardly a word of the protocol is missing, and no secret.
+/// A session with nearly all words of the protocol, and no secret.
 const SESSION: &[&str] = &[
     r#"{"jsonrpc":"2.0","id":123456,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{}}},"clientInfo":{"name":"client-name","version":"1.2.3"}}}"#,
     r#"{"jsonrpc":"2.0","id":123456,"result":{"protocolVersion":"2025-11-25","serverInfo":{"name":"server-name","title":"A title","version":"1"},"instructions":"Call the tools with the password of the method."}}"#,
@@ -96,7 +96,7 @@ fn a_password_that_is_a_word_of_the_protocol_changes_no_message() {
 
 #[test]
 fn a_cassette_is_spared_in_the_same_places() {
-    // As `scrub` reads it, messages are no outermost objects.
+    // When `scrub` reads them, messages are not outermost objects.
     let cassette = format!("{{\"exchanges\":[{}]}}", SESSION.join(","));
     for word in [
         "password",
@@ -172,7 +172,7 @@ fn a_common_value_is_gone_where_it_is_all_of_a_value() {
         ] {
             let text = place.replace("{}", word);
             if text.trim() == "123456" {
-                // JSON of no more than a number is no message.
+                // JSON that is only a number is not a message.
                 continue;
             }
             let out = redacted(word, &text);

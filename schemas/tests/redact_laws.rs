@@ -1,4 +1,4 @@
-//! What holds for every input: idempotence, validity, exactness, linear time.
+//! Properties for every input: idempotence, validity, exactness, linear time.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -387,7 +387,7 @@ fn hostile_input_takes_linear_work() {
     }
 }
 
-/// What is linear is so for every length: twice the text, twice the work.
+/// Linear for every length: twice the text is twice the work.
 #[test]
 fn twice_the_hostile_text_is_twice_the_work() {
     let work_of = |size: usize| -> Vec<u64> {
@@ -409,8 +409,8 @@ fn twice_the_hostile_text_is_twice_the_work() {
     }
 }
 
-/// How often a byte may be read: by the searches one after the other, in each round, and by every
-/// beginning of a token up to its longest length. What is quadratic reads each one a thousand times.
+/// How often a byte may be read: by the consecutive searches, in each pass, and by every beginning
+/// of a token up to its maximum length. Quadratic code reads each one a thousand times.
 const MOST_WORK: u64 = 600;
 
 /// Hostile texts of this size and a little more.

@@ -1,4 +1,4 @@
-//! What is a secret by its name in one place is a secret wherever it comes again.
+//! A value that is a secret by its name in one place is a secret wherever it occurs again.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ fn json(redactor: &mut Redactor, text: &str) -> String {
     String::from_utf8(out.into_owned()).expect("text stays text")
 }
 
-/// A redactor that was told `secret` by its name in a request.
+/// A redactor that has seen `secret` under a secret name in a request.
 fn told(secret: &str) -> Redactor {
     let mut redactor = redactor();
     let request = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
@@ -60,7 +60,7 @@ fn an_answer_that_echoes_a_secret_of_its_request_holds_none() {
     }
 }
 
-/// As programs write `p4ss!W"o/r&d+é'9 ~<x` in a text.
+/// The ways in which programs write `p4ss!W"o/r&d+é'9 ~<x` in a text.
 #[test]
 fn a_secret_comes_again_as_any_program_writes_it() {
     let secret = "p4ss!W\"o/r&d+é'9 ~<x";
@@ -355,7 +355,8 @@ proptest! {
         let around = [before.as_slice(), secret.as_bytes(), &after].concat();
         let coded = if escape { URL_SAFE_NO_PAD.encode(&around) } else { STANDARD.encode(&around) };
         let out = json(&mut redactor, &serde_json::json!({"blob": coded}).to_string());
-        // A text in base64 may itself look like a token, of whatever shape: then all of it is hidden, under that name.
+        // A text in base64 may itself look like a token of any shape: then all of it is hidden,
+        // under that name.
         let whole = out.strip_prefix(r#"{"blob":"<REDACTED:"#).and_then(|rest| rest.strip_suffix(r#"#1>"}"#));
         let known = out.contains("<REDACTED:password#1>") || whole.is_some_and(|name| !name.contains('<'));
         prop_assert!(known, "{secret} in {out}");

@@ -1,4 +1,4 @@
-//! What looks like a secret and is data: it must come out byte by byte as it went in.
+//! Data that looks like a secret: it must be preserved byte by byte.
 
 use std::sync::Arc;
 

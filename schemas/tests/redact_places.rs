@@ -1,5 +1,5 @@
-//! Secrets that are known by what stands around them: commands, files of passwords, elements,
-//! fields of forms, pairs, blobs. Each row has what looks like it and stays.
+//! Secrets that are identified by the text around them: commands, files of passwords, elements,
+//! fields of forms, pairs, blobs. Each row has look-alikes that are kept.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ fn redacted(text: &str) -> String {
     String::from_utf8(out).expect("it was text")
 }
 
-/// Each text holds `hunter22x` where `{}` stands, and loses nothing else.
+/// Each text has `hunter22x` in place of `{}`, and loses nothing else.
 fn gone(templates: &[&str]) {
     for template in templates {
         let text = template.replace("{}", "hunter22x");
@@ -174,11 +174,11 @@ fn a_blob_that_holds_a_text_with_a_secret() {
     for text in ["hello world\n", "", "password=<REDACTED:password#1>"] {
         assert_eq!(redacted(&blob(text)), blob(text));
     }
-    // Bytes are no text, whatever may be read into them.
+    // Binary data is not text, whatever it may look like.
     let image = STANDARD.encode([b"\x89PNG\r\n\x1a\n\0password=hunter22x\n".as_slice()].concat());
     let image = format!(r#"{{"blob":"{image}"}}"#);
     assert_eq!(redacted(&image), image);
-    // What a blob tells is known from then on.
+    // A secret in a blob is known from then on.
     let both = format!(r#"[{},"Xy7-hunter22x"]"#, blob("password=Xy7-hunter22x"));
     assert!(!redacted(&both).contains("hunter22x"));
 }

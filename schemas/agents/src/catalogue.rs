@@ -16,7 +16,7 @@ use tapewright_models::tool_of_mcp;
 pub struct Catalogue {
     servers: Vec<String>,
     offered: BTreeMap<String, Offered>,
-    // As they are told to the model, in the order of the servers.
+    // The tools as offered to the model, in the order of the servers.
     specs: Vec<ToolSpec>,
     fingerprint: String,
 }
@@ -26,7 +26,7 @@ pub struct Catalogue {
 pub struct Offered {
     /// Its server.
     pub server: String,
-    /// Its name there.
+    /// Its name on that server.
     pub tool: String,
 }
 
@@ -34,7 +34,7 @@ pub struct Offered {
 const LONGEST_NAME: usize = 64;
 
 impl Catalogue {
-    /// Of what each server answered to `tools/list`, in the order of the suite.
+    /// From each server's answer to `tools/list`, in the order of the suite.
     #[must_use]
     pub fn new(servers: &[(String, Vec<Value>)]) -> Self {
         let several = servers.len() > 1;
@@ -75,7 +75,7 @@ impl Catalogue {
         self.offered.insert(name.to_owned(), offered);
     }
 
-    /// As the model is told of them.
+    /// The tools as offered to the model.
     #[must_use]
     pub fn specs(&self) -> &[ToolSpec] {
         &self.specs
@@ -93,7 +93,7 @@ impl Catalogue {
         self.specs.is_empty()
     }
 
-    /// What stands for all of them, by the names that servers give them.
+    /// A fingerprint of all tools, by their names on the servers.
     #[must_use]
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
@@ -105,7 +105,7 @@ impl Catalogue {
         self.offered.get(name)
     }
 
-    /// Where a tool that is not offered would be, so that every call has a server: the one
+    /// The most likely server of a tool that is not offered, so that every call has one: the server
     /// that its prefix names, or else the first.
     #[must_use]
     pub fn guess(&self, name: &str) -> Offered {

@@ -1,4 +1,4 @@
-//! What stands for all that an agent knew.
+//! A digest of everything that an agent knew.
 
 /// FNV-1a of 64 bits over texts, each set apart from the next.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,5 @@
-//! Calls that are never answered, in virtual time: no time passes for them. Those on the wire,
-//! in real time, are known again by what became of them.
+//! Calls that are never answered, in virtual time: no time passes for them. Faults on the wire, in
+//! real time, are recognized by their results.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -18,11 +18,11 @@ pub struct Fault {
     pub tool: Option<String>,
     /// The server that it is for; any with `None`.
     pub server: Option<String>,
-    /// What happens.
+    /// What it does.
     pub kind: FaultKind,
 }
 
-/// What happens to a call.
+/// What a fault does to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// It is never answered.
@@ -37,10 +37,10 @@ pub enum FaultKind {
 
 /// A fault on the wire, which the call itself meets.
 pub trait WireFault: Debug {
-    /// Whether it may meet a call of this tool of this server.
+    /// Whether it may affect a call of this tool of this server.
     fn may_meet(&self, server: &str, tool: &str) -> bool;
 
-    /// Whether this server answers no call any more once it has met one.
+    /// Whether this server answers no further calls after the fault has affected one.
     fn lasts_at(&self, server: &str) -> bool;
 }
 
@@ -52,7 +52,7 @@ pub struct Faults {
     budget: Duration,
 }
 
-/// How long a call is waited for where no `recovery` says it.
+/// How long to wait for a call if no `recovery` sets it.
 const BUDGET: Duration = Duration::from_secs(30);
 
 impl Faults {
@@ -66,7 +66,7 @@ impl Faults {
         }
     }
 
-    /// The same with faults on the wire.
+    /// Adds faults on the wire.
     #[must_use]
     pub fn with_wires(mut self, wires: Vec<Arc<dyn WireFault>>) -> Self {
         self.wires = wires;
@@ -79,14 +79,14 @@ impl Faults {
         self.list.is_empty() && self.wires.is_empty()
     }
 
-    /// How long a call is waited for.
+    /// How long to wait for a call.
     #[must_use]
     pub fn budget(&self) -> Duration {
         self.budget
     }
 
-    /// Whether the next call of a tool is never answered. The first fault that fits decides,
-    /// also that it is answered.
+    /// Whether the next call of a tool is never answered. The first fault that matches decides,
+    /// even if it lets the call be answered.
     pub fn hangs(&mut self, server: &str, tool: &str) -> bool {
         let is = |wanted: &Option<String>, found| wanted.as_deref().is_none_or(|one| one == found);
         let mut fitting = self.list.iter_mut();
@@ -102,7 +102,7 @@ impl Faults {
         }
     }
 
-    /// What the model is told of a call that was never answered.
+    /// The result that the model gets for a call that was never answered.
     #[must_use]
     pub fn result(&self, tool: &str) -> Value {
         let limit = self.budget.as_millis();
@@ -110,8 +110,8 @@ impl Faults {
         json!({"content": [{"type": "text", "text": text}], "isError": true})
     }
 
-    /// How many calls of a run failed by a fault: those that a fault is for, and that have an
-    /// error for a result. Where a fault lasts, later calls of its server are among them,
+    /// The number of calls of a run that failed because of a fault: those that a fault matches, and
+    /// whose result is an error. If a fault is lasting, later calls of its server are included,
     /// whatever the tool.
     #[must_use]
     pub fn met(mut self, trace: &Trace) -> u64 {
@@ -123,7 +123,7 @@ impl Faults {
         let mut count = 0;
         for (index, call) in (0..).zip(&trace.tool_calls) {
             let (server, tool) = (call.server.as_str(), call.name.as_str());
-            // Calls are counted whatever became of them.
+            // Calls count regardless of their results.
             let hangs = self.hangs(server, tool);
             if !is_error(index) {
                 continue;

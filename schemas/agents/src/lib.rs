@@ -1,10 +1,10 @@
 //! An agent at work: a model that calls the tools of MCP servers, as a suite describes it.
 //!
-//! Everything here is pure. [`Run`] is the loop as a state machine: it says what to ask a
-//! model or a server next, is told the answer, and keeps the trace. [`Catalogue`] is what the
-//! model is offered, [`Faults`] are calls that are never answered, in virtual time, and
-//! [`Recovery`] is how a run met them. [`Caps`] are the most that runs may cost. Who sends
-//! and who waits is up to the program.
+//! Everything here is pure. [`Run`] is the loop as a state machine: it returns the next request for
+//! a model or a server, takes the answer, and keeps the trace. [`Catalogue`] contains the tools
+//! offered to the model, [`Faults`] are calls that are never answered, in virtual time, and
+//! [`Recovery`] is how a run handled them. [`Caps`] limit the cost of runs. Sending and waiting is
+//! up to the program.
 
 mod catalogue;
 mod digest;

@@ -30,7 +30,7 @@ pub enum Trip {
     Tokens {
         /// The cap.
         limit: u64,
-        /// What it took.
+        /// How much was used.
         used: u64,
     },
     /// The model asked for one more call.
@@ -42,7 +42,7 @@ pub enum Trip {
 }
 
 impl Trip {
-    /// As the trace has it.
+    /// The reason as recorded in the trace.
     #[must_use]
     pub fn reason(&self) -> StopReason {
         match self {

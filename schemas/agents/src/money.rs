@@ -18,7 +18,7 @@ pub struct Caps {
     pub command: Option<u64>,
 }
 
-/// What was spent, in millionths of a US cent.
+/// The money spent, in millionths of a US cent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     /// By this test.
@@ -29,13 +29,13 @@ pub struct Spent {
     pub command: u64,
 }
 
-/// A cap on money cannot be kept, since the price of the model is unknown.
+/// A cap on money cannot be enforced, since the price of the model is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot enforce a cost limit: the price of `{model}` is unknown ({why})")]
 pub struct NoPrice {
     /// The model.
     pub model: String,
-    /// What is not known.
+    /// What is unknown.
     pub why: Unknown,
 }
 
@@ -49,14 +49,14 @@ pub(crate) struct Over {
 }
 
 impl Caps {
-    /// Whether there is one.
+    /// Whether any cap is set.
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.test.is_some() || self.suite.is_some() || self.command.is_some()
     }
 
-    /// Which cap stops a run that has spent so much; `before` another request is made the
-    /// cap itself is enough. In words, as an error.
+    /// The cap that stops a run that has spent this much, as an error message; `before` another
+    /// request, reaching the cap is enough.
     #[must_use]
     pub fn stops(&self, spent: &Spent, before: bool) -> Option<String> {
         let cents = |cap: Option<u64>| cap.map(|cap| cap.saturating_mul(CENT));

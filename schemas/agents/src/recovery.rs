@@ -1,10 +1,10 @@
-//! How a run met calls that were never answered.
+//! How a run handled calls that were never answered.
 
 use std::time::Duration;
 
 use tapewright_models::agent_cassette::{StopReason, Trace};
 
-/// What a suite asks of a run that meets a fault.
+/// What a suite requires of a run that meets a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gate {
     /// The longest that one call may be waited for.
@@ -18,7 +18,7 @@ pub struct Gate {
 /// How a run recovered, in virtual time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recovery {
-    /// How many calls were never answered.
+    /// The number of calls that were never answered.
     pub hung: u64,
     /// When the first of them was given up, in milliseconds; `None` where none was.
     pub time_to_detection_ms: Option<u64>,
@@ -26,7 +26,7 @@ pub struct Recovery {
     pub time_to_recovery_ms: Option<u64>,
     /// For how long the user saw nothing, in milliseconds.
     pub user_visible_hang_ms: u64,
-    /// The run came to its end with a reply, or met no fault.
+    /// The run ended with a reply, or met no fault.
     pub recovered: bool,
     /// The call was given up within the budget.
     pub clean_timeout: bool,
@@ -56,7 +56,7 @@ impl Recovery {
         }
     }
 
-    /// What of a gate does not hold: its key, and why.
+    /// The conditions of a gate that are not met: the key of each, and why.
     #[must_use]
     pub fn misses(&self, gate: &Gate) -> Vec<(&'static str, String)> {
         let mut misses = Vec::new();

@@ -1,4 +1,4 @@
-//! What stands in for a model whose key is not there.
+//! Replaces a model whose key is not set.
 
 use tapewright_models::Wire;
 use tapewright_models::agent_cassette::Trace;
@@ -9,23 +9,23 @@ use tapewright_models::conversation::{Answer, Block, Finish, FinishReason, Respo
 #[derive(Clone, Copy, Debug)]
 pub struct Stub;
 
-/// What it says, by which its cassettes are known.
+/// Its text, which identifies its cassettes.
 const TEXT: &str = "[stub] no model was called: its key is not set";
 
 impl Stub {
-    /// What it answers.
+    /// Its answer.
     #[must_use]
     pub fn answer(wire: Wire) -> Response {
         Self::says(wire, TEXT)
     }
 
-    /// What it says as a user: it greets, and has no more to say.
+    /// Its messages as a user: a greeting, then the end.
     #[must_use]
     pub fn user(wire: Wire, is_first: bool) -> Response {
         Self::says(wire, if is_first { "[stub] hello" } else { "DONE" })
     }
 
-    /// Whether a trace is of a run of it.
+    /// Whether a trace comes from a run with it.
     #[must_use]
     pub fn made(trace: &Trace) -> bool {
         trace.final_response == TEXT

@@ -1,4 +1,4 @@
-//! What was said, as plain text for the trace.
+//! Messages as plain text for the trace.
 
 use tapewright_models::conversation::{Block, Content, MediaKind};
 

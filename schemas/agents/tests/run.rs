@@ -62,7 +62,7 @@ fn answer(text: &str, uses: &[(&str, Value)]) -> Response {
         .expect("an answer")
 }
 
-/// Plays a run with these answers; tools answer with their names. Each request is kept.
+/// Plays a run with these answers; tools answer with their names. Returns all requests.
 fn play(mut run: Run, answers: &[Response]) -> (Finished, Vec<Request>) {
     let mut answers = answers.iter();
     let mut asked = Vec::new();
@@ -365,7 +365,7 @@ fn a_call_that_hangs_is_not_made() {
         "the tool `find` did not answer within 3000 ms"
     );
     assert_eq!(view["tool_results"][1]["isError"], false);
-    // The same from the recorded trace alone.
+    // The same result from the recorded trace alone.
     assert_eq!(Faults::new(vec![hang], None).met(&finished.trace), 1);
 }
 

@@ -7,8 +7,8 @@ use crate::file::{Answer, Exchange, Members, ToolCall, UNKNOWN};
 
 /// The exchanges of a run, with the ids `<file>::<test>::step-1` and so on.
 ///
-/// Where the trace has no answers of the model, as in cassettes of other tools, they are told
-/// apart by what was said and by what the agent knew when it asked for a tool.
+/// If the trace has no answers of the model, as in cassettes of other tools, they are reconstructed
+/// from the messages and from what the agent knew when it asked for a tool.
 #[must_use]
 pub fn exchanges(file: &str, test: &str, trace: &Trace) -> Vec<Exchange> {
     let answers = if trace.answers.is_empty() {
@@ -63,7 +63,7 @@ fn call(called: &Called) -> ToolCall {
     }
 }
 
-/// The answers as far as what was said tells them.
+/// The answers, as far as they can be reconstructed from the messages.
 fn guessed(trace: &Trace) -> Vec<Answer> {
     let mut steps = Steps::default();
     let mut calls = trace.tool_calls.iter();
@@ -100,7 +100,7 @@ fn guessed(trace: &Trace) -> Vec<Answer> {
 struct Steps {
     done: Vec<Answer>,
     open: Option<Answer>,
-    // What the agent knew when it asked for the last tool.
+    // What the agent knew when it last asked for a tool.
     known: Option<String>,
 }
 

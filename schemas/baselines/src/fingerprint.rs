@@ -14,9 +14,9 @@ pub struct Fingerprint {
     pub baseline: String,
     /// That of the candidate.
     pub candidate: String,
-    /// Whether the tools, in order, are not the same.
+    /// Whether the tools, in order, differ.
     pub tool_sequence_changed: bool,
-    /// Whether the reasons of the ends, in order, are not the same.
+    /// Whether the finish reasons, in order, differ.
     pub finish_reasons_changed: bool,
     /// From 0 for the same to 1: the mean of the edit distances of tools and of reasons, each
     /// by the length of the longer one; 0.1 where both are 0 and the digests differ.
@@ -114,11 +114,12 @@ fn normalized(one: &[u32], other: &[u32]) -> f64 {
     }
 }
 
-/// How long sequences are compared at once: the time goes with the product of the lengths.
+/// The maximum length of sequences that are compared at once: the time is proportional to the
+/// product of the lengths.
 const AT_ONCE: usize = 1 << 17;
 
-/// How many insertions, deletions and replacements make one sequence of the other. Sequences
-/// that are very long are compared part by part, which may count more.
+/// The number of insertions, deletions and replacements that turn one sequence into the other. Very
+/// long sequences are compared in parts, which may yield a higher count.
 fn edit_distance(one: &[u32], other: &[u32]) -> usize {
     let same = one
         .iter()
@@ -164,15 +165,15 @@ fn blocks(pattern: &[u32], text: &[u32]) -> usize {
         for (rows, found) in column.iter_mut().zip(matches) {
             (carry, step) = rows.step(*found, carry);
         }
-        // Of the last row of the matrix.
+        // For the last row of the matrix.
         score += usize::from(step.more & last != 0);
         score -= usize::from(step.less & last != 0);
     }
     score
 }
 
-/// How 64 rows of a column differ from the rows above, or from the column before: by one more,
-/// or one less.
+/// How 64 rows of a column differ from the rows above, or from the column before: by plus or minus
+/// one.
 #[derive(Clone, Copy)]
 struct Rows {
     more: u64,

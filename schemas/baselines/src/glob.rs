@@ -1,6 +1,6 @@
 //! Patterns over ids.
 
-/// A pattern: `*` stands for any text, `?` for one character.
+/// A pattern: `*` matches any text, `?` one character.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob(Vec<char>);
 
@@ -11,12 +11,12 @@ impl Glob {
         Self(pattern.chars().collect())
     }
 
-    /// Whether it takes the whole of a text. The time is at most the product of both lengths.
+    /// Whether it matches the whole text. The time is at most the product of both lengths.
     #[must_use]
     pub fn takes(&self, text: &str) -> bool {
         let text: Vec<char> = text.chars().collect();
         let (mut at, mut seen) = (0, 0);
-        // Where the last star stands, and how far it reaches.
+        // The position of the last star, and how much it matches.
         let mut star: Option<(usize, usize)> = None;
         while seen < text.len() {
             match self.0.get(at) {

@@ -1,4 +1,4 @@
-//! What must hold for every candidate.
+//! The invariants that every candidate must satisfy.
 
 use serde_json::Value;
 
@@ -8,11 +8,11 @@ use crate::glob::Glob;
 /// An invariant that a baseline declares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Invariant {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// What must hold.
     pub condition: Condition,
-    /// The exchanges that it speaks of, as a pattern over their ids; all of them without it.
+    /// The exchanges that it applies to, as a pattern for their ids; all of them if `None`.
     pub id: Option<String>,
     /// Further members of the condition.
     pub condition_more: Members,
@@ -20,7 +20,7 @@ pub struct Invariant {
     pub more: Members,
 }
 
-/// What must hold for an answer.
+/// A condition for an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// It asks for a tool.
@@ -35,12 +35,12 @@ pub enum Condition {
         /// The argument.
         arg: String,
     },
-    /// Its text has a part, in this spelling.
+    /// Its text contains this part, case-sensitively.
     ResponseFieldPresent {
         /// The part.
         text: String,
     },
-    /// Its text has a part, in capitals or not.
+    /// Its text contains this part, ignoring case.
     ResponseSemanticMatch {
         /// The part.
         text: String,
@@ -76,25 +76,25 @@ pub enum Violation {
     Slow {
         /// How long it took, in milliseconds.
         took_ms: u64,
-        /// How long it had to take less than.
+        /// The limit, in milliseconds.
         ms: u64,
     },
-    /// How long it took was not captured.
+    /// The latency was not captured.
     NoLatency {
-        /// How long it had to take less than, in milliseconds.
+        /// The limit, in milliseconds.
         ms: u64,
     },
 }
 
 impl Invariant {
-    /// Whether it speaks of an exchange.
+    /// Whether it applies to an exchange.
     #[must_use]
     pub fn is_about(&self, id: &str) -> bool {
         let pattern = self.id.as_deref();
         pattern.is_none_or(|pattern| Glob::new(pattern).takes(id))
     }
 
-    /// As it stands in a file.
+    /// Its value in a file.
     pub(crate) fn to_value(&self) -> Value {
         let mut condition = self.condition_more.clone();
         let mut put = |name: &str, value: Value| condition.insert(name.to_owned(), value);
@@ -138,7 +138,7 @@ impl Condition {
         }
     }
 
-    /// Whether it holds for an answer; else why not.
+    /// Checks an answer; the error is the reason why it fails.
     pub fn check(&self, answer: &Answer) -> Result<(), Violation> {
         let calls_of = |name: &str| {
             let calls = answer.tool_calls.iter();

@@ -1,11 +1,11 @@
-//! Model-compatibility baselines: what a model said and which tools it called, exchange by
-//! exchange, and how another model, or the same one later, differs from it.
+//! Model-compatibility baselines: a model's answers and tool calls, exchange by exchange, and how
+//! another model, or the same one later, differs from them.
 //!
-//! Everything here is pure. [`Baseline`] is the file: it is read with JSON pointers in its
-//! errors, keeps what it does not know, and is written canonically. [`exchanges`] makes it out
-//! of the trace of an agent's run, [`merge`] out of several runs of the same model, [`compare`]
-//! tells how a candidate differs from it, by the table of the format, and which of the
-//! differences are noise. Differences are typed; their wording is made in the report.
+//! Everything here is pure. [`Baseline`] is the file: errors have JSON pointers, unknown members
+//! are preserved, and the output is canonical. [`exchanges`] creates it from the trace of an
+//! agent's run, [`merge`] from several runs of the same model, and [`compare`] determines how a
+//! candidate differs from it, by the table of the format, and which differences are noise.
+//! Differences are typed; the report puts them into words.
 
 mod capture;
 mod compare;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::file::{Answer, Baseline, Exchange, canonical};
 
-/// The most runs that a capture may have been made of.
+/// The maximum number of runs in a capture.
 pub const MOST_RUNS: u64 = 100;
 
-/// One capture out of several of the same model: the first of them, with what the others
-/// answered otherwise beside it. `None` where there are none.
+/// Merges several captures of the same model: the first of them, with the different answers of the
+/// others. `None` if there are none.
 #[must_use]
 pub fn merge(captures: Vec<Baseline>) -> Option<Baseline> {
     let runs = captures.iter().map(|one| one.runs).sum::<u64>();
@@ -65,7 +65,7 @@ fn is_same(one: &Answer, other: &Answer) -> bool {
         && one.finish_reason == other.finish_reason
 }
 
-/// The same runs in any order behind the first make the same file.
+/// The same runs after the first make the same file in any order.
 fn settled(mut exchange: Exchange, seen: u64, runs: u64) -> Exchange {
     let text = |answer: &Answer| canonical(&answer.to_value());
     exchange.variants.sort_by_cached_key(text);

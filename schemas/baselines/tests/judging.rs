@@ -45,7 +45,7 @@ fn plain(baseline: &Baseline, candidate: &Baseline) -> Comparison {
     compare(baseline, candidate, &Options::default())
 }
 
-/// Category, severity and whether it is noise, but what stays the same.
+/// Category, severity and whether it is noise, without unchanged entries.
 fn told(found: &Comparison) -> Vec<(&'static str, &'static str, bool)> {
     let entries = found.entries.iter();
     let told = entries.map(|one| (one.category.name(), one.severity.name(), one.is_noise));
@@ -240,7 +240,7 @@ fn what_a_model_shows_against_itself_is_noise() {
     let baseline = capture(vec![answer("Found it", &call(7))]);
     let run = |text: &str, id| capture(vec![answer(text, &call(id))]);
     let of = |runs: Vec<Baseline>| told(&plain(&baseline, &merge(runs).unwrap()));
-    // One run cannot tell.
+    // A single run is not enough.
     assert_eq!(
         of(vec![run("Here it is", 7)]),
         [("response_semantics", "DRIFT", false)]
@@ -276,7 +276,7 @@ fn noise_of_the_baseline_is_noise_as_well() {
         told(&plain(&baseline, &run("e f"))),
         [("response_semantics", "DRIFT", true)]
     );
-    // It is kept in the file.
+    // It is preserved in the file.
     let read = Baseline::read(baseline.write().as_bytes()).unwrap();
     assert_eq!(read, baseline);
     assert_eq!(read.write(), baseline.write());

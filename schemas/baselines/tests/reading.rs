@@ -1,4 +1,4 @@
-//! What is read, kept, written and refused.
+//! What is read, preserved, written and rejected.
 
 #![expect(
     clippy::too_many_lines,

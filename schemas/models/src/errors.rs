@@ -1,4 +1,4 @@
-//! Failures that providers report, in whatever shape.
+//! Errors that providers report, in any format.
 
 use std::sync::{Arc, LazyLock};
 
@@ -11,11 +11,11 @@ use crate::conversation::{ApiError, ErrorKind};
 static RULES: LazyLock<Option<Arc<Rules>>> =
     LazyLock::new(|| Rules::new(&Settings::default()).ok().map(Arc::new));
 
-/// How much of a message is kept, in characters.
+/// The maximum length of a recorded message, in characters.
 const LONGEST: usize = 2_000;
 
-/// Reads the body of a response whose status is no success. Whatever it is, it is told:
-/// a page of a proxy, half a document, nothing. `head` gives the value of a header.
+/// Reads the body of a response with an error status. Any body yields an error: a page of a proxy,
+/// half a document, nothing. `head` returns the value of a header.
 pub fn read<'h>(
     wire: Wire,
     status: u16,
@@ -122,7 +122,7 @@ fn classify(status: Option<u16>, words: [Option<&str>; 3], message: &str) -> Err
             "overloaded_error" | "UNAVAILABLE" | "server_overloaded" => ErrorKind::Overloaded,
             "timeout_error" | "DEADLINE_EXCEEDED" => ErrorKind::Timeout,
             "api_error" | "server_error" | "INTERNAL" => ErrorKind::Server,
-            // Gemini says so of a key as well.
+            // Gemini also uses it for a key.
             "INVALID_ARGUMENT" if message.contains("API key") => ErrorKind::Auth,
             _ => continue,
         };
@@ -156,7 +156,7 @@ fn retry_info(error: &Value) -> Option<u64> {
 /// Without keys, and not too long.
 fn harmless(text: &str) -> String {
     let text: String = text.chars().take(LONGEST).collect();
-    // Only patterns of users can be wrong, and here are none.
+    // Only patterns of users can be invalid, and there are none here.
     let Some(rules) = RULES.clone() else {
         return String::new();
     };

@@ -1,4 +1,4 @@
-//! Which provider a model belongs to, and what its clients call things.
+//! Which provider a model belongs to, and the names that its clients use.
 //!
 //! Names of environment variables are data here; reading them is up to the program.
 
@@ -32,8 +32,7 @@ const MISTRAL: &[&str] = &[
 ];
 
 impl Family {
-    /// The family of a model; `None` where its name tells nothing, and a provider must be
-    /// named.
+    /// The family of a model; `None` if its name does not show it and a provider must be given.
     #[must_use]
     pub fn of_model(model: &str) -> Option<Self> {
         let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| model.starts_with(prefix));
@@ -110,7 +109,7 @@ impl Family {
         }
     }
 
-    /// Where it is, for [`Wire::path`] to be appended.
+    /// The base URL, to which [`Wire::path`] is appended.
     #[must_use]
     pub fn base_url(self) -> &'static str {
         match self {

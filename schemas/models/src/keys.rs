@@ -2,7 +2,7 @@
 
 use tapewright_schemas::slices::Part as _;
 
-/// What a key begins with, and what is written in its place.
+/// How a key begins, and what is written in its place.
 const SHAPES: &[(&str, &str)] = &[
     ("sk-ant-", "<ANTHROPIC_API_KEY>"),
     ("sk-proj-", "<OPENAI_API_KEY>"),

@@ -1,15 +1,14 @@
-//! The wires of model providers: what an agent and a model say to each other.
+//! The wires of model providers: the messages between an agent and a model.
 //!
-//! Everything here is pure: bytes in, values out. [`recognise`] tells which wire a request
-//! travels on, [`Wire`] reads and writes the bodies, [`StreamReader`] adds up streams, and
-//! [`conversation`] has the words for what was said, alike for every wire. [`key`] decides
-//! which recorded request another one is, [`recorded`] what came back for it, [`agent_cassette`]
-//! is the file of a recorded agent run, [`links`] tells which `tools/call` carried out what a
-//! model asked for, [`listing`] shows calls of models among what else crossed, [`embeddings`] has
-//! the vectors of texts, [`prices`] what tokens cost, [`Family`] which provider a model belongs
-//! to.
+//! Everything here is pure: bytes in, values out. [`recognise`] determines the wire of a request,
+//! [`Wire`] reads and writes the bodies, [`StreamReader`] combines streams, and [`conversation`] is
+//! the neutral form of the messages, the same for every wire. [`key`] determines which recorded
+//! request matches another one, [`recorded`] has the response to it, [`agent_cassette`] is the file
+//! of a recorded agent run, [`links`] determines which `tools/call` carried out a tool use,
+//! [`listing`] shows model calls among other lines, [`embeddings`] has the vectors of texts,
+//! [`prices`] the cost of tokens, and [`Family`] the provider that a model belongs to.
 //!
-//! Bodies come from peers: they are bounded in length and depth, and what cannot be read is
+//! Bodies come from peers: they are bounded in length and depth, and a body that cannot be read is
 //! a [`ReadError`] with a JSON pointer.
 
 pub mod agent_cassette;

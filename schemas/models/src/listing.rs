@@ -55,12 +55,12 @@ impl Listing {
         self.lines.observe(event, message);
     }
 
-    /// As [`listing::Listing::open`]; calls of models are not among them.
+    /// Like [`listing::Listing::open`]; without model calls.
     pub fn open(&self) -> impl Iterator<Item = ExchangeRow> {
         self.lines.open()
     }
 
-    /// As [`listing::Listing::open_sessions`].
+    /// Like [`listing::Listing::open_sessions`].
     pub fn open_sessions(&self) -> impl Iterator<Item = u32> {
         self.lines.open_sessions()
     }
@@ -83,12 +83,12 @@ impl Listing {
         self.lines.poll()
     }
 
-    /// What happened next, where the listing is [followed](Self::followed).
+    /// The next change, if the listing is [followed](Self::followed).
     pub fn poll_change(&mut self) -> Option<Change> {
         self.lines.poll_change()
     }
 
-    /// How much there was so far.
+    /// The counts so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.lines.counts()
@@ -155,7 +155,7 @@ fn unlinked(call: &ModelCall) -> Vec<ToolUseRow> {
     call.uses.iter().map(used).collect()
 }
 
-/// How a call ended, in the words of exchanges.
+/// How a call ended, as the outcome of an exchange.
 fn outcome(call: &ModelCall) -> Outcome {
     match &call.end {
         CallEnd::Answered => Outcome::Answered,

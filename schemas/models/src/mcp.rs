@@ -1,10 +1,10 @@
-//! What MCP says, in the words of a model's wire.
+//! Converts MCP data to that of a model's wire.
 
 use serde_json::Value;
 
 use crate::conversation::{Block, Content, Extra, Media, MediaKind, Source, Tool, ToolResult};
 
-/// A tool of `tools/list` under the name that the model shall use; `None` where it is none.
+/// A tool of `tools/list` under the name that the model is to use; `None` if it is not a tool.
 #[must_use]
 pub fn tool_of_mcp(name: &str, tool: &Value) -> Option<Tool> {
     tool.get("name")?.as_str()?;
@@ -17,9 +17,9 @@ pub fn tool_of_mcp(name: &str, tool: &Value) -> Option<Tool> {
     })
 }
 
-/// The result of a `tools/call` for the tool use with this id: texts, images and sounds,
-/// resources with their text or their bytes, links as text. Structured content is told only
-/// where there is nothing else.
+/// The result of a `tools/call` for the tool use with this id: texts, images and audio, resources
+/// with their text or their bytes, links as text. Structured content is only included if there is
+/// nothing else.
 #[must_use]
 pub fn result_of_mcp(id: Option<String>, name: &str, result: &Value) -> ToolResult {
     let list = result.get("content").and_then(Value::as_array);
@@ -53,7 +53,7 @@ fn block(item: &Value) -> Block {
         }),
         _ => None,
     };
-    // What is unknown is told as it is.
+    // Unknown content is passed on as JSON.
     found.unwrap_or_else(|| Block::text(item.to_string()))
 }
 

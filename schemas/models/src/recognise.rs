@@ -1,19 +1,19 @@
-//! Which wire a request travels on.
+//! Determines the wire of a request.
 
 use tapewright_schemas::json::members;
 
 use crate::Wire;
 
-/// What the address of a request says.
+/// What the address of a request shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// The wire.
     pub wire: Wire,
-    /// What is asked for.
+    /// The requested operation.
     pub operation: Operation,
     /// The model, where the path names it.
     pub model: Option<String>,
-    /// Whether a stream is asked for, where the path says so.
+    /// Whether a stream is requested, if the path shows it.
     pub stream: Option<bool>,
     /// How a stream would be framed.
     pub framing: Framing,
@@ -33,12 +33,12 @@ impl Call {
     }
 }
 
-/// What is asked of a provider.
+/// The operations of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// A response of a model: what this package reads and writes.
     Generate,
-    /// How many tokens a request has.
+    /// Counting the tokens of a request.
     CountTokens,
     /// Anything else: models, files, caches, batches, a response asked for again.
     Other,
@@ -53,12 +53,12 @@ pub enum Framing {
     JsonArray,
 }
 
-/// Which wire a request travels on, whatever the host; `None` where it is none of them.
+/// The wire of a request, regardless of its host; `None` if it is none of them.
 ///
-/// `target` is the path with its query. `head` gives the value of a header. A body that is
-/// JSON-RPC is no call of a model, whatever its path. Known are the paths of the providers
-/// themselves, of Azure (`/openai/deployments/…`), of Vertex (`…/models/M:rawPredict`) and of
-/// gateways that put something in front.
+/// `target` is the path with its query. `head` returns the value of a header. A JSON-RPC body is
+/// not a model call, whatever its path. It knows the paths of the providers themselves, of Azure
+/// (`/openai/deployments/…`), of Vertex (`…/models/M:rawPredict`) and of gateways that add a
+/// prefix.
 pub fn recognise<'h>(
     method: &str,
     target: &str,

@@ -12,7 +12,7 @@ use crate::{Call, anthropic, gemini, openai_chat, openai_responses};
 pub enum Wire {
     /// Anthropic Messages.
     Anthropic,
-    /// OpenAI Chat Completions, which Mistral and many others speak as well.
+    /// OpenAI Chat Completions, which Mistral and many others support as well.
     OpenAiChat,
     /// OpenAI Responses.
     OpenAiResponses,
@@ -78,8 +78,9 @@ impl Wire {
         }
     }
 
-    /// The body of a request. The wire is ours, not the one that the request came by. What a
-    /// wire has no place for is said in words: that a tool failed, an image in a tool's result.
+    /// The body of a request for this wire, which may differ from the request's original one.
+    /// Content that a wire does not support is put into words: that a tool failed, an image in a
+    /// tool's result.
     #[must_use]
     pub fn write_request(self, request: &Request) -> Value {
         match self {

@@ -22,7 +22,7 @@ pub(crate) fn put<T: Into<Value>>(map: &mut Map<String, Value>, name: &str, valu
     }
 }
 
-/// The same value with the members of every object in the order of their names.
+/// The same value with the members of every object sorted by name.
 pub(crate) fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(map) => {

@@ -8,7 +8,7 @@ use tapewright_models::agent_cassette::{
 };
 use tapewright_models::tool_of_mcp;
 
-/// As the documentation of the format shows it.
+/// The example in the documentation of the format.
 fn documented() -> Value {
     json!({
         "schema_version": "v1",

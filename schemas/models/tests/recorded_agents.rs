@@ -33,7 +33,7 @@ fn says(content: &Value) -> Value {
         "stop_reason": "end_turn", "usage": {"input_tokens": 10, "output_tokens": 2}})
 }
 
-/// A run as Claude Code has it: a title beside it, reminders around the prompt.
+/// A run of Claude Code: a separate request for a title, reminders around the prompt.
 fn run() -> Vec<ProviderExchange> {
     let target = "/v1/messages";
     let title = json!({"model": "claude-small", "max_tokens": 5, "messages": [{"role": "user", "content": "title?"}]});

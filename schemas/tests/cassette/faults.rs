@@ -1,4 +1,4 @@
-//! Faults that were injected: the true answer stays and is marked, and what hung is told.
+//! Injected faults: the original answer is kept and marked, and hangs are reported.
 
 use serde_json::json;
 use tapewright_schemas::event::{
@@ -10,7 +10,7 @@ use tapewright_schemas::summary::{Fold, Report};
 
 use crate::support::{Script, complete, header};
 
-/// What a fault did, as the tape tells it.
+/// The effect of a fault, as on the tape.
 fn fault(script: Script, dir: Direction, effect: &str) -> Script {
     let faulted: Faulted = serde_json::from_str(effect).unwrap();
     assert!(!matches!(faulted.effect.what, What::Other { .. }));
@@ -33,7 +33,7 @@ fn report(events: &[tapewright_schemas::event::Event]) -> Report {
     fold.finish(FileKind::Tape, &header(), &complete())
 }
 
-/// Two calls: the answer of the first is held and let go, that of the second is held for good.
+/// Two calls: the answer of the first is held and released, that of the second is held forever.
 fn hung() -> Script {
     let to_client = Direction::ToClient;
     let script = Script::default()

@@ -292,7 +292,7 @@ fn a_capture_has_one_object_for_each_session_and_one_for_the_lane() {
         ]
     );
     assert_eq!(methods(&sessions[2]), ["initialize", "tools/call"]);
-    // An error under another id is nobody's answer.
+    // An error with another id answers no request.
     let lane = sessions[0]["exchanges"].as_array().unwrap();
     let answered: Vec<_> = lane
         .iter()

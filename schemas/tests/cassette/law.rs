@@ -1,4 +1,4 @@
-//! Nothing is lost: every message of a tape is in the cassette exactly once, as it was.
+//! Nothing is lost: every message of a tape is in the cassette exactly once, unchanged.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Tapes of format 1.2 and 2.0, as the recorder wrote them: they tell what they told then.
+//! Tapes of format 1.2 and 2.0, as the recorder wrote them: they are read with the same results as
+//! then.
 
 use std::io::{BufReader, Cursor};
 
@@ -8,7 +9,7 @@ use tapewright_schemas::recording::FileKind;
 use tapewright_schemas::summary::{Fold, Report};
 use tapewright_schemas::tape::Reader;
 
-/// The name of a tape, and what inspecting it said before: its hangs, and how often faults
+/// The name of a tape, and the earlier output of inspecting it: its hangs, and how often faults
 /// acted; and which exchanges of its cassette were marked.
 struct Expected {
     tape: &'static str,

@@ -185,7 +185,7 @@ fn a_request_with_a_null_id_is_answered_by_a_response_without_one() {
     assert_eq!(ids(&value), ["null", "1"]);
     assert_eq!(value["exchanges"][0]["response"]["id"], json!(null));
     assert_eq!(value["exchanges"][0]["marks"], json!(["null id"]));
-    // What could not be read is another message.
+    // A message that could not be read is a different one.
     assert_eq!(value["messages"][0]["mark"], "response to nobody");
     let (_, value) = Script::default().c(call("null")).s(result("1")).cassette();
     assert_eq!(value["unanswered"][0]["marks"], json!(["null id"]));

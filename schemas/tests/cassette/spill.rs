@@ -107,7 +107,7 @@ fn what_is_in_order_is_not_written_twice() {
     for id in 1..40 {
         script = script.c(ask(id, 200_000)).s(answer(id));
     }
-    // The one that waits all the time is never answered, and stands behind the exchanges.
+    // The request that waits all the time is never answered, and follows the exchanges.
     let script = script.s(r#"{"method":"notifications/message"}"#);
     let mut cassette = cassette::Projector::new(&header(), spool(), spool());
     let mut capture = capture::Projector::new(&header(), spool(), spool());

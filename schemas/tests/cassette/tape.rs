@@ -96,7 +96,7 @@ fn what_is_written_is_read() {
     for event in &events {
         let mut read = reader.next_event().unwrap().unwrap();
         read.era = None;
-        // What belongs to the conduit has no direction on the tape.
+        // Events of the conduit itself have no direction on the tape.
         let has_dir = !matches!(event.body, EventBody::Gap(_) | EventBody::Signal(_));
         assert_eq!(
             (&read.body, read.seq, read.at),
@@ -204,6 +204,7 @@ fn a_message_that_stands_as_json_is_taken_apart_as_ever() {
         }
         shown.push(envelope.is_some());
     }
-    // What is no JSON, and what white space keeps from standing on a line, is told as text.
+    // Lines that are not JSON, or that cannot be written as JSON because of white space, are
+    // recorded as text.
     assert_eq!(shown, [true, true, true, true, false, false, false, false]);
 }

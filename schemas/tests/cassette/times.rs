@@ -1,5 +1,5 @@
-//! A cassette without times tells the same order, and nothing that differs from one recording of
-//! the same to the next.
+//! A cassette without times has the same order, and nothing that differs between recordings of the
+//! same session.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -52,7 +52,8 @@ fn messages(events: &[Event]) -> Vec<(bool, String)> {
     found
 }
 
-/// Of each message how many messages of the client came before it, and the client's in order.
+/// For each message the number of messages of the client before it, and the client's messages in
+/// order.
 fn course(messages: &[(bool, String)]) -> (HashMap<&str, usize>, Vec<&str>) {
     let mut before = HashMap::new();
     let mut said = Vec::new();
@@ -65,7 +66,7 @@ fn course(messages: &[(bool, String)]) -> (HashMap<&str, usize>, Vec<&str>) {
     (before, said)
 }
 
-/// The messages of each exchange, as they stand in its object.
+/// The messages of each exchange, in the order of its object.
 fn exchanges(cassette: &Value) -> Vec<Vec<String>> {
     let lists = ["exchanges", "unanswered"];
     let all = lists.iter().filter_map(|list| cassette[list].as_array());
@@ -80,7 +81,7 @@ fn exchanges(cassette: &Value) -> Vec<Vec<String>> {
     all.flatten().map(own).collect()
 }
 
-/// What is told of a cassette, all at once and while it stays in its file.
+/// The events of a cassette, read at once and from its file.
 fn told(text: &str) -> Vec<Event> {
     let recording = Document::read(text.to_owned()).unwrap().recording();
     assert!(!recording.timed);
@@ -99,7 +100,7 @@ fn told(text: &str) -> Vec<Event> {
     recording.events
 }
 
-/// The order in which a cassette without times tells events is the one in which they came.
+/// The events of a cassette without times are in the order in which they came.
 #[track_caller]
 fn holds(header: &Header, events: &[Event], ending: &Ending) -> String {
     let text = project(header, events, ending);
@@ -130,12 +131,12 @@ fn holds(header: &Header, events: &[Event], ending: &Ending) -> String {
     }
     let recording = Document::read(text.clone()).unwrap().recording();
     let again = project(&recording.header, &recording.events, &recording.ending);
-    // A batch comes back as its members. Of two requests with one id that are under way together
-    // nothing tells which was answered first, and so whose answer is whose to who pairs them again.
+    // A batch comes back as its members. With two concurrent requests of the same id nothing shows
+    // which was answered first, so pairing them again may swap their answers.
     if !text.contains("\"batch\"") && !text.contains("id reused") {
         let value = |text: &str| -> Value { serde_json::from_str(text).unwrap() };
         let (mut again, mut text) = (value(&again), value(&text));
-        // Of HTTP it is not told on which stream a line of the clients came.
+        // For HTTP it is not recorded on which stream a line of the client came.
         for one in [&mut again, &mut text] {
             one["meta"] = Value::Null;
         }
@@ -144,7 +145,7 @@ fn holds(header: &Header, events: &[Event], ending: &Ending) -> String {
     text
 }
 
-/// Lines that are told apart.
+/// Distinct lines.
 fn script(lines: Vec<(bool, u32, String)>) -> Script {
     let mut script = Script::default();
     let mut number = 0;
@@ -219,7 +220,7 @@ fn what_crossed_amid_says_what_came_before() {
         serde_json::from_str(&holds(&header(), &script.events, &complete())).unwrap();
     // The request of `b`, and the reply.
     assert_eq!(value["exchanges"][0]["seen"], 2);
-    // In its own stream the reply stands before it.
+    // In its own stream the reply precedes it.
     assert_eq!(value["exchanges"][1].get("seen"), None);
     assert_eq!(value["exchanges"][1]["stream"][0].get("seen"), None);
 }

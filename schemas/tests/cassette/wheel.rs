@@ -1,4 +1,4 @@
-//! Any event that is written to a tape comes back as it was.
+//! Any event that is written to a tape is read back unchanged.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ fn payload() -> impl Strategy<Value = Payload> {
         json.prop_map(|json| Payload::Whole(json.into())),
         text().prop_map(|text| Payload::Whole(text.into())),
         prop::collection::vec(any::<u8>(), 0..20).prop_map(|bytes| Payload::Whole(bytes.into())),
-        // The head of what was clipped stands as text, and without what a cut may hide.
+        // The head of a clipped message is recorded as text, without the part that a cut may hide.
         any::<u64>().prop_map(|len| Payload::Clipped {
             len,
             head: "{ ".into()

@@ -22,7 +22,7 @@ fn lines(name: &str) -> Vec<(bool, Vec<u8>)> {
             "s2c" | "<" => false,
             _ => continue,
         };
-        // Every character stands for one byte.
+        // Every character represents one byte.
         let bytes = read[2]
             .as_str()
             .unwrap()

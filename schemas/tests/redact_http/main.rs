@@ -1,5 +1,5 @@
-//! Secrets in what HTTP brings beside the messages: none is on the tape, in any place,
-//! and what only looks like one is.
+//! Secrets in the parts of HTTP other than messages: none is on the tape, in any place, and
+//! look-alikes are.
 #![cfg(test)] // so that clippy counts the helpers as tests
 
 mod plain;
@@ -267,7 +267,7 @@ fn a_header_that_encodes_its_value_is_looked_into() {
     assert!(line.contains(&plain), "{line}");
 }
 
-/// As the thinking of a model, whose signature an agent sends back.
+/// Like a model's thinking, whose signature an agent sends back.
 #[test]
 fn what_was_secret_under_its_name_before_is_one_secret_when_its_body_names_it_again() {
     let mut tape = Tape::new(&Settings::default());
@@ -295,7 +295,7 @@ fn the_same_value_has_the_same_placeholder_in_every_place() {
     );
     let message = tape.line(Direction::ToServer, message);
     assert!(message.contains("<REDACTED:token#2>"), "{message}");
-    // Another tape of the same run counts for itself.
+    // Another tape of the same run is independent.
     let mut other = Tape::new(&Settings::default());
     let line = other.request("/", &[("Authorization", "Bearer fresh-one")]);
     assert!(line.contains("#1>"), "{line}");
@@ -367,7 +367,7 @@ proptest! {
             prop_assert!(!line.contains(CANARY), "{}: {}", name, line);
         }
         let line = tape.request("/", &[("cookie", &format!("a={value}"))]);
-        // What stands before an equals sign of a cookie is its name.
+        // The text before an equals sign of a cookie is its name.
         prop_assert!(!line.contains(CANARY) || value.contains('='), "{}", line);
     }
 }
@@ -437,7 +437,7 @@ fn a_tape_that_was_written_without_redaction_is_scrubbed_in_every_place() {
     }
 }
 
-/// Whether the base64 of a line holds a canary.
+/// Whether the base64 of a line contains a canary.
 fn base64_holds(line: &str) -> bool {
     use base64::Engine as _;
     let value: serde_json::Value = serde_json::from_str(line).unwrap();

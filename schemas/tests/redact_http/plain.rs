@@ -1,4 +1,4 @@
-//! What only looks like a secret stays.
+//! Text that only looks like a secret is kept.
 
 use tapewright_schemas::redact::Settings;
 

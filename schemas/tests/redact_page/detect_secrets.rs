@@ -2,7 +2,7 @@
 
 use super::Caught::{self, ByName, ByPlace, ByShape, Not};
 
-/// Its rules, and what catches what each of them finds.
+/// Its rules, and what catches the secrets of each.
 #[rustfmt::skip]
 pub(crate) const RULES: &[(&str, Caught)] = &[
     ("artifactory", ByShape("jfrog-token")),

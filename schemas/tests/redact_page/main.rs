@@ -1,5 +1,5 @@
-//! The page about redaction tells what the table of shapes holds, and how far it goes: what public
-//! lists of rules find is the yardstick, and what the page says of each rule is true.
+//! The page about redaction matches the table of shapes, and its coverage: it is measured by public
+//! lists of rules, and the page's statement about each rule is true.
 
 mod detect_secrets;
 mod gitleaks;
@@ -13,11 +13,11 @@ use tapewright_schemas::redact::{Redactor, Rules, Settings, page};
 const SHAPES: &str = "<!-- made from the table of shapes: TAPEWRIGHT_BLESS=1 cargo test --workspace --test redact_page -->\n\n";
 const COVERAGE: &str = "<!-- made from schemas/tests/redact_page -->\n\n";
 
-/// What catches what a rule finds.
+/// What catches the secrets of a rule.
 pub(crate) enum Caught {
-    /// The name that it commonly stands under, such as this one.
+    /// The name that such a secret commonly has, such as this one.
     ByName(&'static str),
-    /// Its place in a text; the secret stands where `{}` is.
+    /// Its place in a text; `{}` is the secret.
     ByPlace(&'static str),
     /// A shape of this kind.
     ByShape(&'static str),

@@ -9,15 +9,15 @@ use tapewright_models::conversation::{Response, Usage};
 use crate::Offered;
 use crate::digest::Digest;
 
-/// What happened so far.
+/// The state of the journal.
 #[derive(Clone, Debug)]
 pub(super) struct Journal {
     pub(super) trace: Trace,
-    /// What the agent knows.
+    /// A digest of what the agent knows.
     context: Digest,
-    /// What it knew when it was asked last.
+    /// What it knew when the model was last asked.
     known: Digest,
-    /// Where the turn of the user began: what was said, and the calls before it.
+    /// The beginning of the user's turn: the user's message, and the number of calls before it.
     turn: Option<(String, usize)>,
     keeps_turns: bool,
 }
@@ -57,7 +57,7 @@ impl Journal {
         self.says("user", user.to_owned());
     }
 
-    /// The model is asked with all that is known now.
+    /// The model is asked with everything that is known now.
     pub(super) fn asks(&mut self) {
         self.known = self.context;
     }
@@ -111,7 +111,7 @@ impl Journal {
         *total
     }
 
-    /// The turn of the user is over.
+    /// The user's turn is over.
     pub(super) fn ends(&mut self) {
         let Some((user, before)) = self.turn.take().filter(|_| self.keeps_turns) else {
             return;

@@ -23,8 +23,8 @@ use crate::{Catalogue, Faults, Trip, text};
 
 /// One run of an agent with one model.
 ///
-/// [`next`](Self::next) says what to do; [`answered`](Self::answered) or
-/// [`called`](Self::called) tells what came of it, before it is asked again.
+/// [`next`](Self::next) returns what to do; [`answered`](Self::answered) or
+/// [`called`](Self::called) takes its result, before `next` is called again.
 #[derive(Debug)]
 pub struct Run {
     task: Task,
@@ -36,11 +36,11 @@ pub struct Run {
     // Turns of the user so far, and answers of the model in the last of them.
     turns: usize,
     answers: u64,
-    // What the model is told next.
+    // The tool results for the next request to the model.
     results: Vec<Block>,
     under_way: Option<(Wanted, usize)>,
     hung: u64,
-    // How long the answer took that is taken next.
+    // The duration of the answer that is handled next.
     took_ms: Option<u64>,
     trip: Option<Trip>,
     warnings: Vec<String>,
@@ -77,9 +77,9 @@ pub struct Finished {
     pub trace: Trace,
     /// The cap that stopped it.
     pub trip: Option<Trip>,
-    /// How many calls failed by a fault.
+    /// The number of calls that failed because of a fault.
     pub hung: u64,
-    /// What is to be said beside it.
+    /// Warnings about the run.
     pub warnings: Vec<String>,
 }
 
@@ -118,7 +118,7 @@ impl Run {
         }
     }
 
-    /// What to do next, so long after the start.
+    /// What to do next, at this time since the start.
     pub fn next(&mut self, elapsed: Duration) -> Step {
         loop {
             if let Some(limit) = self.late(elapsed) {
@@ -219,13 +219,13 @@ impl Run {
         Some(Step::Call(call))
     }
 
-    /// The same as [`Self::answered`], so long after it was asked.
+    /// Like [`Self::answered`], with the time that the answer took.
     pub fn answered_after(&mut self, response: &Response, took: Duration) {
         self.took_ms = u64::try_from(took.as_millis()).ok();
         self.answered(response);
     }
 
-    /// The model, or the one that plays the user, has answered.
+    /// Handles an answer of the model, or of the model that simulates the user.
     pub fn answered(&mut self, response: &Response) {
         match &response.usage {
             Some(usage) => {
@@ -321,7 +321,7 @@ impl Run {
 
     /// The run is stopped by a cap.
     pub fn stop(&mut self, trip: Trip) {
-        // What was said before more tools were asked for is no reply.
+        // Text before further tool uses is not the reply.
         if !matches!(self.state, State::User | State::Over) {
             self.journal.trace.final_response.clear();
         }
@@ -329,7 +329,7 @@ impl Run {
         self.trip.get_or_insert(trip);
     }
 
-    /// The run is over, so long after its start.
+    /// Ends the run at this time since its start.
     #[must_use]
     pub fn finish(mut self, elapsed: Duration) -> Finished {
         self.journal.ends();

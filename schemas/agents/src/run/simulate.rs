@@ -5,11 +5,11 @@ use tapewright_models::conversation::{Block, Message, Request, Role};
 use super::{Task, User};
 use crate::text;
 
-/// What the simulated user says when nothing is left to say.
+/// The message of the simulated user that ends the conversation.
 pub(super) const DONE: &str = "DONE";
 
-/// What a model is asked for the next thing that the user says: it sees the conversation
-/// from the other side, and neither tools nor instructions of the agent.
+/// The request to a model for the user's next message: it sees the conversation from the other
+/// side, and neither the agent's tools nor its instructions.
 pub(super) fn request(task: &Task, messages: &[Message]) -> Request {
     let mut request = Request::new(task.wire, &task.model);
     if let User::Simulated { goal, persona, .. } = &task.user {
@@ -37,7 +37,7 @@ pub(super) fn request(task: &Task, messages: &[Message]) -> Request {
     request
 }
 
-/// What was said, without tools and their results.
+/// The texts, without tools and their results.
 fn texts(blocks: &[Block]) -> Vec<Block> {
     let texts = blocks.iter().filter(|block| block.as_text().is_some());
     texts.cloned().collect()

@@ -1,38 +1,38 @@
-//! What an agent is to do.
+//! The task of an agent.
 
 use tapewright_models::Wire;
 
 use crate::Limits;
 
-/// What an agent is to do.
+/// The task of an agent.
 #[derive(Clone, Debug)]
 pub struct Task {
     /// The wire of its model.
     pub wire: Wire,
     /// The model.
     pub model: String,
-    /// What the model is told beforehand.
+    /// The model's instructions.
     pub system_prompt: Option<String>,
-    /// What the user says.
+    /// The user's messages.
     pub user: User,
     /// The most that it may do.
     pub limits: Limits,
 }
 
-/// What the user says.
+/// The source of the user's messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum User {
     /// One prompt.
     Prompt(String),
     /// These, in order.
     Scripted(Vec<String>),
-    /// What a model makes up.
+    /// Messages that a model makes up.
     Simulated {
-        /// What the user says first, where that is given.
+        /// The user's first message, if given.
         first: Option<String>,
-        /// What the user wants.
+        /// The user's goal.
         goal: String,
-        /// Who the user is.
+        /// The user's persona.
         persona: Option<String>,
         /// The most turns.
         max_turns: u64,
@@ -40,13 +40,13 @@ pub enum User {
 }
 
 impl User {
-    /// Whether a run is told turn by turn.
+    /// Whether a run is recorded turn by turn.
     #[must_use]
     pub fn has_turns(&self) -> bool {
         !matches!(self, Self::Prompt(_))
     }
 
-    /// What a cassette has as the prompt: the same text for the same suite.
+    /// The prompt for a cassette: the same text for the same suite.
     #[must_use]
     pub fn prompt(&self) -> String {
         match self {
@@ -67,7 +67,7 @@ impl User {
         }
     }
 
-    /// What the user says in a turn, from zero on, where that is known beforehand.
+    /// The user's message in a turn, counted from zero, if it is known beforehand.
     pub(super) fn said(&self, turn: usize) -> Option<&str> {
         match self {
             Self::Prompt(prompt) => (turn == 0).then_some(prompt.as_str()),

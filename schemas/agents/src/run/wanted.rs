@@ -1,18 +1,18 @@
-//! What a model asks for, and what it is told.
+//! The tools that a model asks for, and their results.
 
 use serde_json::{Map, Value, json};
 use tapewright_models::conversation::ToolUse;
 
 use crate::{Catalogue, Offered};
 
-/// A tool that the model asked for and that was not called yet.
+/// A tool that the model asked for and that has not been called yet.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     pub(super) id: Option<String>,
-    /// As the model named it.
+    /// The name that the model used.
     pub(super) name: String,
     pub(super) offered: Offered,
-    /// As the trace has them.
+    /// The arguments as recorded in the trace.
     pub(super) args: Value,
     /// Why it cannot be called.
     pub(super) refused: Option<String>,

@@ -1,4 +1,4 @@
-//! What tools are called with.
+//! The arguments of tool calls.
 
 use serde_json::{Map, Number, Value};
 
@@ -83,8 +83,8 @@ fn pointer(name: &str) -> String {
     format!("/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// Whether two values are the same, in whatever order the members of objects stand and
-/// whether a whole number is written `1` or `1.0`.
+/// Whether two values are the same, regardless of the order of members and of whether a whole
+/// number is written `1` or `1.0`.
 pub(super) fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => same_number(one, other),

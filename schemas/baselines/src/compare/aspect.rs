@@ -1,4 +1,4 @@
-//! Where two answers differ, so that a difference can be found again in other runs.
+//! The place where two answers differ, so that the same difference can be found in other runs.
 
 use super::entry::Change;
 

@@ -1,4 +1,4 @@
-//! Which tools are called.
+//! The called tools.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,9 +6,9 @@ use super::arguments;
 use super::entry::Change;
 use crate::file::ToolCall;
 
-/// Compares the tools of two answers, and their arguments: those of the n-th call of a tool
-/// with those of the n-th. Where a tool is called more often or not as often, nobody knows
-/// which of its calls is which, and that alone is told.
+/// Compares the tools of two answers, and their arguments: the n-th call of a tool with the other
+/// n-th call. If a tool is called more often or less often, its calls cannot be matched, and only
+/// the count is reported.
 pub(super) fn compare(before: &[ToolCall], after: &[ToolCall], changes: &mut Vec<Change>) {
     let names = |calls: &[ToolCall]| -> Vec<String> {
         calls.iter().map(|call| call.name.clone()).collect()
@@ -46,8 +46,8 @@ fn counts(calls: &[ToolCall]) -> Counts<'_> {
     counts
 }
 
-/// Tools that one side does not call at all, for each call of them, and how often those are
-/// called that both call.
+/// Tools that one side does not call at all, for each call of them, and the counts of those that
+/// both call.
 fn presence(
     old: &Counts<'_>,
     new: &Counts<'_>,
@@ -75,7 +75,7 @@ fn presence(
 
 type Nth<'c> = (&'c str, usize);
 
-/// Each call with the name of its tool, and which call of that tool it is.
+/// Each call with the name of its tool, and its index among the calls of that tool.
 fn nth_in_order(calls: &[ToolCall]) -> Vec<(Nth<'_>, &ToolCall)> {
     let mut seen: HashMap<&str, usize> = HashMap::new();
     let numbered = calls.iter().map(|call| {

@@ -1,4 +1,4 @@
-//! What an answer is made of.
+//! The contents of an answer.
 
 use serde_json::{Map, Value};
 
@@ -65,7 +65,7 @@ fn block(at: usize, before: &Value, after: &Value, changes: &mut Vec<Change>) {
     }
 }
 
-/// What a block says in words: a text, or what a model thought.
+/// The text of a block: a text, or a model's thoughts.
 fn said(block: &Value) -> Option<&str> {
     match kind_of(block) {
         "thinking" => block.get("thinking")?.as_str(),
@@ -73,8 +73,8 @@ fn said(block: &Value) -> Option<&str> {
     }
 }
 
-/// The members of a block that are no data: what it says, and the signature that a provider
-/// makes of a thought, which is another one each time.
+/// The members of a block that are not data: its text, and the provider's signature of a thought,
+/// which is different each time.
 fn passed_over(kind: &str) -> &'static [&'static str] {
     match kind {
         "text" => &["text"],

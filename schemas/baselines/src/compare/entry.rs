@@ -1,4 +1,4 @@
-//! What can be found, and what it means.
+//! Possible findings, and what they mean.
 
 use serde_json::Value;
 use tapewright_models::agent_cassette::Ended;
@@ -10,30 +10,30 @@ use crate::invariant::Violation;
 pub struct Entry {
     /// The id of the exchange.
     pub test_id: String,
-    /// What sort of thing it is about.
+    /// The kind of difference.
     pub category: Category,
-    /// How much it matters.
+    /// How severe it is.
     pub severity: Severity,
-    /// The same model shows it against itself, so that it does not count.
+    /// The same model differs from itself in the same way, so it does not count.
     pub is_noise: bool,
-    /// What it is.
+    /// The difference.
     pub change: Change,
 }
 
-/// What an entry is about.
+/// The subject of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Category {
-    /// Which tools are called.
+    /// The called tools.
     ToolCalls,
-    /// What they are called with.
+    /// The arguments of the calls.
     ToolArgs,
-    /// Of which blocks an answer is made.
+    /// The types of the blocks of an answer.
     ResponseShape,
-    /// What its texts say.
+    /// The contents of its texts.
     ResponseSemantics,
     /// Why it ended.
     FinishReason,
-    /// What the baseline declares.
+    /// The rules of the baseline.
     Invariant,
 }
 
@@ -52,7 +52,7 @@ impl Category {
     }
 }
 
-/// How much an entry matters.
+/// How severe an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Nothing differs.
@@ -84,7 +84,7 @@ pub enum Change {
     OnlyInBaseline,
     /// The baseline has no such exchange.
     OnlyInCandidate,
-    /// The same tools are called in another order.
+    /// The same tools are called in a different order.
     Order {
         /// Their names.
         before: Vec<String>,
@@ -108,18 +108,18 @@ pub enum Change {
     ArgumentOrder {
         /// The tool.
         tool: String,
-        /// Which call of it, from 0 on.
+        /// The index of the call among those of the tool, from 0.
         nth: usize,
-        /// As they were written.
+        /// The arguments as written.
         before: String,
-        /// As they were written.
+        /// The arguments as written.
         after: String,
     },
     /// The arguments differ.
     Arguments {
         /// The tool.
         tool: String,
-        /// Which call of it, from 0 on.
+        /// The index of the call among those of the tool, from 0.
         nth: usize,
         /// Each argument that differs.
         arguments: Vec<ArgumentChange>,
@@ -133,7 +133,7 @@ pub enum Change {
     },
     /// A block is of another type.
     BlockType {
-        /// Its place, from 0 on.
+        /// Its index, from 0.
         at: usize,
         /// The type.
         before: String,
@@ -142,7 +142,7 @@ pub enum Change {
     },
     /// A block has other data.
     BlockData {
-        /// Its place, from 0 on.
+        /// Its index, from 0.
         at: usize,
         /// Its type.
         kind: String,
@@ -192,9 +192,9 @@ pub enum TextChange {
 /// An argument that differs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArgumentChange {
-    /// Its JSON pointer in the arguments; empty where they are not both objects.
+    /// Its JSON pointer in the arguments; empty if they are not both objects.
     pub pointer: String,
-    /// What became of it.
+    /// How it differs.
     pub kind: ArgumentKind,
     /// Its value in the baseline.
     pub before: Option<Value>,
@@ -202,7 +202,7 @@ pub struct ArgumentChange {
     pub after: Option<Value>,
 }
 
-/// What became of an argument.
+/// How an argument differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArgumentKind {
     /// It is new.

@@ -1,4 +1,4 @@
-//! What is not the same about the captures themselves.
+//! Differences between the captures themselves.
 
 use crate::file::Baseline;
 
@@ -13,7 +13,7 @@ pub struct IdentityChange {
     pub after: String,
 }
 
-/// What can be said about a capture.
+/// A property of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     /// The model.
@@ -26,12 +26,11 @@ pub enum Field {
     ServerVersion,
     /// The configuration of the server, without which nothing can be compared.
     ServerConfigHash,
-    /// What had to stay the same.
+    /// The fields that must stay the same.
     Invariants,
-    /// What might vary.
+    /// The fields that may vary.
     Variances,
-    /// What the baseline declares and the candidate does not, or otherwise. The baseline's
-    /// are those that count.
+    /// The baseline's declarations differ from the candidate's. The baseline's are used.
     Declared,
 }
 

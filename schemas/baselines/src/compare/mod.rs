@@ -1,7 +1,7 @@
 //! How a candidate differs from a baseline.
 //!
-//! Exchanges are paired by their ids, never by their places. What differs is classified by
-//! the table of the format; what the same model shows against itself is noise.
+//! Exchanges are paired by their ids, never by their positions. Differences are classified by the
+//! table of the format; differences between runs of the same model are noise.
 
 mod arguments;
 mod aspect;
@@ -27,25 +27,25 @@ use crate::invariant::Violation;
 pub struct Options {
     /// Only exchanges whose ids it takes.
     pub filter: Option<Glob>,
-    /// The comparison goes on though the configuration of the server is another one.
+    /// Continue the comparison although the configuration of the server differs.
     pub ignore_config: bool,
 }
 
-/// What was found.
+/// The result of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// What is not the same about the captures themselves.
+    /// Differences between the captures themselves.
     pub identity: Vec<IdentityChange>,
     /// The configuration of the server is another one: the baseline says nothing about the
     /// candidate, and nothing was compared.
     pub is_invalid: bool,
-    /// What was found, in the order of the ids.
+    /// The differences, in the order of the ids.
     pub entries: Vec<Entry>,
     /// Whether the invariants hold.
     pub invariants: Vec<InvariantResult>,
     /// The fingerprints.
     pub fingerprint: Fingerprint,
-    /// How many exchanges both have.
+    /// The number of exchanges that both have.
     pub paired: usize,
 }
 
@@ -60,7 +60,7 @@ pub struct InvariantResult {
     pub violation: Option<Violation>,
 }
 
-/// How a comparison came out.
+/// The overall result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Nothing differs but noise.
@@ -75,23 +75,23 @@ pub enum Outcome {
     Empty,
 }
 
-/// How many entries there are of each sort; noise counts as nothing else.
+/// The number of entries of each kind; noise is not counted as anything else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// All of them.
     pub total: usize,
     /// Exchanges that are the same.
     pub pass: usize,
-    /// What may be as it is.
+    /// Allowed differences.
     pub drift: usize,
-    /// What may not.
+    /// Failures.
     pub fail: usize,
     /// Differences that the same model shows against itself.
     pub noise: usize,
 }
 
 impl Comparison {
-    /// How many entries there are of each sort.
+    /// The number of entries of each kind.
     #[must_use]
     pub fn summary(&self) -> Summary {
         let mut summary = Summary::default();
@@ -108,7 +108,7 @@ impl Comparison {
         summary
     }
 
-    /// How it came out.
+    /// The overall result.
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         let summary = self.summary();
@@ -177,8 +177,8 @@ impl Comparison {
         }
     }
 
-    /// An exchange that one side has. Where it did not take place in every run of its own
-    /// model, that is noise.
+    /// An exchange that only one side has. It is noise if it did not occur in every run of its own
+    /// model.
     fn lone(&mut self, exchange: &Exchange, runs: u64, change: Change) {
         let is_noise = exchange.seen.is_some_and(|seen| seen < runs);
         self.entries.push(Entry {

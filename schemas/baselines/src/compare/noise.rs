@@ -1,8 +1,8 @@
-//! What the same model shows against itself.
+//! Differences between runs of the same model.
 //!
-//! A difference is noise where runs of one side differ at the same place. What may not
-//! differ has to be as in the baseline in some run as well: a tool that is called with
-//! another value each time, and never with the right one, is no noise.
+//! A difference is noise if runs of one side differ at the same place. Where a difference would
+//! fail, some run must also agree with the baseline: a tool that is called with another value each
+//! time, and never with the right one, is not noise.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ pub(super) fn changes(before: &Exchange, after: &Exchange) -> Vec<(Change, bool)
         let is_noise = known.is_noise(&change);
         all.push((change, is_noise));
     }
-    // What only a further run of the candidate shows.
+    // Differences that only a further run of the candidate has.
     for variant in &after.variants {
         for change in differences(&before.answer, variant) {
             let places = change.places();
@@ -40,7 +40,7 @@ pub(super) fn changes(before: &Exchange, after: &Exchange) -> Vec<(Change, bool)
 
 /// The observed differences.
 struct ObservedDifferences {
-    /// Within one side.
+    /// Differences within one side.
     itself: BTreeSet<Aspect>,
     /// Between the sides, for each pair of runs.
     pairs: Vec<BTreeSet<Aspect>>,

@@ -34,7 +34,7 @@ pub enum Problem {
     /// compared.
     #[error("version {found}, where only {FORMAT} can be compared,")]
     Version {
-        /// What the file says.
+        /// The version in the file.
         found: u64,
     },
     /// It is longer than is read here.
@@ -54,7 +54,7 @@ impl ReadError {
         Self::new(Problem::Expected(what))
     }
 
-    /// The same, seen from the object or list around it.
+    /// The same error, seen from the object or list around it.
     pub(crate) fn under(mut self, step: &str) -> Self {
         let step = step.replace('~', "~0").replace('/', "~1");
         self.pointer.insert_str(0, &step);

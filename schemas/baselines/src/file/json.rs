@@ -1,5 +1,4 @@
-//! JSON that is read strictly: a member that stands twice is refused, and an error knows
-//! where it is.
+//! Strict parsing of JSON: duplicate members are rejected, and errors have a position.
 
 use std::cell::RefCell;
 use std::fmt;

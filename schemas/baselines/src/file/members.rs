@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Members, Problem, ReadError};
 
-/// The members of an object that were not taken yet.
+/// The members of an object that have not been taken yet.
 pub(super) struct Open(Members);
 
 impl Open {

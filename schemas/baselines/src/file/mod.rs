@@ -18,12 +18,12 @@ use crate::invariant::Invariant;
 pub const FORMAT: u64 = 1;
 /// The JSON Schema that a file names.
 pub const SCHEMA: &str = "https://mcptest.sh/schema/model-compat/v1.json";
-/// What stands where something about a capture is not known.
+/// The value for an unknown property of a capture.
 pub const UNKNOWN: &str = "unknown";
-/// How long a file may be, in bytes.
+/// The maximum length of a file, in bytes.
 pub const MAX_BYTES: usize = 64 << 20;
 
-/// Members that the format does not name, kept as they are.
+/// Members that are not in the format, preserved.
 pub type Members = Map<String, Value>;
 
 /// A baseline: what one model answered, exchange by exchange.
@@ -37,7 +37,7 @@ pub struct Baseline {
     pub rules: Rules,
     /// The exchanges, by their ids in order, each id once.
     pub exchanges: Vec<Exchange>,
-    /// What must hold for every candidate.
+    /// The invariants that every candidate must satisfy.
     pub invariants: Vec<Invariant>,
     /// How often the model was asked; differences between these runs are noise.
     pub runs: u64,
@@ -54,7 +54,7 @@ pub struct Identity {
     pub model_version: String,
     /// The version of the program that captured it.
     pub mcptest_version: String,
-    /// The version that the MCP server told when it was greeted.
+    /// The version that the MCP server reported during initialization.
     pub server_version: String,
     /// The digest of the server's configuration, see [`crate::config_hash`].
     pub server_config_hash: String,
@@ -63,9 +63,9 @@ pub struct Identity {
 /// The names of the rules that were in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// What must stay the same.
+    /// The fields that must stay the same.
     pub invariants: Vec<String>,
-    /// What may vary.
+    /// The fields that may vary.
     pub variances: Vec<String>,
     /// Further members.
     pub more: Members,
@@ -76,13 +76,13 @@ pub struct Rules {
 pub struct Exchange {
     /// `<file>::<test>::<step>`.
     pub id: String,
-    /// What the model answered.
+    /// The model's answer.
     pub answer: Answer,
-    /// What it answered otherwise in further runs, each answer once.
+    /// Different answers in further runs, each once.
     pub variants: Vec<Answer>,
     /// In how many of the runs the exchange took place; `None` for all of them.
     pub seen: Option<u64>,
-    /// MCP messages beside it, kept for audit and never compared.
+    /// MCP messages, kept for audit and never compared.
     pub mcp_messages: Vec<Value>,
     /// Further members.
     pub more: Members,
@@ -104,7 +104,7 @@ pub struct Answer {
 /// One tool that a model asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolCall {
-    /// Its name, without that of its server.
+    /// Its name, without the prefix of its server.
     pub name: String,
     /// The arguments.
     pub arguments: Value,

@@ -1,4 +1,4 @@
-//! Reading a file. What is not known is kept.
+//! Reading a file. Unknown members are preserved.
 
 use std::collections::HashMap;
 
@@ -12,14 +12,14 @@ use crate::invariant::{Condition, Invariant};
 use crate::runs::MOST_RUNS;
 
 impl Baseline {
-    /// Reads the text of a file, in whatever layout and order.
+    /// Reads the text of a file, with any layout and order of members.
     pub fn read(text: &[u8]) -> Result<Self, ReadError> {
         Self::of_value(json::read(text)?)
     }
 
     fn of_value(value: Value) -> Result<Self, ReadError> {
         let mut open = Open::of(value)?;
-        // Of another version nothing else may be presumed.
+        // Nothing else can be assumed about another version.
         version(&mut open)?;
         let schema = open.text("schema")?;
         let identity = Identity {
@@ -64,7 +64,7 @@ fn version(open: &mut Open) -> Result<(), ReadError> {
     }
 }
 
-/// No id stands twice.
+/// Checks that ids are unique.
 fn distinct(exchanges: &[Exchange]) -> Result<(), ReadError> {
     let mut known = HashMap::with_capacity(exchanges.len());
     for (at, exchange) in exchanges.iter().enumerate() {

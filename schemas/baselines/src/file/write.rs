@@ -66,7 +66,7 @@ fn exchange(exchange: &Exchange) -> Value {
 }
 
 impl Answer {
-    /// As it stands in a file.
+    /// Its value in a file.
     pub(crate) fn to_value(&self) -> Value {
         let mut map = Map::new();
         answer(self, &mut map);

@@ -1,4 +1,4 @@
-//! Every single change of a capture is told as the table of the format says.
+//! Every single change of a capture is reported according to the table of the format.
 
 #![expect(
     clippy::float_cmp,
@@ -72,7 +72,7 @@ proptest! {
     }
 }
 
-/// What was found, but what stays the same, in the words of what is expected.
+/// The entries without unchanged ones, in the form of the expectation.
 fn told(entries: &[Entry]) -> Vec<Expected> {
     let entries = entries
         .iter()

@@ -100,7 +100,7 @@ fn extra() -> impl Strategy<Value = Members> {
     members.prop_map(|map| map.into_iter().collect())
 }
 
-/// The same with the members of every object in the opposite order.
+/// The same value with the members of every object in reverse order.
 pub(crate) fn reversed(value: &Value) -> Value {
     match value {
         Value::Object(map) => {

@@ -1,4 +1,4 @@
-//! Every single change of a capture, and what the table says of it.
+//! Every single change of a capture, and its row of the table.
 
 use serde_json::{Value, json};
 use tapewright_baselines::{Answer, Baseline, Ended, Exchange, Outcome, config_hash};

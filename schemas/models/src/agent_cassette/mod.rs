@@ -18,7 +18,7 @@ pub use path::file_names;
 pub use reply::{Ended, ModelReply};
 pub use stale::{AgentInputs, Stale};
 
-/// What stands in `schema_version`.
+/// The value of `schema_version`.
 pub const VERSION: &str = "v1";
 
 /// One recorded run of an agent.
@@ -28,20 +28,20 @@ pub struct AgentCassette {
     pub agent_name: String,
     /// The model.
     pub model: String,
-    /// What the user asked.
+    /// The user's prompt.
     pub user_prompt: String,
     /// The instructions, where there were any.
     pub system_prompt: Option<String>,
     /// When it was recorded, as `YYYY-MM-DDTHH:MM:SSZ`.
     pub recorded_at: String,
-    /// What [`fingerprint`] made of the tools that the model was offered.
+    /// The [`fingerprint`] of the tools that the model was offered.
     pub tools_fingerprint: Option<String>,
     /// The temperature, where one was asked for.
     pub temperature: Option<f64>,
-    /// How many tokens an answer might have.
+    /// The maximum number of tokens of an answer.
     pub max_tokens: Option<u64>,
-    /// The version that each server told when it was greeted, by its name; empty where it is
-    /// not known.
+    /// The version that each server reported during initialization, by the server's name; empty if
+    /// unknown.
     pub servers: BTreeMap<String, String>,
     /// What happened.
     pub trace: Trace,
@@ -52,13 +52,13 @@ pub struct AgentCassette {
 pub struct Trace {
     /// The tools that the model asked for, in order.
     pub tool_calls: Vec<ToolCall>,
-    /// What became of them.
+    /// Their results.
     pub tool_results: Vec<ToolOutcome>,
     /// The last text of the model; empty where the run ended before there was one.
     pub final_response: String,
     /// The run in numbers.
     pub conversation: RunStats,
-    /// Every answer of the model, in order; empty where they were not kept.
+    /// Every answer of the model, in order; empty if they were not recorded.
     pub answers: Vec<ModelReply>,
 }
 
@@ -71,26 +71,26 @@ pub struct ToolCall {
     pub server: String,
     /// The arguments.
     pub args: Value,
-    /// Who asked, where it was not the model itself: kept as it is.
+    /// What made the call, if it was not the model itself: preserved unchanged.
     pub caller: Option<Value>,
-    /// Its place in the run, from zero.
+    /// Its index in the run, from zero.
     pub hop_index: u64,
-    /// Which agent asked, where there were several.
+    /// The agent that made the call, if there were several.
     pub agent_id: Option<String>,
-    /// What stands for all that the agent knew when it asked.
+    /// A digest of everything that the agent knew when it made the call.
     pub inputs_digest: Option<String>,
 }
 
-/// What became of one tool call.
+/// The result of one tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolOutcome {
-    /// Which call, by its place among the calls, from zero.
+    /// The index of the call, from zero.
     pub call_index: u64,
     /// The server that it was asked of.
     pub server: String,
-    /// Whether the server said that it failed.
+    /// Whether the server reported a failure.
     pub is_error: bool,
-    /// The result of `tools/call`, as it came.
+    /// The result of `tools/call`, unchanged.
     pub result: Value,
 }
 
@@ -101,11 +101,11 @@ pub struct RunStats {
     pub tokens: Tokens,
     /// How long it took, in milliseconds.
     pub duration_ms: u64,
-    /// How many messages were exchanged.
+    /// The number of messages that were exchanged.
     pub message_count: u64,
     /// Why it ended.
     pub stop_reason: StopReason,
-    /// What was said, in order.
+    /// The messages, in order.
     pub turns: Vec<Turn>,
     /// The run, turn of the user by turn; empty where there was one prompt.
     pub per_turn: Vec<UserTurn>,
@@ -166,23 +166,23 @@ impl StopReason {
     }
 }
 
-/// One thing that was said.
+/// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// Who said it: `user`, `assistant`, `tool`, `system`.
+    /// Its author: `user`, `assistant`, `tool`, `system`.
     pub role: String,
     /// The messages of an exchange.
     pub content: String,
 }
 
-/// What became of one turn of the user.
+/// The results of one turn of the user.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UserTurn {
-    /// What the user said.
+    /// The user's message.
     pub user: String,
     /// The tools that the model asked for.
     pub tool_calls: Vec<ToolCall>,
-    /// What became of them; `call_index` counts within the turn.
+    /// Their results; `call_index` counts within the turn.
     pub tool_results: Vec<ToolOutcome>,
     /// The last text of the model in this turn.
     pub final_response: String,

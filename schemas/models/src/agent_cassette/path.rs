@@ -1,7 +1,7 @@
 //! The name of a cassette's file.
 
-/// The name of the file of an agent test with a model, below `cassettes/`, and the one that
-/// other tools look for where it is another: they replace dots as well.
+/// The file name of an agent test with a model, below `cassettes/`, and the name that other tools
+/// look for if it differs: they replace dots as well.
 #[must_use]
 pub fn file_names(agent: &str, provider: Option<&str>, model: &str) -> (String, Option<String>) {
     let name = |keeps_dots: bool| {

@@ -1,4 +1,4 @@
-//! Reading an agent cassette. Members that are unknown are passed over.
+//! Reading an agent cassette. Unknown members are ignored.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
-//! The run of an agent out of a recording of its calls of models.
+//! Extracts an agent's run from a recording of its model calls.
 //!
-//! An agent sends all that was said so far with every call, so that the longest call tells the
-//! run. What is asked beside it, for a title or by an agent of the agent, is shorter.
+//! An agent sends the whole conversation with every call, so that the longest call contains the
+//! run. Other calls, for a title or by a subagent, are shorter.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -54,7 +54,7 @@ impl AgentCassette {
             user_prompt: prompt,
             system_prompt: system(&last.request),
             recorded_at: recorded_at.to_owned(),
-            // What the agent offered are not the servers' tools alone.
+            // The agent does not only offer the servers' tools.
             tools_fingerprint: None,
             temperature: last.request.sampling.temperature,
             max_tokens: last.request.sampling.max_tokens,
@@ -78,7 +78,7 @@ fn answered(exchange: &ProviderExchange) -> Option<Call> {
     })
 }
 
-/// A call and those that it builds upon by the ids of their answers, the latest first.
+/// A call and those that it continues according to the ids of their answers, latest first.
 fn chain(calls: &[Call], at: usize) -> Vec<usize> {
     let mut chain = vec![at];
     let mut latest = at;
@@ -102,14 +102,14 @@ fn before(calls: &[Call], at: usize) -> Option<usize> {
 /// The member by which a request builds upon an answer.
 const EARLIER: &str = "previous_response_id";
 
-/// How much a call tells.
+/// The size of the conversation in a call.
 fn size(calls: &[Call], at: usize) -> (usize, usize, usize) {
     let messages = |at: &usize| calls.get(*at).map_or(0, |call| call.request.messages.len());
     let tools = calls.get(at).map_or(0, |call| call.request.tools.len());
     (chain(calls, at).iter().map(messages).sum(), tools, at)
 }
 
-/// All that was said: what a call builds upon, itself, and its answer.
+/// The whole conversation: the calls that it continues, the call itself, and its answer.
 fn history(calls: &[Call], at: usize) -> Vec<Message> {
     let mut all = Vec::new();
     for at in chain(calls, at).into_iter().rev() {
@@ -122,8 +122,8 @@ fn history(calls: &[Call], at: usize) -> Vec<Message> {
     all
 }
 
-/// What the user asked, and where it stands: the last that is said before the model answers,
-/// without what the agent puts around it.
+/// The user's prompt, and its index: the last message before the model's first answer, without the
+/// text that the agent puts around it.
 fn prompt(messages: &[Message]) -> (String, usize) {
     let is_answer = |message: &Message| message.role == Role::Assistant;
     let end = messages
@@ -137,7 +137,7 @@ fn prompt(messages: &[Message]) -> (String, usize) {
     last.unwrap_or_default()
 }
 
-/// What a user says in a message.
+/// The user's text in a message.
 fn asked(message: &Message) -> String {
     let texts = message.blocks.iter().filter_map(Block::as_text);
     let texts: Vec<&str> = texts
@@ -147,7 +147,7 @@ fn asked(message: &Message) -> String {
     texts.join("\n\n")
 }
 
-/// Whether a text is what an agent puts around a prompt: all of it within one tag, as
+/// Whether a text was added by an agent around a prompt: it is entirely in one tag, such as
 /// `<system-reminder>` or `<environment_context>`.
 fn is_around(text: &str) -> bool {
     let text = text.trim();
@@ -164,16 +164,16 @@ fn system(request: &Request) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
-/// A run while it is told.
+/// A run while it is being extracted.
 #[derive(Default)]
 struct Run {
     trace: Trace,
     turns: Vec<UserTurn>,
-    // Which call has an id.
+    // The index of the call with an id.
     ids: HashMap<String, usize>,
     // Calls without a result, in order.
     open: Vec<usize>,
-    // Which calls began in which turn of the user.
+    // The index of the first call in the current turn of the user.
     first: usize,
 }
 
@@ -320,8 +320,8 @@ impl Run {
     }
 }
 
-/// What the model said in each call of the run. Where some of them are not on the recording,
-/// the calls of tools cannot be told apart by answer, and there are none.
+/// The model's message in each call of the run. Empty if some of them are not in the recording,
+/// since tool calls cannot be assigned to answers then.
 fn answers(own: &[&Call], tool_calls: usize) -> Vec<ModelReply> {
     let mut own = own.to_vec();
     own.order_by_key(|call| call.began);
@@ -338,7 +338,7 @@ fn answers(own: &[&Call], tool_calls: usize) -> Vec<ModelReply> {
     }
 }
 
-/// Whether a call is a step of the run: what it was told is how the run begins.
+/// Whether a call is a step of the run: its messages are the beginning of the run.
 fn is_part(call: &Call, messages: &[Message], last: &Call) -> bool {
     let request = &call.request;
     if request.wire != last.request.wire || request.model != last.request.model {
@@ -364,7 +364,7 @@ fn server_of(name: &str) -> (&str, &str) {
     name.split_once("__").unwrap_or(("", name))
 }
 
-/// A result of `tools/call` as the agent told it.
+/// A result of `tools/call` as the agent passed it to the model.
 fn result_of(result: &ToolResult) -> Value {
     let content: Vec<Value> = result.content.iter().map(content).collect();
     let mut map = Map::new();

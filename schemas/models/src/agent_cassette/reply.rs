@@ -1,4 +1,4 @@
-//! One answer of a model, as it is kept.
+//! One answer of a model, as recorded.
 
 use serde_json::{Map, Value, json};
 
@@ -8,10 +8,9 @@ use crate::write::{put, with};
 /// One answer of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelReply {
-    /// Everything that it is made of but the tools that it asks for, block by block, each an
-    /// object with a `type`.
+    /// Its content other than tool uses, block by block, each an object with a `type`.
     pub content: Vec<Value>,
-    /// How many tools it asks for.
+    /// The number of tools that it asks for.
     pub tool_calls: u64,
     /// Why it ended.
     pub ended: Ended,
@@ -24,7 +23,7 @@ pub struct ModelReply {
 /// Why an answer ended, alike for every wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ended {
-    /// The model had said all, or a text that was asked to end it.
+    /// The model finished, or produced a stop sequence.
     Stop,
     /// It waits for the results of tools.
     ToolUse,
@@ -54,7 +53,7 @@ impl Ended {
         Self::ALL.into_iter().find(|ended| ended.name() == name)
     }
 
-    /// What the end of an answer on any wire is here.
+    /// The variant for the end of an answer on any wire.
     #[must_use]
     pub fn of(reason: FinishReason) -> Self {
         match reason {
@@ -82,7 +81,7 @@ impl ModelReply {
         Self {
             content: response.blocks().iter().filter_map(block).collect(),
             tool_calls: response.tool_uses().count() as u64,
-            // Some servers say `stop` when they ask for tools.
+            // Some servers report `stop` with tool uses.
             ended: if asks && ended == Ended::Stop {
                 Ended::ToolUse
             } else {

@@ -10,7 +10,7 @@ pub struct AgentInputs<'a> {
     pub agent: &'a str,
     /// The model.
     pub model: &'a str,
-    /// What the user asks.
+    /// The user's prompt.
     pub user_prompt: &'a str,
     /// The instructions, where there are any.
     pub system_prompt: Option<&'a str>,
@@ -24,19 +24,19 @@ pub struct AgentInputs<'a> {
 pub struct Stale {
     /// The test.
     pub agent: String,
-    /// The model that the suite asks for.
+    /// The model that the suite requests.
     pub model: String,
     /// The field that differs.
     pub field: &'static str,
-    /// What it was recorded with; empty for nothing.
+    /// The value in the cassette; empty if none.
     pub cassette: String,
-    /// What the suite says; empty for nothing.
+    /// The value in the suite; empty if none.
     pub yaml: String,
 }
 
 impl AgentCassette {
-    /// Whether what the suite asks for is what was recorded; the first difference counts.
-    /// Keys are hidden on both sides, since they were when the cassette was written.
+    /// Checks that the suite's request is the recorded one; reports the first difference. Keys are
+    /// hidden on both sides, since they were when the cassette was written.
     pub fn check(&self, asked: &AgentInputs<'_>) -> Result<(), Stale> {
         let fields = [
             ("model", Some(self.model.as_str()), Some(asked.model)),

@@ -1,4 +1,4 @@
-//! What the matchers of a suite resolve against.
+//! The values that the matchers of a suite resolve against.
 
 use std::collections::HashSet;
 
@@ -43,7 +43,7 @@ fn both_spellings(value: &mut Value) {
     }
 }
 
-/// How many calls repeat the name and the arguments of an earlier one.
+/// The number of calls that repeat the name and the arguments of an earlier one.
 fn redundant(calls: &[ToolCall]) -> usize {
     let mut seen = HashSet::new();
     let said = calls

@@ -86,7 +86,7 @@ fn read_source(source: &mut Members, kind: MediaKind) -> Result<Media, ReadError
     Ok(Media { kind, mime, source })
 }
 
-/// A block as the wire has it; what it has no word for is said as text.
+/// A block in the form of the wire; content that the wire does not support becomes text.
 pub(super) fn write(block: &Block) -> Value {
     let known = match &block.content {
         Content::Text(text) | Content::Refusal(text) => json!({"type": "text", "text": text}),

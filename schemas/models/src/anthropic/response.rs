@@ -27,7 +27,7 @@ pub(crate) fn read(body: Value) -> Result<Response, ReadError> {
     Ok(response)
 }
 
-/// What stands before the content.
+/// The members before the content.
 pub(super) fn head(members: &mut Members) -> Result<Response, ReadError> {
     members.take("type");
     members.take("role");
@@ -58,7 +58,7 @@ pub(super) fn finish(members: &mut Members) -> Result<Option<Finish>, ReadError>
     }))
 }
 
-/// The word for an end, where it comes from another wire.
+/// The wire's word for a finish reason that comes from another wire.
 pub(super) fn word(finish: &Finish) -> &str {
     match finish.reason {
         FinishReason::Stop => "end_turn",

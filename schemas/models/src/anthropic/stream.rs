@@ -10,10 +10,10 @@ use crate::read::{Members, Problem, ReadError};
 use crate::stream::{Draft, MAX_BLOCKS};
 use crate::{Wire, errors};
 
-/// Where a stream stands.
+/// The state of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct State {
-    // The wire's indices, and where those blocks stand.
+    // The wire's indices, and the positions of those blocks.
     blocks: BTreeMap<u64, usize>,
     usage: usage::Raw,
 }
@@ -126,7 +126,7 @@ fn add(draft: &mut Draft, at: usize, delta: &mut Members) -> Result<(), ReadErro
     }
 }
 
-/// Whether the arguments of a block come as text that follows.
+/// Whether the arguments of a block follow as text.
 pub(super) fn has_arguments(content: &Content) -> bool {
     match content {
         Content::ToolUse(_) => true,

@@ -1,4 +1,4 @@
-//! Tokens of Anthropic Messages: `input_tokens` counts what came from no cache.
+//! Tokens of Anthropic Messages: `input_tokens` excludes tokens from a cache.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use crate::conversation::Usage;
 use crate::read::{Members, ReadError};
 use crate::write::with;
 
-/// What is said of tokens, before it is added up.
+/// The reported token counts, before they are added up.
 #[derive(Debug, Default)]
 pub(super) struct Raw {
     pub(super) fresh: Option<u64>,

@@ -24,7 +24,7 @@ pub struct ModelCall {
     pub conduit: u32,
     /// When it was asked.
     pub at: Offset,
-    /// The name in front of its path, by which a recorder of several providers told it.
+    /// The name before its path, by which a recorder of several providers identified it.
     pub provider: Option<String>,
     /// The id that the provider gave the answer.
     pub id: Option<String>,
@@ -34,7 +34,7 @@ pub struct ModelCall {
     pub model: Option<String>,
     /// The HTTP status; `None` where nothing came back.
     pub status: Option<u16>,
-    /// Whether it came as a stream.
+    /// Whether the response was a stream.
     pub is_stream: bool,
     /// The tokens that it took.
     pub usage: Option<Usage>,
@@ -42,31 +42,31 @@ pub struct ModelCall {
     pub finish: Option<Finish>,
     /// The tools that the model asked for, in order.
     pub tool_uses: Vec<String>,
-    /// The same with what tells one from another.
+    /// The tool uses with what identifies them.
     pub uses: Vec<UseSeen>,
-    /// The results of tools that it told the model since the model spoke last: the id of the
-    /// use, and the name of the tool, as far as the wire says them.
+    /// The tool results since the model's last message: the id of the use, and the name of the
+    /// tool, as far as the wire has them.
     pub results: Vec<(Option<String>, Option<String>)>,
-    /// From the request until the model said something.
+    /// The time from the request to the first content of the model.
     pub first_token: Option<Offset>,
     /// From the request until the end of the response.
     pub took: Option<Offset>,
-    /// What became of it.
+    /// How it ended.
     pub end: CallEnd,
 }
 
-/// A tool use, and what tells it from others.
+/// A tool use, and what identifies it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UseSeen {
     /// Its id, where the wire has one.
     pub id: Option<String>,
     /// The name that the model used.
     pub name: String,
-    /// What is the same for the same arguments; `None` where they are no JSON.
+    /// A hash that is equal for equal arguments; `None` if they are not JSON.
     pub arguments: Option<u64>,
 }
 
-/// What became of a call.
+/// How a call ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallEnd {
     /// The model answered.
@@ -75,34 +75,34 @@ pub enum CallEnd {
     CutShort,
     /// The provider reported an error.
     Failed(ApiError),
-    /// What came could not be read; why, with its place.
+    /// The response could not be read; with the reason and its position.
     Unreadable(String),
 }
 
-/// Folds events to the calls of models among them.
+/// Collects the model calls among events.
 ///
-/// HTTP exchanges are told by their address; what is no call of a model costs a look at its
-/// request's head. A call stands in the list in the order in which calls ended.
+/// HTTP exchanges are recognized by their address; for one that is not a model call, only its
+/// request's head is examined. Calls are listed in the order in which they ended.
 #[derive(Debug, Default)]
 pub struct Calls {
     open: HashMap<ConduitId, Open>,
-    // What was said is kept, and so many bytes of it.
+    // Whether message contents are kept, and how many bytes of them are.
     bodies: bool,
     held: usize,
     ended: Vec<ModelCall>,
     passed_over: u64,
 }
 
-/// What an event did to the calls of models.
+/// The effect of an event on model calls.
 #[derive(Debug)]
 pub enum CallStep {
     /// Nothing.
     Nothing,
     /// One begins with this event.
     Began(u64),
-    /// What began with this event was none.
+    /// The exchange that began with this event is not a model call.
     WasNone(u64),
-    /// One is over.
+    /// A call ended.
     Ended(Box<ModelCall>, CallBodies),
 }
 
@@ -115,13 +115,13 @@ pub struct CallBodies {
     pub answer: Body,
 }
 
-/// How many calls are kept; the rest is counted.
+/// The maximum number of calls that are kept; the rest is counted.
 const MOST: usize = 10_000;
-/// How many bytes of requests are kept of calls that are not over.
+/// The maximum number of request bytes that are kept for calls that are not over.
 const MOST_BYTES: usize = 64 << 20;
 
 impl Calls {
-    /// Keeps what was said as well, for [`follow`](Self::follow).
+    /// Also keeps message contents, for [`follow`](Self::follow).
     #[must_use]
     pub fn with_bodies(mut self) -> Self {
         self.bodies = true;
@@ -152,7 +152,7 @@ impl Calls {
             self.open.insert(event.conduit, open);
             return CallStep::Began(event.seq);
         }
-        // What is no HTTP stands on conduits that were never opened here.
+        // Events other than HTTP are on conduits that were never opened here.
         let Some(open) = self.open.get_mut(&event.conduit) else {
             return CallStep::Nothing;
         };
@@ -168,7 +168,7 @@ impl Calls {
         }
     }
 
-    /// Nothing more will come: ends a call that is not over; `None` once there are none.
+    /// At the end of the events: ends a call that is not over; `None` if there is none left.
     pub fn end_one(&mut self) -> Option<CallStep> {
         let first = self.open.iter().min_by_key(|(_, open)| open.seq());
         let conduit = *first?.0;
@@ -225,7 +225,7 @@ impl CallEnd {
         }
     }
 
-    /// What went wrong, where that is known.
+    /// What went wrong, if known.
     #[must_use]
     pub fn why(&self) -> Option<String> {
         match self {

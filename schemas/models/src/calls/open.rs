@@ -22,7 +22,7 @@ pub(super) struct Open {
     response: Reading,
     // The body says that it is JSON-RPC, on a path of a model.
     is_mcp: bool,
-    // What was said, where it is kept.
+    // The message contents, if they are kept.
     said: Option<CallBodies>,
 }
 
@@ -69,7 +69,7 @@ impl Open {
         }
     }
 
-    /// How many bytes of what was said it keeps.
+    /// The number of bytes of message contents that it holds.
     pub(super) fn held(&self) -> usize {
         let all = self
             .said
@@ -82,8 +82,8 @@ impl Open {
         self.told.seq
     }
 
-    /// Takes the next event of the exchange; whether it is over. Without room what was said is
-    /// not kept.
+    /// Handles the next event of the exchange; returns whether it is over. Without room message
+    /// contents are not kept.
     pub(super) fn observe(&mut self, event: &Event, has_room: bool) -> bool {
         let is_answer = event.dir == Direction::ToClient;
         match &event.body {
@@ -96,7 +96,7 @@ impl Open {
                 self.answered(payload, event.at, has_room);
             }
             EventBody::Body { payload } => self.asked(payload, has_room),
-            // The recorder takes nothing but JSON-RPC for a message here.
+            // The recorder only treats JSON-RPC as messages here.
             EventBody::Message { payload, .. } => {
                 self.is_mcp = true;
                 self.asked(payload, has_room);
@@ -217,7 +217,7 @@ impl Open {
         }
     }
 
-    /// What was told before stands.
+    /// What was read before remains.
     fn broken(&mut self, error: &ReadError) {
         self.close();
         self.unreadable(&error.to_string());
@@ -242,7 +242,7 @@ impl Open {
         self.told.end = ended.end.into();
     }
 
-    /// What is to be told of it; nothing where it was MCP.
+    /// The call; `None` if the exchange was MCP.
     pub(super) fn into_call(mut self) -> Option<(ModelCall, CallBodies)> {
         if self.is_mcp {
             return None;
@@ -266,7 +266,7 @@ fn kept(payload: &Payload, has_room: bool) -> Body {
     }
 }
 
-/// What a recorder of several providers has taken from the front of the path.
+/// The provider's name that a recorder of several providers removed from the beginning of the path.
 fn provider(edit: &Edit) -> Option<String> {
     let is_target = edit.what == EditTarget::Target;
     let name = edit.before.strip_suffix(&edit.after)?.trim_matches('/');
@@ -281,7 +281,7 @@ fn seen(one: &ToolUse) -> UseSeen {
     }
 }
 
-/// The results that stand behind what the model said last.
+/// The results after the model's last message.
 fn results(request: &Request) -> Vec<(Option<String>, Option<String>)> {
     let messages = request.messages.iter().rev();
     let fresh = messages.take_while(|message| message.role != Role::Assistant);

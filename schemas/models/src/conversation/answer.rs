@@ -1,4 +1,4 @@
-//! What a model answers.
+//! A model's answer.
 
 use super::{Block, Extra, ToolUse, Usage};
 use crate::Wire;
@@ -12,16 +12,16 @@ pub struct Response {
     pub id: Option<String>,
     /// The model that answered, in the provider's full spelling.
     pub model: Option<String>,
-    /// What it answered; more than one where more were asked for, none where it was refused.
+    /// The answers; several if several were requested, none if it was refused.
     pub answers: Vec<Answer>,
-    /// The tokens that it took; `None` where nothing was said of them.
+    /// The token counts; `None` if none were reported.
     pub usage: Option<Usage>,
-    /// Whatever else the body says.
+    /// All other members of the body.
     pub more: Extra,
 }
 
 impl Response {
-    /// A response that says nothing yet.
+    /// An empty response.
     #[must_use]
     pub fn new(wire: Wire) -> Self {
         Self {
@@ -61,12 +61,12 @@ impl Response {
 /// One answer of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
-    /// What it says.
+    /// Its content.
     pub blocks: Vec<Block>,
     /// Why it ended; `None` when it has not.
     pub finish: Option<Finish>,
-    /// Whatever else is said of it: `logprobs`, `safetyRatings`, … What Chat Completions
-    /// says of the message stands under `message`.
+    /// All other members: `logprobs`, `safetyRatings`, … The members of a message of Chat
+    /// Completions are under `message`.
     pub more: Extra,
 }
 
@@ -81,7 +81,7 @@ impl Answer {
 /// Why an answer ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finish {
-    /// What it means.
+    /// Its meaning.
     pub reason: FinishReason,
     /// The word of the wire.
     pub word: String,
@@ -89,22 +89,22 @@ pub struct Finish {
     pub sequence: Option<String>,
 }
 
-/// What the end of an answer means.
+/// The meaning of a finish reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FinishReason {
-    /// The model had said all.
+    /// The model finished.
     Stop,
     /// It waits for the results of tools.
     ToolUse,
     /// It was cut off at a limit.
     MaxTokens,
-    /// It said a text that was asked to end it.
+    /// It produced a stop sequence.
     StopSequence,
     /// It would not answer.
     Refusal,
     /// The provider would not let it.
     Filtered,
-    /// It wants to be asked again with what it has said so far.
+    /// It requests to be called again with its message so far.
     Paused,
     /// It asked for a tool in a way that could not be read.
     MalformedToolUse,

@@ -1,4 +1,4 @@
-//! What a message is made of.
+//! The parts of a message.
 
 use serde_json::{Map, Value};
 
@@ -8,18 +8,18 @@ pub type Extra = Map<String, Value>;
 /// One part of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
-    /// What it says.
+    /// Its content.
     pub content: Content,
     /// Further members of it: `cache_control`, `citations`, `thoughtSignature`, …
     pub more: Extra,
 }
 
-/// What a block says.
+/// The content of a block.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// Plain text.
     Text(String),
-    /// What a model said when it would not answer.
+    /// A model's explanation of why it refuses to answer.
     Refusal(String),
     /// An image, a document, a sound.
     Media(Media),
@@ -27,9 +27,9 @@ pub enum Content {
     Json(Value),
     /// A model asks for a tool.
     ToolUse(ToolUse),
-    /// What became of such a request.
+    /// The result of a tool use.
     ToolResult(ToolResult),
-    /// What a model thought before it answered.
+    /// A model's thoughts before its answer.
     Thinking(Thinking),
     /// Anything else, whole, as the wire has it: what a provider ran by itself, for one.
     Other(Value),
@@ -47,8 +47,8 @@ pub struct ToolUse {
 }
 
 impl ToolUse {
-    /// The arguments as JSON; where nothing was said, an empty object. `None` when what was
-    /// said is no JSON, as when a turn was cut off at its limit.
+    /// The arguments as JSON; if there were none, an empty object. `None` if they are not JSON, for
+    /// example because a turn was cut off at its limit.
     #[must_use]
     pub fn arguments(&self) -> Option<Value> {
         match &self.input {
@@ -62,14 +62,14 @@ impl ToolUse {
 /// Arguments of a tool use.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
-    /// As they should be.
+    /// Valid JSON.
     Json(Value),
-    /// What came instead: nothing, or text that is no JSON.
+    /// Anything else: an empty text, or text that is not JSON.
     Text(String),
 }
 
 impl Input {
-    /// What a wire that carries arguments as text said.
+    /// From a wire that carries arguments as text.
     #[must_use]
     pub fn of_text(text: String) -> Self {
         serde_json::from_str(&text).map_or(Self::Text(text), Self::Json)
@@ -88,24 +88,24 @@ impl Input {
 /// The outcome of a tool use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolResult {
-    /// Which use it belongs to.
+    /// The tool use that it belongs to.
     pub id: Option<String>,
     /// The name of the tool, where the wire says it: Gemini does.
     pub name: Option<String>,
-    /// Whether the tool failed. Chat Completions and Responses have no place for it.
+    /// Whether the tool failed. Chat Completions and Responses cannot represent it.
     pub is_error: bool,
-    /// What it answered.
+    /// Its content.
     pub content: Vec<Block>,
 }
 
-/// What a model thought.
+/// A model's thoughts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Thinking {
     /// The thought, or its summary; empty when the provider keeps it to itself.
     pub text: String,
-    /// What the provider must be given back unread: a signature, or encrypted content.
+    /// Opaque data that must be returned to the provider: a signature, or encrypted content.
     pub signature: Option<String>,
-    /// Whether the provider hid the text, so that only the signature stands for it.
+    /// Whether the provider hid the text, so that only the signature is available.
     pub is_redacted: bool,
 }
 
@@ -114,13 +114,13 @@ pub struct Thinking {
 pub struct Media {
     /// What kind of thing it is.
     pub kind: MediaKind,
-    /// Its media type, where it is said.
+    /// Its media type, if given.
     pub mime: Option<String>,
     /// Where it is.
     pub source: Source,
 }
 
-/// Kinds of media that wires tell apart.
+/// Kinds of media that wires distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MediaKind {
     /// A picture.
@@ -155,7 +155,7 @@ pub enum Source {
     Text(String),
     /// At an address.
     Url(String),
-    /// With the provider, under a name of its own.
+    /// Stored by the provider, with this name.
     File(String),
 }
 
@@ -174,7 +174,7 @@ impl Block {
         Self::new(Content::Text(text.into()))
     }
 
-    /// Its text, if it is nothing but text.
+    /// Its text, if it is only text.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match &self.content {

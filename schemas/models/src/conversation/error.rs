@@ -1,4 +1,4 @@
-//! What a provider says instead of an answer.
+//! A provider's error instead of an answer.
 
 use std::fmt;
 
@@ -11,11 +11,11 @@ pub struct ApiError {
     pub wire: Wire,
     /// The HTTP status; `None` in the middle of a stream.
     pub status: Option<u16>,
-    /// What it means.
+    /// Its meaning.
     pub kind: ErrorKind,
     /// The wire's own word: `overloaded_error`, `RESOURCE_EXHAUSTED`, `insufficient_quota`.
     pub word: Option<String>,
-    /// What the provider says, without keys and at most 2,000 characters of it.
+    /// The provider's message, without keys and limited to 2,000 characters.
     pub message: String,
     /// For how long not to ask again, in milliseconds.
     pub retry_after_ms: Option<u64>,
@@ -43,7 +43,7 @@ pub enum ErrorKind {
     Invalid,
     /// The key is missing, wrong, or may not.
     Auth,
-    /// There is no such model or address.
+    /// The model or address does not exist.
     NotFound,
     /// It is larger than the provider takes.
     TooLarge,

@@ -2,59 +2,59 @@
 
 use super::{ApiError, Finish, Usage};
 
-/// What one event of a stream added.
+/// The effect of one event of a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StreamEvent {
     /// The response has begun.
     Started,
     /// More text, or more of a refusal.
     Text {
-        /// Which answer, from zero.
+        /// The index of the answer, from zero.
         answer: usize,
-        /// Which block of it, from zero.
+        /// The index of its block, from zero.
         block: usize,
         /// What was added.
         text: String,
     },
     /// More of a thought.
     Thinking {
-        /// Which answer, from zero.
+        /// The index of the answer, from zero.
         answer: usize,
-        /// Which block of it, from zero.
+        /// The index of its block, from zero.
         block: usize,
         /// What was added.
         text: String,
     },
     /// A tool is asked for; its arguments may follow.
     ToolUse {
-        /// Which answer, from zero.
+        /// The index of the answer, from zero.
         answer: usize,
-        /// Which block of it, from zero.
+        /// The index of its block, from zero.
         block: usize,
         /// The name of the tool.
         name: String,
     },
     /// More of the arguments of a tool use, as text.
     Arguments {
-        /// Which answer, from zero.
+        /// The index of the answer, from zero.
         answer: usize,
-        /// Which block of it, from zero.
+        /// The index of its block, from zero.
         block: usize,
         /// What was added.
         text: String,
     },
     /// Another kind of block has begun.
     Block {
-        /// Which answer, from zero.
+        /// The index of the answer, from zero.
         answer: usize,
-        /// Which block of it, from zero.
+        /// The index of its block, from zero.
         block: usize,
     },
-    /// What is known of the tokens by now.
+    /// The token counts known so far.
     Usage(Usage),
     /// An answer has ended.
     Finished {
-        /// Which answer, from zero.
+        /// The index of the answer, from zero.
         answer: usize,
         /// Why.
         finish: Finish,
@@ -66,7 +66,7 @@ pub enum StreamEvent {
 }
 
 impl StreamEvent {
-    /// Whether it is something that the model said: the first such is the first token.
+    /// Whether it is content of the model: the first such event is the first token.
     #[must_use]
     pub fn is_said(&self) -> bool {
         matches!(
@@ -82,9 +82,9 @@ impl StreamEvent {
 /// How a stream ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StreamEnd {
-    /// As its wire demands.
+    /// With the end that its wire requires.
     Complete,
-    /// Before its wire's end: what was said so far stands in the response.
+    /// Before its wire's end: the response contains what was received so far.
     Truncated,
     /// With an error in the middle.
     Failed(ApiError),

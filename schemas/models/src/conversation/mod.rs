@@ -1,6 +1,6 @@
-//! One neutral conversation, whichever wire it travelled on.
+//! One neutral conversation, regardless of its wire.
 //!
-//! What this vocabulary has no word for is kept whole: members in an [`Extra`], blocks as
+//! Content that this vocabulary does not cover is preserved: members in an [`Extra`], blocks as
 //! [`Content::Other`]. A member that is `null` counts as absent.
 
 mod answer;

@@ -1,4 +1,4 @@
-//! What an agent asks a model.
+//! An agent's request to a model.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ pub struct Request {
     pub wire: Wire,
     /// The model, as the wire names it.
     pub model: String,
-    /// Instructions that stand before the conversation.
+    /// Instructions before the conversation.
     pub system: Vec<Block>,
     /// The conversation so far.
     pub messages: Vec<Message>,
@@ -24,14 +24,14 @@ pub struct Request {
     pub parallel_tools: Option<bool>,
     /// Limits and settings that every wire has.
     pub sampling: Sampling,
-    /// Whether the answer is wanted as a stream.
+    /// Whether the answer is requested as a stream.
     pub stream: bool,
-    /// Whatever else the body says: `thinking`, `response_format`, `metadata`, …
+    /// All other members of the body: `thinking`, `response_format`, `metadata`, …
     pub more: Extra,
 }
 
 impl Request {
-    /// A request that says nothing yet.
+    /// An empty request.
     pub fn new(wire: Wire, model: impl Into<String>) -> Self {
         Self {
             wire,
@@ -51,9 +51,9 @@ impl Request {
 /// One message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
-    /// Who says it. Results of tools are said by the user, on every wire.
+    /// Its author. Tool results are messages of the user, on every wire.
     pub role: Role,
-    /// What it says.
+    /// Its content.
     pub blocks: Vec<Block>,
     /// Further members of it: `name`, `prefix`, …
     pub more: Extra,
@@ -71,7 +71,7 @@ impl Message {
     }
 }
 
-/// Who says a message.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The user, or the agent in its place.
@@ -119,7 +119,7 @@ impl ToolSpec {
 pub struct Tool {
     /// The name that the model uses.
     pub name: String,
-    /// What it is for.
+    /// Its description.
     pub description: Option<String>,
     /// The JSON Schema of its arguments.
     pub schema: Option<Value>,
@@ -130,7 +130,7 @@ pub struct Tool {
 /// Whether a model may use tools, or must.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ToolChoice {
-    /// As it likes.
+    /// Optionally.
     Auto,
     /// Not at all.
     None,
@@ -152,16 +152,16 @@ pub enum ToolChoice {
 /// Limits and settings that every wire has.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sampling {
-    /// How many tokens the answer may have.
+    /// The maximum number of tokens of the answer.
     pub max_tokens: Option<u64>,
     /// The temperature.
     pub temperature: Option<f64>,
     /// Nucleus sampling.
     pub top_p: Option<f64>,
-    /// How many candidates for a token count.
+    /// The number of candidates for each token.
     pub top_k: Option<u64>,
     /// Texts that end the answer.
     pub stop: Vec<String>,
-    /// What makes an answer repeatable.
+    /// The seed that makes an answer repeatable.
     pub seed: Option<i64>,
 }

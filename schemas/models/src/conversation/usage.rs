@@ -2,8 +2,8 @@
 
 use super::Extra;
 
-/// The tokens of one exchange, counted alike for every wire; what was not said is `None`
-/// and never zero.
+/// The tokens of one exchange, counted in the same way for every wire; a count that was not
+/// reported is `None`, never zero.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usage {
     /// All tokens that the model read, those from a cache and those written to one included.
@@ -16,7 +16,7 @@ pub struct Usage {
     pub cache_write: Option<u64>,
     /// How many of `output` were thoughts.
     pub reasoning: Option<u64>,
-    /// Whatever else the wire says of tokens.
+    /// All other members about tokens.
     pub more: Extra,
 }
 

@@ -1,8 +1,8 @@
-//! Embeddings: what a model makes of a text, as a vector.
+//! Embeddings: the vector that a model computes from a text.
 //!
-//! Two wires have them: OpenAI's `/embeddings`, which Mistral, Ollama and other compatible
-//! servers speak as well, and Gemini's `:embedContent`. Anthropic has none. One text is asked
-//! for at a time, so that the vector of a reference can be kept and used again.
+//! Two wires have them: OpenAI's `/embeddings`, which Mistral, Ollama and other compatible servers
+//! support as well, and Gemini's `:embedContent`. Anthropic has none. Each request has one text, so
+//! that the vector of a reference can be stored and reused.
 
 mod gemini;
 mod openai;
@@ -16,7 +16,7 @@ use crate::read::{Problem, ReadError, json};
 /// The most numbers that a vector may have; the models that there are make 256 to 12,288.
 pub const MAX_DIMENSIONS: usize = 65_536;
 
-/// How embeddings are asked for.
+/// The API for embeddings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EmbedWire {
     /// OpenAI's, `POST /v1/embeddings`.
@@ -25,7 +25,7 @@ pub enum EmbedWire {
     Gemini,
 }
 
-/// What is to be embedded.
+/// A text to embed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmbedRequest {
     /// The model.
@@ -39,12 +39,12 @@ pub struct EmbedRequest {
 pub struct Embedding {
     /// Its numbers, all finite, at least one and at most [`MAX_DIMENSIONS`].
     pub vector: Vec<f64>,
-    /// The tokens, where the provider tells them.
+    /// The tokens, if the provider reports them.
     pub usage: Option<Usage>,
 }
 
 impl EmbedWire {
-    /// How a provider embeds that is spoken to on this wire; `None` where it does not.
+    /// The API for embeddings of a provider with this wire; `None` if it has none.
     #[must_use]
     pub fn of(wire: Wire) -> Option<Self> {
         match wire {
@@ -54,7 +54,7 @@ impl EmbedWire {
         }
     }
 
-    /// The wire whose headers and errors it has.
+    /// The wire whose headers and errors it uses.
     #[must_use]
     pub fn wire(self) -> Wire {
         match self {
@@ -109,7 +109,7 @@ fn vector(list: &[Value]) -> Result<Vec<f64>, ReadError> {
     list.iter().enumerate().map(number).collect()
 }
 
-/// The vector that stands under this name.
+/// The vector in this member.
 fn vector_of(members: &mut crate::read::Members, name: &str) -> Result<Vec<f64>, ReadError> {
     if !members.has(name) {
         return Err(ReadError::new(Problem::Missing).under(name));

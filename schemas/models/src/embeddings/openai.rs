@@ -31,7 +31,7 @@ pub(super) fn read(body: Value) -> Result<Embedding, ReadError> {
     })
 }
 
-/// Nothing is said: all tokens are what was read.
+/// Without further details, all tokens are input.
 pub(super) fn read_tokens(input: u64) -> Usage {
     Usage {
         input: Some(input),

@@ -9,7 +9,7 @@ use crate::openai_chat::{error_text, media_url};
 use crate::read::{Members, ReadError};
 use crate::write::{put, with};
 
-/// What stands beside the data of a part when a model thought before it.
+/// The member next to a part's data if a model thought before it.
 pub(super) const SIGNATURE: &str = "thoughtSignature";
 
 pub(super) fn read(value: Value) -> Result<Block, ReadError> {
@@ -75,8 +75,8 @@ fn file(mut data: Members) -> Result<Media, ReadError> {
     })
 }
 
-/// What a function answered: `output` and `error` are the names that the provider gives to a
-/// result and a failure; any other object is the answer itself.
+/// The answer of a function: `output` and `error` are the provider's names for a result and a
+/// failure; any other object is the answer itself.
 fn result(mut found: Members) -> Result<(ToolResult, Map<String, Value>), ReadError> {
     let mut content = Vec::new();
     let mut is_error = false;

@@ -34,7 +34,7 @@ pub(super) fn usage_of(
     Ok(Some(usage))
 }
 
-/// A prompt that was refused has no candidates, and a reason of its own.
+/// A prompt that was refused has no candidates, and a separate reason.
 pub(super) fn blocked(mut response: Response) -> Response {
     let feedback = response.more.get("promptFeedback");
     let reason = feedback.and_then(|feedback| feedback.get("blockReason")?.as_str());
@@ -97,7 +97,7 @@ pub(super) fn finish(
     }))
 }
 
-/// The word for an end, where it comes from another wire.
+/// The wire's word for a finish reason that comes from another wire.
 pub(super) fn word(finish: &Finish) -> &str {
     let is_ours = finish
         .word
@@ -123,7 +123,7 @@ pub(crate) fn write(response: &Response) -> Value {
     envelope(response, candidates, true)
 }
 
-/// The answers that are candidates: not the one that stands for a refused prompt.
+/// The answers that are candidates, without the one for a refused prompt.
 pub(super) fn candidates(response: &Response) -> impl Iterator<Item = (usize, &Answer)> {
     let is_blocked = response.more.contains_key("promptFeedback");
     let answers = response.answers.iter().enumerate();

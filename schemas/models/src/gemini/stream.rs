@@ -9,7 +9,7 @@ use crate::read::{Members, ReadError, each};
 use crate::stream::{Draft, Frame, pieces};
 use crate::{Wire, errors};
 
-/// Where a stream stands.
+/// The state of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     has_begun: bool,
@@ -61,8 +61,8 @@ fn candidate(draft: &mut Draft, value: Value) -> Result<(), ReadError> {
     }
 }
 
-/// Texts of one kind run on. A part with a signature stands by itself, as it must when it is
-/// given back; an empty text without one says nothing.
+/// Texts of one kind are joined. A part with a signature remains separate, as it must be when it is
+/// returned; an empty text without one is skipped.
 fn add(draft: &mut Draft, index: usize, block: Block) -> Result<(), ReadError> {
     let text = match &block.content {
         Content::Text(text) => Some(text.clone()),

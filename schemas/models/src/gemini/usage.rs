@@ -1,5 +1,5 @@
-//! Tokens of Gemini: thoughts are counted beside the answer, what its own tools read beside
-//! the prompt.
+//! Tokens of Gemini: thoughts are counted separately from the answer, and the input of its own
+//! tools separately from the prompt.
 
 use serde_json::{Map, Value};
 

@@ -59,7 +59,7 @@ pub(super) fn of(request: &Request) -> Value {
     Value::Object(map)
 }
 
-/// What was said in answer to a request.
+/// The answer to a request.
 pub(super) fn answer(request: &Request, response: &Response) -> Value {
     let mut ids = Ids::default();
     ids.system(&request.system);
@@ -140,8 +140,8 @@ impl Ids {
         Value::Array(out)
     }
 
-    /// When the question was asked that a block answers: parallel calls end as they like, and
-    /// some agents tell the results in that order. By the name of the tool where no id is told.
+    /// When the tool use was requested that a block answers: parallel calls may end in any order,
+    /// and some agents send the results in that order. By the name of the tool if there is no id.
     fn turn<'b>(&self, block: &'b Block) -> Option<(usize, &'b str)> {
         let Content::ToolResult(result) = &block.content else {
             return None;
@@ -203,7 +203,7 @@ impl Ids {
         }
     }
 
-    /// What a provider ran, without what it generated.
+    /// A tool that a provider ran, without generated values.
     fn other(&mut self, value: &Value) -> Value {
         let mut value = sorted(value);
         if let Value::Object(map) = &mut value {
@@ -226,7 +226,7 @@ impl Ids {
     }
 }
 
-/// Whether a message is the result of one tool and nothing else.
+/// Whether a message is the result of a single tool.
 fn is_answer(message: &Message) -> bool {
     matches!(message.blocks.as_slice(), [Block { content: Content::ToolResult(result), .. }] if result.id.is_some())
 }

@@ -7,11 +7,11 @@ use serde_json::Value;
 /// A part in which two requests differ.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// Where it is, as a JSON path in the key: `$.messages[2].content[0].text`.
+    /// Its position, as a JSON path in the key: `$.messages[2].content[0].text`.
     pub path: String,
-    /// What was recorded there; `None` for nothing.
+    /// The recorded value there; `None` if there is none.
     pub recorded: Option<Value>,
-    /// What is asked there; `None` for nothing.
+    /// The requested value there; `None` if there is none.
     pub asked: Option<Value>,
 }
 
@@ -27,8 +27,8 @@ pub(super) fn first(recorded: &Value, asked: &Value) -> Option<Difference> {
 
 type Pair<'v> = (Option<&'v Value>, Option<&'v Value>);
 
-/// Goes down to the first difference; the path stays where it is found. Values of a key are
-/// no deeper than what was read.
+/// Descends to the first difference; the path is that of the difference. Values of a key are no
+/// deeper than the parsed input.
 fn walk<'v>(
     recorded: Option<&'v Value>,
     asked: Option<&'v Value>,

@@ -1,9 +1,9 @@
-//! Which recorded request another one is.
+//! Which recorded request matches another one.
 //!
-//! A key holds what decides on the answer: wire, model, instructions, messages, tools, tool
-//! choice and parameters. It does not hold headers, whether a stream is wanted, whom the
-//! request is accounted to, where caches begin, signatures, or generated ids: the ids of tool
-//! uses are numbered in the order in which they first appear.
+//! A key contains what determines the answer: wire, model, instructions, messages, tools, tool
+//! choice and parameters. It does not contain headers, whether a stream is requested, which account
+//! is charged, where caches begin, signatures, or generated ids: the ids of tool uses are numbered
+//! in the order in which they first appear.
 
 mod canon;
 mod differ;
@@ -17,8 +17,8 @@ pub use differ::Difference;
 
 use crate::conversation::{Request, Response};
 
-/// What was answered to a request, as one canonical value: what was said, and why it ended. Ids
-/// of tool uses are numbered behind those of the request.
+/// The answer to a request, as one canonical value: its content, and its finish reason. Ids of tool
+/// uses are numbered after those of the request.
 #[must_use]
 pub fn answer(request: &Request, response: &Response) -> Value {
     let mut value = canon::answer(request, response);
@@ -90,14 +90,13 @@ impl Key {
         value.to_string()
     }
 
-    /// Whether it holds a placeholder that may stand for any text.
+    /// Whether it contains a placeholder that matches any text.
     #[must_use]
     pub fn is_pattern(&self) -> bool {
         hidden::is_pattern(self.text.as_bytes())
     }
 
-    /// Whether the live request may be this recorded one, where placeholders that may stand
-    /// for any text do so.
+    /// Whether the live request matches this recorded one, where placeholders may match any text.
     #[must_use]
     pub fn fits(&self, live: &Self) -> bool {
         placeholders::fits(&self.value, &live.value)
@@ -135,7 +134,7 @@ impl Key {
     }
 }
 
-/// Takes out what stands at a place.
+/// Removes the value at a place.
 fn forget(value: &mut Value, place: &[String]) {
     let Some((step, rest)) = place.split_first() else {
         return;

@@ -65,8 +65,8 @@ impl Numbers {
     }
 }
 
-/// Whether a recorded value is the live one, where placeholders of what nobody can know
-/// stand for whatever is in their place.
+/// Whether a recorded value matches the live one, where placeholders of unknown values match any
+/// text in their place.
 pub(super) fn fits(recorded: &Value, live: &Value) -> bool {
     match (recorded, live) {
         (Value::String(one), Value::String(other)) => {

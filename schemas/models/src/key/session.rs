@@ -1,5 +1,4 @@
-//! What agents put into their prompts that is new in every session: dates, temporary
-//! folders, hashes.
+//! Values in agents' prompts that are new in every session: dates, temporary folders, hashes.
 
 use tapewright_schemas::slices::Part as _;
 use tapewright_schemas::volatile;
@@ -22,7 +21,7 @@ pub(super) fn mask(text: &str) -> String {
             letter.len_utf8()
         };
         let (done, next) = rest.split_at_checked(length).unwrap_or((rest, ""));
-        // Behind a backslash of JSON stands a letter that belongs to it.
+        // A letter after a backslash of JSON belongs to the escape.
         let last = done.chars().next_back().unwrap_or(letter);
         is_edge = !last.is_alphanumeric() || done == "n" && out.ends_with("\\n");
         rest = next;
@@ -30,7 +29,7 @@ pub(super) fn mask(text: &str) -> String {
     out
 }
 
-/// What a text begins with, and the mark for it.
+/// The value at the start of a text, and the mark for it.
 fn at_start(text: &str) -> Option<(usize, &'static str)> {
     let first = *text.as_bytes().first()?;
     match first {
@@ -59,8 +58,8 @@ const TEMPORARY: [&str; 7] = [
     "/tmp/",
 ];
 
-/// Where one agent keeps what it knows of a project: in a folder that is called by the path of
-/// the project.
+/// Where one agent stores its data about a project: in a folder named after the path of the
+/// project.
 const PROJECTS: &str = "/.claude/projects/";
 
 fn project(text: &str) -> Option<(usize, &'static str)> {
@@ -110,7 +109,7 @@ fn year(text: &str) -> Option<&str> {
     (year.starts_with("19") || year.starts_with("20")).then_some(rest)
 }
 
-/// The length of a text up to its rest, where nothing goes on with it.
+/// The length of a text up to its rest, unless the rest continues it.
 fn up_to(text: &str, rest: &str) -> Option<usize> {
     let goes_on = rest.starts_with(char::is_alphanumeric);
     (!goes_on).then_some(text.len() - rest.len())
@@ -170,7 +169,7 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// What follows one of these words, or its first three letters.
+/// The rest after one of these words, or after its first three letters.
 fn word<'t>(text: &'t str, words: &[&str]) -> Option<&'t str> {
     let end = text.find(|letter: char| !letter.is_ascii_alphabetic());
     let (found, rest) = text.split_at_checked(end.unwrap_or(text.len()))?;
@@ -192,7 +191,7 @@ fn clock(text: &str) -> Option<usize> {
     up_to(text, after.unwrap_or(rest))
 }
 
-/// How long something took, to a fraction: `0.0152 seconds`, `1.2s`, `35.1 ms`.
+/// A duration with a fraction: `0.0152 seconds`, `1.2s`, `35.1 ms`.
 fn took(text: &str) -> Option<usize> {
     let rest = digits(text, 1, 9)?.1.strip_prefix('.')?;
     let rest = digits(rest, 1, 9)?.1;

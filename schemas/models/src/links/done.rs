@@ -13,7 +13,7 @@ use tapewright_schemas::order::Order as _;
 pub struct ToolCall {
     /// The tape, in the order in which tapes were taken.
     pub part: usize,
-    /// Its place on that tape.
+    /// Its number on that tape.
     pub seq: u64,
     /// The label of the server.
     pub server: String,
@@ -21,18 +21,18 @@ pub struct ToolCall {
     pub tool: String,
     pub(super) at_us: u64,
     pub(super) arguments: Option<u64>,
-    // What `_meta` says, where it may be the id of a tool use.
+    // The texts of `_meta` that may be the id of a tool use.
     pub(super) marks: Vec<String>,
 }
 
 const METHOD: &[u8] = b"tools/call";
-/// How many texts of `_meta`, of how many bytes, and how deep they are looked for.
+/// The maximum number of texts of `_meta`, the maximum length of each in bytes, and how deep they
+/// are searched for.
 const MARKS: usize = 32;
 const MARK_BYTES: usize = 256;
 const DEPTH: usize = 4;
 
-/// Whether a message, taken apart, is a call of a tool; `None` of a batch, which takes a closer
-/// look.
+/// Whether a parsed message is a tool call; `None` for a batch, which needs a closer look.
 pub(super) fn is_call(event: &Event, message: &Envelope<'_>) -> Option<bool> {
     let named = |params| valid_member(params, "name").is_some_and(|name| name.starts_with(b"\""));
     match &message.kind {
@@ -107,8 +107,8 @@ fn texts(value: &Value, depth: usize, out: &mut Vec<String>) {
     }
 }
 
-/// What is the same for arguments that mean the same: the order of members does not count, nor
-/// how a number is written, nor the number of a placeholder, which is another one on each tape.
+/// A hash that is equal for arguments with the same meaning: it ignores the order of members, how a
+/// number is written, and the number of a placeholder, which differs between tapes.
 pub(crate) fn digest(value: &Value) -> u64 {
     let mut hasher = DefaultHasher::new();
     add(value, &mut hasher);

@@ -20,7 +20,7 @@ pub(super) fn all(uses: &[Use], done: &[ToolCall]) -> Vec<Option<(usize, How)>> 
     finding.found
 }
 
-/// What has to fit beside name and time.
+/// What must match in addition to name and time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fit {
     Arguments,
@@ -43,7 +43,7 @@ impl Finding<'_> {
         for (at, call) in self.done.iter().enumerate() {
             let mut marks = call.marks.iter();
             let meant = marks.find_map(|mark| by_id.get(mark.as_str()).copied());
-            // A retry says the same id; the first request is the one that was asked for.
+            // A retry has the same id; the first request is the one that was requested.
             if let Some(meant) = meant
                 && self.found.get(meant) == Some(&None)
             {
@@ -76,7 +76,7 @@ impl Finding<'_> {
         }
     }
 
-    /// Whether another use could have been meant as well.
+    /// Whether another use could also have been meant.
     fn has_rival(&self, place: usize, call: &ToolCall) -> bool {
         let mut all = self.uses.iter().enumerate();
         all.any(|(at, one)| {

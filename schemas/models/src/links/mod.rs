@@ -1,8 +1,8 @@
 //! Which `tools/call` carried out which tool use of a model.
 //!
-//! Frameworks that hand the id of a tool use on, in `_meta` of the request, prove it. Otherwise
-//! name, arguments, order and time decide: a call comes after the model was asked and before
-//! the model is told its result. What is left open that way is called a guess.
+//! It is certain with frameworks that pass on the id of a tool use, in `_meta` of the request.
+//! Otherwise name, arguments, order and time decide: a call comes after the model was asked and
+//! before the model gets its result. A link that is not unambiguous is called a guess.
 
 mod done;
 mod find;
@@ -49,11 +49,11 @@ struct Use {
     arguments: Option<u64>,
     // When the model was asked.
     from_us: u64,
-    // When it was told the result.
+    // When the model got the result.
     until_us: Option<u64>,
 }
 
-/// When models were told results, by the id of the use, or by the name of the tool in order.
+/// When models got results, by the id of the use, or by the name of the tool in order.
 #[derive(Debug, Default)]
 struct ResultTimes {
     by_id: HashMap<String, u64>,
@@ -71,7 +71,7 @@ pub struct LinkedToolUse {
     pub id: Option<String>,
     /// The name that the model used.
     pub name: String,
-    /// What became of it.
+    /// How it was carried out.
     pub fate: ToolUseOutcome,
 }
 
@@ -82,17 +82,17 @@ pub enum ToolUseOutcome {
     Called {
         /// The request.
         by: ToolCall,
-        /// How that is known.
+        /// How that was determined.
         how: How,
     },
-    /// The model was told a result, and no `tools/call` on the recording fits: the agent did
-    /// it by itself, or by a server that was not recorded.
+    /// The model got a result, and no `tools/call` in the recording matches: the agent did it
+    /// itself, or with a server that was not recorded.
     Elsewhere,
-    /// Nothing tells that it was carried out.
+    /// Nothing shows that it was carried out.
     Never,
 }
 
-/// How it is known that a request carried out a tool use.
+/// How it was determined that a request carried out a tool use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     /// The request says the id of the use.
@@ -117,27 +117,28 @@ impl How {
         }
     }
 
-    /// Whether it could be otherwise.
+    /// Whether it could be another one.
     #[must_use]
     pub fn is_guess(self) -> bool {
         matches!(self, Self::Order | Self::Name)
     }
 }
 
-/// What was asked, and what was done.
+/// The tool uses, and the tool calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
     /// Every tool use of a model, in order.
     pub asked: Vec<LinkedToolUse>,
     /// Every `tools/call` that no model asked for, in order.
     pub unasked: Vec<ToolCall>,
-    /// How many more of both there were than are looked at.
+    /// How many more of both there were than the limit.
     pub passed_over: u64,
 }
 
-/// How many tool uses, and how many requests, are looked at.
+/// The maximum number of tool uses, and of requests, that are examined.
 const MOST: usize = 4_096;
-/// How far the clocks of two tapes may be apart: their beginnings are told to the millisecond.
+/// The maximum difference between the clocks of two tapes: their start times are recorded to the
+/// millisecond.
 const TOLERANCE_US: u64 = 2_000;
 
 impl Linker {
@@ -155,7 +156,7 @@ impl Linker {
         self.observe_message(event, None);
     }
 
-    /// As [`observe`](Self::observe), with the event's message if it was parsed already: messages
+    /// Like [`observe`](Self::observe), with the event's message if it is already parsed: messages
     /// that are not tool calls, and calls beyond the limit, are then skipped cheaply.
     pub fn observe_message(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         let Some(part) = self.parts.last() else {
@@ -268,7 +269,7 @@ impl ResultTimes {
         }
     }
 
-    /// Tells each use when its result was told.
+    /// Sets for each use when its result was passed to the model.
     fn settle(self, uses: &mut [Use]) {
         let mut by_name: HashMap<String, std::vec::IntoIter<u64>> = HashMap::new();
         for (name, times) in self.by_name {

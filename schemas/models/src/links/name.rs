@@ -1,7 +1,7 @@
 //! The names that frameworks give to tools.
 
-/// Whether a model that asks for `asked` means the tool `tool` of some server: by its own name,
-/// or with something in front, as `server__tool`, `mcp__server__tool` or `mcp_server_tool`.
+/// Whether a model that asks for `asked` means the tool `tool` of some server: by its own name, or
+/// with a prefix, as in `server__tool`, `mcp__server__tool` or `mcp_server_tool`.
 pub(super) fn means(asked: &str, tool: &str) -> bool {
     let (asked, tool) = (plain(asked), plain(tool));
     let Some(prefix) = asked.strip_suffix(&tool) else {
@@ -13,7 +13,7 @@ pub(super) fn means(asked: &str, tool: &str) -> bool {
         || prefix.starts_with("mcp_") && prefix.ends_with('_')
 }
 
-/// Whether what stands in front of the tool's name names the server.
+/// Whether the prefix of the tool's name is the name of the server.
 pub(super) fn names_server(asked: &str, tool: &str, server: &str) -> bool {
     let (asked, server) = (plain(asked), plain(server));
     let prefix = asked.strip_suffix(&plain(tool)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Links as the rows of conversations tell them.
+//! Links in the form of a conversation's rows.
 
 use std::collections::HashMap;
 
@@ -7,18 +7,18 @@ use tapewright_schemas::listing::AskedFor;
 
 use super::{LinkedToolUse, Links, ToolUseOutcome};
 
-/// What is linked on one tape.
+/// The links of one tape.
 #[derive(Clone, Debug, Default)]
 pub struct PartLinks {
     /// The tools that models asked for, by the calls of the models.
     pub(crate) uses: HashMap<u64, Vec<ToolUseRow>>,
-    /// Which tool use each `tools/call` carried out.
+    /// The tool use that each `tools/call` carried out.
     pub(crate) asked: AskedFor,
 }
 
 impl Links {
-    /// What is linked on each tape; `files` are their names in the order in which they were
-    /// taken. Where other tapes of a recording were not looked at, only what is found is told.
+    /// The links of each tape; `files` are the names of the tapes in the order in which they were
+    /// read. If not all tapes of a recording were read, only found links are reported.
     #[must_use]
     pub fn by_parts(self, files: &[String], has_all: bool) -> Vec<PartLinks> {
         let name = |part: usize| files.get(part).cloned().unwrap_or_default();

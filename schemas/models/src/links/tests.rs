@@ -39,7 +39,7 @@ fn model(seq: u64, at: u64, uses: &[(Option<&str>, &str, Value)]) -> ModelCall {
     }
 }
 
-/// A call that tells results.
+/// A call that passes results to the model.
 fn telling(seq: u64, at: u64, results: &[(Option<&str>, Option<&str>)]) -> ModelCall {
     let owned = |text: Option<&str>| text.map(str::to_owned);
     ModelCall {
@@ -79,7 +79,7 @@ fn linked(models: &[ModelCall], servers: &[(&str, Vec<Event>)]) -> Links {
         linker.finish()
     };
     let links = with(false);
-    // Whoever takes messages apart changes nothing.
+    // A caller that passes parsed messages gets the same result.
     assert_eq!(with(true), links);
     links
 }
@@ -226,7 +226,7 @@ fn results_without_ids_belong_to_uses_by_name_and_in_order() {
 }
 
 proptest! {
-    /// Nothing is lost and nothing told twice, whatever stands on the tapes.
+    /// Every use and every request is reported exactly once, whatever is on the tapes.
     #[test]
     fn every_use_and_every_request_is_told_once(
         uses in prop::collection::vec((0_u8..4, 0_u8..3, 0_u64..40, any::<bool>()), 0..20),

@@ -8,8 +8,8 @@ use crate::conversation::{
 };
 use crate::read::{Members, ReadError, kind};
 
-/// The instructions at the head, and the messages after them. Results of tools that stand
-/// next to each other are one message.
+/// The instructions at the beginning, and the messages after them. Adjacent tool results are one
+/// message.
 pub(super) fn read(list: Vec<Value>) -> Result<(Vec<Block>, Vec<Message>), ReadError> {
     let mut system = Vec::new();
     let mut messages: Vec<Message> = Vec::new();
@@ -60,7 +60,7 @@ fn result(members: &mut Members) -> Result<Block, ReadError> {
     })))
 }
 
-/// What a model said: thoughts, text, refusal, uses of tools.
+/// A model's message: thoughts, text, refusal, tool uses.
 pub(super) fn said(members: &mut Members) -> Result<Vec<Block>, ReadError> {
     let mut blocks = Vec::new();
     if let Some(text) = thought(members)? {
@@ -77,7 +77,7 @@ pub(super) fn said(members: &mut Members) -> Result<Vec<Block>, ReadError> {
     Ok(blocks)
 }
 
-/// What compatible providers call a thought; `OpenAI` keeps its own.
+/// The compatible providers' member for thoughts; `OpenAI` does not return them.
 pub(super) fn thought(members: &mut Members) -> Result<Option<String>, ReadError> {
     let found = members.text("reasoning_content")?;
     let other = members.text("reasoning")?;

@@ -1,5 +1,5 @@
-//! `OpenAI` Chat Completions, `POST /v1/chat/completions`, which Mistral, Azure and most
-//! gateways and self-hosted servers speak as well.
+//! `OpenAI` Chat Completions, `POST /v1/chat/completions`, which Mistral, Azure and most gateways
+//! and self-hosted servers support as well.
 
 mod message;
 mod part;

@@ -6,7 +6,7 @@ use crate::conversation::{Block, Content, Media, MediaKind, Source, Thinking};
 use crate::read::{Members, Problem, ReadError, data_url, each, kind, of_data_url};
 use crate::write::with;
 
-/// Content: a text, or parts; nothing of an empty text.
+/// Content: a text, or parts; empty for an empty text.
 pub(super) fn contents(value: Value) -> Result<Vec<Block>, ReadError> {
     match value {
         Value::String(text) if text.is_empty() => Ok(Vec::new()),
@@ -41,7 +41,7 @@ fn part(value: Value) -> Result<Block, ReadError> {
     Ok(Block { content, more })
 }
 
-/// Mistral's thoughts: a list of texts, kept as it is beside what it says.
+/// Mistral's thoughts: a list of texts, which is preserved next to the joined text.
 fn thinking(mut members: Members) -> Block {
     let parts = members.take("thinking").unwrap_or_default();
     let text = match &parts {
@@ -74,7 +74,7 @@ fn within(
     Ok(Content::Media(media))
 }
 
-/// `{"url": …, "detail": …}`, or with Mistral the URL by itself; the detail is kept.
+/// `{"url": …, "detail": …}`, or with Mistral the URL alone; the detail is preserved.
 fn image(members: &mut Members) -> Result<Content, ReadError> {
     let url = match members.take("image_url") {
         Some(Value::String(url)) => url,
@@ -111,7 +111,7 @@ fn file(members: &mut Members) -> Result<Media, ReadError> {
     Ok(of_data_url(url, MediaKind::Document))
 }
 
-/// A part of a message of a user; what the wire has no word for is said as text.
+/// A part of a user's message; content that the wire does not support becomes text.
 pub(super) fn write(block: &Block) -> Value {
     let known = match &block.content {
         Content::Text(text) => json!({"type": "text", "text": text}),
@@ -157,7 +157,7 @@ fn write_media(media: &Media, block: &Block) -> Value {
     }
 }
 
-/// What stands for a medium where a wire has no place for it.
+/// The text for a medium on a wire that does not support it.
 pub(crate) fn media_url(media: &Media) -> String {
     match &media.source {
         Source::Url(url) => url.clone(),

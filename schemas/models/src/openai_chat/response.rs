@@ -71,7 +71,7 @@ pub(super) fn finish(members: &mut Members) -> Result<Option<Finish>, ReadError>
     }))
 }
 
-/// The word for an end, where it comes from another wire.
+/// The wire's word for a finish reason that comes from another wire.
 pub(super) fn word(finish: &Finish) -> &str {
     match finish.reason {
         FinishReason::Stop | FinishReason::StopSequence | FinishReason::Paused => "stop",

@@ -11,7 +11,7 @@ use crate::read::{Members, ReadError, each};
 use crate::stream::Draft;
 use crate::{Wire, errors};
 
-/// Where a stream stands.
+/// The state of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     has_begun: bool,

@@ -1,4 +1,4 @@
-//! Tokens of Chat Completions: what came from a cache is counted among the prompt.
+//! Tokens of Chat Completions: tokens from a cache are included in those of the prompt.
 
 use serde_json::{Map, Value};
 

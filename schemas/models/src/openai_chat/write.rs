@@ -90,8 +90,8 @@ fn write_message(message: &Message, out: &mut Vec<Value>) {
     }
 }
 
-/// Results of tools are messages of their own; they hold no images, which follow as a
-/// message of the user.
+/// Tool results are separate messages; they cannot contain images, which follow as a message of the
+/// user.
 fn user(message: &Message, out: &mut Vec<Value>) {
     let mut rest = Vec::new();
     let mut results = 0;
@@ -142,7 +142,7 @@ fn write_result(result: &ToolResult, media: &mut Vec<Block>) -> Value {
     Value::Object(map)
 }
 
-/// What a tool said when it failed, for wires that have no place for the fact itself.
+/// The text of a tool's failure, for wires that cannot mark it as one.
 pub(crate) fn error_text(blocks: &[Block]) -> String {
     let texts = blocks.iter().map(|block| match &block.content {
         Content::Text(text) => text.clone(),

@@ -9,7 +9,7 @@ use crate::conversation::{Answer, Block, Content, Response};
 use crate::stream::{Frame, pieces};
 use crate::write::with;
 
-/// The chunks, the tokens in one of their own, and the mark of the end.
+/// The chunks, the token counts in a separate chunk, and the end mark.
 pub(crate) fn write(response: &Response, piece: usize) -> Vec<Frame> {
     let mut chunks = Vec::new();
     for (index, answer) in response.answers.iter().enumerate() {

@@ -77,7 +77,7 @@ fn audio(members: &mut Members) -> Result<Media, ReadError> {
     })
 }
 
-/// A part; what a model said has another name than what it was told.
+/// A part; the types of output and input parts differ.
 pub(super) fn write(block: &Block, is_said: bool) -> Value {
     let name = if is_said { "output_text" } else { "input_text" };
     let text = |text: &str| json!({"type": name, "text": text});

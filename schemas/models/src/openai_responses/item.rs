@@ -36,7 +36,7 @@ fn joins(role: Role, is_result: bool, last: &Message) -> bool {
     }
 }
 
-/// Who says an item, and what.
+/// The author of an item, and its content.
 pub(super) fn read(value: Value) -> Result<(Role, Vec<Block>), ReadError> {
     if !value.is_object() {
         return Err(ReadError::expected("an object"));
@@ -130,8 +130,8 @@ fn result(value: Value, is_custom: bool) -> Result<Block, ReadError> {
     })
 }
 
-/// A thought: its summary, or where there is none its content. More than one part of either
-/// is kept as it is beside its text.
+/// A thought: its summary, or its content if there is none. If either has several parts, they are
+/// preserved next to the text.
 fn reasoning(mut members: Members) -> Result<Block, ReadError> {
     members.take("type");
     let signature = members.text("encrypted_content")?;

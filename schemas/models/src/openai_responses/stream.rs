@@ -10,7 +10,7 @@ use crate::read::{Members, Problem, ReadError};
 use crate::stream::{Draft, MAX_BLOCKS};
 use crate::{Wire, errors};
 
-/// Where a stream stands.
+/// The state of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     // The blocks of each item, by the wire's index of the item and of the part in it.
@@ -49,12 +49,13 @@ impl State {
                 draft.failed(errors::of_value(Wire::OpenAiResponses, None, &body));
                 Ok(())
             }
-            // The ends of parts repeat what was told; the rest is about what a provider does.
+            // The end events of parts repeat their content; other events are about the provider's
+            // progress.
             _ => Ok(()),
         }
     }
 
-    /// An item begins, or has ended: then it stands whole in the event.
+    /// An item begins, or has ended: then the event contains all of it.
     fn item(&mut self, draft: &mut Draft, members: &mut Members) -> Result<(), ReadError> {
         let index = members.count("output_index")?.unwrap_or(0);
         let found = members.take("item");
@@ -117,7 +118,7 @@ impl State {
         Ok(())
     }
 
-    /// Parts of a summary stand apart, as they do when it comes whole.
+    /// Parts of a summary are separated, as in a response without a stream.
     fn summary_part(&self, draft: &mut Draft, members: &mut Members) -> Result<(), ReadError> {
         let index = members.count("output_index")?.unwrap_or(0);
         let is_first = members.count("summary_index")?.unwrap_or(0) == 0;

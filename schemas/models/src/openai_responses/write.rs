@@ -21,9 +21,9 @@ pub(super) fn message(message: &Message, out: &mut Vec<Value>) {
     items(role, &message.blocks, out);
 }
 
-/// The items of what a model said, or was told.
+/// The items of a model's message, or of one to it.
 pub(super) fn items(role: &str, blocks: &[Block], out: &mut Vec<Value>) {
-    // Whether the last item is a message that may grow.
+    // Whether the last item is a message that can be extended.
     let mut is_open = false;
     for block in blocks {
         let item = match &block.content {
@@ -42,7 +42,7 @@ pub(super) fn items(role: &str, blocks: &[Block], out: &mut Vec<Value>) {
     }
 }
 
-/// Items of a provider have a type that is none of a part.
+/// Items of a provider have a type that no part has.
 fn is_item(value: &Value) -> bool {
     let kind = value
         .get("type")

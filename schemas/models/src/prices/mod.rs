@@ -1,8 +1,7 @@
-//! What tokens cost.
+//! The cost of tokens.
 //!
-//! A price that is not known is unknown and never zero: [`Prices::cost`] says so, and a
-//! budget must treat it as such. Counts are kept beside the cost, so that it can be computed
-//! again.
+//! A price that is not known is unknown, never zero: [`Prices::cost`] reports that, and a budget
+//! must treat it as such. Counts are kept next to the cost, so that it can be computed again.
 
 mod read;
 mod table;
@@ -11,14 +10,14 @@ use std::collections::BTreeMap;
 
 use crate::conversation::Usage;
 
-/// What the tokens of a model cost.
+/// The cost of a model's tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Price {
     /// The prices that count up to `long`.
     pub rates: Rates,
-    /// The prices that count for a whole request whose input is longer than so many tokens.
+    /// The prices for the whole request if its input has more tokens than this.
     pub long: Option<(u64, Rates)>,
-    /// Where it was read.
+    /// The source of the prices.
     pub source: String,
     /// When it was read, as `YYYY-MM-DD`.
     pub date: String,
@@ -27,14 +26,14 @@ pub struct Price {
 /// Prices in millionths of a US dollar for a million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rates {
-    /// Of tokens that are read.
+    /// For input tokens.
     pub input: u64,
-    /// Of tokens that are made.
+    /// For output tokens.
     pub output: u64,
-    /// Of tokens that come from a cache; `None` where it is not known.
+    /// For tokens from a cache; `None` if unknown.
     pub cache_read: Option<u64>,
-    /// Of tokens that are written to a cache for the shortest time; `None` where it is not
-    /// known. Where a wire counts no such tokens it is not asked for.
+    /// For tokens that are written to a cache with the shortest lifetime; `None` if unknown. Not
+    /// needed for wires that do not count such tokens.
     pub cache_write: Option<u64>,
 }
 
@@ -83,14 +82,14 @@ impl Prices {
             .map(|(name, price)| (name.as_str(), price))
     }
 
-    /// What an exchange cost, in millionths of a US cent, rounded up.
+    /// The cost of an exchange, in millionths of a US cent, rounded up.
     pub fn cost(&self, model: &str, usage: &Usage) -> Result<u64, Unknown> {
         self.of(model).ok_or(Unknown::Model)?.cost(usage)
     }
 }
 
 impl Price {
-    /// What so many tokens cost, in millionths of a US cent, rounded up.
+    /// The cost of these tokens, in millionths of a US cent, rounded up.
     pub fn cost(&self, usage: &Usage) -> Result<u64, Unknown> {
         let (Some(input), Some(output)) = (usage.input, usage.output) else {
             return Err(Unknown::Tokens);

@@ -2,7 +2,7 @@
 
 use crate::conversation::{Media, MediaKind, Source};
 
-/// What a URL of a medium leads to.
+/// The medium that a URL refers to.
 pub(crate) fn of_data_url(url: String, kind: MediaKind) -> Media {
     let inline = url.strip_prefix("data:").and_then(|rest| {
         let (head, data) = rest.split_once(',')?;

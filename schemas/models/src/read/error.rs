@@ -25,9 +25,9 @@ pub enum Problem {
     /// It is longer than is read here.
     #[error("too long: at most {limit} {unit} are read")]
     TooLong {
-        /// How much is read.
+        /// The limit.
         limit: usize,
-        /// Of what.
+        /// The unit of the limit.
         unit: &'static str,
     },
 }
@@ -48,7 +48,7 @@ impl ReadError {
         Self::new(Problem::NotJson(error.to_string()))
     }
 
-    /// The same, seen from the object or list around it.
+    /// The same error, seen from the object or list around it.
     pub(crate) fn under(mut self, step: &str) -> Self {
         let step = step.replace('~', "~0").replace('/', "~1");
         self.pointer.insert_str(0, &step);

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Problem, ReadError};
 use crate::conversation::Extra;
 
-/// The members of an object that were not taken yet. `null` counts as absent.
+/// The members of an object that have not been taken yet. `null` counts as absent.
 #[derive(Debug, Default)]
 pub(crate) struct Members {
     map: Extra,
@@ -21,7 +21,7 @@ impl Members {
         }
     }
 
-    /// The same for Gemini, where `fooBar` may be `foo_bar`.
+    /// Like `of`, for Gemini, where `fooBar` may be `foo_bar`.
     pub(crate) fn of_proto(value: Value) -> Result<Self, ReadError> {
         let mut members = Self::of(value)?;
         members.proto = true;
@@ -102,7 +102,7 @@ impl Members {
         })
     }
 
-    /// Adds members that stood elsewhere, for [`Self::rest`].
+    /// Adds members from elsewhere, for [`Self::rest`].
     pub(crate) fn put_all(&mut self, more: Extra) {
         self.map.extend(more);
     }

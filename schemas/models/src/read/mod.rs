@@ -9,7 +9,7 @@ pub use error::{Problem, ReadError};
 pub(crate) use members::{Members, each, kind};
 use serde_json::Value;
 
-/// How long a body, or all that is kept of a stream, may be.
+/// The maximum length of a body, or of everything that is kept of a stream.
 pub const MAX_BYTES: usize = 64 << 20;
 
 /// A body as JSON; serde reads at most 128 levels.

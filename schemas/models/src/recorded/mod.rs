@@ -14,7 +14,7 @@ use crate::conversation::StreamEnd;
 use crate::recognise::{Call, Framing, recognise};
 use crate::stream::{Ended, StreamReader};
 
-/// One exchange of an agent with a provider: a call of a model, or whatever else it asked.
+/// One exchange of an agent with a provider: a model call, or any other request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderExchange {
     /// The number of the event that has the head of its request.
@@ -29,38 +29,38 @@ pub struct ProviderExchange {
     pub fields: Fields,
     /// The body of the request, its encodings undone; as it was recorded, without secrets.
     pub body: Bytes,
-    /// What came back; `None` where nothing did.
+    /// The response; `None` if there was none.
     pub answer: Option<Answer>,
 }
 
-/// What a provider answered.
+/// A provider's response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The HTTP status.
     pub status: u16,
     /// The fields of the response, in order.
     pub fields: Fields,
-    /// Whether it is an event stream, of which each piece is an event.
+    /// Whether it is an event stream, in which each piece is an event.
     pub is_events: bool,
     /// From the end of the request until the response began.
     pub waited: Offset,
-    /// The body as it came, its encodings undone.
+    /// The body, without content encodings.
     pub pieces: Vec<Piece>,
-    /// Whether the body came to its end; otherwise it broke off here.
+    /// Whether the body is complete; otherwise it broke off here.
     pub is_whole: bool,
 }
 
-/// A part of a body: an event of a stream, or all that came at once.
+/// A part of a body: an event of a stream, or everything that arrived at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// How long after what came before.
+    /// The time since the piece before it.
     pub waited: Offset,
-    /// Its bytes; of an event with its framing.
+    /// Its bytes; for an event, with its framing.
     pub bytes: Bytes,
 }
 
 impl ProviderExchange {
-    /// The call of a provider that it is, as far as its address and head tell.
+    /// The provider call that it is, according to its address and head.
     #[must_use]
     pub fn call(&self) -> Option<Call> {
         let field = |name: &str| self.fields.get(name);
@@ -69,7 +69,7 @@ impl ProviderExchange {
 }
 
 impl Answer {
-    /// What was said in answer to a call, in whatever form; `None` where it cannot be read.
+    /// The answer to a call, in any form; `None` if it cannot be read.
     #[must_use]
     pub fn said(&self, call: &Call) -> Option<Ended> {
         let is_list = call.stream == Some(true) && call.framing == Framing::JsonArray;
@@ -118,7 +118,7 @@ pub struct ProviderExchanges {
     passed_over: u64,
 }
 
-/// How many exchanges are kept, and how many bytes of them; the rest is counted.
+/// The maximum number of exchanges that are kept, and of their bytes; the rest is counted.
 const MOST: usize = 20_000;
 const MOST_BYTES: usize = 512 << 20;
 
@@ -136,7 +136,7 @@ impl ProviderExchanges {
             }
             return;
         }
-        // What is no HTTP stands on conduits that were never opened here.
+        // Events other than HTTP are on conduits that were never opened here.
         let Some(open) = self.open.get_mut(&event.conduit) else {
             return;
         };
@@ -148,8 +148,7 @@ impl ProviderExchanges {
         }
     }
 
-    /// The exchanges in the order in which they were asked, and how many more there were
-    /// than are kept.
+    /// The exchanges in the order of their requests, and how many more there were than were kept.
     #[must_use]
     pub fn finish(mut self) -> (Vec<ProviderExchange>, u64) {
         let open: Vec<Open> = std::mem::take(&mut self.open).into_values().collect();
@@ -164,7 +163,7 @@ impl ProviderExchanges {
         let bytes = open.bytes();
         let is_clipped = open.is_clipped();
         match open.into_exchange() {
-            // What is not known whole cannot be told from others.
+            // An incomplete request cannot be distinguished from others.
             Some(_) if is_clipped || self.ended.len() >= MOST => self.passed_over += 1,
             Some(exchange) => return self.ended.push(exchange),
             None => {}

@@ -15,13 +15,13 @@ pub(super) struct Open {
     body: Vec<Bytes>,
     // When the last part of the request came, and then of the response.
     last: Offset,
-    // What an event says beside its data, which comes next.
+    // The fields of an event other than its data, which follows.
     note: Option<SseNote>,
     // A part of it was recorded as a message of MCP.
     had_message: bool,
     // The request was not recorded whole.
     is_clipped: bool,
-    // The response came to an end.
+    // The response ended.
     is_over: bool,
     bytes: usize,
 }
@@ -58,8 +58,8 @@ impl Open {
         self.is_clipped
     }
 
-    /// Takes the next event of the exchange; whether it is over. Without room the bodies are
-    /// not kept.
+    /// Handles the next event of the exchange; returns whether it is over. Without room the bodies
+    /// are not kept.
     pub(super) fn observe(&mut self, event: &Event, has_room: bool) -> bool {
         let is_answer = event.dir == Direction::ToClient;
         match &event.body {
@@ -198,7 +198,7 @@ fn framed(note: &SseNote, data: Option<&Bytes>) -> Bytes {
     {
         line("data", part);
     }
-    // What its stream did not end, no client dispatches.
+    // An event that the stream did not end is not dispatched by any client.
     if !note.cut {
         out.push(b'\n');
     }

@@ -1,4 +1,4 @@
-//! A response that is still being told.
+//! A response while it is being received.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use crate::conversation::{
 };
 use crate::read::{MAX_BYTES, Problem, ReadError};
 
-/// How many blocks one answer may have in a stream.
+/// The maximum number of blocks of one answer in a stream.
 pub(crate) const MAX_BLOCKS: usize = 10_000;
-/// How many answers one response may have in a stream.
+/// The maximum number of answers of one response in a stream.
 const MAX_ANSWERS: usize = 128;
 
-/// What has been told, and what the last event added to it.
+/// The response so far, and what the last event added to it.
 #[derive(Debug)]
 pub(crate) struct Draft {
     pub(crate) response: Response,
@@ -74,7 +74,7 @@ impl Draft {
         answers.get_mut(index).ok_or_else(Self::too_many)
     }
 
-    /// A block begins; says where it stands.
+    /// Begins a block; returns its index.
     pub(crate) fn open(&mut self, answer: usize, block: Block) -> Result<usize, ReadError> {
         let name = block.as_tool_use().map(|tool| tool.name.clone());
         let said = match &block.content {

@@ -7,9 +7,9 @@ use crate::conversation::{ApiError, Response, StreamEnd, StreamEvent};
 use crate::read::{ReadError, json};
 use crate::{Wire, anthropic, gemini, openai_chat, openai_responses};
 
-/// Adds up the events of one stream to the response that would have come whole.
+/// Combines the events of one stream into the response that would have come without a stream.
 ///
-/// What is kept is bounded by [`crate::MAX_BYTES`] in all.
+/// Its memory is bounded by [`crate::MAX_BYTES`] in total.
 #[derive(Debug)]
 pub struct Fold {
     wire: Wire,
@@ -51,10 +51,10 @@ impl Fold {
         }
     }
 
-    /// Takes the data of the next event, and says what it added. Every wire repeats the name
-    /// of an event in its data, so that the name is not asked for.
+    /// Handles the data of the next event, and returns what it added. Every wire repeats the name
+    /// of an event in its data, so the name is not a parameter.
     ///
-    /// After an error the stream cannot be followed further; what was told before stands.
+    /// After an error the stream cannot be followed further; what was read before remains.
     pub fn event(&mut self, data: &[u8]) -> Result<Vec<StreamEvent>, ReadError> {
         let data = data.trim_ascii();
         if data.is_empty() {
@@ -79,7 +79,7 @@ impl Fold {
         }
     }
 
-    /// What has been said so far; arguments of a tool use stand in it once they are complete.
+    /// The response so far; it contains the arguments of a tool use once they are complete.
     #[must_use]
     pub fn response(&self) -> &Response {
         &self.draft.response
@@ -108,8 +108,8 @@ impl Fold {
         }
     }
 
-    /// Whether all was said that its wire demands. Chat Completions of some providers end
-    /// without their mark, and Gemini has none: there every answer must say why it ended.
+    /// Whether the stream has the end that its wire requires. Chat Completions of some providers
+    /// end without their mark, and Gemini has none: there every answer must have a finish reason.
     fn is_complete(&self) -> bool {
         let answers = &self.draft.response.answers;
         let all_finished = || answers.iter().all(|answer| answer.finish.is_some());

@@ -60,7 +60,7 @@ impl StreamReader {
         Ok(events)
     }
 
-    /// What has been added up so far.
+    /// The combined response so far.
     #[must_use]
     pub fn fold(&self) -> &Fold {
         &self.fold

@@ -1,4 +1,4 @@
-//! What is written is read as what it was.
+//! Written data is read back unchanged.
 
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -43,8 +43,8 @@ fn a_recorded_request_written_is_read_as_the_same() {
     }
 }
 
-/// What a provider would see of a request that was read and written: the same, but for what
-/// is spelled in two ways.
+/// What a provider sees of a request that was read and written: the same, except for spelling
+/// alternatives.
 #[test]
 fn a_recorded_request_written_says_the_same_to_the_provider() {
     for exchange in exchanges() {
@@ -192,7 +192,7 @@ fn thinking(wire: Wire) -> impl Strategy<Value = Block> {
     })
 }
 
-/// What a model says, in the order that every wire keeps.
+/// A model's message, in the order that every wire preserves.
 fn said(wire: Wire) -> impl Strategy<Value = Vec<Block>> {
     let thought = proptest::option::of(thinking(wire));
     let text = proptest::option::of(words().prop_map(Block::text));
@@ -272,7 +272,7 @@ fn image() -> Block {
 fn results(wire: Wire) -> impl Strategy<Value = Vec<Block>> {
     let one = (name(), words(), any::<bool>(), any::<bool>()).prop_map(
         move |(id, text, failed, shown)| {
-            // What a wire has no place for is said in words, and not read back.
+            // Content that a wire does not support is put into words, and not read back.
             let is_error = failed && matches!(wire, Wire::Anthropic | Wire::Gemini);
             let mut content = vec![Block::text(text)];
             if shown && wire != Wire::OpenAiChat {

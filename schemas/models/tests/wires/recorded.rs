@@ -35,7 +35,7 @@ fn every_exchange_is_recognised() {
     assert!(others.iter().all(is_other));
 }
 
-/// What a provider ran by itself has no word here.
+/// A tool that a provider ran itself has no equivalent here.
 fn is_of_provider(value: &Value) -> bool {
     value.get("executableCode").is_some() || value.get("codeExecutionResult").is_some()
 }
@@ -75,7 +75,7 @@ fn nothing_of_a_known_kind_is_passed_over() {
     }
 }
 
-/// What is known of a request that no word here names.
+/// The known members of a request that have no equivalent here.
 #[test]
 fn members_without_a_word_are_few_and_kept() {
     let known = [

@@ -8,7 +8,7 @@ use tapewright_models::{Call, Ended, Fold, Wire};
 
 const WIRE: Wire = Wire::OpenAiResponses;
 
-/// A second turn as Codex asks for it.
+/// A second turn in the form of a Codex request.
 fn request() -> Value {
     json!({
         "model": "gpt-5",

@@ -1,4 +1,4 @@
-//! What the recorded exchanges do not have: our own samples of three wires.
+//! Handwritten samples of three wires, for what the recorded exchanges do not have.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
