@@ -1,4 +1,4 @@
-//! Packs the files of the page, which few runs show, into one that is a third as long.
+//! Packs the files of the page, which few runs show, into one file of a third of the size.
 
 use std::error::Error;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What can be typed. What it means is in [`crate::command`].
+//! The command line: commands and options. [`crate::command`] carries them out.
 
 use std::ffi::OsString;
 
@@ -115,17 +115,17 @@ Start with `tapewright demo`, or record your own server:
 
 `tapewright COMMAND --help` shows all options of a command, with examples.";
 
-/// The colours of help and of errors on a terminal, as cargo and uv have them.
+/// The colours of help and of errors on a terminal, as in cargo and uv.
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
     .usage(AnsiColor::Green.on_default().bold())
     .literal(AnsiColor::Cyan.on_default().bold())
     .placeholder(AnsiColor::Cyan.on_default());
 
-/// Reads the command line, and takes from it whether there are colours.
+/// Parses the command line, and decides whether to use colours.
 pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<Arguments, clap::Error> {
     let words = typed(words);
-    // Before anything can be wrong: what is wrong is coloured as well.
+    // Done first, so that errors are coloured as well.
     let colours = colours(&words);
     report::choose_colours(colours);
     let choice = match colours {
@@ -144,8 +144,8 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<Arguments, 
     Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
-/// Makes the tip of an error name an option or a command that the help shows: clap compares what
-/// was typed with hidden spellings as well.
+/// Makes the tip of an error suggest only options and commands that the help shows: clap also
+/// compares the input with hidden spellings.
 fn suggest_visible(error: &mut clap::Error, command: &clap::Command, words: &[OsString]) {
     let typed = words.iter().skip(1).map(|word| word.to_string_lossy());
     let mut reached = command;
@@ -173,7 +173,7 @@ fn suggest_visible(error: &mut clap::Error, command: &clap::Command, words: &[Os
     }
 }
 
-/// An option or a subcommand by the name that the help has for it.
+/// An option or subcommand by its name in the help.
 fn shown_name(command: &clap::Command, name: &str) -> String {
     let Some(long) = name.strip_prefix("--") else {
         let found = command.find_subcommand(name);
@@ -185,7 +185,7 @@ fn shown_name(command: &clap::Command, name: &str) -> String {
         arg.get_long() == Some(long) || aliases.contains(&long)
     };
     let found = options.find(is_it);
-    // An old spelling that is an option of its own is called after the option that took its place.
+    // An old spelling that is an option of its own is replaced by the option that took its place.
     let replaced = found.and_then(|arg| arg.get_id().as_str().strip_prefix(DEPRECATED));
     let replacement =
         replaced.and_then(|id| command.get_arguments().find(|arg| arg.get_id() == id));
@@ -193,11 +193,11 @@ fn shown_name(command: &clap::Command, name: &str) -> String {
     shown.map_or_else(|| name.to_owned(), |long| format!("--{long}"))
 }
 
-/// What the id of an option begins with that only an old spelling still reads.
+/// The prefix of the ids of options that exist only as old spellings.
 const DEPRECATED: &str = "deprecated_";
 
-/// The last `--color` in front of `--`. One that belongs to a command behind is found as well, and
-/// colours what we say of its server: no harm.
+/// The last `--color` in front of `--`. One that belongs to a command behind it is found as well
+/// and colours our messages about that server, which does no harm.
 fn colours(words: &[OsString]) -> Colours {
     let words = words.iter().map(|word| word.to_string_lossy());
     let ours: Vec<_> = words.take_while(|word| word != "--").collect();
@@ -213,8 +213,9 @@ fn colours(words: &[OsString]) -> Colours {
 /// The commands that take filter words.
 const FILTERED: [&str; 2] = ["show", "watch"];
 
-/// What was typed, with `-WORD` as `!WORD` where filter words may stand: no option of these
-/// commands has one dash and more than one letter, and clap would take it for several.
+/// The arguments, with `-WORD` turned into `!WORD` where filter words are allowed: no option of
+/// these commands has one dash and more than one letter, and clap would take it for several
+/// options.
 pub(crate) fn typed(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut words: Vec<OsString> = words.collect();
     let is_option = |word: &OsString| word.to_string_lossy().starts_with('-');

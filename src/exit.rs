@@ -1,4 +1,4 @@
-//! What the process tells its caller.
+//! Exit statuses.
 
 use std::process::ExitCode;
 
@@ -7,21 +7,21 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Every check passed, or the command succeeded.
     Pass,
-    /// It ran, and something asked for did not hold.
+    /// It ran, and something did not hold.
     Fail,
-    /// It could not be judged: bad arguments, tape or environment; nothing was half-done.
+    /// It could not be judged: bad arguments, tape or environment; no partial results were written.
     Unusable,
     /// The evidence has gaps, or nothing was selected.
     Inconclusive,
-    /// Models differ as they may: `model-baseline` alone.
+    /// Only allowed differences between models: for `model-baseline` only.
     Drift,
     /// The status of the wrapped command.
     External(u8),
 }
 
 impl Exit {
-    /// Of several judgements, the one to tell: what could not be judged, then what failed,
-    /// then gaps, then drift.
+    /// The most important of several statuses: what could not be judged, then what failed, then
+    /// gaps, then drift.
     pub(crate) fn worst(exits: &[Self]) -> Self {
         let order = [Self::Unusable, Self::Fail, Self::Inconclusive, Self::Drift];
         let worst = order.into_iter().find(|exit| exits.contains(exit));
@@ -51,7 +51,7 @@ impl From<Exit> for ExitCode {
 
 #[cfg(test)]
 impl Exit {
-    /// Every status of ours, with what it means, for docs/reference/exit-status.md.
+    /// Our statuses with their meanings, for docs/reference/exit-status.md.
     pub(crate) const MEANINGS: [(Self, &'static str); 5] = [
         (Self::Pass, "Every check passed, or the command succeeded."),
         (

@@ -1,4 +1,4 @@
-//! Opening what a user names, and writing files that are whole or not there.
+//! Opens recordings, and writes files that are either complete or missing.
 
 pub(crate) mod agent;
 pub(crate) mod claims;
@@ -25,12 +25,12 @@ pub(crate) use create::{NewFile, spool};
 pub(crate) use find::{near, same_file, unreadable_or_near};
 pub(crate) use suite::{Disk, is_yaml, suites};
 
-/// A recording that was opened for reading.
+/// A recording opened for reading.
 #[derive(Debug)]
 pub(crate) struct Recording {
-    /// The file that is read, which may stand in for the one that was named.
+    /// The file that is read, which may be a substitute for the given one.
     pub(crate) path: PathBuf,
-    /// What is in it.
+    /// Its contents.
     pub(crate) contents: Contents,
     reading: Option<Reading>,
 }
@@ -41,18 +41,19 @@ pub(crate) type TapeReader = Reader<BufReader<File>>;
 /// Reads a cassette event by event.
 pub(crate) type CassetteReader = cassette::Reader<File>;
 
-/// What is in a file.
+/// The contents of a file.
 #[derive(Debug)]
 pub(crate) enum Contents {
     /// A tape, read event by event.
     Tape(Box<TapeReader>),
     /// A cassette, whose text stays in its file.
     Cassette(Box<CassetteReader>),
-    /// A capture, or a cassette that is not as ours are, read whole, and what it tells as events.
+    /// A capture, or a cassette in another format than ours, read whole, and the recording in it as
+    /// events.
     Document(Document, Box<recording::Recording>),
 }
 
-/// What stands around the events of a recording.
+/// The header and the ending of a recording.
 #[derive(Debug)]
 pub(crate) struct Frame {
     /// What was recorded, and how.
@@ -62,16 +63,15 @@ pub(crate) struct Frame {
 }
 
 impl Recording {
-    /// Opens a tape, a cassette or a capture, told apart by what is in it. When a cassette
-    /// was never finished, the tape that stands beside it is opened instead, and that is
-    /// said.
+    /// Opens a tape, a cassette or a capture, distinguished by content. If a cassette was never
+    /// finished, opens the tape next to it and reports that.
     pub(crate) fn open(named: &Path) -> anyhow::Result<Self> {
         let path = existing(named)?;
         let (contents, _) = read(&path)?;
         Ok(Self::of(path, contents))
     }
 
-    /// The same, with a progress line if it takes long; for commands that print nothing before
+    /// Like `open`, with a progress line if it takes long; for commands that print nothing before
     /// everything is read.
     pub(crate) fn open_slowly(named: &Path) -> anyhow::Result<Self> {
         let path = existing(named)?;
@@ -85,8 +85,8 @@ impl Recording {
         })
     }
 
-    /// The same, for a command that writes to this file while reading; without one, to standard output,
-    /// which must not be a terminal then.
+    /// Like `open_slowly`, for a command that writes to this file while reading; `None` is standard
+    /// output, which must not be a terminal then.
     pub(crate) fn open_to(named: &Path, output: Option<&Path>) -> anyhow::Result<Self> {
         if output.is_some() || !report::is_terminal() {
             Self::open_slowly(named)
@@ -95,7 +95,7 @@ impl Recording {
         }
     }
 
-    /// A part of what was opened, to be read as a whole.
+    /// Wraps opened contents that are to be read whole.
     pub(crate) fn of(path: PathBuf, contents: Contents) -> Self {
         Self {
             path,
@@ -104,7 +104,7 @@ impl Recording {
         }
     }
 
-    /// What the file is.
+    /// The kind of file.
     pub(crate) fn kind(&self) -> FileKind {
         match &self.contents {
             Contents::Tape(_) => FileKind::Tape,
@@ -113,7 +113,7 @@ impl Recording {
         }
     }
 
-    /// What was recorded, as far as is known before the events are read.
+    /// The header, as far as it is known before the events are read.
     pub(crate) fn header(&self) -> Header {
         match &self.contents {
             Contents::Tape(reader) => reader.header().clone(),
@@ -131,7 +131,7 @@ impl Recording {
         }
     }
 
-    /// The tape, for reading several side by side; nothing else is read in pieces.
+    /// The tape, for reading several in parallel; other files cannot be read in pieces.
     pub(crate) fn into_tape(self) -> Option<Box<TapeReader>> {
         match self.contents {
             Contents::Tape(reader) => Some(reader),
@@ -148,7 +148,7 @@ impl Recording {
         }
     }
 
-    /// Hands out every event in order.
+    /// Passes every event to the callback, in order.
     pub(crate) fn events(
         self,
         mut each: impl FnMut(&Event) -> anyhow::Result<()>,
@@ -156,7 +156,7 @@ impl Recording {
         self.read(|event, _| each(event))
     }
 
-    /// Hands out events in order until the callback stops it.
+    /// Passes events to the callback in order, until it returns true.
     pub(crate) fn until(self, mut enough: impl FnMut(&Event) -> bool) -> anyhow::Result<()> {
         match self.contents {
             Contents::Tape(mut reader) => {
@@ -182,7 +182,7 @@ impl Recording {
         Ok(())
     }
 
-    /// Hands out every event in order, with its message taken apart where it is whole.
+    /// Passes every event to the callback in order, with its parsed message if it is complete.
     pub(crate) fn messages(
         self,
         mut each: impl FnMut(&Event, Option<&Envelope<'_>>) -> anyhow::Result<()>,
@@ -241,8 +241,7 @@ impl Recording {
     }
 }
 
-/// The file that a name means: when a cassette was never finished, the tape beside it, and
-/// that is said.
+/// The file for a name: if a cassette was never finished, the tape next to it, which is reported.
 fn existing(named: &Path) -> anyhow::Result<PathBuf> {
     let path = find::existing(named)?;
     if path != named {
@@ -255,14 +254,14 @@ fn existing(named: &Path) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// A recording, opened to be read by who takes care of its length.
+/// Opens a recording for a caller that limits its length itself.
 pub(crate) fn opened(named: &Path) -> anyhow::Result<(PathBuf, File)> {
     let path = existing(named)?;
     let file = open(&path)?;
     Ok((path, file))
 }
 
-/// The bytes of a recording, and the file that they stand in.
+/// The bytes of a recording, and the path of its file.
 pub(crate) fn whole(named: &Path) -> anyhow::Result<(PathBuf, Vec<u8>)> {
     let (path, mut file) = opened(named)?;
     let mut bytes = Vec::new();
@@ -271,14 +270,14 @@ pub(crate) fn whole(named: &Path) -> anyhow::Result<(PathBuf, Vec<u8>)> {
     Ok((path, bytes))
 }
 
-/// The first line of a file, without its line feed, when it is no longer than a header.
+/// The first line of a file, without its line feed, if it is not longer than a header.
 pub(crate) fn first_line(file: &mut impl std::io::BufRead) -> std::io::Result<Vec<u8>> {
     let mut line = Vec::new();
     file.take(HEADER_LIMIT_BYTES).read_until(b'\n', &mut line)?;
     Ok(line.trim_ascii_end().to_vec())
 }
 
-/// A mistake about one file.
+/// An error about one file.
 pub(crate) fn unreadable(path: &Path, why: &str, hint: &str) -> anyhow::Error {
     let path = report::safe(&path.display().to_string());
     Mistake::new(format!("cannot read `{path}`: {}", report::safe(why)), hint).into()

@@ -3,7 +3,7 @@
 use tapewright_replay::Here;
 use tapewright_schemas::made_in::MadeIn;
 
-/// The working folder and the home, each empty where it is not known.
+/// The working folder and the home, each empty if unknown.
 pub(crate) fn here() -> Here {
     let text = |path: std::path::PathBuf| path.to_string_lossy().into_owned();
     Here {
@@ -12,7 +12,7 @@ pub(crate) fn here() -> Here {
     }
 }
 
-/// The working folder as a header has it.
+/// The working folder for a header.
 pub(crate) fn folder(made_in: &MadeIn) -> String {
     match &*made_in.folder {
         "" => here().folder,
@@ -20,7 +20,7 @@ pub(crate) fn folder(made_in: &MadeIn) -> String {
     }
 }
 
-/// Both, as a recording tells of them.
+/// Both, for a recording.
 pub(crate) fn made_in() -> MadeIn {
     let here = here();
     MadeIn::of(&here.folder, &here.home)

@@ -17,10 +17,10 @@ use std::process::ExitCode;
 
 use crate::exit::Exit;
 
-/// Does what the arguments of the process say.
+/// Runs the command in the arguments of the process.
 #[must_use]
 pub fn main() -> ExitCode {
-    // Before anything else: the guard has one duty and starts beside every recording.
+    // Before anything else: the guard has one task and is started with every recording.
     if let Some(exit) = tapewright_proxy::system::guard::run_if_asked() {
         return exit;
     }

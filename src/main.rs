@@ -1,4 +1,5 @@
-//! The program `tapewright`: nothing but its commands, of which `src/Cargo.toml` says why they are a package of their own.
+//! The program `tapewright`: only a call of its commands, which are a separate package;
+//! src/Cargo.toml explains why.
 
 use std::process::ExitCode;
 

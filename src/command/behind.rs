@@ -1,5 +1,6 @@
-//! What is made of a recording while it is made: traces that are sent, and durations for the figures of a gateway. A recorder counts
-//! durations itself; those of an agent's recording, whose tapes several recorders write, are counted by reading them.
+//! Outputs that are made from a recording while it is recorded: traces that are sent, and durations
+//! for the metrics of a gateway. A recorder counts durations itself; those of an agent's recording,
+//! whose tapes several recorders write, are counted by reading the tapes.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -17,45 +18,45 @@ use tapewright_schemas::tape::Header;
 
 use crate::command::otlp::{Exports, Sending, Traces};
 
-/// What is made of a recording while it is made.
+/// The outputs that are made from a recording while it is recorded.
 #[derive(Debug)]
 pub(crate) struct Behind {
     reading: Option<behind::Behind>,
     traces: Option<Traces>,
     exports: Option<Exports>,
-    // What is exported is counted by reading tapes.
+    // Exports are counted by reading tapes.
     is_read: bool,
 }
 
-/// The figures of this process that a gateway serves.
+/// The metrics of this process that a gateway serves.
 #[derive(Debug)]
 struct SharedMetrics {
     figures: Option<Arc<Figures>>,
     operations: Option<Arc<Operations>>,
 }
 
-/// There is one recorder in a process.
+/// A process has one recorder.
 static TOLD: OnceLock<SharedMetrics> = OnceLock::new();
 
-/// How many spans arrived, and how many did not, where traces are sent.
+/// How many spans arrived and how many were lost, if traces are sent.
 pub(crate) fn figures() -> Option<Arc<Figures>> {
     TOLD.get()?.figures.clone()
 }
 
-/// How long operations and sessions took, where that is counted.
+/// How long operations and sessions took, if that is counted.
 pub(crate) fn operations() -> Option<Arc<Operations>> {
     TOLD.get()?.operations.clone()
 }
 
-/// For how long tapes are read on at most, for the last figures.
+/// The longest time to spend on reading tapes for the last figures.
 const READING: Duration = Duration::from_secs(5);
 
 /// How often tapes are read for figures.
 const PACE: Duration = Duration::from_secs(1);
 
 impl Behind {
-    /// Begins to read the tapes of a recorder with these settings, for traces and for figures; of a whole recording of an agent, which has
-    /// this folder. Nothing is started where neither is wanted.
+    /// Starts to read the tapes of a recorder with these settings, for traces and metrics; for an
+    /// agent's recording, the tapes in its folder `whole`. Starts nothing if neither is requested.
     pub(crate) fn start(
         sending: Sending,
         has_metrics: bool,
@@ -106,7 +107,7 @@ impl Behind {
         }))
     }
 
-    /// The recording has ended.
+    /// Ends the outputs after the recording.
     pub(crate) fn finish(self, verbose: bool) {
         if let Some(exports) = self.exports.as_ref().filter(|_| !self.is_read) {
             exports.end();
@@ -157,7 +158,7 @@ fn search(settings: &Settings, whole: Option<&Path>) -> Search {
     }
 }
 
-/// Several that observe one tape.
+/// Several observers of one tape.
 struct All(Vec<Box<dyn Observer>>);
 
 impl Observer for All {

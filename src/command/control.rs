@@ -1,4 +1,4 @@
-//! The client of a control: how `fault`, `sessions` and `tail` reach a recorder that runs.
+//! The client of a control: how `fault`, `sessions` and `tail` reach a running recorder.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,7 +13,7 @@ use tapewright_proxy::system::sockets;
 
 use crate::report::{self, Mistake};
 
-/// Which recorder is asked.
+/// Which recorder to ask.
 #[derive(Debug, Args)]
 pub(crate) struct ControlArguments {
     /// Control address of the recorder: `http://127.0.0.1:PORT` or `unix:PATH` [env:
@@ -32,21 +32,21 @@ pub(crate) struct Remote {
     token: Option<String>,
 }
 
-/// How long a control may take to answer.
+/// Time limit for an answer of the control.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long it may say nothing on a stream, where it says every 15 s that it is alive.
+/// Time limit for silence on a stream, which has a heartbeat every 15 s.
 const SILENCE: Duration = Duration::from_secs(60);
 /// The longest answer, and the longest line of a stream, in bytes.
 const LIMIT_BYTES: u64 = 16 << 20;
 
 impl ControlArguments {
-    /// The address of the control that is meant, where one is.
+    /// The address of the control, if one is given.
     pub(crate) fn named(&self) -> Option<String> {
         let named = self.control.clone();
         named.or_else(|| std::env::var("TAPEWRIGHT_CONTROL").ok())
     }
 
-    /// The control that is meant.
+    /// The chosen control.
     pub(crate) fn remote(&self) -> anyhow::Result<Remote> {
         let token = self.token.clone();
         let token = token.or_else(|| std::env::var("TAPEWRIGHT_CONTROL_TOKEN").ok());
@@ -60,7 +60,7 @@ impl ControlArguments {
 }
 
 impl Remote {
-    /// The control at an address, and the token that it wants.
+    /// The control at an address, and its token.
     pub(crate) fn at(control: &str, token: Option<String>) -> anyhow::Result<Self> {
         let place = ListenAddress::parse(control).map_err(|error| {
             Mistake::new(
@@ -71,7 +71,7 @@ impl Remote {
         Ok(Self { place, token })
     }
 
-    /// One request, and its answer.
+    /// Sends one request, and returns its answer.
     pub(crate) fn ask(
         &self,
         method: &str,
@@ -117,7 +117,7 @@ impl Remote {
         patience: Duration,
     ) -> anyhow::Result<Box<dyn Read>> {
         let body = body.map(Value::to_string).unwrap_or_default();
-        // HTTP/1.0, so that an answer ends where the connection does.
+        // HTTP/1.0, so that an answer ends with the connection.
         let mut request = format!(
             "{method} {path} HTTP/1.0\r\nHost: control\r\nContent-Length: {}\r\n",
             body.len()

@@ -1,4 +1,4 @@
-//! `tapewright demo`: the whole loop on a server that is built in.
+//! `tapewright demo`: records, replays and checks a built-in server.
 
 mod client;
 mod server;
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(Exit::Pass)
 }
 
-/// The program and the folder that the demonstration plays in.
+/// The program, and the folder of the demonstration.
 struct Stage {
     program: PathBuf,
     folder: PathBuf,
@@ -134,7 +134,8 @@ impl Stage {
         Self::talk(self.command(&arguments))
     }
 
-    /// Lets the built-in client talk with what a command starts, and shows what was said.
+    /// Lets the built-in client talk to the server that a command starts, and shows the
+    /// conversation.
     fn talk(mut command: Command) -> anyhow::Result<()> {
         let mut child = command
             .stdin(Stdio::piped())

@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(differing.exit())
 }
 
-/// Why a folder is not compared with a file.
+/// The error for comparing a folder with a file.
 fn unlike([before, after]: [&PathBuf; 2], is_before: bool) -> anyhow::Error {
     let shown = |path: &PathBuf| report::safe(&path.display().to_string());
     let (folder, file) = if is_before {

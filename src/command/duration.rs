@@ -1,4 +1,4 @@
-//! Durations as people write them.
+//! Durations in the spelling of people.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use std::time::Duration;
 ///
 /// # Errors
 ///
-/// When it is none of these, or too long to count; the error is for the user.
+/// It is none of these, or too long to count; the error is for the user.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     let invalid = || format!("invalid duration `{text}`; write it like `200ms`, `5s` or `2m`");
     let digits = text

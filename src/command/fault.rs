@@ -1,4 +1,4 @@
-//! `tapewright fault`: faults are added, listed and removed while messages flow.
+//! `tapewright fault`: adds, lists and removes faults while messages flow.
 
 use std::fmt::Write as _;
 
@@ -50,7 +50,7 @@ enum Action {
     },
 }
 
-/// Asks the control.
+/// Sends the request to the control.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let remote = arguments.control.remote()?;
     match &arguments.action {

@@ -19,7 +19,7 @@ use crate::files::output;
 use crate::log::{self, LogListener};
 use crate::report::{self, Mistake};
 
-/// Which faults are injected.
+/// The faults to inject.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Faults")]
 pub(crate) struct FaultArguments {
@@ -45,7 +45,7 @@ pub(crate) struct FaultArguments {
 }
 
 impl FaultArguments {
-    /// The faults, for a server of this label, spoken to in this way.
+    /// The faults for a server with this label and transport.
     pub(crate) fn fault_set(
         &self,
         label: &str,
@@ -70,8 +70,8 @@ impl FaultArguments {
 }
 
 impl FaultArguments {
-    /// Serves the control that is asked for, until what is returned is dropped. A request
-    /// that waits for `hang_after` counts as a hang.
+    /// Serves the requested control until the returned value is dropped. A request that waits for
+    /// `hang_after` counts as a hang.
     pub(crate) fn control(
         &self,
         fault_set: &Arc<FaultSet>,
@@ -105,21 +105,21 @@ impl FaultArguments {
     }
 }
 
-/// A control that is served.
+/// A running control.
 #[derive(Debug)]
 pub(crate) struct Control {
     _serving: Serving,
     view: Arc<View>,
 }
 
-/// Tells those who ask a control on which tape it is recorded.
+/// Sets the tape that the control returns to its clients.
 pub(crate) fn stands_on(control: Option<&Control>, tape: &Path) {
     if let Some(control) = control {
         control.view.stands_on(tape);
     }
 }
 
-/// Who judges a recording, when its control wants to see it as well.
+/// The judges of a recording, with the control among them if there is one.
 pub(crate) fn watched(control: Option<&Control>, judging: Option<Judging>) -> Option<Judging> {
     match control {
         Some(control) => Some(control.view.watching(judging)),
@@ -127,8 +127,8 @@ pub(crate) fn watched(control: Option<&Control>, judging: Option<Judging>) -> Op
     }
 }
 
-/// A recorder for an unrecorded run: it keeps nothing, and shows what
-/// passes where there is a control or a log.
+/// A recorder for an unrecorded run: it writes nothing, and shows the traffic in the control and
+/// the log.
 pub(crate) fn unrecorded(
     control: Option<&Control>,
     limit_bytes: usize,
@@ -149,8 +149,8 @@ pub(crate) fn policy(fault_set: &Arc<FaultSet>) -> FaultPolicy {
     FaultPolicy::new(Arc::clone(fault_set))
 }
 
-/// Says on the tape which faults were asked for, and where chance began. With a control
-/// there may be faults later.
+/// Writes the requested faults and the seed to the tape's header. With a control, faults may be
+/// added later.
 pub(crate) fn note(fault_set: &FaultSet, control: Option<&Control>, header: &mut Header) {
     let entries = fault_set.entries();
     if entries.is_empty() && control.is_none() {
@@ -162,7 +162,7 @@ pub(crate) fn note(fault_set: &FaultSet, control: Option<&Control>, header: &mut
         .map(|entry| {
             let mut fault = Fault::clone(&entry.fault);
             fault.name = Some(entry.name.clone());
-            // What a fault looks for in a message may be a secret.
+            // A value in a selector may be a secret.
             for (_, value) in &mut fault.selector.equals {
                 "…".clone_into(value);
             }
@@ -171,8 +171,8 @@ pub(crate) fn note(fault_set: &FaultSet, control: Option<&Control>, header: &mut
         .collect();
 }
 
-/// Says how many faults are in force, and where chance begins: always where chance has a
-/// say, as the run could not be repeated otherwise.
+/// Prints the number of active faults, and the seed: always if a fault is random, since the run
+/// could not be repeated without it.
 pub(crate) fn begin(fault_set: &FaultSet, control: Option<&Control>, verbose: bool) {
     let entries = fault_set.entries();
     let chance = entries.iter().any(|entry| entry.fault.is_by_chance());
@@ -185,7 +185,7 @@ pub(crate) fn begin(fault_set: &FaultSet, control: Option<&Control>, verbose: bo
     }
 }
 
-/// Says which faults fired, and which never did.
+/// Prints which faults fired, and which never did.
 pub(crate) fn end(fault_set: &FaultSet) {
     for entry in fault_set.entries() {
         let name = report::safe(&entry.name);

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-/// How a command prints.
+/// The output format of a command.
 #[derive(Debug, Args)]
 pub(crate) struct FormatArguments {
     /// Format of the output
@@ -22,7 +22,7 @@ enum Format {
 }
 
 impl FormatArguments {
-    /// Whether JSON is wanted.
+    /// Whether the output is JSON.
     pub(crate) fn is_json(&self) -> bool {
         self.json || self.format == Format::Json
     }

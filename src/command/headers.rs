@@ -1,4 +1,4 @@
-//! `--header` and `--header-env`, the same on every command that has them.
+//! `--header` and `--header-env`, shared by all commands that have them.
 
 use std::ffi::OsStr;
 
@@ -23,7 +23,7 @@ pub(crate) struct HeaderArguments {
 /// A header with its value, which is never printed.
 #[derive(Clone, Debug)]
 pub(crate) struct LiteralHeader {
-    /// The name as it was typed.
+    /// The name as given.
     pub(crate) name: String,
     value: HeaderValue,
 }
@@ -31,12 +31,12 @@ pub(crate) struct LiteralHeader {
 /// A header whose value is in an environment variable.
 #[derive(Clone, Debug)]
 pub(crate) struct VariableHeader {
-    /// The name as it was typed.
+    /// The name as given.
     pub(crate) name: String,
     pub(crate) variable: String,
 }
 
-/// A header that is added, and never recorded.
+/// A header to add, which is never recorded.
 pub(crate) type Field = (HeaderName, HeaderValue);
 
 impl HeaderArguments {
@@ -50,7 +50,7 @@ impl HeaderArguments {
         &self.header_env
     }
 
-    /// These headers after `before`.
+    /// These headers, following those of `before`.
     pub(crate) fn after(&self, before: &Self) -> Self {
         Self {
             header: [&before.header[..], &self.header].concat(),
@@ -97,7 +97,7 @@ fn named(name: &str) -> Option<String> {
     HeaderName::try_from(name).ok().map(|_| name.to_owned())
 }
 
-/// `NAME: VALUE`, or `NAME=VALUE` as older scripts have it.
+/// Reads `NAME: VALUE`, or `NAME=VALUE` for older scripts.
 fn literal(text: &str) -> Option<LiteralHeader> {
     let (name, value) = text.split_once([':', '='])?;
     Some(LiteralHeader {
@@ -117,8 +117,8 @@ fn from_variable(text: &str) -> Option<VariableHeader> {
     })
 }
 
-/// Parses a value that may be a secret: how, the form that is expected, and an example. An error
-/// does not repeat the value, as clap would.
+/// Parses a value that may be a secret. Fields: the parser, the expected form, and an example.
+/// Unlike clap's, its errors do not repeat the value.
 #[derive(Clone)]
 struct Secret<T>(fn(&str) -> Option<T>, &'static str, &'static str);
 

@@ -1,4 +1,4 @@
-//! `tapewright inspect`: what is on a recording.
+//! `tapewright inspect`: summarizes a recording.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -86,7 +86,7 @@ struct Whole {
 }
 
 impl Whole {
-    /// Where what is on a tape is linked, if that is part of it.
+    /// The linking for a tape, if the tape is part of this recording.
     fn takes(&mut self, part_of: &str, is_folder: bool) -> Option<&mut Linking> {
         if !is_folder || part_of.is_empty() {
             return None;
@@ -97,7 +97,7 @@ impl Whole {
         (self.id == part_of).then_some(&mut self.linking)
     }
 
-    /// Tells what is known of all parts together, and in JSON everything.
+    /// Prints the summary of all parts together; in JSON, everything.
     fn tell(self, told: Vec<InspectedFile>, json: bool, is_folder: bool) -> anyhow::Result<()> {
         let parts = self.linking.parts();
         if self.id.is_empty() {
@@ -140,19 +140,19 @@ pub(crate) struct InspectedFile {
 }
 
 impl InspectedFile {
-    /// What crossed, without what models said.
+    /// The MCP part of the summary.
     pub(crate) fn report(&self) -> &Report {
         &self.said.report
     }
 
-    /// It, for people.
+    /// The summary as text.
     pub(crate) fn text(&self) -> String {
         let said = &self.said;
         report::inspect::text(&self.file, &said.report, &said.models, &said.tools)
     }
 }
 
-/// A recording that is no part of another one.
+/// Summarizes a recording that is not part of another one.
 pub(crate) fn alone(
     recording: Recording,
     hang_after: Duration,

@@ -1,4 +1,4 @@
-//! Which `tools/call` carried out what models asked for, across the tapes of a recording.
+//! Finds which `tools/call` carried out each tool use, across the tapes of a recording.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use tapewright_schemas::tape::Header;
 use crate::files::Recording;
 use crate::report::inspect_tools::Tools;
 
-/// Who is linked with whom, and on which tapes they are.
+/// The links so far, and their tapes.
 #[derive(Debug, Default)]
 pub(super) struct Linking {
     linker: Linker,
@@ -21,20 +21,19 @@ pub(super) struct Linking {
 }
 
 impl Linking {
-    /// Another tape begins.
+    /// Begins the next tape.
     pub(super) fn begin(&mut self, path: &Path, header: &Header) {
         self.linker.begin(&header.label, began(&header.created));
         let name = path.file_name().unwrap_or_default();
         self.files.push(name.to_string_lossy().into_owned());
     }
 
-    /// Takes the next event of the tape that began last, and its message taken apart, where that
-    /// is known.
+    /// Observes the next event of the current tape, with its parsed message if available.
     pub(super) fn observe_message(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         self.linker.observe_message(event, message);
     }
 
-    /// Takes the calls of models that were on that tape.
+    /// Adds the model calls of the current tape.
     pub(super) fn models(&mut self, calls: &[ModelCall]) {
         self.linker.models(calls);
         self.has_models |= !calls.is_empty();
@@ -45,13 +44,13 @@ impl Linking {
         self.files.len()
     }
 
-    /// What is told of all tapes together.
+    /// The links of all tapes together.
     pub(super) fn tools(self) -> Tools {
         Tools::new(self.linker.finish(), &self.files, self.has_models)
     }
 }
 
-/// What is linked on each of the tapes of a recording.
+/// The links on each of the tapes of a recording.
 pub(super) fn of_parts(paths: &[PathBuf]) -> anyhow::Result<Vec<PartLinks>> {
     let mut linking = Linking::default();
     for path in paths {
@@ -61,13 +60,13 @@ pub(super) fn of_parts(paths: &[PathBuf]) -> anyhow::Result<Vec<PartLinks>> {
     Ok(linker.finish().by_parts(&files, true))
 }
 
-/// What is linked on a tape that is shown alone.
+/// The links on a tape that is shown alone.
 ///
-/// Whether models are called on it is looked for at its beginning only, so that the first line
-/// of a long tape without any comes at once.
+/// Looks for model calls only at its beginning, so that the first line of a long tape without any
+/// appears at once.
 pub(super) fn of_one(shown: &Recording) -> anyhow::Result<PartLinks> {
     let (header, path) = (shown.header(), &shown.path);
-    // Calls of models are HTTP, and on no other kind of file.
+    // Model calls are HTTP, and only exist on tapes.
     let may_be = shown.kind() == FileKind::Tape && header.transport == "http";
     if !may_be || !calls_models(Recording::open(path)?) {
         return Ok(PartLinks::default());
@@ -75,7 +74,7 @@ pub(super) fn of_one(shown: &Recording) -> anyhow::Result<PartLinks> {
     let mut linking = Linking::default();
     take(Recording::open(path)?, &mut linking);
     let Linking { linker, files, .. } = linking;
-    // What another tape of its recording holds is not known.
+    // The contents of the recording's other tapes are unknown.
     let has_all = header.part_of.is_empty();
     let mut parts = linker.finish().by_parts(&files, has_all);
     Ok(parts.pop().unwrap_or_default())
@@ -84,7 +83,7 @@ pub(super) fn of_one(shown: &Recording) -> anyhow::Result<PartLinks> {
 fn take(recording: Recording, linking: &mut Linking) {
     let mut calls = Calls::default();
     linking.begin(&recording.path, &recording.header());
-    // The view reports why it cannot be read any further.
+    // The view reports read errors.
     let _told_later = recording.messages(|event, message| {
         calls.observe(event);
         linking.observe_message(event, message);
@@ -94,7 +93,7 @@ fn take(recording: Recording, linking: &mut Linking) {
     linking.models(&calls);
 }
 
-/// How many events are looked at for the first call of a model.
+/// How many events are searched for the first model call.
 const BEGINNING: u32 = 10_000;
 
 fn calls_models(recording: Recording) -> bool {
@@ -108,7 +107,7 @@ fn calls_models(recording: Recording) -> bool {
     found
 }
 
-/// Wall time of the beginning of a tape in microseconds; 0 where it is not told.
+/// The wall time when a tape began, in microseconds; 0 if unknown.
 pub(super) fn began(created: &str) -> u64 {
     let time = created.parse::<jiff::Timestamp>();
     time.map_or(0, |time| {

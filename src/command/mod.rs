@@ -50,7 +50,7 @@ use crate::cli::{Arguments, Command};
 use crate::exit::Exit;
 use crate::log;
 
-/// Carries out what was typed.
+/// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if !matches!(arguments.command, Command::Run(_)) {
         arguments.servers.refuse()?;
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Some((name, options)) = arguments.command.log() {
         log::start(options, name)?;
     }
-    // A recorder may want to start its server before there are threads.
+    // A recorder may start its server before there are threads.
     if !matches!(arguments.command, Command::Record(_)) {
         log::flow();
     }
@@ -100,7 +100,7 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 impl Command {
-    /// The options of the log, and by which name the command is logged, where it has any.
+    /// The log options, and the command's name in the log, if it has any.
     fn log(&self) -> Option<(&'static str, &log::LogArguments)> {
         Some(match self {
             Self::Record(record) => ("record", &record.log),

@@ -1,4 +1,4 @@
-//! Options of whatever asks models: what they may cost, and who judges.
+//! Options of commands that ask models: the cost limit, and the judge.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::report::{self, Mistake};
 use crate::suite::judging::JudgeOptions;
 use crate::suite::models::Money;
 
-/// What models may cost.
+/// The prices and the cost limit.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Models")]
 pub(crate) struct MoneyArguments {
@@ -27,7 +27,7 @@ pub(crate) struct MoneyArguments {
     max_cost: Option<u64>,
 }
 
-/// Who judges.
+/// The judge.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Models")]
 pub(crate) struct JudgeArguments {
@@ -47,7 +47,7 @@ pub(crate) struct JudgeArguments {
 }
 
 impl JudgeArguments {
-    /// How judges are asked; `record` keeps what they say.
+    /// How to ask judges; `record` keeps their verdicts.
     pub(crate) fn options(&self, record: bool) -> JudgeOptions {
         JudgeOptions {
             record,
@@ -59,7 +59,7 @@ impl JudgeArguments {
 }
 
 impl MoneyArguments {
-    /// The money of a suite; `spent` is what all suites have spent.
+    /// The costs of a suite; `spent` is the sum over all suites.
     pub(crate) fn money(
         &self,
         suite: &Suite,
@@ -69,8 +69,8 @@ impl MoneyArguments {
     }
 }
 
-/// The money of a suite: its caps and that of the command, and the built-in prices with those
-/// of a file over them. `spent` is what all suites have spent.
+/// The costs of a suite: its caps and the command's, and the built-in prices with those of a file
+/// on top. `spent` is the sum over all suites.
 pub(crate) fn money(
     suite: &Suite,
     prices: Option<&Path>,

@@ -1,4 +1,4 @@
-//! The page that shows what is recorded or replayed: its options, and where it comes from.
+//! The page with the recorded or replayed traffic: its options, and its source.
 
 use std::io;
 use std::net::SocketAddr;
@@ -28,7 +28,7 @@ use crate::report::page::{End, assets, live_policy, row, without_words};
 use crate::report::show::{Closing, Part};
 use crate::report::{self, Mistake};
 
-/// Which page is served.
+/// Which page to serve.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Page")]
 pub(crate) struct PageArguments {
@@ -62,7 +62,7 @@ pub(crate) struct Page {
     _serving: Serving,
 }
 
-/// What a page shows, and how it is reached.
+/// What a page shows, and how to reach it.
 pub(super) struct PageSettings<'s> {
     pub(super) source: Source,
     pub(super) head: Value,
@@ -75,7 +75,7 @@ pub(super) struct PageSettings<'s> {
     pub(super) hosts: &'s [String],
 }
 
-/// The running parts that a page shows.
+/// The running components that a page shows.
 pub(crate) struct PageSources<'b> {
     pub(crate) fault_set: &'b Arc<FaultSet>,
     pub(crate) control: Option<&'b Control>,
@@ -98,13 +98,13 @@ impl<'b> PageSources<'b> {
 }
 
 impl PageArguments {
-    /// Whether a page is served.
+    /// Whether a page was requested.
     pub(crate) fn is_asked(&self) -> bool {
         self.page.is_some()
     }
 
-    /// The page of a recorder with these settings; of a whole recording of an agent, which has
-    /// this folder.
+    /// The page of a recorder with these settings; for an agent's recording, with the tapes in its
+    /// folder.
     pub(crate) fn of_recorder(
         &self,
         settings: &Settings,
@@ -189,7 +189,7 @@ pub(super) fn serve(shows: PageSettings<'_>) -> anyhow::Result<Page> {
     Ok(Page { _serving: serving })
 }
 
-/// What is known of a recording from the start.
+/// The facts about a recording that are known from the start.
 pub(super) fn head(file: &Path, kind: FileKind, header: &Header) -> Value {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     json!({
@@ -200,7 +200,7 @@ pub(super) fn head(file: &Path, kind: FileKind, header: &Header) -> Value {
     })
 }
 
-/// A page shows what stands on the tape, and no secrets.
+/// Refuses unredacted recordings: a page shows the tape's contents, and no secrets.
 pub(super) fn refuse_secrets(redacted: bool) -> anyhow::Result<()> {
     if redacted {
         return Ok(());
@@ -211,7 +211,7 @@ pub(super) fn refuse_secrets(redacted: bool) -> anyhow::Result<()> {
     Err(Mistake::new(what, hint).into())
 }
 
-/// What a page tells people.
+/// The texts of a page.
 #[derive(Debug)]
 struct PageWords {
     bodies: bool,
@@ -224,7 +224,7 @@ impl Words for PageWords {
         } else {
             without_words(entry, part)
         };
-        // What is told are numbers and texts: there is a JSON of them.
+        // It consists of numbers and texts, which JSON can always represent.
         text.unwrap_or_else(|_| "{}".to_owned())
     }
 

@@ -1,4 +1,4 @@
-//! What models cost, for the commands that tell it.
+//! Model prices, for the commands that show costs.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use tapewright_models::prices::Prices;
 
 use crate::report::{self, Mistake};
 
-/// Which prices count.
+/// The prices to use.
 #[derive(Debug, Default, Args)]
 pub(super) struct PriceArguments {
     /// Read model prices from this file, on top of the built-in ones
@@ -18,7 +18,7 @@ pub(super) struct PriceArguments {
 }
 
 impl PriceArguments {
-    /// The prices that are built in, and those of the file.
+    /// The built-in prices, with those of the file on top.
     pub(super) fn read(&self) -> anyhow::Result<Prices> {
         let mut prices = Prices::built_in();
         let Some(file) = &self.prices else {

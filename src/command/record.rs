@@ -158,11 +158,11 @@ Examples:
   tapewright record -o fs.json --suite suite.yaml \\
       --format junit=report.xml -- node server.js";
 
-/// At a terminal, nothing would seem to happen.
+/// At a terminal, it would look as if nothing happened.
 const WAITS: &str = "waiting for a client's messages on standard input, a line of JSON each; \
     to record a client, put this command into its configuration (--print-config), Ctrl-D ends it";
 
-/// Records until the session, or the gateway, comes to its end.
+/// Records until the end of the session or the gateway.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let way = Endpoints::of(&arguments.http, &arguments.models, &arguments.command)?;
     let label = arguments.label.clone().unwrap_or_else(|| way.label());
@@ -222,7 +222,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     conclude(arguments, scoring, &finished, end)
 }
 
-/// Ends what is made of a recording beside it, and says what `-v` asks for.
+/// Ends the exports of a recording, and prints what `-v` requests.
 fn told(arguments: &Arguments, behind: Option<Behind>, finished: &Finished, fault_set: &FaultSet) {
     if let Some(behind) = behind {
         behind.finish(arguments.verbose);
@@ -233,8 +233,8 @@ fn told(arguments: &Arguments, behind: Option<Behind>, finished: &Finished, faul
     }
 }
 
-/// What is done in place of a recording: an entry is printed, or the server is played, where
-/// the recording that it is part of is.
+/// The alternatives to a recording: prints an entry, or plays the server if the recording that it
+/// belongs to is being replayed.
 fn ahead(arguments: &Arguments, way: &Endpoints<'_>, label: &str) -> anyhow::Result<Option<Exit>> {
     if arguments.deprecated_capture.is_some() {
         report::note("`record --capture` is deprecated; use `--save-capture`");
@@ -250,14 +250,14 @@ fn ahead(arguments: &Arguments, way: &Endpoints<'_>, label: &str) -> anyhow::Res
     played.map(|starts| replay::of_server(&starts?)).transpose()
 }
 
-/// What tells a recorder that it plays a server of the recording in this folder, and where it
-/// takes the tape of its start.
+/// The variable that makes a recorder play a server of the recording in this folder, with the
+/// folder where each start claims its tape.
 pub(crate) fn played(folder: &Path, claims: Option<&Path>) -> Option<(OsString, OsString)> {
     let part = Part::played(folder, claims)?;
     Some((part::VARIABLE.into(), part.value()))
 }
 
-/// What a recording that is finished ends with.
+/// Finishes a recording.
 fn conclude(
     arguments: &Arguments,
     scoring: Option<Scoring>,
@@ -272,13 +272,13 @@ fn conclude(
         return Ok(Exit::Inconclusive);
     }
     Ok(match end {
-        // Last of all: a child that a signal ended takes us with it.
+        // Last of all: if the child was ended by a signal, this ends us by the same signal.
         End::Server(exit) => exit_of(exit),
         End::Ours(exit) => exit,
     })
 }
 
-/// Starts the recorder, and says on standard error where it writes if that is wanted.
+/// Starts the recorder, and with `told` prints where it writes.
 fn start(settings: Settings, clock: Clock, told: Option<&Path>) -> anyhow::Result<Arc<Recorder>> {
     let recorder = Recorder::start(settings, clock);
     let recorder = recorder.context("cannot start the recorder")?;
@@ -288,8 +288,7 @@ fn start(settings: Settings, clock: Clock, told: Option<&Path>) -> anyhow::Resul
     Ok(Arc::new(recorder))
 }
 
-/// Lets the control and the log hear what is recorded, and says on the tape which faults are
-/// in force.
+/// Connects the control and the log to the recording, and writes the active faults to the tape.
 fn watch(
     settings: &mut Settings,
     fault_set: &FaultSet,
@@ -303,7 +302,8 @@ fn watch(
     Ok(log_listener)
 }
 
-/// Our exit, which is the child's. A child that a signal ended takes us with it.
+/// The child's exit status, which becomes ours. If a signal ended the child, we end by the same
+/// signal.
 fn exit_of(exit: Option<event::Exit>) -> Exit {
     let status = match exit {
         Some(event::Exit::Code(code)) => code,
@@ -318,7 +318,7 @@ fn exit_of(exit: Option<event::Exit>) -> Exit {
 }
 
 impl Arguments {
-    /// The recording of an agent that this one begins, or is part of.
+    /// The agent's recording that this command begins or belongs to.
     fn part(&self, label: &str, clock: Clock) -> anyhow::Result<Option<Part>> {
         if self.models.models {
             return Part::create(self.output.as_deref(), label, clock.created).map(Some);
@@ -331,7 +331,7 @@ impl Arguments {
         capture.map(PathBuf::as_path)
     }
 
-    /// Where everything is recorded.
+    /// The paths to record to.
     fn target(&self, label: &str, part: Option<&Part>, clock: Clock) -> anyhow::Result<Target> {
         if let Some(part) = part.filter(|_| self.models.models) {
             return Ok(Target::tape_only(&part.folder).within(&part.folder, models::tape()));
@@ -358,7 +358,7 @@ impl Arguments {
         Ok(target)
     }
 
-    /// Refuses what makes no sense where a cassette is played.
+    /// Refuses options that make no sense while a cassette is replayed.
     fn fits_play(&self) -> anyhow::Result<()> {
         if self.scoring.is_asked() {
             let what = "`--suite` cannot be used with `--mode`";

@@ -1,4 +1,4 @@
-//! The options that say what is a secret, shared by `record` and `scrub`.
+//! The options that define secrets, shared by `record` and `scrub`.
 
 use clap::Args;
 use tapewright_schemas::redact::{Rules, Settings, is_secret_name};
@@ -8,7 +8,7 @@ use crate::report::Mistake;
 /// Help of `--no-redact` on commands that write a tape.
 pub(crate) const TAPE_NOT_REDACTED: &str = "Do not redact; the tape is marked as not redacted";
 
-/// What is a secret, beside what the built-in rules know.
+/// The secrets in addition to those that the built-in rules recognize.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Redaction")]
 pub(crate) struct Redaction {
@@ -28,7 +28,7 @@ pub(crate) struct Redaction {
     no_redact: bool,
 }
 
-/// The settings without any of the user's: the built-in rules, and the secret values of our
+/// The settings without those of the user: the built-in rules, and the secret values of our
 /// environment.
 pub(crate) fn of_environment() -> Settings {
     Settings {
@@ -37,7 +37,7 @@ pub(crate) fn of_environment() -> Settings {
     }
 }
 
-/// The variables whose names are wanted.
+/// The variables with matching names.
 fn secrets(wanted: impl Fn(&str) -> bool) -> Vec<(String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
@@ -51,7 +51,7 @@ impl Redaction {
         self.no_redact
     }
 
-    /// Whether there is anything a user can have got wrong.
+    /// Whether there are patterns, which can be invalid.
     pub(crate) fn has_patterns(&self) -> bool {
         !self.redact_pattern.is_empty()
     }
@@ -76,7 +76,7 @@ pub(crate) fn rules(settings: &Settings) -> anyhow::Result<Rules> {
     })
 }
 
-/// The rules of `settings` without patterns of the user, which are always usable.
+/// The rules of `settings` without the user's patterns, which are always valid.
 pub(crate) fn built_in(settings: &Settings) -> Rules {
     Rules::new(settings).unwrap_or_else(|_| {
         // Unreachable without patterns; should it ever happen, redacting less than asked

@@ -1,4 +1,4 @@
-//! Where reports of suites go: one to a stream, others into files.
+//! The destinations of suite reports: one on a stream, others in files.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ impl ReporterFile {
         }
     }
 
-    /// How it is told.
+    /// The format of the report.
     pub(crate) fn format(&self) -> Format {
         self.format
     }
@@ -93,19 +93,20 @@ pub(crate) fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
     file.commit(None)
 }
 
-/// Whether what is printed is not for people.
+/// Whether the printed report is for programs.
 pub(crate) fn is_for_programs(reporters: &[ReporterFile]) -> bool {
     let mut printed = reporters.iter().filter(|one| one.file.is_none());
     printed.any(|one| one.format != Format::Pretty)
 }
 
-/// Whether what is printed is JSON.
+/// Whether the printed report is JSON.
 pub(crate) fn is_json(reporters: &[ReporterFile]) -> bool {
     let mut printed = reporters.iter().filter(|one| one.file.is_none());
     printed.any(|one| one.format == Format::Json)
 }
 
-/// Writes every report that is a file; the text of the one to print. `text` makes them.
+/// Writes every report that goes to a file. Returns the text of the one to print. `text` makes the
+/// reports.
 pub(crate) fn write_each(
     reporters: &[ReporterFile],
     text: impl Fn(Format) -> anyhow::Result<String>,
@@ -118,8 +119,8 @@ pub(crate) fn write_each(
     text(printed.map_or(Format::Pretty, |one| one.format))
 }
 
-/// Writes every report that is a file; the text of the one to print. Without a reporter
-/// to print people get theirs, in colour `on_stdout` where that is a terminal.
+/// Writes every report that goes to a file. Returns the text of the one to print. Without a
+/// reporter to print, that is the text for people, in colour if `on_stdout` and it is a terminal.
 pub(crate) fn write(
     reporters: &[ReporterFile],
     views: &[View],

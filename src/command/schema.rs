@@ -1,4 +1,4 @@
-//! `tapewright schema`: the JSON Schemas of our files.
+//! `tapewright schema`: prints the JSON Schemas of our files.
 
 use clap::Args;
 use tapewright_schemas::near::did_you_mean;

@@ -1,4 +1,4 @@
-//! Which invariants judge: for `compliance invariants` and `record --check`.
+//! Selects invariants, for `compliance invariants` and `record --check`.
 
 use clap::{Args, ValueEnum};
 use tapewright_compliance::code::Code;
@@ -7,7 +7,7 @@ use tapewright_compliance::{Selection, SelectionError};
 
 use crate::report::Mistake;
 
-/// Which invariants judge.
+/// Which invariants to check.
 #[derive(Debug, Args)]
 pub(crate) struct SelectionArguments {
     /// Check every invariant, not only the seven documented ones
@@ -38,12 +38,12 @@ enum Level {
 }
 
 impl SelectionArguments {
-    /// Whether nothing was asked for.
+    /// Whether no option was given.
     pub(crate) fn is_empty(&self) -> bool {
         !self.all && self.select.is_empty() && self.ignore.is_empty() && self.severity.is_none()
     }
 
-    /// What was named, or else the documented ones or all, without what is to be left out.
+    /// The given invariants, or else the documented ones or all, without the skipped ones.
     pub(crate) fn selection(&self) -> anyhow::Result<Selection> {
         let mut selection = match (self.select.is_empty(), self.all) {
             (false, _) => Selection::none(),

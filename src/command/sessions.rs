@@ -1,4 +1,4 @@
-//! `tapewright sessions`: what a recorder that runs has in hand.
+//! `tapewright sessions`: the current state of a running recorder.
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -30,10 +30,10 @@ Examples:
   tapewright sessions --json --control unix:/tmp/fs.sock | jq \\
       '.pending[] | select(.hangs)'";
 
-/// The lists of a control, by the path under which each is got and its name in the answer.
+/// The lists of a control, named by their paths and their members in the answer.
 const LISTS: [&str; 4] = ["sessions", "pending", "hangs", "findings"];
 
-/// Asks and prints.
+/// Requests the lists and prints them.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let all = lists(&arguments.control.remote()?, arguments.session)?;
     if arguments.format.is_json() {
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(Exit::Pass)
 }
 
-/// What a recorder has in hand: its lists by their names, of one session or of all.
+/// The lists of a recorder by their names, for one session or all.
 pub(crate) fn lists(remote: &Remote, session: Option<u32>) -> anyhow::Result<Value> {
     let mut all = json!({});
     for name in LISTS {

@@ -1,4 +1,4 @@
-//! The `faults` block of a suite, or of a file that has no other, as faults on the wire.
+//! The `faults` block of a suite, or of a file that has only that, as injected faults.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use tapewright_engine::fault::{Fault, FaultSet, kinds};
 use crate::files::Disk;
 use crate::report::{self, Mistake};
 
-/// Puts the faults of a file in force.
+/// Activates the faults of a file.
 pub(super) fn add(path: &Path, fault_set: &FaultSet) -> anyhow::Result<()> {
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))

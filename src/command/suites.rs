@@ -1,5 +1,4 @@
-//! Suites that are ready: loaded, checked, compiled. Shared by the commands that judge by
-//! them.
+//! Suites that are loaded, checked and compiled, shared by the commands that use them.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -18,29 +17,29 @@ use crate::suite::models::Money;
 use crate::suite::plan::Plan;
 use crate::suite::result::Results;
 
-/// A suite that can be judged by.
+/// A suite that is ready to use.
 pub(crate) struct Ready {
-    /// As it was named.
+    /// The path as given.
     pub(crate) path: PathBuf,
     pub(crate) suite: Suite,
     pub(crate) sources: Sources,
     pub(crate) plan: Arc<Plan>,
-    /// What is a secret in reports: what the suite reads as one, and everything that a
+    /// The secrets to hide in reports: those that the suite reads as secrets, and everything that a
     /// recording would hide.
     pub(crate) rules: Arc<Rules>,
 }
 
-/// A suite that cannot be used. Why was said.
+/// A suite that cannot be used. The reasons were printed.
 pub(crate) struct Refused {
     /// Every file that was read.
     pub(crate) files: Vec<PathBuf>,
-    /// What was said, a line for each mistake.
+    /// The reasons, a line for each mistake.
     pub(crate) why: Vec<String>,
 }
 
 impl Ready {
-    /// Loads, checks and compiles a suite. `change` has the last word about its servers;
-    /// their recordings have to be there where they are to be `served`.
+    /// Loads, checks and compiles a suite. `change` can change its servers last; their recordings
+    /// must exist if they are `served`.
     pub(crate) fn load(
         path: &Path,
         variables: &Variables,
@@ -70,7 +69,7 @@ impl Ready {
         }))
     }
 
-    /// No suite: a file of something else is judged by what this has, which is nothing.
+    /// An empty suite, for a file that is not one.
     pub(crate) fn none(path: &Path) -> Self {
         let suite = Suite::default();
         Self {
@@ -82,7 +81,7 @@ impl Ready {
         }
     }
 
-    /// Takes in more secrets of the suite, found by name.
+    /// Adds further secrets of the suite, by name.
     pub(crate) fn hide<'s>(&mut self, secrets: impl IntoIterator<Item = (&'s String, &'s String)>) {
         let before = self.suite.secrets.pairs().len();
         for (name, value) in secrets {
@@ -93,7 +92,7 @@ impl Ready {
         }
     }
 
-    /// The environment; what the suite reads as a credential may stand in a file beside it.
+    /// The environment, and the suite's credentials, which may come from a file next to it.
     pub(crate) fn variables(&self) -> HashMap<String, String> {
         let pairs = self.suite.secrets.pairs().iter().cloned();
         let process = std::env::vars_os().filter_map(|(name, value)| {
@@ -102,13 +101,13 @@ impl Ready {
         pairs.chain(process).collect()
     }
 
-    /// The folder of cassettes beside the suite.
+    /// The folder of cassettes next to the suite.
     pub(crate) fn cassettes(&self) -> PathBuf {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         folder.join("cassettes")
     }
 
-    /// Those who judge.
+    /// The judges.
     pub(crate) fn judges(
         &self,
         how: JudgeOptions,
@@ -129,7 +128,7 @@ impl Ready {
         )
     }
 
-    /// The results as reporters get them.
+    /// The results in the form for reporters.
     pub(crate) fn view(&self, results: Results) -> View {
         let name = self.path.display().to_string();
         let mut redaction = Redaction::new(&self.rules);

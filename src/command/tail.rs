@@ -1,4 +1,4 @@
-//! `tapewright tail`: what passes a recorder that runs, as it passes.
+//! `tapewright tail`: shows the traffic of a running recorder live.
 
 use clap::Args;
 use serde_json::Value;
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     remote.follow("/events", |data| {
         let event: Value = serde_json::from_str(data)?;
         let session = event.get("session").and_then(Value::as_u64);
-        // What was missed concerns everybody.
+        // Missed events concern every session.
         let elsewhere = |wanted: u32| session.is_some_and(|one| one != u64::from(wanted));
         if arguments.session.is_some_and(elsewhere) {
             return Ok(());

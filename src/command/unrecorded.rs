@@ -1,4 +1,4 @@
-//! A run without a recording, and what shows or reports it all the same.
+//! A run without a recording, and the outputs that show or report it anyway.
 
 use std::fs;
 use std::io;
@@ -25,11 +25,11 @@ pub(crate) struct UnrecordedRun<'u> {
     pub(crate) transport: &'u str,
     pub(crate) redacted: bool,
     pub(crate) limit_bytes: usize,
-    /// What is a secret, where anything is written.
+    /// The rules for secrets, in case anything is written.
     pub(crate) rules: Box<dyn FnOnce() -> anyhow::Result<Arc<Rules>> + 'u>,
 }
 
-/// What may read a tape while it is written.
+/// The readers of a tape that is being written.
 pub(crate) struct Readers<'r> {
     pub(crate) page: &'r PageArguments,
     pub(crate) otlp: &'r OtlpArguments,
@@ -37,20 +37,20 @@ pub(crate) struct Readers<'r> {
     pub(crate) beside: &'r PageSources<'r>,
 }
 
-/// A recorder, who hears it for the log, and what reads its tape.
+/// A recorder, its listener for the log, and the readers of its tape.
 pub(crate) struct Running {
     pub(crate) recorder: Arc<Recorder>,
     log_listener: Option<LogListener>,
-    // Whether the recording is wanted.
+    // Whether the recording is kept.
     is_kept: bool,
     _page: Option<Page>,
     behind: Option<Behind>,
-    // After what reads from it.
+    // Dropped after the readers of its tape.
     _scratch: Option<Scratch>,
 }
 
 impl Running {
-    /// What was served is over: ends everything. What became of the recording.
+    /// Ends everything after the session. Returns how the recording finished.
     pub(crate) fn end(self, verbose: bool) -> Finished {
         let finished = self.recorder.finish();
         if self.is_kept {
@@ -66,7 +66,7 @@ impl Running {
 }
 
 impl Readers<'_> {
-    /// Starts a recorder with these settings, and what reads its tape.
+    /// Starts a recorder with these settings, and the readers of its tape.
     pub(crate) fn start(
         self,
         mut settings: Settings,
@@ -88,8 +88,8 @@ impl Readers<'_> {
         })
     }
 
-    /// Starts the recorder of an unrecorded run. Where something reads its tape, that stands in a folder of its own until
-    /// the end.
+    /// Starts the recorder of an unrecorded run. If there are readers, the tape is in a temporary
+    /// folder until the end.
     pub(crate) fn start_unrecorded(
         self,
         run: UnrecordedRun<'_>,
@@ -132,7 +132,7 @@ impl UnrecordedRun<'_> {
         let settings = Settings {
             target: Target::tape_only(&scratch.0.join(name)),
             durability: Durability::Queue,
-            // It never delays the traffic: what is too much to be shown is a gap.
+            // It never delays the traffic: events that cannot be shown in time become a gap.
             when_full: WhenFull::Gap,
             limit_bytes: self.limit_bytes,
             header: Header {
@@ -155,7 +155,7 @@ impl UnrecordedRun<'_> {
     }
 }
 
-/// A folder of our own that goes when we go.
+/// A temporary folder that is removed when dropped.
 #[derive(Debug)]
 struct Scratch(PathBuf);
 

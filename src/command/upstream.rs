@@ -1,5 +1,4 @@
-//! The options that say which HTTP server is spoken to, and how: for every command that
-//! does.
+//! The options for an HTTP server and its connection, shared by every command that has them.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -46,7 +45,7 @@ impl UpstreamArguments {
             return Ok(None);
         };
         let url = OriginUrl::parse(text).map_err(|why| {
-            // A bad URL may hold a secret: it is not repeated.
+            // A bad URL may contain a secret, and is not repeated.
             Mistake::new(
                 format!("invalid URL in `--upstream`: {why}"),
                 "write it like `http://localhost:3001/mcp`",
@@ -55,12 +54,12 @@ impl UpstreamArguments {
         Ok(Some(url))
     }
 
-    /// The fields that are set on every request to the server.
+    /// The fields that are added to every request to the server.
     pub(crate) fn fields(&self) -> anyhow::Result<Vec<Field>> {
         self.headers.fields()
     }
 
-    /// The headers that come from the environment: their names, and those of the variables.
+    /// The headers from the environment: their names, and those of the variables.
     pub(crate) fn variables(&self) -> Vec<(String, String)> {
         let variables = self.headers.variables().iter();
         variables
@@ -68,8 +67,7 @@ impl UpstreamArguments {
             .collect()
     }
 
-    /// What is sent in the user's name, which is a secret wherever it comes back: names and
-    /// values.
+    /// The credentials of the user, which are secrets wherever they reappear: names and values.
     pub(crate) fn secrets(&self) -> anyhow::Result<Vec<(String, String)>> {
         let fields = self.fields()?;
         let secret = |(name, value): &Field| {
@@ -80,7 +78,7 @@ impl UpstreamArguments {
         Ok(fields.iter().map(secret).collect())
     }
 
-    /// How the server is reached.
+    /// How to reach the server.
     pub(crate) fn origin_settings(&self, only_tls_1_3: bool) -> anyhow::Result<OriginSettings> {
         if self.insecure_skip_verify {
             report::note("--insecure-skip-verify: the server is not authenticated");

@@ -36,7 +36,7 @@ impl std::fmt::Debug for Pair {
 }
 
 impl Variables {
-    /// Whether nothing was said about them.
+    /// Whether no option was given.
     pub(crate) fn is_empty(&self) -> bool {
         self.var.is_empty() && self.env_file.is_empty() && !self.no_env_file
     }

@@ -1,4 +1,4 @@
-//! `tapewright view`: a recording in a browser.
+//! `tapewright view`: shows a recording in a browser.
 
 use std::path::{Path, PathBuf};
 
@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 fn of_file(path: &Path) -> anyhow::Result<(Source, Value)> {
     let recording = Recording::open(path)?;
     let (kind, header, timed) = (recording.kind(), recording.header(), recording.timed());
-    // Other formats do not say whether they hold secrets.
+    // Other formats do not say whether they contain secrets.
     refuse_secrets(header.redacted || kind != FileKind::Tape)?;
     let head = head(&recording.path, kind, &header);
     if kind == FileKind::Tape {
@@ -126,7 +126,7 @@ fn of_folder(path: &Path) -> anyhow::Result<(Source, Value)> {
     Ok((source, head(&whole, FileKind::Tape, &header)))
 }
 
-/// Why a folder without tapes is not shown.
+/// The error for a folder without tapes.
 fn no_tape(path: &Path, others: &[PathBuf]) -> anyhow::Error {
     let shown = report::safe(&path.display().to_string());
     let hint = match others.first() {

@@ -1,4 +1,4 @@
-//! `tapewright watch`: a conversation on the terminal, while it goes on or afterwards.
+//! `tapewright watch`: shows a conversation in the terminal, live or recorded.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -49,7 +49,7 @@ Examples:
   tapewright watch recordings
   tapewright watch --control unix:/tmp/fs.sock";
 
-/// Default time after which a request hangs.
+/// Default time after which a request counts as a hang.
 const HANG_AFTER: Duration = Duration::from_secs(30);
 
 /// Watches until the user quits.
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     })
 }
 
-/// A file, or what is in a folder. What cannot be read is told before there is a view.
+/// A file, or the recordings in a folder. Read errors are reported before the view opens.
 fn files(file: &Path) -> anyhow::Result<Source> {
     if file.is_dir() {
         return Ok(Source::Files {
@@ -94,7 +94,7 @@ fn files(file: &Path) -> anyhow::Result<Source> {
     })
 }
 
-/// The newest recording that was made without a name.
+/// The newest recording that was made without `-o`.
 fn newest() -> anyhow::Result<PathBuf> {
     let home = target::home()?;
     let all = folder::named(&home).unwrap_or_default();
@@ -105,10 +105,10 @@ fn newest() -> anyhow::Result<PathBuf> {
     newest.ok_or_else(|| report::watch::nothing_to_watch().into())
 }
 
-/// A recorder that runs: its tape where it can be read from here, and after what time a request
-/// hangs there.
+/// A running recorder: its tape, if it can be read from here, and after what time a request counts
+/// as a hang there.
 fn of_control(remote: &Arc<Remote>, address: String) -> anyhow::Result<(Source, Option<Duration>)> {
-    // A recorder of an earlier version tells nothing of it.
+    // A recorder of an earlier version does not report it.
     let told = remote
         .ask("GET", "/recording", None)
         .or_else(|_| remote.ask("GET", "/sessions", None).map(|_| Value::Null))?;

@@ -1,7 +1,7 @@
-//! A corpus, carried out over recordings: nothing is sent.
+//! Checks a corpus against recordings: nothing is sent.
 //!
-//! A client may open several conversations, each of which is a recording of its own. They are judged as one: a rule
-//! fails that fails on any of them, and is untested only where none puts it to the test.
+//! A client may open several conversations, each with its own recording. They are judged as one: a
+//! rule fails if it fails in any of them, and is untested only if none of them exercises it.
 
 use std::path::{Path, PathBuf};
 
@@ -16,13 +16,13 @@ use super::Run;
 use crate::files::{Recording, folder};
 use crate::report::{self, Mistake};
 
-/// What recordings are judged by.
+/// What to judge recordings by.
 pub(crate) struct Question {
     /// The rules.
     pub(crate) plan: Plan,
-    /// The revision that they speak.
+    /// The revision of the recordings.
     pub(crate) revision: String,
-    /// Capabilities that were given in the server's place.
+    /// Capabilities to assume in place of the server's.
     pub(crate) named: Option<Vec<String>>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn recordings(named: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
-/// The revision of recordings: that of the first which says it.
+/// The revision of recordings: that of the first one that declares it.
 pub(crate) fn revision(paths: &[PathBuf]) -> anyhow::Result<String> {
     for path in paths {
         let mut finder = Finder::default();
@@ -113,7 +113,7 @@ pub(crate) fn run(paths: &[PathBuf], question: Question) -> anyhow::Result<Run> 
     Ok(run)
 }
 
-/// What is to be said beside the verdicts.
+/// The notes next to the verdicts.
 fn notes(paths: &[PathBuf], gaps: bool, exchanges: u64) -> anyhow::Result<Vec<String>> {
     let mut notes = Vec::new();
     if gaps {
@@ -138,7 +138,7 @@ fn notes(paths: &[PathBuf], gaps: bool, exchanges: u64) -> anyhow::Result<Vec<St
     Ok(notes)
 }
 
-/// What a recording is.
+/// The kind of source that a recording is.
 fn source(recording: &Recording, revision: &str) -> Source {
     Source {
         revision: revision.to_owned(),
@@ -147,7 +147,7 @@ fn source(recording: &Recording, revision: &str) -> Source {
     }
 }
 
-/// What carried the messages of a recording whose events do not say it.
+/// The carrier of messages in a recording whose events do not name it.
 fn transport(recording: &Recording) -> Option<Applies> {
     match recording.header().transport.as_str() {
         "http" => Some(Applies::Http),

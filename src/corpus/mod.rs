@@ -1,7 +1,7 @@
-//! Carrying out a corpus: live, or over a recording.
+//! Runs a corpus: live, or over a recording.
 //!
-//! [`live`] asks a server, [`captured`] reads a recording. Both give [`Run`], and reports know nothing else. What a rule
-//! expects is judged by `tapewright-corpus` alone.
+//! [`live`] asks a server, [`captured`] reads a recording. Both return a [`Run`], the only input of
+//! reports. Only `tapewright-corpus` judges whether a rule holds.
 
 pub(crate) mod captured;
 pub(crate) mod live;
@@ -9,18 +9,18 @@ pub(crate) mod versions;
 
 use tapewright_corpus::plan::{Facts, Outcome, Plan, Tally};
 
-/// A corpus that was carried out.
+/// The outcome of running a corpus.
 #[derive(Debug)]
 pub(crate) struct Run {
     /// The rules.
     pub(crate) plan: Plan,
-    /// What became of each.
+    /// The outcome of each rule.
     pub(crate) outcomes: Vec<Outcome>,
-    /// The revision that the server speaks.
+    /// The revision of the conversation.
     pub(crate) revision: String,
-    /// What is to be said about the run.
+    /// Notes about the run.
     pub(crate) notes: Vec<String>,
-    /// Something is missing that may tell.
+    /// Whether the evidence has gaps.
     pub(crate) gaps: bool,
 }
 

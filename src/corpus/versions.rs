@@ -1,4 +1,4 @@
-//! By which version a server or a recording is judged.
+//! Finds the version that a server or a recording is judged by.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ pub(crate) struct Versions {
 }
 
 impl Versions {
-    /// The registry of a file; else the one that stands here, or is part of the program.
+    /// The registry in a file; otherwise the one in the working folder, or the built-in one.
     pub(crate) fn open(path: Option<&Path>) -> anyhow::Result<Self> {
         let corpora = Corpora::open(path)?;
         Ok(Self { corpora })
@@ -32,7 +32,7 @@ impl Versions {
         found.ok_or_else(|| self.unknown(version))
     }
 
-    /// The version whose corpus judges a revision: its own, or the latest before it.
+    /// The version whose corpus applies to a revision: its own, or the latest before it.
     pub(crate) fn of_revision(&self, revision: &str) -> anyhow::Result<String> {
         let names = self.corpora.versions();
         let found = version_for(revision, names.iter().map(String::as_str));
@@ -41,7 +41,7 @@ impl Versions {
             .ok_or_else(|| self.unknown(revision))
     }
 
-    /// The version that a user means: `2025-06-18` is `v2025-06-18`.
+    /// The version for a user's spelling: `2025-06-18` is `v2025-06-18`.
     pub(crate) fn named(&self, text: &str) -> anyhow::Result<String> {
         let dated = format!("v{text}");
         let mut names = self.corpora.versions().into_iter();

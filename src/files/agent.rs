@@ -1,4 +1,4 @@
-//! The recording of an agent: calls of models, and the servers beside them.
+//! The recording of an agent: model calls, and the servers next to them.
 
 use std::path::{Path, PathBuf};
 
@@ -8,28 +8,28 @@ use tapewright_schemas::tape::Header;
 use super::{Recording, folder};
 use crate::report::{Mistake, safe};
 
-/// The tapes of the recording of an agent.
+/// The tapes of an agent's recording.
 #[derive(Debug)]
 pub(crate) struct AgentTapes {
-    /// Tapes of MCP servers; of a recording that is one file, that file.
+    /// The tapes of MCP servers; for a recording in one file, that file.
     pub(crate) servers: Vec<PathBuf>,
-    // What may hold calls of models.
+    // The tapes that may have model calls.
     models: Vec<PathBuf>,
 }
 
 /// All exchanges with providers.
 #[derive(Debug, Default)]
 pub(crate) struct ModelSide {
-    /// Those that were kept.
+    /// The exchanges that were kept.
     pub(crate) exchanges: Vec<ProviderExchange>,
-    /// How many more there were.
+    /// How many exchanges were dropped.
     pub(crate) passed_over: u64,
     /// The header of the tape with the first of them.
     pub(crate) header: Header,
 }
 
 impl AgentTapes {
-    /// The tapes that a name stands for: a file, or a folder with one recording.
+    /// The tapes of a file, or of a folder with one recording.
     pub(crate) fn of(named: &Path) -> anyhow::Result<Self> {
         if !named.is_dir() {
             return Ok(Self {
@@ -50,8 +50,8 @@ impl AgentTapes {
         })
     }
 
-    /// What is served as an MCP server: the only one. With several each needs a replay of its
-    /// own.
+    /// The tape to serve as an MCP server, if there is only one. Several servers need a replay
+    /// each.
     pub(crate) fn server(&self) -> Option<&PathBuf> {
         match self.servers.as_slice() {
             [only] => Some(only),
@@ -59,7 +59,7 @@ impl AgentTapes {
         }
     }
 
-    /// Whether calls of models are on a tape of their own.
+    /// Whether model calls have a separate tape.
     fn has_tape_of_models(&self) -> bool {
         self.models.iter().any(|path| folder::is_of_models(path))
     }
@@ -84,7 +84,7 @@ impl AgentTapes {
         .into())
     }
 
-    /// The tapes of MCP servers of a folder; a recording that is one file has none beside it.
+    /// The tapes of MCP servers in a folder; empty for a recording in one file.
     pub(crate) fn mcp_servers(&self) -> &[PathBuf] {
         match self.servers.as_slice() {
             [only]
@@ -100,7 +100,7 @@ impl AgentTapes {
         }
     }
 
-    /// The tape with the calls of models, as far as names tell.
+    /// The tape with the model calls, by its name.
     pub(crate) fn of_models(&self) -> Option<&PathBuf> {
         let named = self.models.iter().find(|path| folder::is_of_models(path));
         named.or(self.models.first())
@@ -112,7 +112,7 @@ impl AgentTapes {
         for path in &self.models {
             let recording = Recording::open(path)?;
             let header = recording.header();
-            // What passed over pipes was MCP.
+            // Only MCP uses pipes.
             if header.transport != "http" {
                 continue;
             }
@@ -132,7 +132,7 @@ impl AgentTapes {
     }
 }
 
-/// A cassette has no calls of models; its tape stands beside it.
+/// A cassette has no model calls; its tape is next to it.
 fn beside_cassette(named: &Path) -> PathBuf {
     let is_tape = named.to_string_lossy().ends_with(".tape.jsonl");
     let tape = named.with_extension("tape.jsonl");

@@ -1,17 +1,16 @@
-//! Which of several processes takes which of several things: files in a folder that is removed
-//! with its creator.
+//! Distributes things among processes by files in a folder that is removed with its creator.
 
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A folder of claims. It is removed when this is dropped.
+/// A folder of claims, removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Claims(PathBuf);
 
 impl Claims {
-    /// Creates one that only its owner can enter.
+    /// Creates a folder that only its owner can enter.
     pub(crate) fn create(now: SystemTime) -> io::Result<Self> {
         let nanos = now
             .duration_since(UNIX_EPOCH)
@@ -23,7 +22,7 @@ impl Claims {
         Ok(Self(folder))
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }
@@ -31,13 +30,13 @@ impl Claims {
 
 impl Drop for Claims {
     fn drop(&mut self) {
-        // A leftover in a folder for temporary files does no harm.
+        // A leftover in the temporary folder does no harm.
         drop(fs::remove_dir_all(&self.0));
     }
 }
 
-/// Takes the first of `count` things of this name that nobody has taken; `None` where all are
-/// taken, or nothing can be.
+/// Claims the first of `count` things with this name that is free; `None` if all are taken, or
+/// claiming fails.
 pub(crate) fn next(folder: &Path, name: &str, count: usize) -> Option<usize> {
     (0..count).find(|number| {
         let file = folder.join(format!("{name}.{number}"));

@@ -1,4 +1,4 @@
-//! Files that are whole or not there.
+//! Writes files that are either complete or missing.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -10,19 +10,19 @@ use super::find::final_target;
 use super::output;
 use crate::report::{self, Mistake};
 
-/// A file under way: written beside its goal under another name, and renamed when it is
-/// whole. Dropped before that, it leaves nothing behind.
+/// A file that is being written: under a temporary name next to its target, and renamed when it is
+/// complete. If dropped before that, it leaves nothing behind.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     file: File,
     goal: PathBuf,
-    // `None` once it has its name, and for a goal that is no regular file.
+    // `None` once it has its name, and for a target that is not a regular file.
     temporary: Option<PathBuf>,
 }
 
 impl NewFile {
-    /// Begins a file that only its owner can read. A link is followed, so that its target
-    /// is replaced and not the link. Folders that are missing are made.
+    /// Begins a file that only its owner can read. A link is followed, so that its target is
+    /// replaced and not the link. Missing folders are created.
     pub(crate) fn create(path: &Path) -> anyhow::Result<Self> {
         output::links(path)?;
         let goal = final_target(path);
@@ -30,7 +30,7 @@ impl NewFile {
         if let Ok(there) = fs::metadata(&goal)
             && !there.is_file()
         {
-            // A pipe or a device cannot be replaced; a folder refuses.
+            // A pipe or a device cannot be replaced; opening a folder fails.
             let file = OpenOptions::new().write(true).open(&goal).map_err(fail)?;
             return Ok(Self {
                 file,
@@ -49,7 +49,7 @@ impl NewFile {
         })
     }
 
-    /// Where to write.
+    /// The writer.
     pub(crate) fn writer(&mut self) -> &mut impl Write {
         &mut self.file
     }
@@ -68,7 +68,7 @@ impl NewFile {
         };
         settle().map_err(|error| unwritable(&self.goal, &error))?;
         self.temporary = None;
-        // So that the name survives a power failure as well. Not every system can.
+        // So that the name survives a power failure as well. Not every system supports this.
         if let Some(folder) = self
             .goal
             .parent()
@@ -89,12 +89,12 @@ impl Drop for NewFile {
     }
 }
 
-/// A file without a name, for what does not fit into memory.
+/// A file without a name, for data that does not fit into memory.
 pub(crate) fn spool() -> anyhow::Result<File> {
     let folder = std::env::temp_dir();
     let fail = |error: io::Error| unwritable(&folder, &error);
     let (file, path) = create_beside(&folder.join("tapewright-spool")).map_err(fail)?;
-    // Where an open file cannot be removed, the system's clean-up has to.
+    // Where an open file cannot be removed, the system's clean-up does it.
     fs::remove_file(path).ok();
     Ok(file)
 }

@@ -1,4 +1,4 @@
-//! Which file a name means.
+//! Finds the file for a name.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,7 +12,7 @@ use tapewright_schemas::order::Order as _;
 use super::unreadable;
 use crate::report;
 
-/// The file itself, or the tape that stands beside a cassette that was never finished.
+/// The file itself, or the tape next to a cassette that was never finished.
 pub(super) fn existing(named: &Path) -> anyhow::Result<PathBuf> {
     match fs::metadata(named) {
         Ok(_) => Ok(named.to_owned()),
@@ -34,8 +34,7 @@ fn missing(named: &Path) -> anyhow::Error {
     unreadable(named, "no such file, and no tape next to it", &hint)
 }
 
-/// Which file was meant by one that does not exist: one of those that `is_one` takes, in the same
-/// folder.
+/// A similar name for a file that does not exist: one in the same folder that `is_one` accepts.
 pub(crate) fn near(named: &Path, is_one: impl Fn(&Path) -> bool) -> Option<String> {
     let folder = match named.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -43,7 +42,7 @@ pub(crate) fn near(named: &Path, is_one: impl Fn(&Path) -> bool) -> Option<Strin
     };
     let text = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
     let stem = text(named.file_stem());
-    // What all names end in makes none of them alike.
+    // A common ending does not make names similar.
     let is_near = |path: &Path| did_you_mean(&stem, [&*text(path.file_stem())]).is_some();
     let entries = fs::read_dir(folder).ok()?.filter_map(Result::ok);
     let paths = entries.map(|entry| entry.path()).take(MOST_FILES);
@@ -55,8 +54,8 @@ pub(crate) fn near(named: &Path, is_one: impl Fn(&Path) -> bool) -> Option<Strin
     Some(report::safe(&hint))
 }
 
-/// The error for a file that cannot be read: one that does not exist is answered with the one that
-/// was meant, if any, and otherwise with the hint.
+/// The error for a file that cannot be read: for one that does not exist it suggests a similar
+/// name, if any, and otherwise has the hint.
 pub(crate) fn unreadable_or_near(
     named: &Path,
     error: &io::Error,
@@ -70,8 +69,8 @@ pub(crate) fn unreadable_or_near(
     unreadable(named, "no such file", &hint)
 }
 
-/// The file that writing to this path would write to: where its links lead, even when
-/// nothing is there yet.
+/// The file that writing to this path would write to: the target of its links, even if that does
+/// not exist yet.
 pub(crate) fn final_target(path: &Path) -> PathBuf {
     let mut here = path.to_owned();
     for _ in 0..LINK_LIMIT {
@@ -86,7 +85,7 @@ pub(crate) fn final_target(path: &Path) -> PathBuf {
     here
 }
 
-/// Whether two paths lead to one file.
+/// Whether two paths lead to the same file.
 pub(crate) fn same_file(one: &Path, other: &Path) -> bool {
     match (fs::canonicalize(one), fs::canonicalize(other)) {
         (Ok(one), Ok(other)) => one == other,
@@ -122,7 +121,7 @@ fn tape_beside(cassette: &Path) -> Option<PathBuf> {
     best.map(|(_, _, path)| path)
 }
 
-/// The number in the name of a tape that belongs to this stem; 0 when it has none.
+/// The number in the name of a tape that belongs to this stem; 0 if it has none.
 fn tape_number(name: &str, stem: &str) -> Option<u64> {
     let middle = name.strip_prefix(stem)?.strip_suffix(".tape.jsonl")?;
     if middle.is_empty() {

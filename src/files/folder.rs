@@ -11,8 +11,8 @@ use tapewright_schemas::recording::FileKind;
 use crate::files::{Recording, first_line, unreadable};
 use crate::report::{self, Mistake};
 
-/// Every recording of a folder once, by name: of the files that one recording left, the
-/// tape counts, which tells the most.
+/// Every recording of a folder once, by name: of the files of one recording, the tape is chosen,
+/// which has the most information.
 pub(crate) fn recordings(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut chosen = named(folder)?;
     chosen.retain(|path| {
@@ -26,11 +26,11 @@ pub(crate) fn recordings(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(chosen)
 }
 
-/// The recordings that a name stands for: a file, or those in a folder.
+/// The recordings of a path: the file, or those in the folder.
 ///
 /// # Errors
 ///
-/// When the folder cannot be read, or has no recording.
+/// The folder cannot be read, or has no recording.
 pub(crate) fn of(named: &Path) -> anyhow::Result<Vec<PathBuf>> {
     if !named.is_dir() {
         return Ok(vec![named.to_owned()]);
@@ -43,7 +43,7 @@ pub(crate) fn of(named: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The same, of one server: the recording of an agent may be of several, and its model calls are
+/// Like `of`, for a single server: an agent's recording may have several, and its model calls are
 /// left out.
 pub(crate) fn of_server(named: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = of(named)?;
@@ -70,7 +70,7 @@ pub(crate) fn of_server(named: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Err(Mistake::new(what, "give the recordings of one server, file by file").into())
 }
 
-/// Every file of a folder that is a recording by its name, whatever stands beside it.
+/// Every file of a folder that is a recording by its name, regardless of other files.
 pub(crate) fn all(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let fail = |error: std::io::Error| {
         let hint = "check the path and its permissions";
@@ -93,7 +93,8 @@ pub(crate) fn has_name(path: &Path) -> bool {
     is_json(path) || is_tape(path)
 }
 
-/// Whether a file of [`named`] is a recording, as far as can be told without reading it as one.
+/// Whether a file of [`named`] is a recording, as far as can be determined without reading it as
+/// one.
 pub(crate) fn is_recording(path: &Path) -> bool {
     is_tape(path) || looks_like_a_recording(path)
 }
@@ -111,10 +112,10 @@ pub(crate) fn named(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// What is in a folder: the recording of an agent, and recordings of their own.
+/// The contents of a folder: the recording of an agent, and separate recordings.
 #[derive(Debug, Default)]
 pub(crate) struct Contained {
-    /// The id of the recording that several tapes are parts of; empty where there is none.
+    /// The id of the recording that several tapes are parts of; empty if there is none.
     pub(crate) id: String,
     /// Its tapes.
     pub(crate) parts: Vec<PathBuf>,
@@ -122,7 +123,7 @@ pub(crate) struct Contained {
     pub(crate) others: Vec<PathBuf>,
 }
 
-/// What is in a folder. A folder takes one recording of an agent: the first one counts.
+/// The contents of a folder. Only its first agent's recording counts.
 pub(crate) fn contained(folder: &Path) -> anyhow::Result<Contained> {
     let mut found = Contained::default();
     for path in recordings(folder)? {
@@ -142,20 +143,20 @@ pub(crate) fn contained(folder: &Path) -> anyhow::Result<Contained> {
     Ok(found)
 }
 
-/// What a tape of a recording is called in it: its name without its ending.
+/// The name of a tape within its recording: the file name without its ending.
 pub(crate) fn part(path: &Path) -> String {
     stem(path)
 }
 
-/// The tape with the calls of models in the folder of a recording.
+/// The tape with the model calls in the folder of a recording.
 const MODELS: &str = "models.tape.jsonl";
 
-/// Whether it is that tape.
+/// Whether the path is that tape.
 pub(crate) fn is_of_models(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == MODELS)
 }
 
-/// Whether a folder holds tapes.
+/// Whether a folder has tapes.
 pub(crate) fn has_tapes(folder: &Path) -> bool {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.into_iter().any(|entry| is_tape(&entry.path()))
@@ -187,10 +188,10 @@ fn stem(path: &Path) -> String {
     stem.unwrap_or(&name).to_owned()
 }
 
-/// Whether a JSON file mentions what every recording has.
+/// Whether a JSON file has a member that every recording has.
 fn looks_like_a_recording(path: &Path) -> bool {
     let Ok(file) = fs::File::open(path) else {
-        // Opening it for reading reports why it cannot be opened.
+        // Opening it for reading reports the error.
         return true;
     };
     let line = first_line(&mut BufReader::new(file)).unwrap_or_default();

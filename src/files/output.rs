@@ -1,4 +1,4 @@
-//! Whether a file may be written where the user said, asked before anything is done.
+//! Checks whether an output file may be written, before anything else is done.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};
@@ -9,25 +9,25 @@ use tapewright_proxy::system::files;
 use super::find::final_target;
 use crate::report::{self, Mistake};
 
-/// What a new file may take the place of.
+/// What a new file may replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Overwrite {
     /// Any file: every run writes its reports again.
     Any,
-    /// A log of ours, which is added to.
+    /// A log of tapewright, which is appended to.
     Log,
-    /// Nothing that holds something.
+    /// Only a file without content.
     Nothing,
     /// A tape, a cassette or a capture.
     Recording,
 }
 
-/// How much of a file is looked at, in bytes.
+/// How many bytes of a file are examined.
 const START: u64 = 64 << 10;
-/// As many links as the system itself would follow.
+/// The system's own limit for links.
 const LINKS: usize = 40;
 
-/// Refuses what can never become a file, and what is none of ours to replace.
+/// Refuses a path that can never become a file, or whose file must not be replaced.
 pub(crate) fn check(path: &Path, over: Overwrite) -> anyhow::Result<()> {
     let mistake = |what: &str| {
         let what = format!("`{}` {what}", shown(path));
@@ -59,15 +59,15 @@ pub(crate) fn check(path: &Path, over: Overwrite) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// As [`check`], for what is written only when everything is over: refuses what cannot be
-/// written as well.
+/// Like [`check`], for a file that is written only at the end: also refuses paths that are not
+/// writable.
 pub(crate) fn check_ahead(path: &Path, over: Overwrite) -> anyhow::Result<()> {
     check(path, over)?;
     let goal = final_target(path);
     folder(goal.parent().unwrap_or(Path::new("")))
 }
 
-/// Makes a folder where it is missing, and refuses one in which no file can be made.
+/// Creates a missing folder, and refuses one in which no file can be created.
 pub(crate) fn folder(folder: &Path) -> anyhow::Result<()> {
     let folder = or_here(folder);
     links(folder)?;
@@ -83,7 +83,7 @@ pub(crate) fn folder(folder: &Path) -> anyhow::Result<()> {
         options.write(true).create_new(true);
         match files::open_own(&mut options, &name) {
             Ok(_) => fs::remove_file(name),
-            // Another process with the same id was here, and could write.
+            // Another process with the same id did the same, and could write.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             Err(error) => Err(error),
         }
@@ -94,8 +94,8 @@ pub(crate) fn folder(folder: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// Refuses a path through a link that another user made where everybody may write: it may
-/// lead to any file of ours.
+/// Refuses a path through a link that another user made in a folder that everyone can write to: it
+/// may lead to any file of ours.
 pub(crate) fn links(path: &Path) -> anyhow::Result<()> {
     let Some(link) = foreign_link(path) else {
         return Ok(());
@@ -108,7 +108,7 @@ pub(crate) fn links(path: &Path) -> anyhow::Result<()> {
     Err(Mistake::new(what, "use the path without the link").into())
 }
 
-/// The first link on the way that must not be followed.
+/// The first link on the path that must not be followed.
 fn foreign_link(path: &Path) -> Option<PathBuf> {
     let mut left: Vec<PathBuf> = pieces(path);
     let mut here = PathBuf::new();
@@ -147,7 +147,7 @@ fn or_here(folder: &Path) -> &Path {
     }
 }
 
-/// The pieces of a path, the last first.
+/// The components of a path, the last first.
 fn pieces(path: &Path) -> Vec<PathBuf> {
     let piece = |one: Component<'_>| PathBuf::from(one.as_os_str());
     path.components().rev().map(piece).collect()
@@ -168,8 +168,8 @@ fn start(path: &Path) -> io::Result<Vec<u8>> {
     Ok(start)
 }
 
-/// Whether a file begins as a tape, a cassette or a capture does: by the name of its first
-/// member, and for documents by `exchanges` close behind.
+/// Whether a file begins like a tape, a cassette or a capture: by the name of its first member, and
+/// for documents by `exchanges` shortly after it.
 fn is_recording(start: &[u8]) -> bool {
     let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     let text = text.trim_ascii_start();
@@ -198,7 +198,7 @@ fn is_log(start: &[u8]) -> bool {
     is_time && line.windows(LOGGED.len()).any(|one| one == LOGGED)
 }
 
-/// What stands in every line of a log.
+/// Part of every line of a log.
 const LOGGED: &[u8] = b"tapewright::";
 
 fn shown(path: &Path) -> String {
@@ -284,7 +284,7 @@ mod tests {
         let link = folder.path().join("link");
         std::os::unix::fs::symlink("real", &link).unwrap();
         assert_eq!(foreign_link(&link.join("x.json")), None);
-        // A ring ends.
+        // A cycle of links must not loop forever.
         std::os::unix::fs::symlink("ring", folder.path().join("ring")).unwrap();
         assert_eq!(foreign_link(&folder.path().join("ring/x.json")), None);
     }

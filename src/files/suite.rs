@@ -1,4 +1,4 @@
-//! Suites and what they import, from the disk.
+//! Reads suites and their imports from the disk.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -12,11 +12,11 @@ use super::unreadable;
 /// The name of a suite that is read from standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// The suites that are named, with the YAML files of a folder, by name, in its place.
+/// The given suites; a folder is replaced by its YAML files, by name.
 ///
 /// # Errors
 ///
-/// When a folder cannot be read, or has no YAML file.
+/// A folder cannot be read, or has no YAML file.
 pub(crate) fn suites(named: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let mut all = Vec::new();
     for path in named {
@@ -62,13 +62,13 @@ pub(crate) fn is_yaml(path: &Path) -> bool {
     ending.is_some_and(|ending| ending == "yaml" || ending == "yml")
 }
 
-/// The files of the disk.
+/// Reads files from the disk.
 pub(crate) struct Disk;
 
 impl Files for Disk {
     fn read(&self, path: &Path, limit_bytes: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        // A pipe has no length beforehand.
+        // The length of a pipe is unknown.
         if path == Path::new(STANDARD_INPUT) {
             let input = io::stdin().lock();
             input.take(limit_bytes + 1).read_to_end(&mut bytes)?;
@@ -91,7 +91,7 @@ impl Files for Disk {
 
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
         if path == Path::new(STANDARD_INPUT) {
-            // What it imports is looked for here.
+            // Its imports are relative to the working folder.
             return Ok(Path::new(".").canonicalize()?.join(STANDARD_INPUT));
         }
         path.canonicalize()

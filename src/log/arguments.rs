@@ -1,4 +1,4 @@
-//! The options of the log, shared by all commands that run for long.
+//! The options of the log, shared by all long-running commands.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use super::line::Format;
 use super::writer::Destination;
 use crate::report::Mistake;
 
-/// What is logged, and where.
+/// What to log, and where to.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Log")]
 pub(crate) struct LogArguments {
@@ -32,7 +32,7 @@ pub(crate) struct LogArguments {
 }
 
 impl LogArguments {
-    /// What the options, or else the environment, ask for; nothing where no log is wanted.
+    /// The settings from the options or the environment; `None` if no log is requested.
     pub(super) fn settings(&self) -> anyhow::Result<Option<Settings>> {
         let given = self.log.clone().map(OsString::from);
         let Some((log, of)) = value(given, "--log", "TAPEWRIGHT_LOG") else {
@@ -45,7 +45,8 @@ impl LogArguments {
         }))
     }
 
-    /// Options about a log that is not written are a mistake. Variables may be set for other commands.
+    /// Options about a log that is not written are an error. Variables may be set for other
+    /// commands.
     fn refuse_the_rest(&self) -> anyhow::Result<Option<Settings>> {
         let given = [
             (self.log_format.is_some(), "--log-format"),
@@ -83,7 +84,7 @@ impl LogArguments {
     }
 }
 
-/// What was given, by the option or by the variable, and by which of the two.
+/// The value from the option or the variable, and the name of its source.
 fn value(
     given: Option<OsString>,
     option: &'static str,
@@ -95,7 +96,7 @@ fn value(
     }
 }
 
-/// The value of a variable; an empty one is none.
+/// The value of a variable; an empty one counts as unset.
 fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| value.as_os_str() != OsStr::new(""))
 }

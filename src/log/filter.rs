@@ -1,4 +1,4 @@
-//! Which events are logged.
+//! Filters the events to log.
 
 use tapewright_schemas::near::did_you_mean;
 use tracing::Level;
@@ -8,7 +8,7 @@ use tracing_subscriber::filter::Targets;
 use super::ROOT;
 use crate::report::{Mistake, safe};
 
-/// The subjects of events.
+/// The targets of events.
 pub(super) const TARGETS: &[&str] = &[
     "tapewright::check",
     "tapewright::command",
@@ -33,7 +33,8 @@ impl Default for Filter {
 }
 
 impl Filter {
-    /// Reads what `of`, an option or a variable, says: `info`, `warn,tapewright::http=debug`.
+    /// Reads a filter such as `info` or `warn,tapewright::http=debug`; `of` is the option or
+    /// variable that it comes from.
     pub(super) fn parse(text: &str, of: &str) -> anyhow::Result<Self> {
         let mistake = |what: String, hint: String| Err(Mistake::new(what, hint).into());
         let shown = safe(text);
@@ -53,12 +54,12 @@ impl Filter {
         Ok(Self(targets))
     }
 
-    /// Whether events of this subject are logged at this level.
+    /// Whether events with this target are logged at this level.
     pub(super) fn takes(&self, target: &str, level: Level) -> bool {
         is_ours(target) && self.0.would_enable(target, &level)
     }
 
-    /// The most that is logged of anything.
+    /// The highest level that is logged for any target.
     pub(super) fn most(&self) -> LevelFilter {
         let levels = self.0.iter().map(|(_, level)| level);
         let most = levels.chain(self.0.default_level()).max();

@@ -1,4 +1,4 @@
-//! What came of judging, for the log.
+//! Logs the results of judging.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use tracing::{debug, info};
 use crate::command::compliance::Verdicts;
 use crate::suite::result::{Results, Status};
 
-/// Logs how the tests of a suite went. Their names may hold the values of variables.
+/// Logs the results of a suite's tests. Their names may contain the values of variables.
 pub(crate) fn tested(suite: &Path, results: &Results) {
     for row in &results.rows {
         let took_ms = row.took.map(|took| took.as_secs_f64() * 1e3);
@@ -26,13 +26,13 @@ pub(crate) fn tested(suite: &Path, results: &Results) {
     );
 }
 
-/// Logs how a verification went.
+/// Logs the result of a verification.
 pub(crate) fn verified(checks: &[Check]) {
     let drifted = checks.iter().filter(|check| check.has_drifted()).count();
     info!(name: "verified", target: "tapewright::check", requests = checks.len(), drifted);
 }
 
-/// Logs how recorded sessions were judged.
+/// Logs the verdicts on recorded sessions.
 pub(crate) fn judged(verdicts: &Verdicts) {
     info!(
         name: "judged",

@@ -13,17 +13,17 @@ use tapewright_schemas::slices::Part as _;
 
 use crate::report::{safe, safe_json};
 
-/// The longest line, in bytes: a pipe takes no more in one piece, so that what others write to
-/// it never stands in the middle of a line.
+/// The longest line, in bytes: a pipe takes no more in one piece, so that lines of other writers
+/// never end up in the middle of one.
 pub(super) const LONGEST: usize = 4_096;
-/// The longest text of a field, in characters, and what is left of it where a line with such
+/// The longest text of a field, in characters, and the length it is cut to if a line with such
 /// texts would be too long.
 const LONGEST_TEXT: usize = 256;
 const SHORT_TEXT: usize = 32;
 /// How many fields an event may have.
 const MOST_FIELDS: usize = 16;
 
-/// How lines are written.
+/// The format of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
     /// A line of text for each event
@@ -32,7 +32,7 @@ pub(super) enum Format {
     Json,
 }
 
-/// Makes lines.
+/// Makes lines from events.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Writer {
     pub(super) format: Format,
@@ -43,7 +43,7 @@ pub(super) struct Writer {
 #[derive(Debug, Default)]
 pub(super) struct Fields(Vec<(&'static str, Value)>);
 
-/// What every line says.
+/// What every line has.
 struct Head {
     time: String,
     level: &'static str,
@@ -63,7 +63,7 @@ impl Writer {
         self.write(&head, fields)
     }
 
-    /// The line that says how many were lost.
+    /// The line that reports how many lines were lost.
     pub(super) fn lost(self, lines: u64) -> Box<[u8]> {
         let head = Head {
             time: self.time(),
@@ -89,7 +89,7 @@ impl Writer {
 
     fn time(self) -> String {
         let now = self.clock.created + self.clock.elapsed();
-        // A clock before the year -9999 or after 9999.
+        // The clock may be before the year -9999 or after 9999.
         let now = jiff::Timestamp::try_from(now).unwrap_or_default();
         format!("{now:.6}")
     }
@@ -133,7 +133,7 @@ fn text(head: &Head, fields: &Fields, longest: usize) -> String {
     line
 }
 
-/// A text that can be told from what follows it.
+/// A text, quoted if needed to separate it from what follows.
 fn word(text: &str) -> String {
     let plain = |char: char| !char.is_whitespace() && !matches!(char, '"' | '=');
     if !text.is_empty() && text.chars().all(plain) {

@@ -1,4 +1,4 @@
-//! Hears what is recorded, for the log.
+//! Logs the events of a recording.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use tracing::{Level, enabled};
 use super::LOG;
 use super::traffic::{Traffic, finding};
 
-/// Hears what is recorded, and logs it on a thread of its own.
+/// Logs the events of a recording on a separate thread.
 pub(crate) struct LogListener(Listener<Traffic>);
 
 impl fmt::Debug for LogListener {
@@ -20,7 +20,7 @@ impl fmt::Debug for LogListener {
 }
 
 impl LogListener {
-    /// Logs what is left once the recording is over.
+    /// Logs the rest once the recording is over.
     pub(crate) fn finish(self) {
         if let Some(traffic) = self.0.finish() {
             traffic.finish();
@@ -28,8 +28,8 @@ impl LogListener {
     }
 }
 
-/// Who judges a recording, when the log wants to hear it as well. Without a log nothing is
-/// started, and nothing costs anything. `is_taped` says whether there is a tape to point to.
+/// The judges of a recording, with the log among them. Without a log, no thread is started and
+/// there is no cost. `is_taped` says whether there is a tape to refer to.
 pub(crate) fn heard(
     judging: Option<Judging>,
     is_taped: bool,
@@ -55,7 +55,7 @@ pub(crate) fn heard(
     Ok((Some(judging), Some(LogListener(listener))))
 }
 
-/// Whether exchanges and messages are logged, or only what happens beside them.
+/// Whether exchanges and messages are logged, or only other events.
 fn wants_messages() -> bool {
     enabled!(target: "tapewright::exchange", Level::DEBUG)
         || enabled!(target: "tapewright::http", Level::DEBUG)

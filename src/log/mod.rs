@@ -1,8 +1,8 @@
 //! The operator's log: what the recorder does. docs/log.md lists its events.
 //!
-//! Libraries raise `tracing` events; their name is the event, their target the subject, and their
-//! fields what is told of it. No event says what a message, a header or a query holds. A line
-//! never waits: it goes into a bounded queue, and a thread writes it.
+//! Libraries raise `tracing` events, with the name of the event, its subject as target, and its
+//! details as fields. No event contains the contents of a message, a header or a query. Logging
+//! never blocks: a line goes into a bounded queue, and a thread writes it.
 
 mod arguments;
 mod filter;
@@ -36,14 +36,14 @@ pub(crate) use self::place::place;
 pub(crate) use self::recorded::{measured, recorded, served, traced};
 pub(crate) use self::replayed::{missed, missed_model, replayed};
 
-/// Everything that we log is below this target; what libraries of others raise is not for
-/// operators, and may hold what we must not tell.
+/// Everything that we log is below this target; events of other libraries are not for operators,
+/// and may contain what we must not reveal.
 const ROOT: &str = "tapewright";
 
-/// The log of this process, where one is wanted.
+/// The log of this process, if there is one.
 static LOG: OnceLock<Log> = OnceLock::new();
 
-/// Lines that were not written. It counts for the figures of a gateway also where there is no log.
+/// The number of lines that were not written, for the metrics of a gateway even without a log.
 static LOST: OnceLock<Arc<AtomicU64>> = OnceLock::new();
 
 #[derive(Debug)]
@@ -52,7 +52,7 @@ struct Log {
     clock: Clock,
 }
 
-/// Where, how and what to log.
+/// Where to log, what, and in which format.
 #[derive(Debug)]
 struct Settings {
     destination: Destination,
@@ -60,9 +60,9 @@ struct Settings {
     filter: filter::Filter,
 }
 
-/// Begins the log that the options or the environment ask for. Its lines wait until
-/// [`flow`] is called: before that no thread is started, since a process with one thread forks
-/// its guard faster.
+/// Starts the log that the options or the environment request. Its lines wait until [`flow`] is
+/// called: no thread is started before that, since a process with one thread forks its guard
+/// faster.
 pub(crate) fn start(arguments: &LogArguments, command: &'static str) -> anyhow::Result<()> {
     let Some(settings) = arguments.settings()? else {
         return Ok(());
@@ -89,19 +89,19 @@ pub(crate) fn start(arguments: &LogArguments, command: &'static str) -> anyhow::
     Ok(())
 }
 
-/// Lets the lines flow.
+/// Starts to write the lines.
 pub(crate) fn flow() {
     if let Some(log) = LOG.get() {
         log.queue.flow();
     }
 }
 
-/// How many lines could not be written so far.
+/// How many lines were lost so far.
 pub(crate) fn lost() -> Arc<AtomicU64> {
     Arc::clone(LOST.get_or_init(Arc::default))
 }
 
-/// Logs how the command ended, and waits until it is written, unless its reader has stalled.
+/// Logs how the command ended, and waits until that is written, unless the reader has stalled.
 pub(crate) fn end(result: &anyhow::Result<Exit>) {
     if let Err(error) = result
         && !report::is_broken_pipe(error)
@@ -120,7 +120,7 @@ pub(crate) fn end(result: &anyhow::Result<Exit>) {
     conclude(Some(status), None);
 }
 
-/// As [`end`], where a signal is to end us as it ended the server.
+/// Like [`end`], for a process that is about to end by the signal that ended the server.
 pub(crate) fn end_by(signal: i32) {
     conclude(None, Some(signal));
 }

@@ -1,9 +1,9 @@
-//! URLs as they may be told.
+//! URLs without secrets.
 
 use tapewright_schemas::slices::Part as _;
 
-/// A URL, or the target of a request, without what may hold a secret: user, password, query
-/// and fragment.
+/// A URL, or the target of a request, without the parts that may contain a secret: user, password,
+/// query and fragment.
 pub(crate) fn place(target: &str) -> String {
     let end = target.find(['?', '#']).unwrap_or(target.len());
     let target = target.part(..end);

@@ -1,4 +1,4 @@
-//! The bounded queue of lines, and who empties it.
+//! The bounded queue of lines, and the thread that empties it.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,18 +12,18 @@ use tracing::Level;
 use super::line::Writer;
 use super::writer::Destination;
 
-/// How many lines may wait; with the longest line they are 8 MiB. What is more than chatter has
-/// some room of its own: a burst of exchanges must not push out that something was lost.
+/// How many lines may wait; with the longest line they are 8 MiB. Events from
+/// `INFO` up have some room reserved: a burst of exchanges must not push out the report of a loss.
 const MOST: usize = 2_048;
 const RESERVE: usize = 256;
-/// How long the end waits for a destination that takes lines, and how often it looks.
+/// How long the end waits for a destination that accepts lines, and how often it checks.
 const LONGEST_END: Duration = Duration::from_secs(2);
 const LOOKS: u32 = 20;
-/// After so many looks in a row at which a destination was full and had taken nothing, nobody reads
-/// there. One is not enough: on a busy machine a reader may be late.
+/// After this many checks in a row at which a destination was full and had accepted nothing, it has
+/// no reader. One is not enough: on a busy machine a reader may be late.
 const STALLED: u32 = 5;
 
-/// Lines that wait to be written.
+/// The lines that wait to be written.
 pub(super) struct Queue {
     state: Mutex<State>,
     filled: Condvar,
@@ -34,11 +34,11 @@ pub(super) struct Queue {
 #[derive(Debug, Default)]
 struct State {
     lines: VecDeque<Box<[u8]>>,
-    // Where to write, until it is taken.
+    // The destination, until the thread takes it.
     kept: Option<(Destination, Writer)>,
-    // Taken and not written yet.
+    // How many lines are taken and not written yet.
     under_way: u64,
-    // How many were ever taken.
+    // How many lines were ever taken.
     taken: u64,
     stuck: Option<Destination>,
     closed: bool,
@@ -61,7 +61,7 @@ impl Queue {
         }
     }
 
-    /// Adds a line, or counts it as lost where too many wait. Never waits for who writes.
+    /// Adds a line, or counts it as lost if too many wait. Never blocks.
     pub(super) fn push(&self, line: Box<[u8]>, level: Level) {
         let most = if level > Level::INFO {
             MOST - RESERVE
@@ -79,12 +79,12 @@ impl Queue {
         self.filled.notify_one();
     }
 
-    /// Keeps where to write until [`flow`](Self::flow) is called.
+    /// Keeps the destination until [`flow`](Self::flow) is called.
     pub(super) fn keep(&self, destination: Destination, writer: Writer) {
         self.lock().kept = Some((destination, writer));
     }
 
-    /// Starts the thread that writes, if it does not run.
+    /// Starts the writing thread, if it is not running.
     pub(super) fn flow(self: &Arc<Self>) {
         let mut state = self.lock();
         let Some((destination, writer)) = state.kept.take() else {
@@ -103,9 +103,9 @@ impl Queue {
         }
     }
 
-    /// Waits until everything is written, as long as the reader keeps up. What is left then is
-    /// counted as lost. Returns whether a note must report that: on standard error a line already
-    /// has, or there is no reader.
+    /// Waits until everything is written, as long as the reader keeps up. The rest is counted as
+    /// lost. Returns whether a note must report that: if false, a line has already done so, or
+    /// there is no reader.
     pub(super) fn close(self: &Arc<Self>) -> bool {
         self.flow();
         let mut state = self.lock();
@@ -131,7 +131,7 @@ impl Queue {
     fn run(&self, mut destination: Destination, writer: Writer) {
         let mut told = 0;
         while let Some(line) = self.next() {
-            // Where it is missing, so that the last line is about the end.
+            // Reported first, so that the last line is about the end.
             let lost = self.lost.load(Ordering::Relaxed);
             if lost > told && destination.write(&writer.lost(lost - told)) {
                 told = lost;
@@ -142,7 +142,7 @@ impl Queue {
         }
     }
 
-    /// The next line; nothing once all are written.
+    /// The next line; `None` once all are written.
     fn next(&self) -> Option<Box<[u8]>> {
         let mut state = self.lock();
         state.under_way = 0;
@@ -173,17 +173,17 @@ impl Queue {
     }
 }
 
-/// How long the end still waits.
+/// How much longer the end waits.
 #[derive(Debug, Default)]
 struct Patience {
     looks: u32,
-    // How many lines had been taken at the last look, and at how many looks nothing had moved.
+    // How many lines had been taken at the last check, and the number of checks without progress.
     taken: u64,
     still: u32,
 }
 
 impl Patience {
-    /// Whether waiting any longer would be in vain, by another look.
+    /// Checks again, and returns whether waiting any longer is pointless.
     fn ends(&mut self, is_full: bool, taken: u64) -> bool {
         let is_still = is_full && self.looks > 0 && taken == self.taken;
         self.still = if is_still { self.still + 1 } else { 0 };
@@ -197,7 +197,7 @@ impl Patience {
 mod tests {
     use super::*;
 
-    /// At how many looks it waits on.
+    /// The number of checks before it stops waiting.
     fn waits(mut at: impl FnMut(u32) -> (bool, u64)) -> u32 {
         let mut patience = Patience::default();
         let looks = (0..).take_while(|look| {

@@ -1,4 +1,4 @@
-//! What became of a recording, for the log.
+//! Logs the result of a recording.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use tracing::{info, warn};
 
 use super::LogListener;
 
-/// Logs what became of a recording, after everything that was heard of it.
+/// Logs the result of a recording, after all of its events.
 pub(crate) fn recorded(listener: Option<LogListener>, finished: &Finished) {
     if let Some(listener) = listener {
         listener.finish();
@@ -37,10 +37,11 @@ pub(crate) fn recorded(listener: Option<LogListener>, finished: &Finished) {
     );
 }
 
-/// Logs what became of the spans that were sent.
+/// Logs the counts of exported spans.
 pub(crate) fn traced(figures: &Figures) {
     let (sent, lost) = (figures.sent(), figures.all_lost());
-    // What the queue had no room for is told in one line; the other losses were told as they happened.
+    // Spans that did not fit into the queue are reported in one line; other losses were logged as
+    // they happened.
     let spans = figures.lost(Loss::QueueFull);
     if spans > 0 {
         let why = Loss::QueueFull.name();
@@ -50,16 +51,16 @@ pub(crate) fn traced(figures: &Figures) {
     info!(name: "spans_sent", target: "tapewright::traces", sent, lost, unread_bytes);
 }
 
-/// Logs what became of the durations that were sent.
+/// Logs the counts of exported durations.
 pub(crate) fn measured(figures: &Figures) {
     let (sent, lost) = (figures.sent(), figures.all_lost());
     info!(name: "points_sent", target: "tapewright::traces", sent, lost);
 }
 
-/// Logs what is left of an unrecorded run.
+/// Logs the rest of an unrecorded run.
 pub(crate) fn served(listener: Option<LogListener>, recorder: &Recorder) {
     if let Some(listener) = listener {
-        // Its writer hands on what it has before it ends.
+        // The recorder's writer passes on what it has before it ends.
         recorder.finish();
         listener.finish();
     }

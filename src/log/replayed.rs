@@ -1,4 +1,4 @@
-//! What became of a replay, for the log.
+//! Logs the results of a replay.
 
 use tapewright_replay::models::ModelMiss;
 use tapewright_replay::{Miss, Report};
@@ -15,7 +15,7 @@ pub(crate) fn missed(miss: &Miss) {
     );
 }
 
-/// Logs that a call of a model was not recorded.
+/// Logs that a model call was not recorded.
 pub(crate) fn missed_model(miss: &ModelMiss) {
     let method = format!("models/{}", miss.wire);
     warn!(
@@ -26,7 +26,7 @@ pub(crate) fn missed_model(miss: &ModelMiss) {
     );
 }
 
-/// Logs how a replay went.
+/// Logs the summary of a replay.
 pub(crate) fn replayed(report: &Report) {
     let models = report.models.as_ref();
     let (served, missed, unused) = models.map_or((0, 0, 0), |models| {

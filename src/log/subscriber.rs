@@ -1,4 +1,4 @@
-//! Takes the events that are wanted, and makes lines of them.
+//! Turns selected events into lines.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::filter::Filter;
 use super::line::{Fields, Writer};
 use super::queue::Queue;
 
-/// Takes the events that are wanted. There are no spans: what belongs together is told by fields.
+/// Turns selected events into lines. There are no spans: fields connect related events.
 #[derive(Debug)]
 pub(super) struct Subscriber {
     queue: Arc<Queue>,
@@ -31,7 +31,7 @@ impl Subscriber {
 
 impl tracing::Subscriber for Subscriber {
     fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
-        // Asked once per place in the code, so that what is not wanted costs nothing later.
+        // Asked once per call site, so that disabled events cost nothing later.
         if self.enabled(metadata) {
             Interest::always()
         } else {

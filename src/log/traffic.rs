@@ -1,4 +1,4 @@
-//! From what stands on the tape to what is logged of it.
+//! Converts events of the tape to log lines.
 
 use std::collections::HashMap;
 
@@ -13,17 +13,17 @@ use tracing::{debug, info, trace, warn};
 
 use super::place::place;
 
-/// How many HTTP exchanges are followed at once, as elsewhere.
+/// How many HTTP exchanges are followed at once, like elsewhere.
 const LIMIT: usize = 65_536;
 
-/// Logs what is recorded. It sees events as they stand on the tape: numbered, and without
-/// secrets; and of them it tells methods, numbers and times, and nothing that a message says.
+/// Logs the traffic. It receives events as they are on the tape, numbered and without secrets, and
+/// only logs methods, numbers and times, never the contents of messages.
 #[derive(Debug)]
 pub(super) struct Traffic {
     is_taped: bool,
     conversation: Conversation<()>,
     exchanges: HttpExchanges,
-    // Where the heads of requests stand whose exchanges are not logged yet.
+    // The tape positions of request heads whose exchanges are not logged yet.
     heads: HashMap<ConduitId, u64>,
 }
 
@@ -40,7 +40,7 @@ impl Sink for Traffic {
         {
             self.heads.insert(event.conduit, event.seq);
         }
-        // What may come behind its end is nothing that is logged.
+        // Nothing after its end is logged.
         if event.dir == Direction::ToClient && matches!(event.body, EventBody::Closed(_)) {
             self.ended(event.conduit);
         }
@@ -49,7 +49,7 @@ impl Sink for Traffic {
 }
 
 impl Traffic {
-    /// Nothing has been heard yet; `is_taped` says whether places are those of a tape.
+    /// Begins with no events; `is_taped` says whether there is a tape that places refer to.
     pub(super) fn new(is_taped: bool) -> Self {
         Self {
             is_taped,
@@ -59,7 +59,7 @@ impl Traffic {
         }
     }
 
-    /// Logs what is not over by itself: nothing more will come.
+    /// Logs the exchanges that are still open at the end.
     pub(super) fn finish(mut self) {
         self.conversation.finish();
         self.exchanges.finish();
@@ -70,7 +70,7 @@ impl Traffic {
         Some(seq).filter(|seq| self.is_taped && *seq > 0)
     }
 
-    /// Logs what happens beside the messages.
+    /// Logs events other than messages.
     fn beside(&self, event: &Event) {
         let (session, seq) = (event.session.0, self.seq(event.seq));
         match &event.body {
@@ -110,7 +110,7 @@ impl Traffic {
         }
     }
 
-    /// Logs the exchanges that are over.
+    /// Logs the exchanges that have ended.
     fn over(&mut self) {
         while let Some(over) = self.conversation.poll() {
             self.exchange(&ExchangeRow::of(&over));
@@ -157,7 +157,7 @@ fn opened(peer: &Peer, session: u32, seq: Option<u64>) {
         Peer::Process { pid } => ("process", Some(*pid)),
         Peer::Cassette => ("recording", None),
         Peer::Server { .. } => ("server", None),
-        // One per HTTP exchange: that line tells it.
+        // One per HTTP exchange, and logged with it.
         _ => return,
     };
     info!(name: "server_opened", target: "tapewright::session", session, seq, peer, pid);
@@ -171,7 +171,7 @@ fn exited(exit: Exit, session: u32, seq: Option<u64>) {
     info!(name: "server_exited", target: "tapewright::session", session, seq, code, signal);
 }
 
-/// What has no place on the tape was lost on its way to us: the tape has it.
+/// A gap without a place on the tape was lost on its way to the log: the tape has the events.
 fn gap(lost: &Gap, session: u32, place: u64, seq: Option<u64>) {
     let (events, bytes) = (lost.events, lost.bytes);
     if place == 0 && lost.why == GapReason::QueueFull {
@@ -182,7 +182,7 @@ fn gap(lost: &Gap, session: u32, place: u64, seq: Option<u64>) {
     warn!(name: "gap", target: "tapewright::record", session, seq, events, bytes, why);
 }
 
-/// Logs that we answered in the server's place: who asked was refused, or the server failed.
+/// Logs an answer in the server's place: a refused client, or a failure of the server.
 fn answered(head: &ResponseHead, event: &Event, seq: Option<u64>) {
     let Some(why) = head.ours.map(InPlace::name) else {
         return;
@@ -191,7 +191,7 @@ fn answered(head: &ResponseHead, event: &Event, seq: Option<u64>) {
     let about = head.ours_about.as_deref();
     let (session, exchange, status) = (event.session.0, event.conduit.0, head.status);
     match status {
-        // By a fault, which is told as one.
+        // Made by a fault, which is logged as one.
         ..400 => {}
         500 | 502 | 504 => {
             warn!(name: "server_failed", target: "tapewright::http", session, exchange, seq, status, why, cause, about);
@@ -202,7 +202,7 @@ fn answered(head: &ResponseHead, event: &Event, seq: Option<u64>) {
     }
 }
 
-/// Logs what a judge found. It is told once it stands on the tape, and heard by nobody there.
+/// Logs a finding, once it is on the tape.
 pub(super) fn finding(found: &Finding, session: u32, seq: Option<u64>) {
     let (code, side) = (found.code.as_str(), found.side.name());
     let status = found.status.name();
@@ -271,7 +271,7 @@ fn http(conduit: ConduitId, exchange: &HttpExchange, seq: Option<u64>) {
     );
 }
 
-/// The word of an outcome for programs.
+/// The token for an outcome.
 fn token(outcome: Outcome) -> String {
     let value = serde_json::to_value(outcome).unwrap_or_default();
     value.as_str().unwrap_or_default().to_owned()
@@ -287,7 +287,7 @@ mod tests {
 
     use super::*;
 
-    /// Keeps the names of events.
+    /// Collects the names of events.
     #[derive(Clone, Default)]
     struct Names(Arc<Mutex<Vec<&'static str>>>);
 

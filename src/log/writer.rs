@@ -1,4 +1,4 @@
-//! Where the lines of a log go.
+//! The destination of log lines.
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
@@ -11,18 +11,18 @@ use tapewright_schemas::slices::Part as _;
 use crate::files::output::{self, Overwrite};
 use crate::report::{Mistake, safe};
 
-/// Where the lines of a log go.
+/// The destination of log lines.
 #[derive(Debug)]
 pub(super) struct Destination {
     file: File,
     is_shared: bool,
-    // The last line broke off.
+    // Whether the last line was cut off.
     is_torn: bool,
 }
 
 impl Destination {
-    /// Opens what `of`, an option or a variable, names: `stderr`, or a file, to which lines are
-    /// appended, so that several recorders may share one and no earlier line is lost.
+    /// Opens `name`: `stderr`, or a file, to which lines are appended, so that several recorders
+    /// may share it and no earlier line is lost. `of` is the option or variable with the name.
     pub(super) fn open(name: &OsStr, of: &str) -> anyhow::Result<Self> {
         if name == "stderr" {
             return Ok(Self::of(standard_error::shared()?, true));
@@ -47,7 +47,7 @@ impl Destination {
         }
     }
 
-    /// Writes a line; false where it could not be written whole.
+    /// Writes a line; false if it could not be written whole.
     pub(super) fn write(&mut self, line: &[u8]) -> bool {
         if self.is_torn && self.file.write_all(b"\n").is_err() {
             return false;
@@ -71,13 +71,13 @@ impl Destination {
         true
     }
 
-    /// The same destination, to see whether it is full, where others may leave it unread.
+    /// The same destination, to check whether it is full, if it is one that may be left unread.
     pub(super) fn watched(&self) -> Option<Self> {
         let file = self.file.try_clone().ok().filter(|_| self.is_shared);
         file.map(|file| Self::of(file, true))
     }
 
-    /// Whether a line would have to wait.
+    /// Whether writing a line would block.
     pub(super) fn is_full(&self) -> bool {
         standard_error::is_full(&self.file)
     }

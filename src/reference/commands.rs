@@ -1,4 +1,4 @@
-//! Every command with its arguments, as the parser knows them.
+//! Every command with its arguments, from the parser.
 
 use std::fmt::Write as _;
 
@@ -23,7 +23,7 @@ pub(super) fn all() -> String {
     out
 }
 
-/// A command, and those below it.
+/// A command, and its subcommands.
 fn describe(command: &Command, above: &str, out: &mut String) {
     if command.get_name() == "help" || command.is_hide_set() {
         return;
@@ -34,7 +34,7 @@ fn describe(command: &Command, above: &str, out: &mut String) {
     if let Some(about) = about {
         writeln!(out, "{}\n", markdown(&about.to_string())).expect("a text");
     }
-    // `render_usage` is of a command that can be changed.
+    // `render_usage` needs a mutable command.
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage:").trim();
     writeln!(out, "```text\n{usage}\n```\n").expect("a text");
@@ -60,7 +60,7 @@ fn describe(command: &Command, above: &str, out: &mut String) {
     }
 }
 
-/// An option, or a value that has a place.
+/// An option, or a positional argument.
 fn argument(arg: &Arg, out: &mut String) {
     let mut names = Vec::new();
     names.extend(arg.get_short().map(|short| format!("-{short}")));
@@ -77,7 +77,7 @@ fn argument(arg: &Arg, out: &mut String) {
     let help = help
         .map(|help| markdown(&help.to_string()))
         .unwrap_or_default();
-    // What stands in paragraphs stays in its item.
+    // Paragraphs stay within their list item.
     let help = help.replace('\n', "\n  ");
     let mut more = String::new();
     let possible: Vec<String> = arg

@@ -35,7 +35,7 @@ fn sentence(text: &str) -> String {
     format!("{}{}.", first.unwrap_or_default(), letters.as_str())
 }
 
-/// The tables of an object and of its forms. Says whether there were any.
+/// The tables of an object and of its forms. Returns whether there were any.
 fn object(schema: &Value, out: &mut String) -> bool {
     let mut found = false;
     if let Some(members) = schema["properties"].as_object() {
@@ -67,7 +67,7 @@ fn table(schema: &Value, members: &Map<String, Value>, out: &mut String) {
     rows(schema, members, "", out);
 }
 
-/// A row for each member, and below it those of an object that stands there.
+/// A row for each member, followed by the rows of an inline object.
 fn rows(schema: &Value, members: &Map<String, Value>, above: &str, out: &mut String) {
     let empty = Vec::new();
     let needed = schema["required"].as_array().unwrap_or(&empty);
@@ -91,7 +91,7 @@ fn rows(schema: &Value, members: &Map<String, Value>, above: &str, out: &mut Str
     }
 }
 
-/// What a value is, in words. Definitions are links into `file`.
+/// The type of a value, in words. Definitions become links into `file`.
 pub(super) fn kind(schema: &Value, file: &str) -> String {
     if let Some(target) = schema["$ref"].as_str() {
         let name = target.rsplit('/').next().unwrap_or_default();
@@ -132,7 +132,7 @@ pub(super) fn kind(schema: &Value, file: &str) -> String {
     }
 }
 
-/// What is said of a value, where it stands or where it is defined.
+/// The description of a value, from its use or its definition.
 pub(super) fn description<'a>(schema: &'a Value, of: &'a Value) -> Option<&'a str> {
     let target = of["$ref"]
         .as_str()

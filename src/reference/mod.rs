@@ -1,7 +1,8 @@
-//! The pages of docs/reference, made of the tables that the program works by.
+//! The pages of docs/reference, generated from the program's own tables.
 //!
-//! A test fails when a page is not what its table says; `TAPEWRIGHT_BLESS=1 cargo test -p tapewright-commands
-//! reference` writes them again. Nothing of this is in the shipped program.
+//! A test fails if a page differs from its table; `TAPEWRIGHT_BLESS=1 cargo test -p
+//! tapewright-commands reference` writes the pages again. The shipped program does not contain this
+//! module.
 
 mod commands;
 mod formats;
@@ -18,7 +19,7 @@ use crate::exit::Exit;
 const MADE: &str =
     "<!-- Made of the code: TAPEWRIGHT_BLESS=1 cargo test -p tapewright-commands reference -->";
 
-/// Compares a page with what is there, or writes it.
+/// Compares a page with the existing one, or writes it.
 fn page(name: &str, title: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../docs/reference")
@@ -36,7 +37,7 @@ fn page(name: &str, title: &str, text: &str) {
     );
 }
 
-/// A text of ours as Markdown: what looks like HTML is none, code aside.
+/// A text as Markdown: HTML is escaped, except in code.
 fn markdown(text: &str) -> String {
     let parts = text.split('`').enumerate().map(|(at, part)| {
         let is_code = at % 2 == 1;
@@ -49,7 +50,7 @@ fn markdown(text: &str) -> String {
     parts.collect::<Vec<_>>().join("`")
 }
 
-/// The same, in a table.
+/// Like `markdown`, for the cell of a table.
 fn cell(text: &str) -> String {
     markdown(text).replace('|', "\\|").replace('\n', " ")
 }

@@ -1,24 +1,24 @@
-//! What was said, as people read it: the JSON of a recording, indented.
+//! Message bodies for people: the JSON of a recording, indented.
 //!
-//! Nothing is read and written again: every name, string and number stands as it does on the
-//! recording, and only the white space between them is ours.
+//! Nothing is parsed and serialized again: every name, string and number is shown verbatim, and
+//! only the white space between them is ours.
 
 use std::fmt::Write as _;
 
 use super::{safe, safe_json};
 
-/// How a text is shown.
+/// How to show a text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Look {
-    /// With colours.
+    /// Whether to use colours.
     pub(crate) colour: bool,
-    /// What is long is cut.
+    /// Whether to cut long parts.
     pub(crate) folded: bool,
-    /// How far every line is indented.
+    /// The indentation of every line.
     pub(crate) indent: usize,
 }
 
-/// A JSON text over several lines, each with a line end; any other text as it is.
+/// A JSON text over several lines, each with a line end; any other text unchanged.
 pub(crate) fn text(source: &[u8], look: Look) -> String {
     let is_json = tapewright_schemas::json::is_valid(source);
     if !is_json {
@@ -37,11 +37,11 @@ pub(crate) fn text(source: &[u8], look: Look) -> String {
     page.finish()
 }
 
-/// How much of a string is shown where it is folded.
+/// How many characters of a string are shown if folded.
 const STRING_CHARS: usize = 1_000;
-/// How many lines of a text are shown where it is folded.
+/// How many lines of a text are shown if folded.
 const LINES: usize = 100;
-/// What stands deeper is not indented further.
+/// The deepest level of indentation.
 const DEEPEST: usize = 40;
 
 const NAME: &str = "34";

@@ -1,4 +1,4 @@
-//! How judges agree with labelled examples, in words, as JSON and as a table.
+//! How well judges agree with labelled examples: as text, JSON and a table.
 
 use std::fmt::Write as _;
 
@@ -12,10 +12,10 @@ use crate::suite::calibration::{Calibrated, Compared, Judged};
 
 /// The version of the JSON document.
 const VERSION: &str = "1";
-/// How many disagreements are told to people.
+/// How many disagreements people see.
 const MOST: usize = 20;
 
-/// Refuses a format that has no words for it.
+/// Refuses formats that cannot represent the report.
 pub(crate) fn check(format: Format) -> anyhow::Result<()> {
     match format {
         Format::Pretty | Format::Json | Format::Markdown => Ok(()),
@@ -104,7 +104,7 @@ fn figures(one: &Compared) -> String {
     out
 }
 
-/// Which threshold is proposed, in a line.
+/// The proposed threshold, in a line.
 fn proposal(one: &Compared) -> String {
     match &one.proposal {
         Ok(found) => format!(
@@ -206,7 +206,7 @@ fn markdown(all: &Calibrated) -> String {
     out.trim_end().to_owned() + "\n"
 }
 
-/// A text that stays in its cell.
+/// A text that cannot break its table cell.
 fn cell(text: &str) -> String {
     let line = safe(text).split_whitespace().collect::<Vec<_>>().join(" ");
     line.replace('\\', "\\\\")

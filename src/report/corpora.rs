@@ -1,4 +1,4 @@
-//! What differs between two revisions: for people, for comments, as a page.
+//! The differences between two revisions: as text, Markdown and a page.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use tapewright_corpus::rule::{RegisteredRule, Rule};
 use super::explain::wrapped;
 use super::safe;
 
-/// In which order the kinds of change are told: what may break a suite comes first.
+/// The order of the kinds of change: those that may break a suite come first.
 const ORDER: [Change; 4] = [
     Change::Changed,
     Change::Added,
@@ -36,7 +36,7 @@ pub(crate) fn pretty(diff: &VersionDiff) -> String {
     out
 }
 
-/// A table; what did not change is folded away.
+/// A table; unchanged rules are folded away.
 pub(crate) fn markdown(diff: &VersionDiff) -> String {
     let mut out = format!(
         "## {} → {}\n\n{}.\n",
@@ -69,7 +69,7 @@ pub(crate) fn markdown(diff: &VersionDiff) -> String {
     out
 }
 
-/// A page that needs nothing else.
+/// A self-contained page.
 pub(crate) fn html(diff: &VersionDiff) -> String {
     let title = format!("{} → {}", escaped(&diff.from), escaped(&diff.to));
     let mut out = format!(
@@ -97,7 +97,7 @@ pub(crate) fn html(diff: &VersionDiff) -> String {
     out
 }
 
-/// What a rule demands, where it is written, and how each version puts it to the test.
+/// What a rule demands, where it is written, and how each version tests it.
 pub(crate) fn rule(rule: &RegisteredRule) -> String {
     let mut lines = vec![format!("{}  {}", rule.id, rule.name), String::new()];
     lines.extend(
@@ -144,8 +144,7 @@ pub(crate) fn rule(rule: &RegisteredRule) -> String {
     out
 }
 
-/// How a version puts a rule to the test.
-/// How a rule is kept in view that no call puts to the test.
+/// Why a version has no test for a rule.
 fn untested(rule: &Rule) -> &'static str {
     let names_an_invariant = |notes: &String| notes.contains("INV-");
     if rule.notes.as_ref().is_some_and(names_an_invariant) {
@@ -203,7 +202,7 @@ fn capitalised(word: &str) -> String {
     first.into_iter().chain(chars).collect()
 }
 
-/// A text for the cell of a table.
+/// A text for a table cell.
 fn cell(text: &str) -> String {
     safe(text).replace('|', "\\|").replace('<', "&lt;")
 }

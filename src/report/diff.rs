@@ -1,4 +1,4 @@
-//! What `diff` says, and how a difference is told wherever there is one.
+//! The report of `diff`, and the text of a difference for all reports.
 
 use std::path::Path;
 
@@ -14,37 +14,37 @@ use super::in_place;
 use super::model::{Group, Level, Problem, Report, Row, Spot, Status};
 use crate::exit::Exit;
 
-/// What was found.
+/// The result of a comparison.
 #[derive(Debug)]
 pub(crate) struct Differing<'d> {
     pub(crate) before: &'d Path,
     pub(crate) after: &'d Path,
-    /// What was compared: one for a file, several of the recordings of agents.
+    /// The compared parts: one for files, possibly several for agents' recordings.
     pub(crate) parts: Vec<Differences>,
-    /// Both are recordings of agents.
+    /// Whether both are recordings of agents.
     pub(crate) is_whole: bool,
 }
 
-/// What was found in one part of two recordings.
+/// The differences in one part of two recordings.
 #[derive(Debug)]
 pub(crate) struct Differences {
     pub(crate) of: Of,
     pub(crate) found: Found,
-    /// Why either recording does not hold everything that crossed.
+    /// Why either recording is incomplete.
     pub(crate) incomplete: [Option<IncompleteReason>; 2],
 }
 
-/// Why something that was compared does not hold everything.
+/// Why a compared part is incomplete.
 #[derive(Clone, Debug)]
 pub(crate) enum IncompleteReason {
-    /// The recording does not.
+    /// The recording is incomplete.
     Recording(Incomplete),
-    /// So many exchanges with providers could not be kept whole.
+    /// This many exchanges with providers could not be kept whole.
     PassedOver(u64),
 }
 
 impl IncompleteReason {
-    /// What a script of a recording lacks.
+    /// Why the recording of a script is incomplete.
     pub(crate) fn of(script: &Script) -> Option<Self> {
         script.incomplete().cloned().map(Self::Recording)
     }
@@ -66,22 +66,21 @@ impl IncompleteReason {
     }
 }
 
-/// What was compared.
+/// What a part contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
-    /// Calls of models.
+    /// Model calls.
     Models,
-    /// What crossed between a client and a server; of agents, the label of the server.
+    /// The messages of a client and a server; for agents, the label of the server.
     Server(String),
 }
 
-/// How long a definition may be whose text is compared, in bytes: the time goes with the
-/// square.
+/// The longest definition whose text is compared, in bytes: the time grows with the square.
 const TEXT_BYTES: usize = 64 << 10;
-/// How many lines of a definition's difference are told.
+/// How many lines of a definition's difference are shown.
 const TEXT_LINES: usize = 60;
 
-/// One difference, in words; `now` is what the later side is called.
+/// One difference, in words; `now` is the name of the later side.
 pub(super) fn difference(one: &Difference, before: &str, now: &str) -> String {
     let text = |value: Option<&String>| value.map_or("nothing", String::as_str).to_owned();
     format!(
@@ -93,7 +92,7 @@ pub(super) fn difference(one: &Difference, before: &str, now: &str) -> String {
 }
 
 impl Differences {
-    /// What is told of it in JSON.
+    /// Its members in JSON.
     fn members(&self) -> serde_json::Result<serde_json::Map<String, serde_json::Value>> {
         let name = |lacks: &Option<IncompleteReason>| lacks.as_ref().map(IncompleteReason::name);
         let [before, after] = self.incomplete.each_ref().map(name);
@@ -115,7 +114,7 @@ impl Differences {
 }
 
 impl Differing<'_> {
-    /// The exit status: nothing that could be compared is no success.
+    /// The exit status: a comparison of nothing is not a success.
     pub(crate) fn exit(&self) -> Exit {
         let incomplete = |part: &Differences| part.incomplete.iter().any(Option::is_some);
         if self.all().any(|one| one.change != Change::Same) {
@@ -131,12 +130,12 @@ impl Differing<'_> {
         self.parts.iter().flat_map(|part| &part.found.exchanges)
     }
 
-    /// How many exchanges are new, gone, changed, the same.
+    /// How many exchanges have this change.
     pub(crate) fn count(&self, change: Change) -> usize {
         self.all().filter(|one| one.change == change).count()
     }
 
-    /// The same in words.
+    /// The counts in words.
     pub(crate) fn summary(&self) -> String {
         let mut all = Vec::new();
         for (change, word) in [
@@ -150,7 +149,7 @@ impl Differing<'_> {
         all.join(", ")
     }
 
-    /// What is missing on either side, and what takes longer or shorter.
+    /// The gaps on either side, and changes of latency.
     pub(crate) fn notes(&self) -> Vec<String> {
         let parts = self.parts.iter();
         parts.flat_map(|part| self.notes_of(part)).collect()
@@ -169,7 +168,7 @@ impl Differing<'_> {
         notes
     }
 
-    /// What a group of rows is called.
+    /// The title of a group of rows.
     fn title(&self, part: &Differences) -> String {
         let files = format!("{} -> {}", self.before.display(), self.after.display());
         match &part.of {
@@ -234,7 +233,7 @@ impl Reportable for Differing<'_> {
     fn pretty(&self) -> String {
         let mut report = self.report();
         for group in &mut report.groups {
-            // What is the same is counted below.
+            // Equal exchanges are only counted, below.
             group.rows.retain(|row| row.status != Status::Pass);
         }
         let mut text = super::formats::pretty::text(&report);
@@ -308,7 +307,7 @@ fn row(one: &Compared, file: &str) -> Row {
     row
 }
 
-/// What became of a definition, line by line.
+/// The changes in a definition, line by line.
 pub(super) fn definition(one: &Listed) -> Vec<String> {
     let text = |source: &Option<String>| {
         let source = source.as_deref().unwrap_or_default();

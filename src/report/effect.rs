@@ -1,4 +1,4 @@
-//! What was done to a message, in words: the one place that makes them.
+//! Descriptions of effects, for all reports.
 
 use tapewright_schemas::event::{
     Effect, FaultRef, Faulted, MessageNumber, Offset, Release, Replacement, Unable, Unroutable,
@@ -13,7 +13,7 @@ pub(crate) fn fault(fault: &FaultRef) -> String {
     format!("{} ({})", safe(&fault.name), safe(fault.kind.name()))
 }
 
-/// What was done, and by which fault.
+/// The effect, and its fault.
 pub(crate) fn line(faulted: &Faulted) -> String {
     let Effect { fault: by, what } = &faulted.effect;
     let done = done(what);
@@ -23,7 +23,7 @@ pub(crate) fn line(faulted: &Faulted) -> String {
     }
 }
 
-/// Every effect has its words here: a new one does not compile until it has some.
+/// Every effect has its text here: a new one does not compile without.
 fn done(what: &What) -> String {
     match what {
         What::Answered { status } => format!("HTTP status {status} in its place"),

@@ -4,7 +4,7 @@ use tapewright_compliance::{Basis, Invariant, page};
 
 use super::figures;
 
-/// What an invariant asks for, why, and how it is kept and broken.
+/// What an invariant requires, why, and examples of sessions that keep and break it.
 pub(crate) fn invariant(rule: &Invariant) -> String {
     let mut out = String::new();
     let mut line = |text: &str| {

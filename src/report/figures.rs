@@ -1,8 +1,8 @@
-//! Figures and lines of text, for people.
+//! Numbers and wrapped text, for people.
 
 use std::fmt::Write as _;
 
-/// A word for so many.
+/// The singular or plural of a word.
 pub(crate) fn plural(count: u64, word: &str) -> String {
     if count == 1 {
         word.to_owned()
@@ -38,7 +38,7 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// A text in lines of so many characters.
+/// A text in lines of at most `most` characters.
 pub(crate) fn wrapped(text: &str, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

@@ -1,4 +1,4 @@
-//! Findings on a tape, in words.
+//! Findings on a tape, as text.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use tapewright_schemas::event::{Finding, Process, Side};
 
 use super::safe;
 
-/// One line about a finding, and one for each process that it shows.
+/// One line about a finding, and one for each process in its evidence.
 pub(crate) fn line(finding: &Finding) -> String {
     let who = match finding.side {
         Side::Recorder => "our own fault",

@@ -1,4 +1,4 @@
-//! Why a recorder answered in a server's place, and why a recording is not whole, in words.
+//! Explains why a recorder answered in a server's place, and why a recording is incomplete.
 
 use tapewright_schemas::event::{InPlace, InPlaceCause};
 use tapewright_schemas::tape::{GapTotal, Incomplete, TapeFailure};
@@ -6,11 +6,11 @@ use tapewright_schemas::tape::{GapTotal, Incomplete, TapeFailure};
 use super::figures::plural;
 use super::safe;
 
-/// Why we answered: the cause where it is known, and what it is about.
+/// Why we answered: the cause if it is known, and what it is about.
 pub(crate) fn answered(why: InPlace, cause: Option<InPlaceCause>, about: Option<&str>) -> String {
     let said = cause.map_or_else(|| words(why), precisely);
     match about {
-        // Of an older tape: a sentence of its own.
+        // From an older tape, which has a sentence.
         Some(about) if cause.is_none() => safe(about),
         Some(about) => format!("{said}: {}", safe(about)),
         None => said.to_owned(),
@@ -90,7 +90,7 @@ fn precisely(cause: InPlaceCause) -> &'static str {
     }
 }
 
-/// Why a recording does not hold everything.
+/// Why a recording is incomplete.
 pub(crate) fn lacks(lacks: &Incomplete) -> String {
     let Incomplete {
         why,
@@ -121,7 +121,7 @@ fn missing(gaps: GapTotal) -> String {
     )
 }
 
-/// Why a tape does not hold everything.
+/// Why a tape is incomplete.
 pub(crate) fn lost(why: TapeFailure, detail: Option<&str>) -> String {
     let what = match why {
         TapeFailure::CutShort => "the recorder was stopped before it could write the footer",

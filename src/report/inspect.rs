@@ -1,4 +1,4 @@
-//! What `inspect` says to people.
+//! The report of `inspect`, for people.
 
 use std::fmt::Write as _;
 
@@ -57,7 +57,7 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// Says how many of a list that has so many were not shown.
+    /// Adds how many of the `all` items of a list are not shown.
     pub(super) fn rest(&mut self, all: u64) {
         let rest = all.saturating_sub(SHOWN as u64);
         if rest > 0 {
@@ -111,7 +111,7 @@ fn facts(report: &Report, out: &mut Page) {
     ends(report, out);
 }
 
-/// What there is not on every recording.
+/// Unusual contents of a recording.
 fn oddities(report: &Report, out: &mut Page) {
     for (name, count) in [
         ("stray", report.stray_responses),
@@ -150,7 +150,7 @@ fn oddities(report: &Report, out: &mut Page) {
     }
 }
 
-/// What is missing, and how it ended.
+/// What is missing, and how the recording ended.
 fn ends(report: &Report, out: &mut Page) {
     let gaps = report.gaps;
     if gaps.count > 0 {
@@ -291,7 +291,7 @@ fn injected(report: &Report, out: &mut Page) {
     }
 }
 
-/// What faults did: also of those that came while it was recorded.
+/// The effects of faults, including those added while recording.
 fn effects(report: &Report, out: &mut Page) {
     if report.effects.is_empty() {
         return;
@@ -391,6 +391,6 @@ fn noise(report: &Report, out: &mut Page) {
     }
 }
 
-/// How much of a list is shown.
+/// How many items of a list are shown.
 pub(super) const SHOWN: usize = 20;
 const NOISE_CHARS: usize = 100;

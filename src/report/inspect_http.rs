@@ -1,4 +1,4 @@
-//! What `inspect` says of HTTP: sessions, exchanges, what failed.
+//! The HTTP part of `inspect`: sessions, exchanges, failures.
 
 use tapewright_schemas::event::{SessionEnd, SessionStart};
 use tapewright_schemas::summary::{Http, HttpError, Report, SessionSummary};
@@ -7,7 +7,7 @@ use super::figures::{duration, plural};
 use super::inspect::{Page, SHOWN};
 use super::{in_place, safe};
 
-/// The sessions, when there is something to tell of them.
+/// The sessions, if there is something to report about them.
 pub(super) fn sessions(report: &Report, out: &mut Page) {
     if report.by_session.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! What `inspect` says of calls to models.
+//! The model calls in `inspect`.
 
 use serde::Serialize;
 use tapewright_models::calls::ModelCall;
@@ -9,7 +9,7 @@ use super::figures::{duration, plural};
 use super::inspect::{Page, SHOWN};
 use super::safe;
 
-/// The calls of models on a recording.
+/// The model calls on a recording.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct ModelCalls {
     #[serde(skip_serializing_if = "Vec::is_empty", rename = "model_calls")]
@@ -47,7 +47,7 @@ struct Row {
 }
 
 impl ModelCalls {
-    /// The calls, and how many more there were than are kept.
+    /// The calls, and how many more were not kept.
     pub(crate) fn new(calls: Vec<ModelCall>, more: u64, prices: &Prices) -> Self {
         let rows = calls.into_iter().map(|call| row(call, prices)).collect();
         Self { rows, more }
@@ -81,7 +81,7 @@ fn row(call: ModelCall, prices: &Prices) -> Row {
     }
 }
 
-/// The calls, when there are any.
+/// The calls, if there are any.
 pub(super) fn calls(calls: &ModelCalls, out: &mut Page) {
     let all = calls.rows.len() as u64 + calls.more;
     if all == 0 {
@@ -98,7 +98,7 @@ pub(super) fn calls(calls: &ModelCalls, out: &mut Page) {
     }
 }
 
-/// What all calls cost; what is not known is no part of it, and is said.
+/// The cost of all calls; unknown costs are not included, and are mentioned.
 fn sum(rows: &[Row]) -> String {
     let known: Vec<u64> = rows
         .iter()
@@ -143,7 +143,7 @@ fn line(row: &Row) -> String {
     said.join(", ")
 }
 
-/// Tokens that were read, those of them from a cache, and those that were made.
+/// Input tokens, those of them from a cache, and output tokens.
 pub(super) fn tokens(
     input: Option<u64>,
     output: Option<u64>,
@@ -157,7 +157,7 @@ pub(super) fn tokens(
     Some(format!("{input} tokens in{cached}, {output} out"))
 }
 
-/// In cents, to a hundredth; what is less is said to be less, and never nothing.
+/// In cents, to a hundredth; smaller costs are shown as less than that, not as zero.
 pub(super) fn cost(microcents: u64) -> String {
     let hundredths = microcents.div_ceil(10_000);
     match hundredths {

@@ -1,4 +1,4 @@
-//! What `inspect` says of the tools that models asked for, and of who carried it out.
+//! The tool uses in `inspect`, with the calls that carried them out.
 
 use serde::Serialize;
 use tapewright_models::links::{LinkedToolUse, Links, ToolCall, ToolUseOutcome};
@@ -7,7 +7,7 @@ use super::figures::plural;
 use super::inspect::{Page, SHOWN};
 use super::safe;
 
-/// What models asked for, and what was done.
+/// The tool uses of models, and the calls of tools.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Tools {
     #[serde(skip_serializing_if = "Vec::is_empty", rename = "tools_asked")]
@@ -41,8 +41,8 @@ struct Done {
 }
 
 impl Tools {
-    /// What is linked; `files` has the names of the tapes in the order in which they were
-    /// taken. Where no model was called, nobody asks who asked.
+    /// The links; `files` has the names of the tapes in the order in which they were read. Without
+    /// model calls, calls of tools are not reported as unlinked.
     pub(crate) fn new(links: Links, files: &[String], has_models: bool) -> Self {
         if !has_models {
             return Self::default();
@@ -104,8 +104,8 @@ fn place(tool: &str, server: &str, seq: u64, file: &str) -> String {
     format!("{tool} of {server}, event {seq} of {file}")
 }
 
-/// What became of a tool use; `by` is the tool, the server, the event and the file of the
-/// request that carried it out.
+/// The outcome of a tool use; `by` is the tool, the server, the event and the file of the request
+/// that carried it out.
 pub(super) fn fate(by: Option<(&str, &str, u64, &str)>, word: &str) -> String {
     match (by, word) {
         (Some((tool, server, seq, file)), _) => place(tool, server, seq, file),
@@ -114,7 +114,7 @@ pub(super) fn fate(by: Option<(&str, &str, u64, &str)>, word: &str) -> String {
     }
 }
 
-/// Why a link may be another one.
+/// Why a link is uncertain.
 pub(super) fn doubt(how: Option<&str>) -> &'static str {
     match how {
         Some("order") => ", a guess: several fit and are taken in order",
@@ -153,7 +153,7 @@ pub(super) fn tools(tools: &Tools, out: &mut Page) {
     }
 }
 
-/// The same as a text of its own, for a recording on several tapes.
+/// Like `tools`, as a separate text for a recording with several tapes.
 pub(crate) fn text(id: &str, parts: usize, told: &Tools) -> String {
     let mut out = Page::default();
     let tapes = plural(parts as u64, "tape");

@@ -1,11 +1,11 @@
-//! What judges think, in words.
+//! Opinions of judges, as text.
 
 use std::fmt::Write as _;
 
 use tapewright_judges::{JurorOpinion, Opinion, Outcome, Vote};
 
-/// Why something came out as it did, in a line or more: the score and the reason, the path
-/// of a tree, what each juror says.
+/// Why an opinion came out as it did, in one line or more: the score and the reason, the path of a
+/// tree, the opinion of each juror.
 pub(crate) fn why(opinion: &Opinion) -> String {
     let mut text = match opinion.outcome {
         Outcome::Pass | Outcome::Fail => decided(opinion),
@@ -16,7 +16,7 @@ pub(crate) fn why(opinion: &Opinion) -> String {
     if let Some(reason) = &opinion.reason {
         let _never_fails = write!(text, ": {reason}");
     }
-    // What is no verdict is told in a line, as reasons of rows are.
+    // Without a verdict the reason is one line, like those of rows.
     let apart = if opinion.outcome.is_decided() {
         "\n"
     } else {
@@ -54,7 +54,7 @@ fn decided(opinion: &Opinion) -> String {
     }
 }
 
-/// What stands behind a score, line by line.
+/// The details of a score, line by line.
 pub(crate) fn details(opinion: &Opinion) -> Vec<String> {
     let mut lines = Vec::new();
     for one in &opinion.findings {
@@ -110,7 +110,7 @@ fn because(reason: Option<&str>) -> String {
     reason.map_or(String::new(), |reason| format!(": {reason}"))
 }
 
-/// A number with two digits behind the point.
+/// A number with two decimal places.
 pub(crate) fn points(number: f64) -> String {
     format!("{number:.2}")
 }

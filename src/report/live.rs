@@ -1,4 +1,4 @@
-//! What `sessions` and `tail` say to people.
+//! The output of `sessions` and `tail`, for people.
 
 use std::fmt::Write as _;
 
@@ -142,7 +142,7 @@ fn hang(one: &Value) -> String {
     line
 }
 
-/// What happened beside the messages.
+/// Events other than messages.
 fn beside(what: &str, event: &Value) -> String {
     match what {
         "opened" => match text(event, "peer").as_str() {
@@ -185,7 +185,7 @@ fn beside(what: &str, event: &Value) -> String {
     }
 }
 
-/// Why something is missing on a tape.
+/// Why a tape has a gap.
 fn gap(why: GapReason) -> &'static str {
     match why {
         GapReason::Disk => "cannot write the tape",
@@ -195,7 +195,7 @@ fn gap(why: GapReason) -> &'static str {
     }
 }
 
-/// The fault that has to do with a request, named.
+/// The name of the fault that affects a request.
 fn fault(one: &Value) -> Option<String> {
     let fault: FaultRef = serde_json::from_value(one.get("fault")?.clone()).ok()?;
     Some(effect::fault(&fault))
@@ -248,7 +248,7 @@ fn message(one: &Value) -> String {
     line
 }
 
-/// A request, named.
+/// The name of a request.
 fn request(one: &Value) -> String {
     let mut line = text(one, "method");
     if line.is_empty() {

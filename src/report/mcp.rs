@@ -1,4 +1,4 @@
-//! The short texts beside the data that `mcp` answers with. Writing to a string does not fail.
+//! The short texts next to the data in the answers of `mcp`. Writing to a string does not fail.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use super::{body, inspect, safe};
 use crate::command::compliance::{Server, Verdicts};
 use crate::command::mcp::answer::Piece;
 
-/// Lines one below the other.
+/// One line below the other.
 pub(crate) fn listed(lines: &[String]) -> String {
     lines
         .iter()
@@ -60,7 +60,7 @@ pub(crate) fn lines(name: &str, lines: &[String], summary: &str) -> String {
     format!("{name}\n{gap}{}\n{summary}\n", listed(lines))
 }
 
-/// One exchange, with what was said.
+/// One exchange, with its messages.
 pub(crate) fn exchange(line: &str, said: [&Option<Piece>; 2], notes: &[Value]) -> String {
     let mut text = format!("{line}\n");
     for (name, piece) in ["request", "answer"].into_iter().zip(said) {
@@ -84,7 +84,7 @@ pub(crate) fn exchange(line: &str, said: [&Option<Piece>; 2], notes: &[Value]) -
     text
 }
 
-/// What hangs.
+/// The hangs of a recording.
 pub(crate) fn hangs(name: &str, count: u64, never: u64, lines: &[String]) -> String {
     let (name, word) = (safe(name), plural(count, "request"));
     if count == 0 {
@@ -96,7 +96,7 @@ pub(crate) fn hangs(name: &str, count: u64, never: u64, lines: &[String]) -> Str
     )
 }
 
-/// One of them, and how long it is pending now.
+/// One hang, and how long it has been pending.
 pub(crate) fn hang(one: &Hang, pending_ms: Option<f64>) -> String {
     let mut line = format!("event {}: {}", one.seq, inspect::hang(one));
     if let Some(pending) = pending_ms {
@@ -105,7 +105,7 @@ pub(crate) fn hang(one: &Hang, pending_ms: Option<f64>) -> String {
     line
 }
 
-/// What was found wrong.
+/// The findings of a check.
 pub(crate) fn findings(
     name: &str,
     verdicts: &Verdicts,
@@ -148,7 +148,7 @@ pub(crate) fn finding(server: &Server, finding: &Finding) -> String {
     )
 }
 
-/// What differs.
+/// The differences.
 pub(crate) fn differences(differing: &Differing<'_>, lines: &[String]) -> String {
     let (before, after) = (differing.before.display(), differing.after.display());
     let title = safe(&format!("{before} -> {after}"));
@@ -162,7 +162,7 @@ pub(crate) fn differences(differing: &Differing<'_>, lines: &[String]) -> String
     text
 }
 
-/// What a recorder has in hand.
+/// The state of a recorder.
 pub(crate) fn recorder(control: &str, told: &str) -> String {
     format!("{control}\n{}\n\n", told.trim_end())
 }

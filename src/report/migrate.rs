@@ -1,4 +1,4 @@
-//! What `migrate` says.
+//! The report of `migrate`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,14 +10,14 @@ use tapewright_schemas::slices::Part as _;
 
 use super::safe;
 
-/// One file, and what changes in it.
+/// One file, and its changes.
 pub(crate) struct Changed<'c> {
     pub(crate) path: &'c Path,
     pub(crate) text: &'c [u8],
     pub(crate) plan: &'c Plan,
 }
 
-/// How many files were looked at, and changed.
+/// How many files were checked and changed.
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
     pub(crate) looked_at: usize,
@@ -25,11 +25,11 @@ pub(crate) struct Summary {
     pub(crate) codes: usize,
 }
 
-/// How much of a line is shown on each side of what changes, in bytes.
+/// How many bytes of a line are shown on each side of a change.
 const AROUND: usize = 80;
 
 impl Changed<'_> {
-    /// The difference, and the notes behind it, each with its place.
+    /// The diff, followed by the notes with their places.
     pub(crate) fn text(&self) -> String {
         let path = safe(&self.path.display().to_string());
         let mut out = String::new();
@@ -55,7 +55,7 @@ impl Changed<'_> {
         out
     }
 
-    /// One line of JSON, as the schema `migrate` says.
+    /// One line of JSON, as described by the schema `migrate`.
     pub(crate) fn json(&self, written: bool) -> String {
         let edits = self.plan.edits().iter().map(|(start, end)| {
             let old = String::from_utf8_lossy(self.text.part(*start..*end));
@@ -72,7 +72,7 @@ impl Changed<'_> {
         format!("{line}\n")
     }
 
-    /// The line of a byte, from 1 on, and where it begins.
+    /// The line with a byte, counted from 1, and where it begins.
     fn line_of(&self, at: usize) -> (usize, usize) {
         let before = self.text.part(..at);
         let line = before.split(|byte| *byte == b'\n').count();
@@ -81,7 +81,7 @@ impl Changed<'_> {
     }
 }
 
-/// The end of what stands before a change.
+/// The end of the text in front of a change.
 fn last(text: &[u8]) -> String {
     let start = text.len().saturating_sub(AROUND);
     let shown = String::from_utf8_lossy(text.part(start..));
@@ -93,7 +93,7 @@ fn last(text: &[u8]) -> String {
     }
 }
 
-/// The beginning of what stands behind it.
+/// The beginning of the text behind it.
 fn first(text: &[u8]) -> String {
     let text = text.strip_suffix(b"\r").unwrap_or(text);
     let end = text.len().min(AROUND);
@@ -107,7 +107,7 @@ fn first(text: &[u8]) -> String {
 }
 
 impl Summary {
-    /// The closing line.
+    /// The last line.
     pub(crate) fn text(&self, written: bool) -> String {
         let files = |count: usize| {
             if count == 1 {

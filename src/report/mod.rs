@@ -1,5 +1,5 @@
-//! Everything that is said to people. The only room that may print; `record` never comes
-//! here while a session runs, except to say on standard error what `-v` asked for.
+//! All output for people. Only this module may print; `record` does not use it while a session
+//! runs, except for the messages of `-v` on standard error.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -44,7 +44,7 @@ pub(crate) mod wrap;
 
 pub(crate) use terminal::{Colours, choose_colours, safe, safe_json};
 
-/// A mistake that a person can mend: what is wrong, and what to do about it.
+/// An error that a person can fix: what is wrong, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[error("{what}")]
 pub(crate) struct Mistake {
@@ -53,7 +53,7 @@ pub(crate) struct Mistake {
 }
 
 impl Mistake {
-    /// A mistake and its remedy.
+    /// An error and its remedy.
     pub(crate) fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             what: what.into(),
@@ -76,17 +76,17 @@ pub(crate) fn error(error: &anyhow::Error) {
     }
 }
 
-/// The remedy of a mistake.
+/// The remedy of an error.
 pub(crate) fn hint(error: &anyhow::Error) -> Option<&str> {
-    // A mistake may be the error itself, a context of it, or one of its causes.
+    // The error itself, a context of it, or one of its causes may be a `Mistake`.
     let cause = || error.chain().find_map(|cause| cause.downcast_ref());
     let mistake: Option<&Mistake> = error.downcast_ref().or_else(cause);
     mistake.and_then(|mistake| mistake.hint.as_deref())
 }
 
-/// Prints what clap found, or the help that was asked for.
+/// Prints an error of clap, or the requested help.
 pub(crate) fn usage(error: &clap::Error) -> Exit {
-    // A closed terminal cannot be told about it.
+    // A closed terminal cannot show it.
     drop(error.print());
     let word = error.get(ContextKind::InvalidArg).map(ToString::to_string);
     let usage = error.get(ContextKind::Usage).map(ToString::to_string);
@@ -103,7 +103,7 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
     }
 }
 
-/// What to do about a word that was not expected, by the usage of the command.
+/// The remedy for an unexpected word, by the usage of the command.
 fn misplaced(word: &str, usage: &str) -> Option<String> {
     if word.starts_with('-') {
         return None;
@@ -124,7 +124,7 @@ pub(crate) fn causes(error: &dyn std::error::Error) -> String {
     let mut cause = error.source();
     while let Some(error) = cause {
         let next = error.to_string();
-        // An error that shows its cause has said it already.
+        // Skips a cause that the error's text already ends with.
         if !text.ends_with(&next) {
             text.push_str(": ");
             text.push_str(&next);
@@ -140,7 +140,8 @@ pub(crate) fn out(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether standard output is a terminal, where progress would stand between the lines of a result.
+/// Whether standard output is a terminal, where a progress line would appear between the lines of a
+/// result.
 pub(crate) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
@@ -150,23 +151,23 @@ pub(crate) fn stdout() -> io::StdoutLock<'static> {
     io::stdout().lock()
 }
 
-/// Writes a longer text beside the result, on standard error. It does not matter if that
-/// is closed.
+/// Writes a longer text next to the result, on standard error. It does not matter if that is
+/// closed.
 pub(crate) fn err(text: &str) {
     io::stderr().lock().write_all(text.as_bytes()).ok();
 }
 
-/// Says something beside the result, on standard error.
+/// Prints a note next to the result, on standard error.
 pub(crate) fn note(text: &str) {
     err(&format!("tapewright: {text}\n"));
 }
 
-/// Prints a line that programs read, on standard error.
+/// Prints a line for programs on standard error.
 pub(crate) fn raw_note(line: &str) {
     err(&format!("{line}\n"));
 }
 
-/// Whether the reader of our output went away, which is no failure of ours.
+/// Whether the reader of our output is gone, which is not a failure.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause

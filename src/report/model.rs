@@ -1,18 +1,18 @@
-//! What is told of a run, whatever was run: the one shape that `formats` write.
+//! The common model of all reports, which `formats` write.
 //!
-//! Suites, invariants, drift and mistakes in suites are mapped to it. Its texts hold no
-//! secrets; making them harmless for a terminal or a page is up to each format.
+//! Suites, invariants, drift and mistakes in suites are mapped to it. Its texts contain no secrets;
+//! each format escapes them for its terminal or page.
 
 use std::ops::Range;
 use std::time::Duration;
 
-/// What is told of a run.
+/// The report of a run.
 #[derive(Debug)]
 pub(crate) struct Report {
-    /// What was run.
+    /// The name of the kind of run.
     pub(crate) title: &'static str,
     pub(crate) groups: Vec<Group>,
-    /// One line about all of it.
+    /// One line about the whole run.
     pub(crate) result: Option<String>,
 }
 
@@ -21,64 +21,64 @@ pub(crate) struct Report {
 pub(crate) struct Group {
     pub(crate) title: String,
     pub(crate) rows: Vec<Row>,
-    /// What is said beside the rows.
+    /// Notes next to the rows.
     pub(crate) notes: Vec<String>,
     /// One line about the group.
     pub(crate) summary: Option<String>,
     pub(crate) took: Option<Duration>,
 }
 
-/// One thing that was looked at.
+/// One result.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) status: Status,
-    /// The word that people read for the status.
+    /// The word for the status, for people.
     pub(crate) word: String,
-    /// What it is called in a list, such as `INV-016`.
+    /// Its code in a list, such as `INV-016`.
     pub(crate) code: Option<String>,
     pub(crate) name: String,
-    /// What its annotations are headed with.
+    /// The heading of its annotations.
     pub(crate) heading: String,
-    /// What sort of thing it is.
+    /// The kind of result.
     pub(crate) class: String,
-    /// What sort of failure it is.
+    /// The kind of failure.
     pub(crate) failure: String,
-    /// Why it did not pass, where its problems do not say it.
+    /// Why it did not pass, if its problems do not say so.
     pub(crate) why: Option<String>,
     pub(crate) problems: Vec<Problem>,
     pub(crate) spot: Option<Spot>,
     pub(crate) took: Option<Duration>,
 }
 
-/// How a row came out.
+/// The status of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
     /// It could not be judged.
     Error,
     Fail,
-    /// It passed after it had failed.
+    /// It passed after a failure.
     Flaky,
-    /// It cannot be known, or was not exercised where it should have been. Formats
-    /// that have no word for it call it skipped.
+    /// It is unknown, or was not exercised although it should have been. Formats without a word for
+    /// it report it as skipped.
     Inconclusive,
     Pass,
     Skipped,
 }
 
-/// One thing that is wrong with a row.
+/// One problem of a row.
 #[derive(Debug)]
 pub(crate) struct Problem {
     /// The level of its annotation; `None` if it is not a failure.
     pub(crate) level: Option<Level>,
-    /// It, in a line.
+    /// The problem in one line.
     pub(crate) headline: String,
     /// More about it.
     pub(crate) lines: Vec<String>,
-    /// Where it is; else it is where its row is.
+    /// Its place; otherwise it has the place of its row.
     pub(crate) spot: Option<Spot>,
 }
 
-/// How loud an annotation is.
+/// The level of an annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
     Error,
@@ -90,14 +90,14 @@ pub(crate) enum Level {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Spot {
     pub(crate) file: String,
-    /// From 1 on.
+    /// Counted from 1.
     pub(crate) line: Option<u64>,
-    /// From 1 on, in characters.
+    /// Counted from 1, in characters.
     pub(crate) columns: Option<Range<usize>>,
 }
 
 impl Row {
-    /// A row of which nothing more is known.
+    /// A row without details.
     pub(crate) fn new(status: Status, word: impl Into<String>, name: impl Into<String>) -> Self {
         let (word, name) = (word.into(), name.into());
         Self {
@@ -135,7 +135,7 @@ impl Row {
         }
     }
 
-    /// Everything about its problems, line by line.
+    /// All details of its problems, line by line.
     pub(crate) fn details(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for problem in &self.problems {
@@ -147,7 +147,7 @@ impl Row {
         lines
     }
 
-    /// Where it went wrong.
+    /// The place of the problem.
     pub(crate) fn spot(&self) -> Option<&Spot> {
         let first = self.problems.iter().find_map(|one| one.spot.as_ref());
         first.or(self.spot.as_ref())
@@ -162,7 +162,7 @@ impl Status {
 }
 
 impl Problem {
-    /// A problem whose text is more than a line.
+    /// A problem whose text may have several lines.
     pub(crate) fn new(level: Option<Level>, text: &str) -> Self {
         let mut lines = text.lines().map(str::to_owned);
         Self {
@@ -184,7 +184,7 @@ impl Spot {
         }
     }
 
-    /// `file:line:column`, as far as it is known.
+    /// `file:line:column`, as far as known.
     pub(crate) fn shown(&self) -> String {
         let mut text = self.file.clone();
         let column = self.columns.as_ref().map(|columns| columns.start as u64);

@@ -1,4 +1,4 @@
-//! How far something is: one line of stderr, written over and over, where that is a terminal.
+//! Progress on one line of stderr, which is overwritten, if it is a terminal.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -12,16 +12,16 @@ use tapewright_proxy::clock::Clock;
 use super::figures::size;
 use super::safe;
 
-/// How long something has taken before anything is shown.
+/// How long an operation must take before progress is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The time between two lines.
+/// The time between two updates.
 const EVERY: Duration = Duration::from_millis(100);
-/// How wide the bar is, in characters.
+/// The width of the bar, in characters.
 const WIDTH: u64 = 24;
-/// How long a line is at most, in characters, so that it stays one.
+/// The longest line, in characters, so that it does not wrap.
 const COLUMNS: usize = 79;
 
-/// The progress of something that may take more than a second; gone when this is dropped.
+/// The progress of something that may take more than a second; removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Progress {
     line: Line,
@@ -30,12 +30,12 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Of so many things.
+    /// Counts things.
     pub(crate) fn count(total: usize) -> Self {
         Self::new(total as u64, |count| count.to_string())
     }
 
-    /// Of so many bytes.
+    /// Counts bytes.
     pub(crate) fn bytes(total: u64) -> Self {
         Self::new(total, size)
     }
@@ -48,12 +48,12 @@ impl Progress {
         }
     }
 
-    /// One more is done, or begun, and this is what it is called.
+    /// Counts one more, which is done or has begun, with this name.
     pub(crate) fn step(&mut self, name: &str) {
         self.at(self.line.done + 1, name);
     }
 
-    /// So much is done.
+    /// Sets how much is done.
     pub(crate) fn at(&mut self, done: u64, name: &str) {
         self.line.done = done;
         if !self.is_shown {
@@ -64,7 +64,7 @@ impl Progress {
         }
     }
 
-    /// It turns out to be so many.
+    /// Corrects the total.
     pub(crate) fn of(&mut self, total: usize) {
         self.line.total = total as u64;
     }
@@ -92,16 +92,16 @@ pub(crate) struct Reading {
     calls: u64,
 }
 
-/// How often [`Reading::step`] is called before it looks.
+/// How many calls of [`Reading::step`] there are between two updates.
 const CALLS: u64 = 1024;
 
 impl Reading {
-    /// Of one file; `None` if its length is unknown, or without a terminal.
+    /// For one file; `None` if its length is unknown, or without a terminal.
     pub(crate) fn of(file: &File, name: &str) -> Option<Self> {
         Self::of_all(vec![file.try_clone().ok()?], name)
     }
 
-    /// The same, of several files that are read side by side.
+    /// Like `of`, for several files that are read in parallel.
     pub(crate) fn of_all(files: Vec<File>, name: &str) -> Option<Self> {
         let lengths = files.iter().map(|file| Some(file.metadata().ok()?.len()));
         let progress = Progress::bytes(lengths.sum::<Option<u64>>()?);
@@ -114,7 +114,7 @@ impl Reading {
         })
     }
 
-    /// Something was read.
+    /// Called after each read.
     pub(crate) fn step(&mut self) {
         self.calls += 1;
         if !self.calls.is_multiple_of(CALLS) {
@@ -130,7 +130,7 @@ impl Reading {
     }
 }
 
-/// How long something of unknown length has taken; gone when this is dropped.
+/// The elapsed time of something whose length is unknown; removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Elapsed {
     over: Arc<Over>,
@@ -144,13 +144,13 @@ struct Over {
 }
 
 impl Elapsed {
-    /// Of what is called so: `comparing a.json with b.json`.
+    /// With this name: `comparing a.json with b.json`.
     pub(crate) fn of(name: &str) -> Self {
         let over = Arc::new(Over::default());
         let (shared, name) = (Arc::clone(&over), safe(name));
         let draw = move || shared.draw(&name);
         let drawing = is_shown().then(|| thread::Builder::new().name("progress".to_owned()));
-        // Without a thread there is no progress line, and nothing else is missing.
+        // Without a thread only the progress line is missing.
         let drawing = drawing.and_then(|thread| thread.spawn(draw).ok());
         Self { over, drawing }
     }
@@ -194,13 +194,13 @@ impl Drop for Elapsed {
     }
 }
 
-/// Whether there is a terminal that can write over a line.
+/// Whether there is a terminal on which a line can be overwritten.
 fn is_shown() -> bool {
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     io::stderr().is_terminal() && !is_dumb
 }
 
-/// Counts what is read through it.
+/// A reader that counts bytes.
 pub(crate) struct Counted<'c, R> {
     inner: R,
     work: &'c RefCell<Work>,
@@ -214,7 +214,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// So many bytes in all, of a file with this name.
+    /// For a file with this name, with this many bytes in all passes.
     pub(crate) fn new(total: u64, name: String) -> Self {
         let progress = Progress::bytes(total);
         Self {
@@ -224,7 +224,7 @@ impl Work {
         }
     }
 
-    /// So many bytes more were read.
+    /// Counts more bytes.
     pub(crate) fn read(&mut self, bytes: usize) {
         self.done += bytes as u64;
         self.progress.at(self.done, &self.name);
@@ -245,7 +245,7 @@ impl<R: Read> Read for Counted<'_, R> {
     }
 }
 
-/// The line, without a terminal and without a clock.
+/// The text of the line, independent of terminal and clock.
 #[derive(Debug)]
 struct Line {
     total: u64,
@@ -266,7 +266,7 @@ impl Line {
         }
     }
 
-    /// What to write now, if anything: nothing in the first second, and not all the time.
+    /// The text to write now, if any: nothing in the first second, and later not too often.
     fn due(&mut self, elapsed: Duration, name: &str) -> Option<String> {
         if elapsed < self.next {
             return None;

@@ -1,14 +1,14 @@
-//! What is said of a replay.
+//! The messages about a replay.
 
 use tapewright_replay::models::{ModelMiss, ModelReport};
 use tapewright_replay::{Difference, Miss, Report};
 
 use super::{note, safe};
 
-/// Limit of unused recordings that are listed.
+/// How many unused recordings are listed.
 const NAMED: usize = 20;
 
-/// Tells of a request that no recording answers.
+/// Reports a request that no recording answers.
 pub(crate) fn miss(miss: &Miss) {
     note(&safe(&miss.message()));
     for near in &miss.nearest {
@@ -18,12 +18,12 @@ pub(crate) fn miss(miss: &Miss) {
     }
 }
 
-/// Tells of a call of a model that no recording answers.
+/// Reports a model call that no recording answers.
 pub(crate) fn model_miss(miss: &ModelMiss) {
     note(&safe(&miss.message));
 }
 
-/// Tells how it went.
+/// Prints the summary.
 pub(crate) fn end(report: &Report) {
     note(&format!(
         "{} served, {} missed, {} of {} recorded requests never requested",
@@ -60,7 +60,7 @@ pub(crate) fn end(report: &Report) {
     }
 }
 
-/// Tells what became of the calls of models.
+/// Prints the summary of the model calls.
 fn models(report: &ModelReport) {
     note(&format!(
         "models: {} served, {} missed, {} of {} recorded calls never requested",
@@ -84,7 +84,7 @@ fn models(report: &ModelReport) {
     }
 }
 
-/// Tells what was taken for what because of where the recording was made.
+/// Reports the path mappings that were learned from the recording.
 fn learned(report: &Report) {
     for map in &report.learned_maps {
         note(&format!(
@@ -97,7 +97,7 @@ fn learned(report: &Report) {
     }
 }
 
-/// Tells of replies to the recorded server that are not the recorded ones.
+/// Reports replies to the recorded server that differ from the recorded ones.
 fn replies(report: &Report) {
     if report.replied_otherwise == 0 {
         return;
@@ -113,7 +113,7 @@ fn replies(report: &Report) {
     }
 }
 
-/// Tells of one difference, and what it is that differs.
+/// Reports one difference of `what`.
 fn difference(what: &str, one: &Difference, verb: &str) {
     let text = |value: Option<&String>| value.map_or_else(|| "nothing".to_owned(), |one| safe(one));
     note(&format!(

@@ -1,4 +1,4 @@
-//! Text of others, on a terminal and in the log of a CI.
+//! Makes text of peers safe for a terminal and the log of a CI.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -9,10 +9,9 @@ use std::sync::OnceLock;
 use clap::ValueEnum;
 use tapewright_schemas::slices::Part as _;
 
-/// The text with every character escaped that could move the cursor, change colours or
-/// turn the direction of writing, and without what a CI takes for a command where it stands
-/// in a log: `::` at the start of a line (GitHub Actions), `##[` and `##vso[` anywhere (GitHub
-/// Actions, Azure Pipelines).
+/// Escapes every character that could move the cursor, change colours or reverse the direction of
+/// writing, and breaks what a CI interprets as a command in a log: `::` at the start of a line
+/// (GitHub Actions), `##[` and `##vso[` anywhere (GitHub Actions, Azure Pipelines).
 pub(crate) fn safe(text: &str) -> String {
     let text = without_commands(text);
     if !text.contains(is_risky) {
@@ -29,8 +28,8 @@ pub(crate) fn safe(text: &str) -> String {
     out
 }
 
-/// JSON with the same characters and commands escaped, which changes nothing of what it means:
-/// outside of strings there are none.
+/// Escapes the same characters and commands in JSON, without changing its meaning: they only occur
+/// within strings.
 pub(crate) fn safe_json(json: &str) -> Cow<'_, str> {
     let risky = |char: char| is_risky(char) && char != '\n';
     if !json.contains(risky) && !json.contains("##") {
@@ -65,7 +64,7 @@ fn without_commands(text: &str) -> Cow<'_, str> {
             text = text.replace(command, broken).into();
         }
     }
-    // A runner passes over white space.
+    // A runner ignores white space in front.
     let start = text.len() - text.trim_start().len();
     if text.part(start..).starts_with("::") {
         text.to_mut().insert(start + 1, ' ');
@@ -85,26 +84,26 @@ pub(crate) enum Colours {
     Never,
 }
 
-/// What was asked for on the command line; said once, before anything is printed.
+/// The choice on the command line, set once before anything is printed.
 static CHOSEN: OnceLock<Colours> = OnceLock::new();
 
-/// Takes what was asked for on the command line.
+/// Sets the choice on the command line.
 pub(crate) fn choose_colours(colours: Colours) {
     // The first one counts: there is one command line.
     CHOSEN.set(colours).ok();
 }
 
-/// Whether stdout is to be coloured.
+/// Whether stdout gets colours.
 pub(super) fn has_colours() -> bool {
     has_colours_on(&std::io::stdout())
 }
 
-/// Whether colours are wanted, on a terminal.
+/// Whether colours are used on terminals.
 pub(super) fn wants_colours() -> bool {
     are_wanted(true)
 }
 
-/// Whether a stream is to be coloured.
+/// Whether a stream gets colours.
 pub(super) fn has_colours_on(stream: &impl IsTerminal) -> bool {
     are_wanted(stream.is_terminal())
 }
@@ -120,9 +119,8 @@ fn are_wanted(is_terminal: bool) -> bool {
     settings.want(is_terminal)
 }
 
-/// What says whether there are colours: the option first, then `NO_COLOR`
-/// (<https://no-color.org>), then `CLICOLOR_FORCE` (<https://bixense.com/clicolors>), then the
-/// terminal.
+/// What decides about colours: the option first, then `NO_COLOR` (<https://no-color.org>), then
+/// `CLICOLOR_FORCE` (<https://bixense.com/clicolors>), then the terminal.
 #[derive(Clone, Copy, Default)]
 struct Settings {
     chosen: Colours,

@@ -1,4 +1,4 @@
-//! What `verify` says.
+//! The report of `verify`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::formats::{Reportable, json};
 use super::model::{Group, Level, Problem, Report, Row, Spot, Status};
 use crate::exit::Exit;
 
-/// What was found.
+/// The result for one recording.
 #[derive(Debug)]
 pub(crate) struct Verified<'v> {
     /// The recording.
@@ -20,7 +20,7 @@ pub(crate) struct Verified<'v> {
 }
 
 impl Verified<'_> {
-    /// The exit status: nothing that could be compared is no success.
+    /// The exit status: a comparison of nothing is not a success.
     pub(crate) fn exit(&self) -> Exit {
         if self.drifted() > 0 {
             Exit::Fail
@@ -60,17 +60,17 @@ impl Verified<'_> {
     }
 }
 
-/// What was found in one recording, or in those of a folder.
+/// The results for a recording, or those of a folder.
 #[derive(Debug)]
 pub(crate) struct AllVerified<'v> {
-    /// They are those of a folder.
+    /// Whether they are from a folder.
     pub(crate) is_folder: bool,
     /// One for each recording.
     pub(crate) all: Vec<Verified<'v>>,
 }
 
 impl AllVerified<'_> {
-    /// The worst exit status of any.
+    /// The worst exit status.
     pub(crate) fn exit(&self) -> Exit {
         let exits: Vec<Exit> = self.all.iter().map(Verified::exit).collect();
         Exit::worst(&exits)
@@ -131,7 +131,7 @@ fn row(check: &Check, tape: &str) -> Row {
     row
 }
 
-/// What was asked, in words.
+/// The request, in words.
 fn name(check: &Check) -> String {
     match &check.target {
         Some(target) => format!("{} {target}", check.method),
@@ -139,7 +139,7 @@ fn name(check: &Check) -> String {
     }
 }
 
-/// Why a check failed, line by line; nothing for one that did not.
+/// Why a check failed, line by line; empty if it passed.
 fn failures(check: &Check) -> Vec<String> {
     match &check.verdict {
         Verdict::Drift {

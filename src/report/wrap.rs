@@ -43,12 +43,12 @@ impl ServerOutcome {
         Self::of("already wrapped:", file, name)
     }
 
-    /// It is as it was.
+    /// It is restored.
     pub(crate) fn unwrapped(file: &ClientFile, name: &str) -> Self {
         Self::of("unwrapped", file, name)
     }
 
-    /// Nothing is kept of it.
+    /// Nothing is stored for it.
     pub(crate) fn unknown(file: &ClientFile, name: &str, is_recorder: bool) -> Self {
         let mut said = Self::of("not wrapped here:", file, name);
         if is_recorder {
@@ -59,7 +59,7 @@ impl ServerOutcome {
         said
     }
 
-    /// It stays as it is.
+    /// It stays unchanged.
     pub(crate) fn refused(file: &ClientFile, name: &str, refusal: &Refusal) -> Self {
         let mut said = Self::of("left alone:", file, name);
         said.below.push(safe(&refusal.why.to_string()));
@@ -90,7 +90,7 @@ fn way_out(why: &RefusalReason) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// All of it.
+/// The report on all servers.
 pub(crate) fn told(said: &[ServerOutcome], is_dry: bool) -> String {
     let mut lines = Vec::new();
     for one in said {
@@ -108,7 +108,7 @@ pub(crate) fn told(said: &[ServerOutcome], is_dry: bool) -> String {
     lines.join("\n") + "\n"
 }
 
-/// What the user of a client has to know.
+/// What the user of a client must know.
 pub(crate) fn notes(notes: &[Note], client: &str) -> String {
     let say = |note: &Note| match note {
         Note::Restart => format!("restart {client}: it reads the file only when it starts"),
@@ -130,7 +130,7 @@ pub(crate) fn notes(notes: &[Note], client: &str) -> String {
     lines.concat()
 }
 
-/// A server that was left alone is a result that was not asked for.
+/// A skipped server is a failure, since the user asked for it.
 pub(crate) fn exit(said: &[ServerOutcome]) -> Exit {
     if said.iter().any(|said| said.is_refusal) {
         Exit::Fail
@@ -210,7 +210,7 @@ impl ListedFile {
         text
     }
 
-    /// One line of JSON, as the schema `clients` says.
+    /// One line of JSON, as described by the schema `clients`.
     pub(crate) fn json(&self) -> String {
         let server = |one: &ListedServer| json!({ "name": one.name, "state": one.state.token() });
         let (key, value): (_, Value) = match &self.servers {

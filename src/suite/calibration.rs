@@ -1,4 +1,4 @@
-//! How judges agree with people who labelled the same examples.
+//! How well judges agree with people who labelled the same examples.
 
 use tapewright_judges::calibration::{Confusion, Labelled, NoProposal, Proposal, propose};
 use tapewright_judges::{Opinion, Outcome};
@@ -11,7 +11,7 @@ pub(crate) struct Calibrated {
     /// How many examples it has.
     pub(crate) examples: usize,
     pub(crate) judges: Vec<Compared>,
-    /// What is said beside the figures.
+    /// Notes next to the figures.
     pub(crate) notes: Vec<String>,
 }
 
@@ -22,26 +22,26 @@ pub(crate) struct Compared {
     pub(crate) judge: String,
     pub(crate) confusion: Confusion,
     pub(crate) proposal: Result<Proposal, NoProposal>,
-    /// The mean distance of its scores from those of the person, where there are any.
+    /// The mean distance of its scores from those of the person, if there are any.
     pub(crate) mean_error: Option<f64>,
     /// The examples, in the order of the file.
     pub(crate) rows: Vec<Judged>,
 }
 
-/// What a judge and a person say of one example.
+/// The verdicts of a judge and a person on one example.
 #[derive(Debug)]
 pub(crate) struct Judged {
     /// The name of the example.
     pub(crate) example: String,
-    /// Whether it passes, says the person.
+    /// Whether it passes, according to the person.
     pub(crate) label: bool,
-    /// From 0 to 1, says the person.
+    /// The person's score from 0 to 1.
     pub(crate) score: Option<f64>,
     pub(crate) opinion: Opinion,
 }
 
 impl Judged {
-    /// Whether it passes, says the judge; none where it did not decide.
+    /// Whether it passes, according to the judge; `None` if undecided.
     pub(crate) fn verdict(&self) -> Option<bool> {
         match self.opinion.outcome {
             Outcome::Pass => Some(true),
@@ -50,14 +50,14 @@ impl Judged {
         }
     }
 
-    /// Whether both say the same.
+    /// Whether both agree.
     pub(crate) fn agrees(&self) -> Option<bool> {
         self.verdict().map(|verdict| verdict == self.label)
     }
 }
 
 impl Compared {
-    /// The figures of what a judge said.
+    /// The figures for the verdicts of a judge.
     pub(crate) fn of(judge: String, rows: Vec<Judged>) -> Self {
         let verdicts = rows
             .iter()
@@ -78,13 +78,13 @@ impl Compared {
         }
     }
 
-    /// How many examples it did not decide.
+    /// How many examples are undecided.
     pub(crate) fn undecided(&self) -> usize {
         let rows = self.rows.iter();
         rows.filter(|row| row.verdict().is_none()).count()
     }
 
-    /// Whether all that it said comes from the recording.
+    /// Whether all verdicts come from the recording.
     pub(crate) fn is_replayed(&self) -> bool {
         let mut decided = self.rows.iter().filter(|row| row.verdict().is_some());
         decided.all(|row| row.opinion.replayed)

@@ -1,4 +1,4 @@
-//! From outcomes to rows, for recordings and live servers alike.
+//! Turns outcomes into rows, for recordings and live servers alike.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::plan::Case;
 use super::result::{ExchangeNumbers, Located, Row, Status};
 use super::world::{SuiteWorld, TestWorld};
 
-/// A row about a case, with nothing found.
+/// A row about a case, without findings.
 pub(super) fn row(number: usize, case: &Case, status: Status) -> Row {
     Row {
         case: number,
@@ -35,10 +35,10 @@ pub(super) fn row(number: usize, case: &Case, status: Status) -> Row {
     }
 }
 
-/// Why an evaluation is not run.
+/// Why `run` does not run an evaluation.
 pub(super) const EVAL: &str = "graded by a model; run it with `tapewright eval`";
 
-/// A row for a case that is not asked.
+/// A row for a case that is not run.
 pub(super) fn skipped(number: usize, case: &Case, why: &str) -> Row {
     let mut row = row(number, case, Status::Skip);
     row.asked = 0;
@@ -46,7 +46,7 @@ pub(super) fn skipped(number: usize, case: &Case, why: &str) -> Row {
     row
 }
 
-/// The world as the test of a case sees it.
+/// The world of a case's test.
 pub(super) fn world(case: &Case, test: &Test, shared: &Arc<SuiteWorld>) -> TestWorld {
     let tool = test.ask.subject().unwrap_or_default();
     TestWorld {
@@ -57,7 +57,7 @@ pub(super) fn world(case: &Case, test: &Test, shared: &Arc<SuiteWorld>) -> TestW
     }
 }
 
-/// A question after its transform, which gets `{"name", "arguments"}`.
+/// A request after its transform, which gets `{"name", "arguments"}`.
 pub(super) fn rewritten(ask: &Ask, command: &[String], world: &TestWorld) -> Result<Ask, String> {
     let params = world.transform(Phase::Request, command, &ask.params())?;
     let name = params.get("name").and_then(Json::as_str);
@@ -73,7 +73,7 @@ pub(super) fn rewritten(ask: &Ask, command: &[String], world: &TestWorld) -> Res
     }
 }
 
-/// Judges an error that no server sent.
+/// Judges an injected error.
 pub(super) fn injected(
     number: usize,
     case: &Case,
@@ -115,7 +115,7 @@ pub(super) fn settle(row: &mut Row, case: &Case, outcome: &Outcome) {
     };
 }
 
-/// Adds to a row what an outcome found, each at its place in the suite.
+/// Adds the findings of an outcome to a row, each with its place in the suite.
 pub(super) fn tell(
     row: &mut Row,
     case: &Case,

@@ -1,7 +1,8 @@
-//! Running a suite: what it asks, of whom, and how it came out.
+//! Runs a suite.
 //!
-//! [`plan`] compiles a suite into cases. [`captured`] judges them by a recording, [`live`]
-//! by asking servers; [`judging`] asks models what they think of an answer. Both give [`result::Results`], and the reports know nothing else.
+//! [`plan`] compiles a suite into cases. [`captured`] judges them by a recording, [`live`] by
+//! asking servers; [`judging`] asks models for their judgement. Both return [`result::Results`],
+//! the only input of reports.
 
 pub(crate) mod calibration;
 pub(crate) mod captured;

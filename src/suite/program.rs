@@ -1,7 +1,7 @@
-//! Programs that a suite names: bytes on their standard input, bytes on their standard output.
+//! Programs of a suite, which read standard input and write standard output.
 //!
-//! They are started without a shell, in a process group with a guard, and nothing of them is
-//! left when the answer is there, the time is over, or we are.
+//! They are started without a shell, in a process group with a guard. No process of the group is
+//! left when the answer is complete, the time is over, or we end.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,34 +16,34 @@ use tapewright_proxy::system::{Signal, process};
 use tapewright_proxy::upstream::{ChunkSource, Link, OpenError, ReadResult, Upstream as _};
 use tapewright_schemas::event::{Exit, Peer};
 
-/// A program, where it runs, and how long it may take.
+/// A program, its folder, and its time limit.
 #[derive(Debug)]
 pub(super) struct Program<'a> {
     /// The program and its arguments.
     pub(super) command: &'a [String],
     /// Variables on top of the environment.
     pub(super) variables: Vec<(String, String)>,
-    /// The folder of the suite: a program with a `/` in its name is looked for there first.
+    /// The folder of the suite: a program with a `/` in its name is looked up there first.
     pub(super) beside: &'a Path,
-    /// The folder that it runs in; ours where there is none.
+    /// The folder that it runs in; the working folder if `None`.
     pub(super) folder: Option<PathBuf>,
     pub(super) time: Duration,
-    /// How many bytes it may write.
+    /// The size limit of its output, in bytes.
     pub(super) most: usize,
     /// Set when we are asked to end.
     pub(super) stop: Option<&'a AtomicBool>,
 }
 
-/// How long a program without a limit may take.
+/// The default time limit of a program.
 pub(super) const TIME: Duration = Duration::from_secs(30);
 const LOG_BYTES: usize = 2_000;
-/// How much is read at once.
+/// How many bytes are read at once.
 const CHUNK_BYTES: usize = 64 << 10;
-/// How often it is looked whether it is over.
+/// How often its state is checked.
 const LOOK: Duration = Duration::from_millis(50);
 
 impl Program<'_> {
-    /// Runs it on this input. A program need not read it.
+    /// Runs it with this input, which it need not read.
     ///
     /// The error completes "the command …".
     pub(super) fn run(&self, input: Vec<u8>) -> Result<Vec<u8>, String> {
@@ -57,7 +57,7 @@ impl Program<'_> {
             ..
         } = self.open()?;
         let clock = Clock::start();
-        // Not waited for: who left the group may hold the pipe for as long as it lives.
+        // Not waited for: a process that left the group may hold the pipe for as long as it lives.
         thread::spawn(move || to_server.write(&input).ok());
         let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
@@ -68,7 +68,7 @@ impl Program<'_> {
             let exit = output.and_then(|output| Ok((output, self.exit(&told, clock)?)));
             if exit.is_err() {
                 life.signal(Signal::KILL);
-                // It may have left the group; its number is its own until it was waited for.
+                // It may have left the group; its number cannot be reused until it was waited for.
                 if matches!(told.try_recv(), Err(mpsc::TryRecvError::Empty)) {
                     kill(&peer);
                 }
@@ -88,7 +88,7 @@ impl Program<'_> {
         };
         let beside = self.beside.join(program);
         let program = if program.contains('/') && beside.is_file() {
-            // It is started in another folder than ours.
+            // It may be started in another folder than ours.
             std::path::absolute(&beside).unwrap_or(beside).into()
         } else {
             program.into()
@@ -103,7 +103,7 @@ impl Program<'_> {
         })
     }
 
-    /// The time that is left, in the steps in which it is looked after.
+    /// The remaining time, at most until the next check.
     fn left(&self, clock: Clock) -> Result<Duration, String> {
         if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             return Err("was interrupted".to_owned());
@@ -132,7 +132,7 @@ impl Program<'_> {
         }
     }
 
-    /// How it ended. It may have closed its output and go on.
+    /// Its exit status. It may have closed its output and still be running.
     fn exit(&self, told: &mpsc::Receiver<io::Result<Exit>>, clock: Clock) -> Result<Exit, String> {
         loop {
             match told.recv_timeout(self.left(clock)?) {
@@ -165,7 +165,7 @@ fn judged(exit: Exit, log: &str) -> Result<(), String> {
     }
 }
 
-/// Everything is read, so that the program does not wait, and the beginning is kept.
+/// Reads everything, so that the program does not block, and keeps the beginning.
 fn read_log(mut source: Box<dyn ChunkSource>, is_over: &AtomicBool) -> String {
     let mut kept = Vec::new();
     let mut chunk = Vec::new();

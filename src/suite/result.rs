@@ -1,4 +1,4 @@
-//! How a suite came out.
+//! The results of a suite.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,37 +11,37 @@ use tapewright_judges::Opinion;
 use super::plan::Kind;
 use crate::exit::Exit;
 
-/// How a suite came out, row by row in the order of the suite.
+/// The results of a suite, row by row in the order of the suite.
 #[derive(Debug, Default)]
 pub(crate) struct Results {
     pub(crate) rows: Vec<Row>,
-    /// What of the suite was not run at all, a line each.
+    /// The parts of the suite that were not run at all, a line each.
     pub(crate) skipped: Vec<String>,
-    /// What is said beside the rows: budgets that are advisory, gaps of a recording.
+    /// Notes next to the rows: advisory budgets, gaps of a recording.
     pub(crate) notes: Vec<String>,
-    /// Which tools a recording used, and which tests met them.
+    /// The tools that a recording used, and the tests that matched their calls.
     pub(crate) tools: Vec<Tool>,
-    /// From the first to the last.
+    /// The time from the first test to the last.
     pub(crate) took: Duration,
-    /// A test that no exchange exercised is as good as passed.
+    /// Whether a test without a matching exchange counts as passed.
     pub(crate) allow_unexercised: bool,
-    /// What was asked to stop early did.
+    /// Whether it stopped early, as requested.
     pub(crate) stopped: bool,
-    /// No test at all is as good as passed.
+    /// Whether an empty selection counts as passed.
     pub(crate) pass_with_no_tests: bool,
-    /// How many tests are known to fail, and passed.
+    /// How many tests are known to fail, but passed.
     pub(crate) stale: usize,
 }
 
-/// One test, once.
+/// One result of a test.
 #[derive(Debug)]
 pub(crate) struct Row {
-    /// Its place among the cases of the plan.
+    /// Its index among the cases of the plan.
     pub(crate) case: usize,
     pub(crate) kind: Kind,
     pub(crate) name: String,
     pub(crate) server: Option<String>,
-    /// The revision of the protocol, where the suite names several.
+    /// The revision of the protocol, if the suite has several.
     pub(crate) revision: Option<String>,
     pub(crate) status: Status,
     pub(crate) failures: Vec<Located<Failure>>,
@@ -49,39 +49,39 @@ pub(crate) struct Row {
     /// Why it was skipped, is inconclusive, or could not be judged as a whole.
     pub(crate) reasons: Vec<String>,
     pub(crate) warnings: Vec<String>,
-    /// How long the call took; `None` where none was made.
+    /// How long the call took; `None` without a call.
     pub(crate) took: Option<Duration>,
-    /// How often it was asked.
+    /// How often it was run.
     pub(crate) asked: usize,
-    /// It failed before it passed.
+    /// Whether it failed before it passed.
     pub(crate) flaky: bool,
-    /// Served from a cassette.
+    /// Whether it was served from a cassette.
     pub(crate) replay: bool,
-    /// The stub stood in for a model: nothing is judged.
+    /// Whether the stub replaced the model: nothing is judged.
     pub(crate) stub: bool,
-    /// What models took to answer; `None` where none was asked.
+    /// The cost of models; `None` if none was asked.
     pub(crate) cost: Option<Cost>,
-    /// Which models were.
+    /// The models that were asked.
     pub(crate) models: BTreeSet<String>,
-    /// What models thought of it.
+    /// The opinions of judges.
     pub(crate) judgements: Vec<Judgement>,
     /// How many recorded exchanges it was judged by.
     pub(crate) exercised: Option<usize>,
-    /// Where it stands in the suite.
+    /// Its place in the suite.
     pub(crate) place: SourceSpot,
 }
 
-/// What models thought of something.
+/// An opinion of a judge.
 #[derive(Clone, Debug)]
 pub(crate) struct Judgement {
-    /// By which matcher or metric they were asked.
+    /// The matcher or metric that asked.
     pub(crate) by: &'static str,
     pub(crate) opinion: Opinion,
-    /// The recorded opinion, if they were asked again and it differs.
+    /// The recorded opinion, if the judge was asked again and it differs.
     pub(crate) was: Option<Opinion>,
 }
 
-/// A finding, where it stands in the suite, and which exchange it is about.
+/// A finding, with its place in the suite, and the exchange that it is about.
 #[derive(Debug)]
 pub(crate) struct Located<T> {
     pub(crate) what: T,
@@ -92,7 +92,7 @@ pub(crate) struct Located<T> {
 /// An exchange of a recording, by the numbers of its events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ExchangeNumbers {
-    /// The session; 0 where there is but one, or none.
+    /// The session; 0 if there is only one, or none.
     pub(crate) session: u32,
     pub(crate) request: u64,
     pub(crate) response: Option<u64>,
@@ -107,20 +107,20 @@ impl fmt::Display for ExchangeNumbers {
     }
 }
 
-/// What the answers of models took.
+/// The cost of the answers of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cost {
     /// How often a model was asked.
     pub(crate) asked: u64,
     pub(crate) tokens: u64,
-    /// In millionths of a US cent, as far as it is known.
+    /// In millionths of a US cent, as far as known.
     pub(crate) amount: u64,
     /// Whether all of it is known.
     pub(crate) is_known: bool,
 }
 
 impl Cost {
-    /// Nothing was asked yet.
+    /// The cost of no request.
     pub(crate) const NONE: Self = Self {
         asked: 0,
         tokens: 0,
@@ -128,7 +128,7 @@ impl Cost {
         is_known: true,
     };
 
-    /// That of both.
+    /// The sum of both.
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
             asked: self.asked + other.asked,
@@ -138,14 +138,14 @@ impl Cost {
         }
     }
 
-    /// In dollars, exactly.
+    /// In dollars, exact.
     pub(crate) fn dollars(self) -> String {
         const DOLLAR: u64 = 100_000_000;
         format!("{}.{:08}", self.amount / DOLLAR, self.amount % DOLLAR)
     }
 }
 
-/// `1234 tokens, $0.0042`; what is not known is not told as nothing.
+/// `1234 tokens, $0.0042`; unknown costs are not shown as zero.
 impl fmt::Display for Cost {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let noun = if self.tokens == 1 { "token" } else { "tokens" };
@@ -159,7 +159,7 @@ impl fmt::Display for Cost {
 }
 
 impl Cost {
-    /// In dollars with at least four digits behind the point, and more where they count.
+    /// In dollars, with at least four decimal places, and more if they are significant.
     fn short(self) -> String {
         let exact = self.dollars();
         let trimmed = exact.trim_end_matches('0');
@@ -168,30 +168,30 @@ impl Cost {
     }
 }
 
-/// A tool of a recording.
+/// A tool in a recording.
 #[derive(Debug)]
 pub(crate) struct Tool {
     pub(crate) server: String,
     pub(crate) name: String,
     pub(crate) calls: usize,
     pub(crate) listed: bool,
-    /// The names of the tests that met one of its calls.
+    /// The names of the tests that matched one of its calls.
     pub(crate) tests: Vec<String>,
 }
 
-/// How a row came out.
+/// The status of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
-    /// A model has to judge it, and none can be asked.
+    /// A model must judge it, and none can be asked.
     Deferred,
-    /// It could not be judged: a mistake of the suite.
+    /// It could not be judged, because of an error in the suite.
     Error,
     Fail,
     /// The evidence has gaps.
     Inconclusive,
-    /// It failed, as is known of it.
+    /// It failed, as expected by the baseline.
     Known,
-    /// No exchange of the recording asked it.
+    /// No exchange of the recording matches it.
     NotExercised,
     Pass,
     Skip,
@@ -209,7 +209,7 @@ impl Status {
         Self::Skip,
     ];
 
-    /// The word of the reports for programs.
+    /// Its name in reports for programs.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Deferred => "deferred",
@@ -223,7 +223,7 @@ impl Status {
         }
     }
 
-    /// The words for a count of them.
+    /// Its name in counts.
     pub(crate) fn counted(self) -> &'static str {
         match self {
             Self::Deferred => "deferred",
@@ -244,7 +244,7 @@ impl Results {
         self.rows.iter().filter(|row| row.status == status).count()
     }
 
-    /// What the caller is told.
+    /// The exit status.
     pub(crate) fn exit(&self) -> Exit {
         let has = |status| self.count(status) > 0;
         if self.rows.is_empty() && self.pass_with_no_tests {
@@ -258,7 +258,7 @@ impl Results {
         }
         let judged = self.count(Status::Pass) + self.count(Status::Known);
         let idle = has(Status::NotExercised) && !self.allow_unexercised;
-        // Without a key there is nothing to judge, and a machine without keys stays green.
+        // Without a key nothing can be judged, and a machine without keys stays green.
         let stub = has(Status::Deferred) || self.rows.iter().any(|row| row.stub);
         let nothing = judged == 0 && !has(Status::NotExercised) && !stub;
         if has(Status::Inconclusive) || idle || nothing {
@@ -270,7 +270,7 @@ impl Results {
 }
 
 impl Row {
-    /// Its name in reports: with the revision, where there are several.
+    /// Its name in reports: with the revision, if there are several.
     pub(crate) fn title(&self) -> String {
         match &self.revision {
             Some(revision) => format!("{} [{revision}]", self.name),

@@ -1,4 +1,4 @@
-//! Which cases run.
+//! Selects the cases to run.
 
 use regex::Regex;
 
@@ -6,24 +6,24 @@ use tapewright_schemas::near::did_you_mean;
 
 use super::plan::{Case, Kind};
 
-/// Which cases run: tags first, then names.
+/// Which cases to run: by tags first, then by names.
 #[derive(Debug, Default)]
 pub(crate) struct Selection {
-    /// One of these tags is needed, if there are any.
+    /// At least one of these tags is required, if there are any.
     pub(crate) tags: Vec<String>,
-    /// None of these tags may be there.
+    /// None of these tags is allowed.
     pub(crate) skip_tags: Vec<String>,
-    /// One of these patterns has to be in the name, if there are any.
+    /// At least one of these patterns must match the name, if there are any.
     pub(crate) include: Vec<Pattern>,
-    /// None of these may be in the name.
+    /// None of these patterns may match the name.
     pub(crate) exclude: Vec<Pattern>,
-    /// All of these have to fit.
+    /// All of these must match.
     pub(crate) words: Vec<Word>,
-    /// The names of what failed last, when only that is to run.
+    /// The names of the tests that failed last time, if only these are to run.
     pub(crate) names: Option<Vec<String>>,
 }
 
-/// Something in a name: text as it stands, or behind `re:` a regular expression.
+/// A part of a name: literal text, or after `re:` a regular expression.
 #[derive(Clone, Debug)]
 pub(crate) enum Pattern {
     Part(String),
@@ -31,7 +31,7 @@ pub(crate) enum Pattern {
 }
 
 impl Pattern {
-    /// Reads a pattern as it was typed.
+    /// Parses a pattern.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         match text.strip_prefix("re:") {
             None => Ok(Self::Part(text.to_owned())),
@@ -53,7 +53,7 @@ impl Pattern {
     }
 }
 
-/// What a test has to be.
+/// A condition for a test.
 #[derive(Clone, Debug)]
 pub(crate) enum Word {
     Kind(String),
@@ -64,7 +64,7 @@ pub(crate) enum Word {
 }
 
 impl Word {
-    /// Reads a word as it was typed.
+    /// Parses a condition.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         match text.split_once(':') {
             Some(("kind", kind)) if Kind::ALL.iter().any(|one| one.name() == kind) => {
@@ -92,11 +92,11 @@ impl Word {
     }
 }
 
-/// One of several parts of all tests. Each part is a stretch of them, since tests of one
-/// server may build upon one another.
+/// One of several parts of all tests. Each part is a contiguous range, since tests of one server
+/// may depend on earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shard {
-    /// From 1 on.
+    /// Counted from 1.
     number: usize,
     of: usize,
 }
@@ -114,7 +114,7 @@ impl Shard {
             .ok_or_else(|| "expected I/N, with I from 1 to N".to_owned())
     }
 
-    /// The places of this part among so many tests.
+    /// The range of this part among `total` tests.
     pub(crate) fn range(self, total: usize) -> std::ops::Range<usize> {
         let end = |number: usize| total * number / self.of;
         end(self.number - 1)..end(self.number)
@@ -122,8 +122,8 @@ impl Shard {
 }
 
 impl Selection {
-    /// Whether a case runs. What has no tags, such as a check of the protocol, runs only
-    /// when no tag is asked for.
+    /// Whether a case runs. A case without tags, such as a check of the protocol, only runs if no
+    /// tag is requested.
     pub(crate) fn takes(&self, case: &Case) -> bool {
         let has = |tags: &[String]| case.tags.iter().any(|tag| tags.contains(tag));
         let fits = |patterns: &[Pattern]| patterns.iter().any(|one| one.fits(&case.name));

@@ -1,5 +1,4 @@
-//! Commands that rewrite a value: JSON on their standard input, JSON on their standard
-//! output.
+//! Commands that transform a value: JSON on their standard input, JSON on their standard output.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,7 +7,7 @@ use tapewright_assertions::Json;
 
 use super::program::{Program, TIME};
 
-/// Where a command is looked for, and how long it may take.
+/// The folder and the time limit of a command.
 #[derive(Debug)]
 pub(super) struct Bounds<'a> {
     /// The folder of the suite.
@@ -16,7 +15,7 @@ pub(super) struct Bounds<'a> {
     pub(super) time: Option<Duration>,
 }
 
-/// How much a command may say.
+/// The size limit of a command's output, in bytes.
 const OUTPUT_BYTES: usize = 64 << 20;
 
 /// Runs a command on a value, with these variables on top of the environment.

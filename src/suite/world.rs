@@ -1,5 +1,5 @@
-//! The files, processes and models that judging needs: snapshots beside the suite, transforms,
-//! and judges.
+//! The files, processes and models that judging needs: snapshots next to the suite, transforms, and
+//! judges.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -21,18 +21,18 @@ use crate::files::NewFile;
 pub(crate) struct Snapshots {
     folder: PathBuf,
     update: bool,
-    // What the suite says about updating does not count: a machine would bless itself.
+    // Whether the suite's setting for updating is ignored: CI would accept any output.
     frozen: bool,
     rules: Arc<Rules>,
     // One at a time: tests of different servers may use one snapshot.
     written: Mutex<usize>,
 }
 
-/// What all tests of a suite share.
+/// The state that all tests of a suite share.
 #[derive(Debug)]
 pub(crate) struct SuiteWorld {
     snapshots: Snapshots,
-    /// The judges; none if no model may be asked.
+    /// The judges; `None` if no model may be asked.
     pub(crate) judges: Option<Arc<Judges>>,
 }
 
@@ -40,17 +40,17 @@ pub(crate) struct SuiteWorld {
 #[derive(Debug)]
 pub(crate) struct TestWorld {
     pub(crate) shared: Arc<SuiteWorld>,
-    /// What judges think of this test.
+    /// The judging of this test.
     pub(crate) test_judge: Option<Arc<TestJudge>>,
-    /// What a transform is told about the test: the documented variables.
+    /// The documented variables about the test, for transforms.
     pub(crate) variables: Vec<(String, String)>,
-    /// The limit of the test.
+    /// The time limit of the test.
     pub(crate) time: Option<Duration>,
 }
 
 impl SuiteWorld {
-    /// The snapshots beside a suite, and no judges. With `update` every one that is used is
-    /// recorded again. If they are `frozen`, the suite's setting for that does not count.
+    /// The snapshots next to a suite, without judges. With `update`, every snapshot that is used is
+    /// recorded again. If they are `frozen`, the suite's setting for that is ignored.
     pub(crate) fn beside(suite: &Path, update: bool, frozen: bool, rules: Arc<Rules>) -> Self {
         Self {
             snapshots: Snapshots::beside(suite, update, frozen, rules),
@@ -58,13 +58,13 @@ impl SuiteWorld {
         }
     }
 
-    /// What is said of what was recorded.
+    /// Notes about what was recorded.
     pub(crate) fn notes(&self) -> Vec<String> {
         let judges = self.judges.as_ref().and_then(|judges| judges.note());
         self.snapshots.note().into_iter().chain(judges).collect()
     }
 
-    /// A value as a recording shows it.
+    /// A value in its recorded form.
     pub(crate) fn redacted(&self, value: &Json) -> Json {
         self.snapshots.redacted(value)
     }
@@ -88,7 +88,7 @@ impl Snapshots {
         }
     }
 
-    /// What is said of those that were written.
+    /// The note about the snapshots that were written.
     fn note(&self) -> Option<String> {
         match *self.written.lock().unwrap_or_else(PoisonError::into_inner) {
             0 => None,
@@ -114,7 +114,7 @@ impl Snapshots {
             Ok(bytes) if !self.update && (self.frozen || !update) => {
                 let value = Json::read(&bytes)
                     .map_err(|error| format!("cannot read the snapshot {}: {error}", shown()))?;
-                // A secret was never written, so it cannot be compared.
+                // Secrets are never written, so they cannot be compared.
                 let value = if value == self.redacted(actual) {
                     actual.clone()
                 } else {
@@ -139,7 +139,7 @@ impl Snapshots {
         }
     }
 
-    /// A value as a recording shows it.
+    /// A value in its recorded form.
     fn redacted(&self, value: &Json) -> Json {
         let text = value.to_string();
         let mut redactor = Redactor::new(Arc::clone(&self.rules));
@@ -156,7 +156,7 @@ fn write(path: &Path, value: &Json) -> anyhow::Result<()> {
     }
     let mut file = NewFile::create(path)?;
     writeln!(file.writer(), "{value:#}")?;
-    // Snapshots are committed and read by others.
+    // Snapshots are committed, and read by others.
     file.commit(tapewright_proxy::system::files::readable_by_all())
 }
 
@@ -195,14 +195,14 @@ impl World for TestWorld {
 }
 
 impl TestWorld {
-    /// Gives a row what judges thought, and what it cost.
+    /// Adds the opinions of judges and their cost to a row.
     pub(crate) fn settle(&self, row: &mut Row) {
         if let Some(test_judge) = &self.test_judge {
             test_judge.settle(row);
         }
     }
 
-    /// What the transforms of a test with this name, of this server and tool are told.
+    /// The variables for the transforms of a test with this name, of this server and tool.
     pub(crate) fn variables(name: &str, server: &str, tool: &str) -> Vec<(String, String)> {
         [
             ("MCPTEST_TEST_NAME", name),

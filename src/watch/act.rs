@@ -1,4 +1,4 @@
-//! What keys do.
+//! Handles keys.
 
 use std::path::Path;
 
@@ -15,25 +15,25 @@ use super::prompt::{Asks, Prompt, Typed};
 use super::state::{Panel, State};
 use crate::report::watch as words;
 
-/// What is wanted of the outside.
+/// A request of the view to its environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum OutsideRequest {
-    /// It is over.
+    /// Quit.
     Quit,
-    /// What was said on the line with this number.
+    /// Read the messages of the line with this number.
     Read(u64),
-    /// The faults in force.
+    /// Read the active faults.
     Faults,
-    /// A fault is put in force or taken out of it, as it says.
+    /// Activate or deactivate a fault, according to its state.
     Switch(Fault),
-    /// The terminal takes this text to where it is pasted from.
+    /// Copy this text to the terminal's clipboard.
     Copy(String),
-    /// The terminal is given back until a key is pressed.
+    /// Restore the terminal, and suspend the process.
     Suspend,
 }
 
 impl State {
-    /// A key is pressed.
+    /// Handles a key.
     pub(crate) fn key(&mut self, key: Key) -> Vec<OutsideRequest> {
         self.message = None;
         if let Some(prompt) = &mut self.prompt {
@@ -156,7 +156,7 @@ impl State {
         self.turn_to(Panel::ALL.get(place).copied().unwrap_or_default())
     }
 
-    /// Whether a letter orders the tools.
+    /// Sorts the tools by a letter. Returns whether it did.
     pub(super) fn sorts(&mut self, letter: char) -> bool {
         let order = self.order.after(letter);
         let Some(order) = order.filter(|_| self.panel == Panel::Tools) else {
@@ -196,21 +196,21 @@ impl State {
         }
     }
 
-    /// Marks the line at hand, or takes its mark away.
+    /// Marks the current line, or removes its mark.
     fn mark(&mut self) {
         let Some(number) = self.chosen() else { return };
         self.stream.mark(&self.store, number);
         self.message = Some(words::marked(self.stream.is_marked(number)).to_owned());
     }
 
-    /// Shows only what is marked, or everything again.
+    /// Shows only marked lines, or all lines again.
     fn only_marked(&mut self) {
         self.panel = Panel::Stream;
         self.stream.only_marked = !self.stream.only_marked;
         self.stream.again();
     }
 
-    /// Goes to the next, or the last, line of the stream where something went wrong.
+    /// Goes to the next or previous failure in the stream.
     fn next_failure(&mut self, forwards: bool) {
         self.panel = Panel::Stream;
         let (count, seen) = (self.stream.count(), self.seen());
@@ -231,7 +231,7 @@ impl State {
         }
     }
 
-    /// The exchange in which the peers of the session at hand said what they can do.
+    /// Opens the exchange in which the peers of the current session declared their capabilities.
     fn capabilities(&mut self) -> Vec<OutsideRequest> {
         let here = self.chosen().and_then(|number| self.store.get(number));
         let session = here.map(|line| (line.part, line.session));
@@ -250,7 +250,7 @@ impl State {
         Vec::new()
     }
 
-    /// The line that is chosen, on whatever panel.
+    /// The selected line of the current panel.
     pub(crate) fn chosen(&self) -> Option<u64> {
         if let Some(top) = self.over.last() {
             return match top.what {
@@ -276,7 +276,7 @@ impl State {
         }
     }
 
-    /// Goes to what is chosen in the stream.
+    /// Goes to the selected line in the stream.
     fn in_stream(&mut self) {
         if let Some(number) = self.chosen() {
             self.show_in_stream(number);
@@ -287,7 +287,7 @@ impl State {
     pub(super) fn show_in_stream(&mut self, number: u64) {
         let row = self.stream.row_of(number);
         if self.stream.get(row) != Some(number) {
-            // A filter hides it.
+            // A filter hides the line.
             self.message = Some(words::HIDDEN.to_owned());
             return;
         }
@@ -338,7 +338,7 @@ impl State {
         }
     }
 
-    /// Opens the next line of the stream, or the one before, in the place of the one at hand.
+    /// Opens the next or previous line of the stream in place of the current one.
     fn beside(&mut self, forwards: bool) -> Vec<OutsideRequest> {
         let Some(OverlayContent::Line(number)) = self.over.last().map(|top| top.what) else {
             return Vec::new();
@@ -359,7 +359,7 @@ impl State {
         self.read(number)
     }
 
-    /// Opens a line, and wants what was said.
+    /// Opens a line, and requests its messages.
     fn read(&mut self, number: u64) -> Vec<OutsideRequest> {
         self.open(OverlayContent::Line(number));
         vec![OutsideRequest::Read(number)]
@@ -374,7 +374,7 @@ impl State {
         self.over.push(over);
     }
 
-    /// Copies a command over the recording of what is chosen.
+    /// Copies a command for the recording of the selected line.
     fn copy_command(&mut self, command: fn(&Path) -> String) -> Vec<OutsideRequest> {
         let line = self.chosen().and_then(|number| self.store.get(number));
         let part = line.map_or(0, |line| usize::from(line.part));
@@ -427,7 +427,7 @@ impl State {
         Vec::new()
     }
 
-    /// Filters the stream by words as they are typed.
+    /// Filters the stream by words.
     pub(crate) fn filter(&mut self, text: &str) {
         let mut prompt = Prompt::of(text.to_owned());
         let filter = prompt
@@ -448,7 +448,7 @@ impl State {
     }
 }
 
-/// How many pages lie over each other.
+/// The largest number of stacked overlays.
 const DEEPEST: usize = 20;
-/// How much is copied at most, in bytes: terminals take no more.
+/// The longest text to copy, in bytes: terminals accept no more.
 const COPIED_BYTES: usize = 74_000;

@@ -1,4 +1,4 @@
-//! What is typed behind `:`: a row to go to, or a command by its name.
+//! The input after `:`: the number of a row, or a command.
 
 use crate::command::duration;
 
@@ -12,12 +12,12 @@ use crate::report::watch as words;
 pub(super) enum Command {
     /// Goes to a row of the panel; the first one is 1.
     Row(usize),
-    /// Goes to the exchange of a message in the stream.
+    /// Goes to the exchange of an event in the stream.
     Event(u64),
     /// Goes to the next line of the stream with this id.
     Id(String),
-    /// Goes to the first line of the stream that began so many microseconds after the start, or
-    /// later.
+    /// Goes to the first line of the stream that began at least this many microseconds after the
+    /// start.
     At(u64),
     /// Shows a panel.
     Panel(Panel),
@@ -25,27 +25,27 @@ pub(super) enum Command {
     Sort(char),
     /// Filters the stream.
     Filter(String),
-    /// Does what a key does.
+    /// Does the same as a key.
     Press(Key),
 }
 
-/// Why what is typed is no command.
+/// Why the input is not a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoCommand {
-    /// None has this name.
+    /// No command has this name.
     Unknown(String),
-    /// Several begin like this.
+    /// Several commands begin like this.
     Several(Vec<&'static str>),
-    /// It takes something else.
+    /// The command has another argument.
     Takes(&'static Named),
 }
 
 /// A command by its name.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Named {
-    /// What is typed; less will do where that is clear.
+    /// The name; an unambiguous beginning is enough.
     pub(crate) name: &'static str,
-    /// What it takes; empty for nothing.
+    /// The argument; empty if there is none.
     pub(crate) takes: &'static str,
     what: What,
 }
@@ -67,7 +67,7 @@ macro_rules! named {
     };
 }
 
-/// All of them, by name.
+/// All commands, by name.
 pub(crate) const COMMANDS: &[Named] = named! {
     "all" "" What::Press(Key::Char('a'));
     "at" "TIME" What::At;
@@ -102,7 +102,7 @@ const COLUMNS: [(&str, char); 6] = [
     ("name", 'T'),
 ];
 
-/// The commands that begin with what is typed, or the one that it names.
+/// The commands that begin with the input, or the one with that name.
 pub(crate) fn meant(typed: &str) -> Vec<&'static Named> {
     let name = typed.split_whitespace().next().unwrap_or_default();
     let all = || COMMANDS.iter();
@@ -112,7 +112,7 @@ pub(crate) fn meant(typed: &str) -> Vec<&'static Named> {
     }
 }
 
-/// What is typed, with the name of the only command that begins like this.
+/// The input, completed to the name of the only command that begins with it.
 pub(super) fn completed(typed: &str) -> Option<String> {
     match &*meant(typed) {
         [one] if !typed.contains(' ') => Some(match one.takes {
@@ -124,7 +124,7 @@ pub(super) fn completed(typed: &str) -> Option<String> {
 }
 
 impl Command {
-    /// Reads what was typed; `None` where that is nothing.
+    /// Parses the input; `None` if it is empty.
     pub(super) fn read(typed: &str) -> Result<Option<Self>, NoCommand> {
         let typed = typed.trim();
         let (name, takes) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
@@ -148,12 +148,12 @@ impl Command {
 }
 
 impl What {
-    /// A command with what it takes; `None` where it takes something else.
+    /// A command with its argument; `None` if the argument is not valid.
     fn read(self, takes: &str) -> Option<Command> {
         let none = takes.is_empty();
         Some(match self {
             Self::At => {
-                // As the stream shows it: `2.296 s`.
+                // In the form of the stream: `2.296 s`.
                 let packed: String = takes.split_whitespace().collect();
                 let time = duration::parse(&packed).ok()?;
                 Command::At(u64::try_from(time.as_micros()).ok()?)
@@ -173,7 +173,7 @@ impl What {
 }
 
 impl State {
-    /// Does what was typed behind `:`.
+    /// Carries out the input after `:`.
     pub(super) fn obey(&mut self, command: Command) -> Vec<OutsideRequest> {
         match command {
             Command::Press(key) => return self.key(key),
@@ -219,7 +219,7 @@ impl State {
         }
     }
 
-    /// The line of an event: of the tape at hand, or of any.
+    /// The line of an event: of the current tape, or else of any.
     fn of_event(&self, seq: u64) -> Option<u64> {
         let here = self.chosen().and_then(|number| self.store.get(number));
         let here = here.map(|line| line.part);
@@ -228,7 +228,7 @@ impl State {
         parts.find_map(|part| self.store.of_event(part, seq))
     }
 
-    /// The next line of the stream with an id, behind the cursor and then from the beginning.
+    /// The next line of the stream with an id, after the cursor and then from the beginning.
     fn next_with_id(&self, id: &str) -> Option<u64> {
         let (count, here) = (self.stream.count(), self.stream.list.cursor + 1);
         let rows = (here.min(count)..count).chain(0..here.min(count));

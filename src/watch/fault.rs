@@ -1,15 +1,15 @@
-//! The faults of a recorder that runs, with their switches.
+//! The faults of a running recorder, which can be switched.
 
 use serde::Deserialize;
 
-/// A fault, as a control tells of it.
+/// A fault, as reported by a control.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub(crate) struct Fault {
     /// Its name.
     pub(crate) name: String,
-    /// The fault, as `--fault` takes it.
+    /// The fault in the form of `--fault`.
     pub(crate) spec: String,
-    /// How many messages fitted it.
+    /// How many messages it matched.
     #[serde(default)]
     pub(crate) met: u64,
     /// On how many of them it acted.
@@ -18,19 +18,19 @@ pub(crate) struct Fault {
     /// How many messages it holds.
     #[serde(default)]
     pub(crate) holds: u64,
-    /// Whether it was switched off here: it can be switched on again.
+    /// Whether it was switched off by this view, and can be switched on again.
     #[serde(skip)]
     pub(crate) is_off: bool,
 }
 
-/// The faults that can be switched.
+/// The list of faults.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
-    /// In force, then those that were switched off here.
+    /// Active faults, followed by those that were switched off here.
     pub(crate) all: Vec<Fault>,
-    /// Whether there is a control to ask.
+    /// Whether there is a control.
     pub(crate) has_control: bool,
-    /// Why it could not be asked.
+    /// Why the control could not be asked.
     pub(crate) problem: Option<String>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Faults {
 const FAULTS: usize = 1_000;
 
 impl Faults {
-    /// Those that are in force by now.
+    /// Updates the list with the active faults.
     pub(super) fn told(&mut self, in_force: Vec<Fault>) {
         let mut off: Vec<Fault> = self.all.drain(..).filter(|one| one.is_off).collect();
         off.retain(|one| in_force.iter().all(|other| other.name != one.name));
@@ -48,7 +48,7 @@ impl Faults {
         self.problem = None;
     }
 
-    /// A recording began with these faults.
+    /// Adds the faults that a recording began with.
     pub(super) fn began_with(&mut self, specs: &[String]) {
         let faults = specs.iter().map(|spec| Fault {
             spec: spec.clone(),
@@ -58,7 +58,7 @@ impl Faults {
         self.all.truncate(FAULTS);
     }
 
-    /// A fault is switched: it is taken out of force, or put in force again under its name.
+    /// Switches a fault. Returns it with its new state.
     pub(super) fn switch(&mut self, at: usize) -> Option<Fault> {
         let fault = self.all.get_mut(at)?;
         fault.is_off = !fault.is_off;

@@ -1,44 +1,44 @@
-//! The keys, as they come from a terminal or a test.
+//! Keys, from a terminal or a test.
 
-/// A key that was pressed.
+/// A pressed key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     /// A character.
     Char(char),
-    /// A character while Control was held.
+    /// A character with Control.
     Control(char),
     /// Enter.
     Enter,
     /// Escape.
     Escape,
-    /// The key that deletes what stands in front of the cursor.
+    /// The key that deletes the character in front of the cursor.
     Backspace,
     /// Tab.
     Tab,
-    /// Tab while Shift was held.
+    /// Tab with Shift.
     BackTab,
-    /// An arrow.
+    /// Arrow up.
     Up,
-    /// An arrow.
+    /// Arrow down.
     Down,
-    /// An arrow.
+    /// Arrow left.
     Left,
-    /// An arrow.
+    /// Arrow right.
     Right,
-    /// A page up.
+    /// Page up.
     PageUp,
-    /// A page down.
+    /// Page down.
     PageDown,
-    /// To the beginning.
+    /// Home.
     Home,
-    /// To the end.
+    /// End.
     End,
 }
 
 use super::list::Move;
 
 impl Key {
-    /// Where it moves a cursor, if it does: the arrows, and the keys of mcpsnoop, less and vi.
+    /// The move of the cursor, if it is one: the arrows, and the keys of mcpsnoop, less and vi.
     pub(crate) fn moves(self) -> Option<Move> {
         Some(match self {
             Self::Up | Self::Char('k') => Move::Up,

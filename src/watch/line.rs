@@ -1,4 +1,4 @@
-//! One line of the view, in few bytes: a recording may have a million.
+//! One line of the view, stored compactly: a recording may have a million.
 
 use tapewright_schemas::conversation::{ExchangeRow, ModelRow, Outcome};
 use tapewright_schemas::event::Direction;
@@ -7,47 +7,47 @@ use tapewright_schemas::listing::Note;
 
 use super::texts::{Text, Word, Words};
 
-/// What is known of a line without reading its recording again.
+/// The facts about a line that are available without reading its recording again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line {
-    /// Its place on its tape.
+    /// Its event's number on the tape.
     pub(crate) seq: u64,
-    /// Of an exchange the place of its answer, of anything else that of the request that it is
+    /// For an exchange, the event of its answer; for anything else, that of the request that it is
     /// about; 0 for none.
     pub(crate) other: u64,
-    /// When it began, in microseconds since the recording did.
+    /// When it began, in microseconds since the start of the recording.
     at_us: u64,
     waited_us: u64,
     /// The code of an error.
     pub(crate) code: i64,
-    /// The id, as it was written.
+    /// The id, verbatim.
     pub(crate) id: Text,
-    /// What stands beside the exchanges, in words.
+    /// The text of a note.
     pub(crate) said: Text,
     ours_us: u32,
     theirs_us: u32,
-    /// Lengths of the request and of its answer, in bytes, as far as they fit.
+    /// Lengths of the request and of its answer, in bytes, saturating.
     pub(crate) bytes: [u32; 2],
     /// Its session.
     pub(crate) session: u32,
-    /// The method; of a call of a model its provider.
+    /// The method; for a model call, the provider.
     pub(crate) method: Word,
-    /// The tool, resource or prompt; of a call of a model the model.
+    /// The tool, resource or prompt; for a model call, the model.
     pub(crate) name: Word,
-    /// The fault that has to do with it.
+    /// The fault that affects it.
     pub(crate) fault: Word,
-    /// Which tape of a recording it is on.
+    /// The number of its tape.
     pub(crate) part: u16,
-    /// The status of HTTP; 0 for none.
+    /// The HTTP status; 0 for none.
     pub(crate) status: u16,
-    /// What sort of line it is.
+    /// The kind of line.
     pub(crate) kind: LineKind,
     /// How an exchange ended.
     pub(crate) outcome: Outcome,
     flags: u8,
 }
 
-/// No time.
+/// The value for an unknown time.
 const NEVER: u64 = u64::MAX;
 const NOT_MEASURED: u32 = u32::MAX;
 
@@ -84,7 +84,7 @@ impl Line {
         }
     }
 
-    /// An exchange; `is_open` says that it is not over.
+    /// An exchange; `is_open` says that it has not ended.
     pub(super) fn exchange(part: u16, row: &ExchangeRow, is_open: bool, words: &mut Words) -> Self {
         let mut line = Self::new(LineKind::Exchange, part, row.request_seq, row.session);
         let name = row.tool.as_ref().or(row.resource.as_ref());
@@ -112,7 +112,7 @@ impl Line {
         line
     }
 
-    /// A call of a model.
+    /// A model call.
     pub(super) fn model(part: u16, row: &ModelRow, words: &mut Words) -> Self {
         let mut line = Self::new(LineKind::Model, part, row.request_seq, row.session);
         line.at_us = micros(row.at_ms);
@@ -126,7 +126,7 @@ impl Line {
         line
     }
 
-    /// A call of a model that is not over, of which nothing is known yet.
+    /// A model call that has just begun, of which nothing is known yet.
     pub(super) fn model_begun(part: u16, seq: u64) -> Self {
         let mut line = Self::new(LineKind::Model, part, seq, 0);
         line.outcome = Outcome::StillPending;
@@ -134,7 +134,7 @@ impl Line {
         line
     }
 
-    /// What is beside the exchanges.
+    /// A note.
     pub(super) fn note(part: u16, note: &Note, words: &mut Words) -> Self {
         let mut line = Self::new(note.kind, part, note.seq, note.session);
         line.other = note.about.unwrap_or_default();
@@ -150,27 +150,27 @@ impl Line {
         line
     }
 
-    /// When it began, in milliseconds, where that is known.
+    /// When it began, in milliseconds, if known.
     pub(crate) fn at_ms(&self) -> Option<f64> {
         millis(self.at_us)
     }
 
-    /// When it began, in microseconds; 0 where that is not known.
+    /// When it began, in microseconds; 0 if unknown.
     pub(crate) fn at_us(&self) -> u64 {
         if self.at_us == NEVER { 0 } else { self.at_us }
     }
 
-    /// How long its sender waited, in milliseconds, where that is known.
+    /// How long its sender waited, in milliseconds, if known.
     pub(crate) fn waited_ms(&self) -> Option<f64> {
         millis(self.waited_us)
     }
 
-    /// The same in microseconds.
+    /// Like `waited_ms`, in microseconds.
     pub(super) fn waited_us(&self) -> Option<u64> {
         (self.waited_us != NEVER).then_some(self.waited_us)
     }
 
-    /// Our part of the time to its answer, and the rest, in milliseconds, where they were measured.
+    /// The recorder's part of the time to the answer, and the rest, in milliseconds, if measured.
     pub(crate) fn split_ms(&self) -> Option<[f64; 2]> {
         let both = [self.ours_us, self.theirs_us];
         let is_measured = both.iter().all(|one| *one != NOT_MEASURED);
@@ -182,17 +182,17 @@ impl Line {
         self.flags & TO_CLIENT != 0
     }
 
-    /// Whether it is an exchange that is not over.
+    /// Whether it is an exchange that has not ended.
     pub(crate) fn is_open(&self) -> bool {
         self.flags & OPEN != 0
     }
 
-    /// Whether its sender waits for it.
+    /// Whether its sender is waiting for an answer.
     pub(crate) fn is_waiting(&self) -> bool {
         self.is_open() && self.outcome == Outcome::StillPending
     }
 
-    /// Whether the tool said that it failed.
+    /// Whether the tool reported a failure.
     pub(crate) fn is_tool_error(&self) -> bool {
         self.flags & TOOL_ERROR != 0
     }
@@ -202,7 +202,7 @@ impl Line {
         self.flags & TOOL != 0
     }
 
-    /// The code of an error, where it has one.
+    /// The code of an error, if it has one.
     pub(crate) fn error_code(&self) -> Option<i64> {
         (self.flags & ERROR_CODE != 0).then_some(self.code)
     }
@@ -216,7 +216,7 @@ impl Line {
         self.flags |= FINDINGS;
     }
 
-    /// Whether it is no line.
+    /// Whether the line was removed.
     pub(super) fn is_gone(&self) -> bool {
         self.flags & GONE != 0
     }
@@ -225,7 +225,7 @@ impl Line {
         self.flags = (self.flags | GONE) & !OPEN;
     }
 
-    /// The recording is over, and it was not.
+    /// The recording has ended before the line.
     pub(super) fn closes(&mut self) {
         self.flags &= !OPEN;
     }
@@ -237,7 +237,7 @@ impl Line {
         is_exchange && !self.is_open() && !is_answered
     }
 
-    /// It, as a filter sees it.
+    /// The line in the form for filters.
     pub(crate) fn subject<'a>(&self, words: &'a Words, model: Option<&'a ModelRow>) -> Subject<'a> {
         if let Some(row) = model {
             return Subject::of_model(row);

@@ -1,17 +1,17 @@
-//! A list with a cursor: what moves it, and what must not.
+//! A list with a cursor.
 //!
-//! The law of focus: what comes at the end of a list moves neither the cursor nor what is seen,
-//! unless the cursor stands on the last row and the list follows. Moving up stops
-//! following, and going to the end starts it again.
+//! The rule of focus: new rows at the end of a list move neither the cursor nor the visible rows,
+//! unless the cursor is on the last row and the list follows. Moving up stops following, and going
+//! to the end starts it again.
 
-/// Where the cursor is and what is seen.
+/// The position of the cursor, and the visible rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct List {
-    /// The row that is chosen.
+    /// The selected row.
     pub(crate) cursor: usize,
-    /// The first row that is seen.
+    /// The first visible row.
     pub(crate) top: usize,
-    /// Whether it follows what comes.
+    /// Whether it follows new rows.
     pub(crate) follows: bool,
 }
 
@@ -22,9 +22,9 @@ pub(crate) enum Move {
     Up,
     /// One row down.
     Down,
-    /// As many rows up as are seen.
+    /// Up by the number of visible rows.
     PageUp,
-    /// As many rows down as are seen.
+    /// Down by the number of visible rows.
     PageDown,
     /// To the first row.
     First,
@@ -33,7 +33,7 @@ pub(crate) enum Move {
 }
 
 impl List {
-    /// One that follows.
+    /// A list that follows new rows.
     pub(crate) fn following() -> Self {
         Self {
             follows: true,
@@ -41,7 +41,7 @@ impl List {
         }
     }
 
-    /// Moves the cursor in a list of `count` rows of which `seen` are seen.
+    /// Moves the cursor in a list of `count` rows of which `seen` are visible.
     pub(crate) fn go(&mut self, by: Move, count: usize, seen: usize) {
         let last = count.saturating_sub(1);
         let page = seen.max(2) - 1;
@@ -55,7 +55,7 @@ impl List {
             Move::Last => last,
         }
         .min(last);
-        // Down from the last row means the end, wherever that will be.
+        // Down from the last row means the end, which may move.
         let at_end = self.cursor == last;
         self.follows = match by {
             Move::Up | Move::PageUp | Move::First => self.follows && before == self.cursor,
@@ -65,14 +65,14 @@ impl List {
         self.show(count, seen);
     }
 
-    /// Chooses a row.
+    /// Selects a row.
     pub(crate) fn choose(&mut self, row: usize, count: usize, seen: usize) {
         self.cursor = row.min(count.saturating_sub(1));
         self.follows = false;
         self.show(count, seen);
     }
 
-    /// The list has `count` rows by now, new ones at its end.
+    /// Updates the list for `count` rows, with new ones at its end.
     pub(crate) fn grown(&mut self, count: usize, seen: usize) {
         if self.follows {
             self.cursor = count.saturating_sub(1);
@@ -80,7 +80,7 @@ impl List {
         }
     }
 
-    /// A row came in front of row `at`.
+    /// Updates the list for a row inserted at `at`.
     pub(crate) fn inserted(&mut self, at: usize) {
         if at <= self.cursor && !self.follows {
             self.cursor += 1;
@@ -88,14 +88,14 @@ impl List {
         }
     }
 
-    /// So many rows from row `at` on are gone.
+    /// Updates the list for `rows` rows removed from `at` on.
     pub(crate) fn removed(&mut self, at: usize, rows: usize) {
         let above = rows.min(self.cursor.saturating_sub(at));
         self.cursor -= above;
         self.top = self.top.saturating_sub(above);
     }
 
-    /// Keeps the cursor among `count` rows, and in sight.
+    /// Keeps the cursor among `count` rows, and visible.
     pub(crate) fn show(&mut self, count: usize, seen: usize) {
         self.cursor = self.cursor.min(count.saturating_sub(1));
         let seen = seen.max(1);

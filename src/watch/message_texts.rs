@@ -12,21 +12,21 @@ pub(crate) struct MessageTexts {
 /// One text.
 #[derive(Clone, Debug)]
 pub(crate) struct MessageText {
-    /// Its place on the tape.
+    /// Its event's number on the tape.
     pub(crate) seq: u64,
     /// Whether it went to the client.
     pub(crate) to_client: bool,
-    /// Its beginning.
+    /// The beginning of the text.
     pub(crate) text: Vec<u8>,
-    /// How long it is, in bytes.
+    /// Its full length, in bytes.
     pub(crate) bytes: u64,
 }
 
-/// How much of a text is shown, in bytes.
+/// How many bytes of a text are shown.
 pub(crate) const SAID_BYTES: usize = 1 << 20;
 
 impl MessageTexts {
-    /// It cannot be shown.
+    /// Texts that cannot be shown.
     pub(crate) fn not(why: impl Into<String>) -> Self {
         Self {
             all: Vec::new(),

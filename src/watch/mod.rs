@@ -1,15 +1,14 @@
-//! `watch`: a recording that is looked at while it grows, or after it has ended.
+//! `watch`: shows a recording while it grows, or after it has ended.
 //!
-//! A [`State`] takes keys, what its sources tell, and the time, and says what is wanted of the
-//! outside. It has no terminal, no file and no clock, so that a test can play it. `report::watch`
+//! A [`State`] takes keys, updates of its sources, and the time, and returns requests to its
+//! environment. It has no terminal, no file and no clock, so that tests can run it. `report::watch`
 //! draws it into a buffer of cells. [`source`] reads tapes, cassettes, folders and controls on
-//! threads of its own; [`run`] puts the three together.
+//! separate threads; [`run`] connects the three.
 //!
 //! # Bounded memory
 //!
-//! A line takes some hundred bytes and no text of a peer beyond a few words; messages are read
-//! from the recording again when they are shown. Of more than a million and a half lines the
-//! oldest are forgotten.
+//! A line takes about a hundred bytes and only short texts of a peer; messages are read from the
+//! recording again when they are shown. Beyond a million and a half lines, the oldest are dropped.
 
 mod act;
 mod command;

@@ -1,17 +1,17 @@
-//! In which order the tools are.
+//! The order of the tools.
 
 use std::cmp::Ordering;
 
 use super::sums::Tool;
 
-/// In which order the tools are.
+/// The order of the tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Order {
     by: Column,
     is_reversed: bool,
 }
 
-/// A tool, and what it is called.
+/// A tool with its name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NamedTool<'t> {
     pub(super) name: &'t str,
@@ -31,8 +31,8 @@ enum Column {
 }
 
 impl Order {
-    /// The order after a key: a letter with Shift names a column, and the same once more turns it
-    /// round. `None` where it is no such key.
+    /// The order after a key: an upper-case letter selects a column, and the same letter again
+    /// reverses the order. `None` for other keys.
     pub(super) fn after(self, key: char) -> Option<Self> {
         let by = match key {
             'C' => Column::Calls,
@@ -47,7 +47,7 @@ impl Order {
         Some(Self { by, is_reversed })
     }
 
-    /// Which of two tools comes first: the one with more, and the name that is first.
+    /// Compares two tools by the column, the larger first, and then by name.
     pub(super) fn compare(self, one: &NamedTool<'_>, other: &NamedTool<'_>) -> Ordering {
         let number = |tool: &Tool| match self.by {
             Column::Calls => Some(tool.count),

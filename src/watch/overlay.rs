@@ -1,4 +1,4 @@
-//! What lies over the panels: an exchange in detail, a finding, the help.
+//! Pages over the panels: an exchange in detail, a finding, the help.
 
 use super::list::List;
 use super::message_texts::MessageTexts;
@@ -6,22 +6,22 @@ use super::message_texts::MessageTexts;
 /// A page of rows over the panels.
 #[derive(Debug)]
 pub(crate) struct Overlay {
-    /// What it shows.
+    /// Its subject.
     pub(crate) what: OverlayContent,
-    /// Its rows at the width at hand.
+    /// Its rows at the current width.
     pub(crate) rows: Vec<Row>,
     /// The cursor.
     pub(crate) list: List,
-    /// What was said, once it was read.
+    /// The messages, once they have been read.
     pub(crate) said: Option<MessageTexts>,
 }
 
-/// What an overlay shows.
+/// The subject of an overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OverlayContent {
     /// The line with this number.
     Line(u64),
-    /// The finding at this place.
+    /// The finding at this index.
     Finding(usize),
     /// The keys and filter words.
     Help,
@@ -30,11 +30,11 @@ pub(crate) enum OverlayContent {
 /// One row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// What it says: made by `report`, without anything that a terminal would obey.
+    /// The text: made by `report`, without control characters.
     pub(crate) text: String,
-    /// How it is painted.
+    /// Its style.
     pub(crate) tone: Tone,
-    /// Where it leads.
+    /// The target of its link.
     pub(crate) jump: Option<Jump>,
 }
 
@@ -47,26 +47,26 @@ pub(crate) struct Jump {
     pub(crate) seq: u64,
 }
 
-/// How something is painted.
+/// A style, independent of colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tone {
-    /// As the terminal writes.
+    /// The default.
     #[default]
     Plain,
     /// A title.
     Head,
-    /// Of less weight.
+    /// Less important.
     Dim,
-    /// Something went wrong.
+    /// A failure.
     Bad,
-    /// Something is to be looked at.
+    /// A warning.
     Warn,
-    /// JSON: its name is painted.
+    /// JSON: the name is coloured.
     Json,
 }
 
 impl Overlay {
-    /// One whose rows are yet to be made.
+    /// An overlay without rows yet.
     pub(super) fn new(what: OverlayContent) -> Self {
         Self {
             what,
@@ -76,7 +76,7 @@ impl Overlay {
         }
     }
 
-    /// Where the chosen row leads.
+    /// The target of the selected row.
     pub(super) fn jump(&self) -> Option<Jump> {
         self.rows.get(self.list.cursor)?.jump
     }

@@ -1,4 +1,4 @@
-//! The tapes of what is watched, and their sessions.
+//! The tapes of the watched recording, and their sessions.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,40 +13,40 @@ use super::line::Line;
 pub(crate) struct Parts {
     /// Each tape.
     pub(crate) all: Vec<Part>,
-    /// Why others cannot be read.
+    /// Why other files cannot be read.
     pub(crate) missing: Vec<String>,
     /// By their tape and number.
     pub(crate) sessions: BTreeMap<(u16, u32), Session>,
 }
 
-/// One tape, or what stands in its place.
+/// One tape, or a substitute for it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Part {
-    /// What it is called.
+    /// Its name.
     pub(crate) name: String,
-    /// Its file, where it can be read from here.
+    /// Its file, if it can be read from here.
     pub(crate) path: Option<PathBuf>,
-    /// How much of it was read, and what becomes of it.
+    /// Its state.
     pub(crate) state: PartState,
-    /// The faults that it began with, as its header tells.
+    /// The faults in its header.
     pub(crate) faults: Vec<String>,
-    /// When the first of all tapes began, in microseconds of wall time, where that is known.
+    /// When the first of all tapes began, in microseconds of wall time, if known.
     pub(crate) began_us: Option<i64>,
-    /// How long ago that was, in microseconds, where a recorder has told it.
+    /// How long ago that was, in microseconds, if a recorder has reported it.
     pub(crate) age_us: Option<u64>,
 }
 
-/// What becomes of a tape.
+/// The state of a tape.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum PartState {
-    /// What is there is being read.
+    /// It is being read for the first time.
     #[default]
     Reading,
-    /// It is still written, and all that is there was read.
+    /// It is still being written, and has been read up to its end.
     Live,
-    /// It is over.
+    /// It has ended.
     Over,
-    /// It is over, and has no end: its recorder was killed.
+    /// It stops without an end: its recorder was killed.
     CutShort,
     /// It cannot be read any further.
     Failed(String),
@@ -61,19 +61,19 @@ pub(crate) struct Session {
     pub(crate) server: String,
     /// The revision that they agreed on.
     pub(crate) revision: String,
-    /// When its first and its last line began, in microseconds since the recording did.
+    /// When its first and its last line began, in microseconds since the start of the recording.
     pub(crate) seen_us: [u64; 2],
-    /// Exchanges that are over.
+    /// Exchanges that have ended.
     pub(crate) exchanges: u64,
-    /// Those of them that went wrong.
+    /// Those that failed.
     pub(crate) failures: u64,
-    /// What judges found.
+    /// Findings of judges.
     pub(crate) findings: u64,
-    /// What faults did.
+    /// Effects of faults.
     pub(crate) faults: u64,
 }
 
-/// What a peer called itself.
+/// The names that peers declared.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Introduced {
     /// The client.
@@ -84,7 +84,7 @@ pub(crate) struct Introduced {
     pub(crate) revision: Option<String>,
 }
 
-/// How many sessions are known.
+/// How many sessions are kept.
 const SESSIONS: usize = 10_000;
 
 impl Parts {
@@ -96,9 +96,9 @@ impl Parts {
         Some(self.sessions.entry(key).or_default())
     }
 
-    /// A new line.
+    /// Counts a new line.
     pub(super) fn seen(&mut self, line: &Line) {
-        // Heads and standard error belong to no session of their own.
+        // Heads and standard error belong to no session.
         let is_of_session = !matches!(line.kind, LineKind::Http | LineKind::Gap);
         let at = line.at_us();
         if is_of_session && let Some(session) = self.session(line.part, line.session) {
@@ -110,7 +110,7 @@ impl Parts {
         }
     }
 
-    /// An exchange is over.
+    /// Counts an exchange that has ended.
     pub(super) fn over(&mut self, line: &Line) {
         if let Some(session) = self.session(line.part, line.session) {
             session.exchanges += 1;
@@ -118,7 +118,7 @@ impl Parts {
         }
     }
 
-    /// Something beside the exchanges.
+    /// Counts a note.
     pub(super) fn beside(&mut self, part: u16, note: &Note) {
         if let Some(session) = self.session(part, note.session) {
             session.findings += u64::from(note.kind == LineKind::Finding);
@@ -126,7 +126,7 @@ impl Parts {
         }
     }
 
-    /// Peers have told who they are.
+    /// Sets the names that the peers declared.
     pub(crate) fn introduced(&mut self, part: u16, number: u32, told: Introduced) {
         if let Some(session) = self.session(part, number) {
             let put = |place: &mut String, told: Option<String>| {
@@ -140,12 +140,12 @@ impl Parts {
         }
     }
 
-    /// Whether one of the tapes is still written.
+    /// Whether one of the tapes is still being written.
     pub(crate) fn is_live(&self) -> bool {
         self.all.iter().any(|part| part.state == PartState::Live)
     }
 
-    /// Whether there is anything still to be read.
+    /// Whether a tape is still being read for the first time.
     pub(crate) fn is_reading(&self) -> bool {
         self.all.iter().any(|part| part.state == PartState::Reading)
     }

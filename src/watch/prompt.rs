@@ -1,19 +1,19 @@
-//! The line in which filter words or a command are typed.
+//! The input line for filter words or a command.
 
-/// What is typed, and where the cursor stands in it.
+/// The text, and the position of the cursor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Prompt {
-    /// What it is for.
+    /// Its purpose.
     pub(crate) asks: Asks,
     /// The text.
     pub(crate) text: String,
     /// Characters in front of the cursor.
     pub(crate) cursor: usize,
-    /// What is wrong with it.
+    /// The error in it.
     pub(crate) problem: Option<String>,
 }
 
-/// What a line is for.
+/// The purpose of an input line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Asks {
     /// Filter words: `/`.
@@ -26,22 +26,22 @@ pub(crate) enum Asks {
 use super::command;
 use super::keys::Key;
 
-/// How many characters may be typed.
+/// The longest input, in characters.
 const LONGEST: usize = 500;
 
-/// What a key did to the line.
+/// The effect of a key on the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Typed {
-    /// It goes on.
+    /// Editing continues.
     On,
-    /// It is finished.
+    /// The input is complete.
     Done,
-    /// It is given up.
+    /// The input was cancelled.
     Left,
 }
 
 impl Prompt {
-    /// A line with this filter.
+    /// An input line for this filter.
     pub(super) fn of(text: String) -> Self {
         let cursor = text.chars().count();
         Self {
@@ -52,7 +52,7 @@ impl Prompt {
         }
     }
 
-    /// A line for a command.
+    /// An input line for a command.
     pub(super) fn command() -> Self {
         Self {
             asks: Asks::Command,
@@ -60,7 +60,7 @@ impl Prompt {
         }
     }
 
-    /// A key is pressed.
+    /// Handles a key.
     pub(super) fn key(&mut self, key: Key) -> Typed {
         let count = self.text.chars().count();
         match key {
@@ -82,7 +82,7 @@ impl Prompt {
                     self.text = text;
                 }
             }
-            // As in vi, nothing is left of a command whose `:` is taken away.
+            // As in vi, deleting the `:` cancels the command.
             Key::Backspace if self.asks == Asks::Command && count == 0 => return Typed::Left,
             Key::Control('u') => (self.text, self.cursor) = (String::new(), 0),
             Key::Left => self.cursor = self.cursor.saturating_sub(1),
@@ -100,10 +100,10 @@ impl Prompt {
         all.nth(chars).map_or(self.text.len(), |(at, _)| at)
     }
 
-    /// The words that are typed: quotes hold a word together.
+    /// The words of the text: quotes keep words together.
     pub(super) fn words(&self) -> Result<Vec<String>, String> {
         let words = shell_words::split(&self.text).map_err(|error| error.to_string())?;
-        // As on the command line.
+        // Split like a command line.
         Ok(words)
     }
 }

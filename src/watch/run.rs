@@ -1,8 +1,8 @@
-//! A terminal, a state and its sources, put together.
+//! Connects a terminal, a state and its sources.
 //!
-//! One thread draws and takes what the others send: keys, what sources tell, signals. It waits
-//! without a time where no clock is on the screen, so that a view on which nothing happens costs
-//! nothing, and draws at most twenty times a second when much does.
+//! One thread draws and takes what the others send: keys, updates of sources, signals. Without a
+//! clock on the screen it waits without a timeout, so that an idle view uses no processor time, and
+//! it draws at most twenty times a second.
 
 use std::sync::mpsc::{
     Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel,
@@ -25,38 +25,38 @@ use crate::exit::Exit;
 use crate::report::watch as words;
 use crate::report::watch::terminal::Terminal;
 
-/// What comes from the outside.
+/// Input of the drawing thread.
 #[derive(Debug)]
 pub(crate) enum Input {
     /// A key was pressed.
     Key(Key),
     /// The terminal has another size.
     Resized(u16, u16),
-    /// A source tells something.
+    /// A source has an update.
     Told(Box<SourceUpdate>),
-    /// We are to end, or to stand still for a while.
+    /// A signal to end or to suspend.
     Signal(TerminalSignal),
     /// The terminal is gone.
     Closed,
 }
 
-/// What is watched, and how.
+/// What to watch, and how.
 pub(crate) struct Watching {
-    /// Where it comes from.
+    /// The source.
     pub(crate) source: Source,
     /// A recorder whose faults can be switched.
     pub(crate) control: Option<Arc<Remote>>,
-    /// What waits for so long hangs.
+    /// The time after which a pending request counts as a hang.
     pub(crate) hang_after: Duration,
-    /// What the stream is filtered by.
+    /// The filter of the stream.
     pub(crate) filter: String,
 }
 
-/// How much may wait: a busy source is held up and keys are not.
+/// How many inputs may wait: a busy source blocks, but keys do not.
 const WAITING: usize = 4;
-/// From one drawing to the next, unless a key asks for it.
+/// The time from one drawing to the next, unless a key was pressed.
 const FRAME: Duration = Duration::from_millis(50);
-/// From one digit of a clock to the next.
+/// The time between two updates of a clock.
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Watches until the user quits.
@@ -90,7 +90,7 @@ pub(crate) fn run(watching: Watching) -> anyhow::Result<Exit> {
     Ok(Exit::Pass)
 }
 
-/// The threads that are asked something.
+/// The threads that handle requests.
 struct Outside {
     read: SyncSender<Reading>,
     asked: Option<SyncSender<Asked>>,
@@ -104,7 +104,7 @@ impl Outside {
         let signals = TerminalSignals::catch()?;
         let told = send.clone();
         thread("signals", move || {
-            // At once, so that a stuck thread cannot draw over it.
+            // Forwarded at once, so that a stuck thread cannot draw over it.
             signals.each(|signal| told.send(Input::Signal(signal)).is_ok());
         })?;
         source::start(watching.source, send.clone(), Arc::clone(&library))?;
@@ -159,23 +159,23 @@ struct Loop {
     inputs: Receiver<Input>,
     outside: Outside,
     clock: Clock,
-    // How old the recording was when our clock started, in microseconds.
+    // The age of the recording when our clock started, in microseconds.
     age: Option<u64>,
-    // When it was drawn last.
+    // When it was last drawn.
     drawn: Option<Offset>,
 }
 
-/// How it goes on.
+/// What to do next.
 enum Next {
-    // What was told is drawn when its turn comes, what was typed at once.
+    // Updates are drawn at the next turn, the result of a key at once.
     Drawn { at_once: bool },
-    // Until a key is pressed.
+    // Wait for a key.
     Suspended,
     Over(Option<i32>),
 }
 
 impl Loop {
-    /// Runs until it is over; with the signal that ends us.
+    /// Runs until the end; returns the signal that ends us, if any.
     fn run(mut self, terminal: &mut Terminal) -> anyhow::Result<Option<i32>> {
         let mut is_new = true;
         let mut at_once = true;
@@ -214,7 +214,8 @@ impl Loop {
         }
     }
 
-    /// What comes next: at once where there is work, and until a clock goes on where there is one.
+    /// Waits for the next input: not at all if there is work, and until the next clock update if
+    /// there is one.
     fn wait(&self, has_work: bool, rests: Option<Duration>) -> Result<Input, RecvTimeoutError> {
         if has_work {
             return self.inputs.try_recv().map_err(|error| match error {
@@ -270,14 +271,14 @@ impl Loop {
         })
     }
 
-    /// Whether faults may have acted, while they are shown.
+    /// Whether the faults may have changed, while they are shown.
     fn asks(&self, told: &SourceUpdate) -> bool {
         let is_seen = self.state.panel == super::Panel::Faults && self.state.faults.has_control;
         let is_news = matches!(told, SourceUpdate::Changes(..) | SourceUpdate::Part(_));
         is_seen && is_news
     }
 
-    /// How old the recording is.
+    /// Learns the age of the recording.
     fn learn(&mut self, told: &SourceUpdate) {
         if let (SourceUpdate::Part(part), None) = (told, self.age) {
             let age = part.age_us.or_else(|| age(part));

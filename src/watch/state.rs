@@ -1,4 +1,4 @@
-//! Everything that is shown, and what changes it from the outside.
+//! The state of the view, and its updates.
 
 use tapewright_schemas::filter::LineKind;
 use tapewright_schemas::listing::{Change, Wanted};
@@ -15,50 +15,50 @@ use super::store::{Store, Touched};
 use super::visible::VisibleLines;
 use crate::report::watch as words;
 
-/// What is watched, and how it is looked at.
+/// The recording, and the state of its display.
 #[derive(Debug)]
 pub(crate) struct State {
-    /// What is known.
+    /// The lines and sums.
     pub(crate) store: Store,
-    /// The panel that is seen.
+    /// The visible panel.
     pub(crate) panel: Panel,
     /// The lines of the stream.
     pub(crate) stream: VisibleLines,
-    /// The lines beside the exchanges.
+    /// The lines of the lanes.
     pub(crate) lanes: VisibleLines,
     /// The cursors of the other panels.
     pub(crate) lists: [List; Panel::ALL.len()],
-    /// What lies over the panel, the last on top.
+    /// The overlays, the last on top.
     pub(crate) over: Vec<Overlay>,
-    /// The line in which a filter is typed.
+    /// The input line.
     pub(crate) prompt: Option<Prompt>,
-    /// What the stream was filtered by, as it was typed.
+    /// The filter of the stream, as typed.
     pub(crate) typed: String,
-    /// What is said for once, until the next key.
+    /// A message that is shown until the next key.
     pub(crate) message: Option<String>,
     /// Faults with their switches.
     pub(crate) faults: Faults,
     /// Columns and rows of the terminal.
     pub(crate) size: (u16, u16),
-    /// How long ago the recording began, in microseconds, where it goes on.
+    /// How long ago the recording began, in microseconds, if it is live.
     pub(crate) now_us: Option<u64>,
-    /// In which order the tools are.
+    /// The order of the tools.
     pub(super) order: Order,
 }
 
-/// What can be seen.
+/// A panel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Panel {
-    /// Exchanges, and what is odd.
+    /// Exchanges and anomalies.
     #[default]
     Stream,
-    /// The sessions, on all tapes.
+    /// The sessions of all tapes.
     Sessions,
-    /// What waits, and what hung.
+    /// Pending requests, and hangs.
     Hangs,
-    /// What judges found.
+    /// Findings of judges.
     Findings,
-    /// Faults, with switches.
+    /// Faults that can be switched.
     Faults,
     /// Notifications, progress, cancellations, standard error, faults.
     Lanes,
@@ -73,27 +73,28 @@ pub(crate) enum SourceUpdate {
     Part(Box<Part>),
     /// A file that cannot be read: which, and why.
     Missing(String),
-    /// What became of a tape.
+    /// The state of a tape.
     State(u16, PartState),
-    /// What happened on a tape.
+    /// The changes of a tape's lines.
     Changes(u16, Vec<Change>),
-    /// Who speaks in a session.
+    /// The peers of a session.
     Introduced(u16, u32, Introduced),
-    /// A control told so many events faster than they were read.
+    /// A control dropped this many events, since they were not read in time.
     Missed(u64),
-    /// The faults in force.
+    /// The active faults.
     Faults(Vec<Fault>),
-    /// A control could not be asked.
+    /// The control could not be asked.
     NoFaults(String),
-    /// What was said on the line with this number.
+    /// The messages of the line with this number.
     Texts(u64, MessageTexts),
 }
 
-/// How many rows are no list: the title, its banner, the headings, the line of filters, the keys.
+/// The rows that do not belong to the list: the title, its banner, the headings, the filter line,
+/// the keys.
 pub(crate) const FRAME_ROWS: u16 = 4;
 
 impl Panel {
-    /// All of them, in the order of their numbers.
+    /// All panels, in the order of their numbers.
     pub(crate) const ALL: [Self; 7] = [
         Self::Stream,
         Self::Sessions,
@@ -104,13 +105,13 @@ impl Panel {
         Self::Tools,
     ];
 
-    /// Its place among them.
+    /// Its index.
     pub(crate) fn place(self) -> usize {
         Self::ALL.iter().position(|one| *one == self).unwrap_or(0)
     }
 }
 
-/// What the lanes hold.
+/// The kinds of lines in the lanes.
 const LANES: [LineKind; 6] = [
     LineKind::Notification,
     LineKind::Progress,
@@ -121,7 +122,7 @@ const LANES: [LineKind; 6] = [
 ];
 
 impl State {
-    /// Nothing was told yet; what waits for so long hangs, in microseconds.
+    /// An empty state; requests that are pending for `hang_after_us` microseconds count as hangs.
     pub(crate) fn new(hang_after_us: u64, columns: u16, rows: u16) -> Self {
         Self {
             store: Store::new(hang_after_us),
@@ -140,7 +141,7 @@ impl State {
         }
     }
 
-    /// A source tells something.
+    /// Applies an update of a source.
     pub(crate) fn told(&mut self, told: SourceUpdate) {
         match told {
             SourceUpdate::Part(part) => self.begins(*part),
@@ -163,7 +164,7 @@ impl State {
     }
 
     fn begins(&mut self, part: Part) {
-        // Without a control the faults that it began with are all that is known.
+        // Without a control, only the faults at the beginning are known.
         if !self.faults.has_control {
             self.faults.began_with(&part.faults);
         }
@@ -200,7 +201,7 @@ impl State {
         self.over = over;
     }
 
-    /// Looks at lines that were not looked at yet; whether there are more.
+    /// Filters further lines. Returns whether there are more.
     pub(crate) fn work(&mut self) -> bool {
         let seen = self.seen();
         let stream = self.stream.work(&self.store, seen);
@@ -212,17 +213,17 @@ impl State {
         stream || lanes
     }
 
-    /// It is so late, in microseconds since the recording began.
+    /// Sets the time, in microseconds since the recording began.
     pub(crate) fn tick(&mut self, now_us: u64) {
         self.now_us = Some(now_us);
     }
 
-    /// Whether a clock on the screen goes on.
+    /// Whether a running clock is on the screen.
     pub(crate) fn has_clock(&self) -> bool {
         self.store.parts.is_live() && self.store.has_waiting()
     }
 
-    /// The terminal has another size.
+    /// Sets the size of the terminal.
     pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
         self.size = (columns, rows);
         let seen = self.seen();
@@ -238,13 +239,13 @@ impl State {
         self.over = over;
     }
 
-    /// How many rows of a list are seen.
+    /// The number of visible rows of a list.
     pub(crate) fn seen(&self) -> usize {
         let banner = u16::from(words::banner(self).is_some());
         usize::from(self.size.1.saturating_sub(FRAME_ROWS + banner)).max(1)
     }
 
-    /// How many rows a panel has.
+    /// The number of rows of a panel.
     pub(crate) fn count(&self, panel: Panel) -> usize {
         match panel {
             Panel::Stream => self.stream.count(),
@@ -266,7 +267,7 @@ impl State {
         }
     }
 
-    /// The same, to be moved.
+    /// Like `list`, mutable.
     pub(super) fn list_mut(&mut self, panel: Panel) -> Option<&mut List> {
         match panel {
             Panel::Stream => Some(&mut self.stream.list),
@@ -275,19 +276,19 @@ impl State {
         }
     }
 
-    /// What waits, the oldest first, and then what hung, the latest first.
+    /// Pending requests, the oldest first, followed by hangs that have ended, the latest first.
     pub(crate) fn hangs(&self) -> Vec<u64> {
         let mut all = self.store.waiting();
         all.extend(self.store.hung.iter().rev());
         all
     }
 
-    /// The session of a row of their panel, with its tape.
+    /// The session in a row of the sessions panel, with its tape.
     pub(crate) fn session(&self, row: usize) -> Option<(u16, u32)> {
         self.store.parts.sessions.keys().nth(row).copied()
     }
 
-    /// The tools in the order that was asked for; at first, those first that were called most.
+    /// The tools in the selected order; initially those with the most calls come first.
     pub(crate) fn tools(&self) -> Vec<super::Word> {
         let named = self.store.sums.tools.iter().map(|(word, tool)| {
             let name = self.store.words.get(*word);

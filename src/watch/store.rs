@@ -1,4 +1,4 @@
-//! Everything that is known of what is watched: its lines, and what is added up over them.
+//! Stores the lines of the watched recording, and their sums.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -12,69 +12,69 @@ use super::parts::Parts;
 use super::sums::Sums;
 use super::texts::Words;
 
-/// Lines, and what is added up over them.
+/// Lines, and their sums.
 #[derive(Debug, Default)]
 pub(crate) struct Store {
     /// Names and texts of lines.
     pub(crate) words: Words,
     chunks: VecDeque<Vec<Line>>,
-    /// How many lines were forgotten: the number of the first that is known.
+    /// How many lines were dropped: the number of the first one that is kept.
     first: u64,
     next: u64,
     open: HashMap<(u16, LinePosition), u64>,
     models: BTreeMap<u64, Box<ModelRow>>,
-    /// The last exchanges that are over and hung: waited for long, or were never answered.
+    /// The latest exchanges that have ended and hung: pending for too long, or never answered.
     pub(crate) hung: VecDeque<u64>,
-    /// What judges found, the oldest first.
+    /// The findings of judges, the oldest first.
     pub(crate) findings: VecDeque<Found>,
     /// The tapes and their sessions.
     pub(crate) parts: Parts,
-    /// What is added up.
+    /// The sums.
     pub(crate) sums: Sums,
-    /// What waits for so long hangs, in microseconds.
+    /// The time after which a pending request counts as a hang, in microseconds.
     pub(crate) hang_after_us: u64,
 }
 
 /// A finding of a judge.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// On which tape.
+    /// Its tape.
     pub(crate) part: u16,
-    /// Its own place on it.
+    /// Its event's number.
     pub(crate) seq: u64,
-    /// In which session.
+    /// Its session.
     pub(crate) session: u32,
-    /// When, in milliseconds since the recording began.
+    /// Its time, in milliseconds since the recording began.
     pub(crate) at_ms: Option<f64>,
-    /// What.
+    /// The finding itself.
     pub(crate) finding: Finding,
 }
 
-/// What a change did to the lines.
+/// The effect of a change on the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Touched {
-    /// Nothing that is shown.
+    /// No effect.
     Nothing,
-    /// A line has come to the end.
+    /// A new line at the end.
     New,
-    /// The line with this number is another now.
+    /// The line with this number has changed.
     Changed(u64),
 }
 
-/// Lines of a chunk, which go together.
+/// How many lines a chunk has, which is dropped as a whole.
 const CHUNK: usize = 4_096;
-/// How many lines are kept: about 150 MB of them.
+/// How many lines are kept: about 150 MB.
 const LINES: u64 = 1_500_000;
-/// How many calls of models are kept whole, and how many findings.
+/// How many model calls and findings are kept.
 const MODELS: usize = 20_000;
 const FINDINGS: usize = 10_000;
-/// How many hangs that are over are kept.
+/// How many ended hangs are kept.
 const HUNG: usize = 1_000;
-/// How far back lines are looked for that a finding names.
+/// How many lines back the line of a finding is searched.
 const BACK: u64 = 10_000;
 
 impl Store {
-    /// Nothing is known yet; what waits for so long hangs, in microseconds.
+    /// An empty store; requests that are pending for `hang_after_us` microseconds count as hangs.
     pub(super) fn new(hang_after_us: u64) -> Self {
         Self {
             hang_after_us,
@@ -82,7 +82,7 @@ impl Store {
         }
     }
 
-    /// Takes what happened on a tape.
+    /// Applies a change of a tape.
     pub(crate) fn take(&mut self, part: u16, change: Change) -> Touched {
         match change {
             Change::Open(place, row) => {
@@ -221,7 +221,8 @@ impl Store {
         }
     }
 
-    /// The recording of a tape is over: nothing waits on it any more.
+    /// The recording of a tape has ended: its pending requests stay unanswered. Returns their
+    /// lines.
     pub(crate) fn closes(&mut self, part: u16) -> Vec<u64> {
         let here = self.open.extract_if(|(one, _), _| *one == part);
         let numbers: Vec<u64> = here.map(|(_, number)| number).collect();
@@ -249,17 +250,17 @@ impl Store {
         Some((from_first / CHUNK, from_first % CHUNK))
     }
 
-    /// The call of a model on a line.
+    /// The model call of a line.
     pub(crate) fn model(&self, number: u64) -> Option<&ModelRow> {
         self.models.get(&number).map(|row| &**row)
     }
 
-    /// The numbers of the lines that are known.
+    /// The numbers of the lines that are kept.
     pub(crate) fn numbers(&self) -> std::ops::Range<u64> {
         self.first..self.next
     }
 
-    /// The exchange that a message belongs to, or any other line with this place.
+    /// The exchange of an event, or any other line at its position.
     pub(crate) fn of_event(&self, part: u16, seq: u64) -> Option<u64> {
         let is_its = |line: &Line| {
             line.part == part
@@ -269,7 +270,7 @@ impl Store {
         numbers.find(|number| self.get(*number).is_some_and(is_its))
     }
 
-    /// The exchanges that are not over, the oldest first.
+    /// The exchanges that have not ended, the oldest first.
     pub(crate) fn waiting(&self) -> Vec<u64> {
         let mut all: Vec<u64> = self.open.values().copied().collect();
         all.retain(|number| self.get(*number).is_some_and(Line::is_waiting));
@@ -277,7 +278,7 @@ impl Store {
         all
     }
 
-    /// Whether something waits.
+    /// Whether a request is pending.
     pub(crate) fn has_waiting(&self) -> bool {
         let mut all = self.open.values();
         all.any(|number| self.get(*number).is_some_and(Line::is_waiting))

@@ -1,4 +1,4 @@
-//! What is added up over lines: how many, how long, what is missing.
+//! Sums over lines: counts, durations, gaps.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use tapewright_schemas::summary::Latencies;
 use super::line::Line;
 use super::texts::Word;
 
-/// What is added up.
+/// The sums.
 #[derive(Debug, Default)]
 pub(crate) struct Sums {
-    /// Requests, and calls of models.
+    /// Requests, and model calls.
     pub(crate) calls: u64,
-    /// Those of them that went wrong.
+    /// Those that failed.
     pub(crate) failures: u64,
     /// How long their senders waited.
     pub(crate) times: Latencies,
@@ -22,11 +22,11 @@ pub(crate) struct Sums {
     pub(crate) tools: BTreeMap<Word, Tool>,
     /// How many gaps there are, and how many events are missing.
     pub(crate) gaps: [u64; 2],
-    /// How many messages were kept in part.
+    /// How many messages are clipped.
     pub(crate) clipped: u64,
-    /// How many events a control told faster than they were read.
+    /// How many events a control dropped.
     pub(crate) missed: u64,
-    /// How many lines came.
+    /// How many lines there were.
     pub(crate) lines: u64,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Sums {
 pub(crate) struct Tool {
     /// How many.
     pub(crate) count: u64,
-    /// How many went wrong.
+    /// How many failed.
     pub(crate) failures: u64,
     /// How long they took.
     pub(crate) times: Latencies,
@@ -43,7 +43,7 @@ pub(crate) struct Tool {
     pub(crate) bytes: u64,
 }
 
-/// How many tools are added up.
+/// How many tools are kept.
 const TOOLS: usize = 500;
 
 impl Sums {

@@ -1,4 +1,4 @@
-//! The view, played without a terminal.
+//! Tests of the view without a terminal.
 
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub(crate) fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/watch/example.tape.jsonl")
 }
 
-/// A source that is read, what it has told, and its texts.
+/// A state with a source: its updates, and its messages.
 pub(crate) struct Played {
     pub(crate) state: State,
     inputs: Receiver<Input>,
@@ -44,7 +44,7 @@ impl Played {
         }
     }
 
-    /// A file that has ended, all of it.
+    /// A file that has ended, read completely.
     pub(crate) fn whole(file: PathBuf) -> Self {
         let mut played = Self::start(vec![file], None);
         while let Ok(input) = played.inputs.recv_timeout(PATIENCE) {
@@ -61,7 +61,7 @@ impl Played {
         self.state.told(*told);
     }
 
-    /// Takes what is told until something is so.
+    /// Applies updates until a condition holds.
     fn until(&mut self, is_so: impl Fn(&State) -> bool) {
         while !is_so(&self.state) {
             let input = self.inputs.recv_timeout(PATIENCE).expect("it becomes so");
@@ -70,7 +70,7 @@ impl Played {
         }
     }
 
-    /// Presses keys, and reads what is wanted.
+    /// Presses keys, and reads the requested messages.
     pub(crate) fn press(&mut self, keys: &[Key]) -> Vec<OutsideRequest> {
         let mut wanted = Vec::new();
         for key in keys {
@@ -305,7 +305,7 @@ fn a_growing_tape_is_followed_to_its_end() {
     let path = folder.path().join("run.tape.jsonl");
     let text = std::fs::read_to_string(example()).unwrap();
     let mut file = std::fs::File::create(&path).unwrap();
-    // As a recorder does.
+    // Locked as by a recorder.
     file.lock().unwrap();
     let (early, late) = text.split_at(text.find("\"id\":9").unwrap());
     let torn = early.len() - 30;
@@ -314,7 +314,7 @@ fn a_growing_tape_is_followed_to_its_end() {
     played.until(|state| state.store.parts.is_live());
     let before = played.state.stream.count();
     assert!(before >= 9, "{before}");
-    // Whoever stands in the middle stays there.
+    // A cursor in the middle stays there.
     played.press(&[Key::Char('g'), Key::Down]);
     let focus = played.state.stream.list;
     file.write_all(&early.as_bytes()[torn..]).unwrap();
@@ -340,7 +340,7 @@ fn a_recorder_that_is_killed_leaves_a_tape_that_is_cut_short() {
     let mut played = Played::start(vec![path], None);
     played.until(|state| state.store.parts.is_live());
     assert!(crate::report::watch::banner(&played.state).is_none());
-    // Its file is closed, as that of every process that ends.
+    // Its file is closed, as when any process ends.
     file.seek(SeekFrom::End(0)).unwrap();
     drop(file);
     played.until(|state| state.store.parts.all[0].state == PartState::CutShort);

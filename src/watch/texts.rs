@@ -1,15 +1,15 @@
-//! Names that come again and texts that do not, in bounded memory.
+//! Repeated names and other texts, in bounded memory.
 
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
 use tapewright_schemas::slices::{Front as _, Part as _};
 
-/// A name that comes again.
+/// A repeated name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Word(u32);
 
-/// A text that may be forgotten.
+/// A text that may be dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Text {
     block: u32,
@@ -26,19 +26,19 @@ pub(crate) struct Words {
     pub(crate) texts: Texts,
 }
 
-/// The latest texts: blocks of them, the oldest of which go first.
+/// The latest texts, in blocks of which the oldest are dropped first.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
     blocks: VecDeque<String>,
     first: u32,
 }
 
-/// How many names are known; what more there are are shown as `…`.
+/// How many names are kept; further ones are shown as `…`.
 const NAMES: usize = 50_000;
-/// How long a block is, and how many there are: 32 MiB.
+/// The size of a block, and the number of blocks: 32 MiB together.
 const BLOCK_BYTES: usize = 1 << 20;
 const BLOCKS: usize = 32;
-/// How much of a text is kept, in bytes.
+/// How many bytes of a text are kept.
 const TEXT_BYTES: usize = 400;
 
 impl Word {
@@ -85,12 +85,12 @@ impl Words {
         Word(number)
     }
 
-    /// The number of a name, where there is one.
+    /// The number of a name, if there is one.
     pub(super) fn of(&mut self, name: Option<&String>) -> Word {
         name.map_or(Word::NONE, |name| self.word(name))
     }
 
-    /// The name of a number.
+    /// The name for a number.
     pub(crate) fn get(&self, word: Word) -> &str {
         let name = self.names.get(word.0 as usize);
         name.map_or("", |name| name)
@@ -98,7 +98,7 @@ impl Words {
 }
 
 impl Texts {
-    /// Keeps a text, or as much of it as has room.
+    /// Keeps a text, cut to the limit.
     pub(super) fn add(&mut self, text: &str) -> Text {
         let text = text.front(TEXT_BYTES);
         if text.is_empty() {
@@ -118,7 +118,7 @@ impl Texts {
         };
         let start = block.len();
         block.push_str(text);
-        // All of them are far smaller than that.
+        // All offsets are far smaller.
         Text {
             block: u32::try_from(last).unwrap_or(u32::MAX),
             start: u32::try_from(start).unwrap_or(u32::MAX),
@@ -126,7 +126,7 @@ impl Texts {
         }
     }
 
-    /// A text that was kept, unless it is forgotten.
+    /// A text, unless it has been dropped.
     pub(crate) fn get(&self, text: Text) -> Option<&str> {
         let block = text.block.checked_sub(self.first)?;
         let block = self.blocks.get(block as usize)?;

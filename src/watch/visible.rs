@@ -1,4 +1,4 @@
-//! Which lines are shown: those that a filter wants, looked for a few at a time.
+//! The visible lines: those that match a filter, found a few at a time.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -8,30 +8,30 @@ use super::line::Line;
 use super::list::List;
 use super::store::Store;
 
-/// The lines that are shown.
+/// The visible lines.
 #[derive(Debug)]
 pub(crate) struct VisibleLines {
     /// Their numbers in a store.
     numbers: VecDeque<u64>,
-    /// The first line that was not looked at.
+    /// The first line that was not checked yet.
     next: u64,
     /// The cursor.
     pub(crate) list: List,
-    /// What is wanted.
+    /// The filter.
     pub(crate) filter: Filter,
-    /// The only session that is wanted, with its tape.
+    /// The only session to show, with its tape.
     pub(crate) only: Option<(u16, u32)>,
     /// The marked lines.
     marks: BTreeSet<u64>,
-    /// Whether only those are wanted.
+    /// Whether only those are shown.
     pub(crate) only_marked: bool,
-    /// Which kinds of lines, where the filter names none.
+    /// The kinds to show, if the filter has none.
     kinds: BTreeSet<LineKind>,
-    /// Nothing new is shown, from this line on.
+    /// If set, no lines from this one on are shown.
     pub(crate) paused: Option<u64>,
 }
 
-/// How many lines are looked at in one go.
+/// How many lines are checked in one go.
 const AT_ONCE: u64 = 20_000;
 
 impl VisibleLines {
@@ -50,22 +50,22 @@ impl VisibleLines {
         }
     }
 
-    /// How many there are.
+    /// The number of visible lines.
     pub(crate) fn count(&self) -> usize {
         self.numbers.len()
     }
 
-    /// The number of the line of a row.
+    /// The number of the line in a row.
     pub(crate) fn get(&self, row: usize) -> Option<u64> {
         self.numbers.get(row).copied()
     }
 
-    /// The number of the line that is chosen.
+    /// The number of the selected line.
     pub(crate) fn chosen(&self) -> Option<u64> {
         self.get(self.list.cursor)
     }
 
-    /// The row of a line, or of the next one that is shown.
+    /// The row of a line, or of the next visible one.
     pub(crate) fn row_of(&self, number: u64) -> usize {
         self.numbers.partition_point(|one| *one < number)
     }
@@ -86,7 +86,7 @@ impl VisibleLines {
         self.marks.contains(&number)
     }
 
-    /// Marks a line, or takes its mark away.
+    /// Marks a line, or removes its mark.
     pub(super) fn mark(&mut self, store: &Store, number: u64) {
         if !self.marks.remove(&number) {
             self.marks.insert(number);
@@ -94,7 +94,7 @@ impl VisibleLines {
         self.changed(store, number);
     }
 
-    /// Wants something else from now on.
+    /// Starts again after the conditions have changed.
     pub(crate) fn again(&mut self) {
         self.numbers.clear();
         self.next = 0;
@@ -104,7 +104,7 @@ impl VisibleLines {
         };
     }
 
-    /// Looks at lines that were not looked at; whether there are more.
+    /// Checks further lines. Returns whether there are more.
     pub(crate) fn work(&mut self, store: &Store, seen: usize) -> bool {
         let known = store.numbers();
         self.forget(known.start);
@@ -122,7 +122,7 @@ impl VisibleLines {
         self.next < last
     }
 
-    /// A line is another now.
+    /// Checks a line that has changed.
     pub(crate) fn changed(&mut self, store: &Store, number: u64) {
         if number >= self.next {
             return;

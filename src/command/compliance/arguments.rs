@@ -1,4 +1,4 @@
-//! What can be asked of `compliance invariants`.
+//! The arguments of `compliance invariants`.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -124,7 +124,7 @@ impl Arguments {
     }
 }
 
-/// Adds to the summary of a GitHub workflow's step, when we run in one.
+/// Appends to the step summary when running in a GitHub workflow.
 pub(super) fn summarize(text: &str) -> anyhow::Result<()> {
     let Some(path) = std::env::var_os(SUMMARY).filter(|path| !path.is_empty()) else {
         return Ok(());
@@ -141,5 +141,5 @@ pub(super) fn summarize(text: &str) -> anyhow::Result<()> {
         })
 }
 
-/// Names the file of the step summary.
+/// The variable with the path of the step summary.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";

@@ -12,25 +12,25 @@ use super::Verdicts;
 use crate::files::NewFile;
 use crate::report::{self, Mistake};
 
-/// What a baseline made of verdicts.
+/// The result of applying a baseline to verdicts.
 #[derive(Debug, Default)]
 pub(crate) struct Expectations {
     /// How many failures and hazards were expected.
     pub(crate) expected: usize,
-    /// What is listed and does not fail any more: the server, and the invariant.
+    /// Listed failures that no longer occur: the server, and the invariant.
     pub(crate) stale: Vec<(String, Code)>,
-    /// The hazards that are listed and are not there any more.
+    /// Listed hazards that no longer occur.
     pub(crate) stale_hazards: Vec<String>,
 }
 
 impl Expectations {
-    /// Whether something has to be taken out of the baseline.
+    /// Whether the baseline has stale entries.
     pub(crate) fn is_stale(&self) -> bool {
         !self.stale.is_empty() || !self.stale_hazards.is_empty()
     }
 }
 
-/// Reads a baseline. One that is to be written may be missing.
+/// Reads a baseline. With `writes`, the file may be missing.
 pub(super) fn read(path: &Path, writes: bool) -> anyhow::Result<Baseline> {
     let cannot = |why: &str, hint: &str| {
         let path = report::safe(&path.display().to_string());
@@ -73,7 +73,7 @@ pub(super) fn apply(baseline: &Baseline, verdicts: &mut Verdicts) {
             }
         }
     }
-    // Of several sessions of one server one may still fail.
+    // One of several sessions of a server may still fail.
     let fails = |label: &str, code: Code| {
         verdicts
             .servers
@@ -93,13 +93,13 @@ pub(super) fn apply(baseline: &Baseline, verdicts: &mut Verdicts) {
     verdicts.expectations = Some(expectations);
 }
 
-/// Takes the verdicts into a baseline, and writes it.
+/// Brings a baseline up to date with the verdicts, and writes it.
 pub(super) fn update(
     mut baseline: Baseline,
     verdicts: &Verdicts,
     path: &Path,
 ) -> anyhow::Result<Baseline> {
-    // Failures last: of several sessions of one server one that fails counts.
+    // Failures come last: if one of several sessions of a server fails, that counts.
     for failures in [false, true] {
         for server in &verdicts.servers {
             for outcome in &server.outcomes {

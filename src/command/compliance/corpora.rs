@@ -1,4 +1,4 @@
-//! The registry and the corpora: those of a folder, or those that are part of the program.
+//! The registry and the corpora: from a folder, or those built into the program.
 
 use std::path::{Path, PathBuf};
 
@@ -13,20 +13,20 @@ use tapewright_schemas::order::Order as _;
 use crate::files::Disk;
 use crate::report::{self, Mistake};
 
-/// Where a registry is looked for when none is named.
+/// The default path of a registry.
 const BESIDE: &str = "compliance/registry.yml";
 
 /// The registry, and where its corpora are.
 pub(crate) struct Corpora {
     /// Every rule.
     pub(crate) registry: Registry,
-    /// The folder of the registry; nothing when it is part of the program.
+    /// The folder of the registry; `None` if it is built in.
     root: Option<PathBuf>,
 }
 
 impl Corpora {
-    /// Opens the registry that was named, or else `compliance/registry.yml` where it is there, or else the one that is
-    /// part of the program. What is wrong with it is told on standard error.
+    /// Opens the given registry, or else `compliance/registry.yml` if it exists, or else the
+    /// built-in one. Mistakes in it are reported on standard error.
     pub(crate) fn open(named: Option<&Path>) -> anyhow::Result<Self> {
         let beside = Path::new(BESIDE);
         let path = named.or_else(|| beside.is_file().then_some(beside));
@@ -58,12 +58,13 @@ impl Corpora {
         names
     }
 
-    /// The corpus of a version; nothing when there is none. What is wrong with its files is told on standard error.
+    /// The corpus of a version, if there is one. Mistakes in its files are reported on standard
+    /// error.
     pub(crate) fn find(&self, version: &str) -> anyhow::Result<Option<VersionCorpus>> {
         let Some(root) = &self.root else {
             return Ok(VersionCorpus::embedded(version));
         };
-        // A name, not a way out of the folder.
+        // It must be a name, not a path that leads out of the folder.
         let paths = if version.contains(['/', '\\']) || version.starts_with('.') {
             Vec::new()
         } else {
@@ -77,7 +78,7 @@ impl Corpora {
         Ok(Some(corpus))
     }
 
-    /// Says which rules the registry does not know: nothing else would.
+    /// Warns of rules that are not in the registry, since nothing else does.
     fn warn_of_unregistered(&self, corpus: &VersionCorpus) {
         for rule in &corpus.rules {
             let known = self.registry.rule(&rule.id);
@@ -92,7 +93,7 @@ impl Corpora {
     ///
     /// # Errors
     ///
-    /// There is none; the error says which there are.
+    /// No corpus has this version; the error lists those that exist.
     pub(crate) fn get(&self, version: &str) -> anyhow::Result<VersionCorpus> {
         if let Some(corpus) = self.find(version)? {
             return Ok(corpus);
@@ -121,7 +122,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// What was read, or everything that is wrong with it.
+/// The value that was read, or an error with every mistake in it.
 pub(crate) fn sound<T>(name: &str, read: Read<T>) -> anyhow::Result<T> {
     let Read {
         value,

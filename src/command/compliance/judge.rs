@@ -17,25 +17,25 @@ use crate::exit::Exit;
 use crate::files::{Contents, Recording, folder};
 use crate::report;
 
-/// What is asked.
+/// What to judge, and how.
 pub(crate) struct Question<'a> {
     pub(crate) path: &'a Path,
     pub(crate) selection: Selection,
     pub(crate) shared_transport: bool,
 }
 
-/// Everything that there is to report.
+/// Everything to report.
 #[derive(Debug)]
 pub(crate) struct Verdicts {
     pub(crate) servers: Vec<Server>,
     pub(crate) hazards: Vec<Hazard>,
     /// Which of the hazards a baseline expects.
     pub(crate) expected_hazards: Vec<bool>,
-    /// What a baseline made of it, if there is one.
+    /// The result of applying a baseline, if there is one.
     pub(crate) expectations: Option<Expectations>,
     /// Whether any invariant is selected.
     pub(crate) selected: bool,
-    /// What there is to say beside the verdicts: what of the recordings is missing.
+    /// Notes next to the verdicts: what is missing from the recordings.
     pub(crate) notes: Vec<String>,
 }
 
@@ -46,24 +46,24 @@ pub(crate) struct Server {
     pub(crate) path: PathBuf,
     pub(crate) session: SessionKey,
     pub(crate) outcomes: Vec<Outcome>,
-    /// What the file is.
+    /// The kind of file.
     pub(crate) kind: FileKind,
     /// The failures that a baseline expects.
     pub(crate) expected: BTreeSet<Code>,
-    /// Where each finding was cut out to, by invariant and place among its findings.
+    /// The evidence files, by invariant and position among its findings.
     pub(crate) cut_out: BTreeMap<(Code, usize), PathBuf>,
-    /// Of a capture: where each event stands in the file.
+    /// For a capture: the place of each event in the file.
     pub(crate) origins: Vec<capture::Origin>,
 }
 
 impl Server {
-    /// Where an event stands in the file, when it is a capture.
+    /// The place of an event in the file, if it is a capture.
     pub(crate) fn origin(&self, seq: u64) -> Option<&capture::Origin> {
         let index = usize::try_from(seq.checked_sub(1)?).ok()?;
         self.origins.get(index)
     }
 
-    /// On which line of the file an event stands, when it is a tape: behind the header.
+    /// The line of an event in the file, if it is a tape: events follow the header.
     pub(crate) fn line(&self, seq: u64) -> Option<u64> {
         (self.kind == FileKind::Tape).then(|| seq.saturating_add(1))
     }
@@ -86,7 +86,7 @@ impl Verdicts {
         outcomes.filter(|one| one.status == status).count()
     }
 
-    /// Whether nothing failed and nothing stands in anything's way.
+    /// Whether nothing failed and there is no hazard.
     pub(crate) fn all_safe(&self) -> bool {
         self.failed() == 0 && self.hazards.is_empty()
     }
@@ -99,7 +99,7 @@ impl Verdicts {
             .zip(expected.chain(std::iter::repeat(false)))
     }
 
-    /// Whether everything is as it should be, or as a baseline expects it.
+    /// Whether everything is as expected, by itself or by a baseline.
     pub(crate) fn holds(&self) -> bool {
         let fails = |server: &Server| server.outcomes.iter().any(|one| server.fails(one));
         let stale = self
@@ -109,7 +109,7 @@ impl Verdicts {
         !stale && !self.servers.iter().any(fails) && self.hazards().all(|(_, expected)| expected)
     }
 
-    /// What the caller is told.
+    /// The exit status.
     pub(crate) fn exit(&self) -> Exit {
         if !self.holds() {
             return Exit::Fail;
@@ -126,7 +126,7 @@ impl Verdicts {
     }
 }
 
-/// Judges what was asked for.
+/// Judges the recordings.
 pub(crate) fn judge(question: &Question<'_>) -> anyhow::Result<Verdicts> {
     let mut verdicts = Verdicts {
         servers: Vec::new(),
@@ -213,7 +213,7 @@ fn one(
     Ok(())
 }
 
-/// Says what of a tape is missing, which is why verdicts on it are inconclusive.
+/// Notes what is missing from a tape and makes verdicts on it inconclusive.
 fn tell_of_gaps(path: &Path, checker: &Checker, ending: &Ending, notes: &mut Vec<String>) {
     let path = report::safe(&path.display().to_string());
     match checker.missing() {
@@ -228,7 +228,7 @@ fn tell_of_gaps(path: &Path, checker: &Checker, ending: &Ending, notes: &mut Vec
     }
 }
 
-/// A name for the server of a recording that was not given one.
+/// A name for the server of a recording that has none.
 fn label(header: &Header) -> String {
     if !header.label.is_empty() {
         return header.label.clone();

@@ -1,4 +1,4 @@
-//! `tapewright compliance`: judging servers and recordings, and the corpora of the revisions.
+//! `tapewright compliance`: judges servers and recordings, and has the corpora of the revisions.
 
 mod arguments;
 mod baseline;
@@ -48,7 +48,7 @@ impl Arguments {
     }
 }
 
-/// Carries out what was typed.
+/// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     match &arguments.command {
         Command::Invariants(arguments) => arguments.run(),

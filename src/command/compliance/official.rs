@@ -1,4 +1,4 @@
-//! `--official`: the official conformance suite, beside our rules.
+//! `--official`: the official conformance suite, next to our rules.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,28 +27,28 @@ pub(crate) struct OfficialArguments {
     official_cmd: String,
 }
 
-/// The suite as npm has it.
+/// The suite on npm.
 const SUITE: &str = "npx -y @modelcontextprotocol/conformance";
-/// How long it may take.
+/// The time limit for it.
 const TIME: Duration = Duration::from_secs(900);
-/// How much is read at once, and how much of what it says last is shown, in bytes.
+/// How many bytes are read at once, and how many bytes at the end of its output are shown.
 const CHUNK: usize = 64 << 10;
 const SHOWN: usize = 600;
-/// The longest file of checks that is read, in bytes, and how deep its folders are walked.
+/// The longest file of checks to read, in bytes, and how deep to walk its folders.
 const LONGEST: u64 = 64 << 20;
 const DEPTH: usize = 4;
 
-/// What the suite said, and where it and we disagree.
+/// The results of the suite, and where they disagree with ours.
 #[derive(Debug)]
 pub(crate) struct Official {
     /// Its checks, each once.
     pub(crate) checks: Vec<Check>,
-    /// Where both say something about the same.
+    /// Pairs of results about the same requirement.
     pub(crate) pairs: Vec<Pair>,
 }
 
 impl OfficialArguments {
-    /// Runs the suite on a server, and puts what it says beside our rules.
+    /// Runs the suite on a server, and compares its results with our rules.
     pub(crate) fn beside(
         &self,
         url: &str,
@@ -82,7 +82,7 @@ impl OfficialArguments {
     }
 }
 
-/// A folder of our own for what the suite leaves.
+/// A temporary folder for the results of the suite.
 struct Results(PathBuf);
 
 impl Results {
@@ -107,7 +107,8 @@ impl Drop for Results {
     }
 }
 
-/// Runs the suite; what it said last on standard error. Its status says no more than its checks.
+/// Runs the suite, and returns the end of its standard error. Its exit status adds nothing to its
+/// checks.
 fn run(process: &ChildProcess) -> anyhow::Result<String> {
     let link = process.open().map_err(|error| {
         let what = format!(
@@ -118,7 +119,7 @@ fn run(process: &ChildProcess) -> anyhow::Result<String> {
     })?;
     let clock = Clock::start();
     let (mut output, log, life, ended) = (link.to_client, link.log, link.life, link.ended);
-    // It is told nothing.
+    // Its standard input stays empty.
     drop(link.to_server);
     let said = std::thread::scope(|scope| {
         let log = log.map(|log| scope.spawn(move || last_words(log)));
@@ -126,7 +127,7 @@ fn run(process: &ChildProcess) -> anyhow::Result<String> {
         if !in_time {
             life.signal(tapewright_proxy::system::Signal::KILL);
         }
-        // Its status says no more than its checks.
+        // Its status adds nothing to its checks.
         drop(ended());
         life.finish();
         let said = log.and_then(|log| log.join().ok()).unwrap_or_default();
@@ -139,7 +140,7 @@ fn run(process: &ChildProcess) -> anyhow::Result<String> {
     Ok(said)
 }
 
-/// Reads to the end what is not wanted; whether it came in time.
+/// Reads to the end and discards everything. Returns whether it ended in time.
 fn drain(source: &mut dyn ChunkSource, clock: Clock) -> bool {
     let mut chunk = Vec::new();
     loop {
@@ -155,7 +156,7 @@ fn drain(source: &mut dyn ChunkSource, clock: Clock) -> bool {
     }
 }
 
-/// The end of what was said.
+/// The end of the output.
 fn last_words(mut source: Box<dyn ChunkSource>) -> String {
     let (mut kept, mut chunk) = (Vec::new(), Vec::new());
     loop {
@@ -173,7 +174,7 @@ fn last_words(mut source: Box<dyn ChunkSource>) -> String {
     String::from_utf8_lossy(&kept).into_owned()
 }
 
-/// The checks of every scenario, by the names of their folders. What cannot be read is passed over.
+/// The checks of every scenario, by the names of their folders. Unreadable files are skipped.
 fn collect(folder: &Path, depth: usize, found: &mut Vec<Check>) {
     let (Some(depth), Ok(entries)) = (depth.checked_sub(1), fs::read_dir(folder)) else {
         return;

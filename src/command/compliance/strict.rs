@@ -1,4 +1,4 @@
-//! What a capture may not be, although it can be read.
+//! Checks that make a readable capture invalid.
 
 use std::path::Path;
 
@@ -7,9 +7,8 @@ use tapewright_schemas::slices::Part as _;
 
 use crate::files::unreadable;
 
-/// Refuses a document that begins with a byte order mark, or that has a member twice
-/// where it would be unclear which one is meant. Messages are evidence, and may be as
-/// odd as they were.
+/// Refuses a document that begins with a byte order mark, or that has a duplicate member where it
+/// would be unclear which one is meant. Messages are evidence, and may have any form.
 pub(super) fn check(path: &Path) -> anyhow::Result<()> {
     let text = std::fs::read(path)?;
     if text.starts_with(b"\xef\xbb\xbf") {
@@ -36,8 +35,8 @@ pub(super) fn check(path: &Path) -> anyhow::Result<()> {
     ))
 }
 
-/// The first member that stands twice in the frame of a document: its pointer, and where
-/// it stands for the second time.
+/// The first duplicate member in the frame of a document: its pointer, and the offset of the second
+/// one.
 fn repeated(text: &[u8]) -> Option<(String, usize)> {
     let mut scanner = Scanner::new(text);
     match scanner.next_token() {
@@ -47,7 +46,7 @@ fn repeated(text: &[u8]) -> Option<(String, usize)> {
     }
 }
 
-/// Walks an object whose brace was read.
+/// Walks an object after its opening brace.
 fn members(scanner: &mut Scanner<'_>, text: &[u8], pointer: &str) -> Option<(String, usize)> {
     let mut seen: Vec<Vec<u8>> = Vec::new();
     loop {
@@ -79,7 +78,7 @@ fn members(scanner: &mut Scanner<'_>, text: &[u8], pointer: &str) -> Option<(Str
     }
 }
 
-/// Walks an array whose bracket was read.
+/// Walks an array after its opening bracket.
 fn elements(scanner: &mut Scanner<'_>, text: &[u8], pointer: &str) -> Option<(String, usize)> {
     let mut number = 0_usize;
     loop {
@@ -100,9 +99,9 @@ fn elements(scanner: &mut Scanner<'_>, text: &[u8], pointer: &str) -> Option<(St
     }
 }
 
-/// The members that lead to messages; what is in other members is not looked into.
+/// The members that lead to messages; other members are not searched.
 const FRAME: [&[u8]; 4] = [b"exchanges", b"messages", b"stream", b"unanswered"];
-/// How many names of one object are compared.
+/// How many member names of one object are compared.
 const MEMBERS: usize = 64;
 
 #[cfg(test)]

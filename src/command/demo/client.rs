@@ -1,4 +1,4 @@
-//! The built-in client: a handshake, a few calls, and one that is given up.
+//! The built-in client: a handshake, a few calls, and one that it cancels.
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -6,7 +6,7 @@ use std::process::{ChildStdin, ChildStdout};
 
 use serde_json::{Value, json};
 
-/// Talks with the server behind the pipes; what a person could have seen of it.
+/// Talks to the server at the other end of the pipes, and returns what a person would have seen.
 pub(super) fn talk(mut input: ChildStdin, output: ChildStdout) -> io::Result<String> {
     let mut output = BufReader::new(output);
     let mut said = String::new();
@@ -53,7 +53,7 @@ pub(super) fn talk(mut input: ChildStdin, output: ChildStdout) -> io::Result<Str
 const HANGS: i32 = 4;
 
 fn conversation() -> Vec<Value> {
-    // Shaped like a key, and made up: it is what the recording must not hold.
+    // Looks like a key but is made up: the recording must not contain it.
     let key = format!("sk-{}-api03-{}", "ant", "0123456789abcdefXYZ");
     vec![
         json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {

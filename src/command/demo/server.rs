@@ -4,11 +4,11 @@ use std::io::{self, BufRead as _, Write as _};
 
 use serde_json::{Value, json};
 
-/// How the server tells temperatures.
+/// The unit of the server's temperatures.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Scale {
     Celsius,
-    /// What a careless change makes of it.
+    /// The result of a careless change.
     Fahrenheit,
 }
 
@@ -25,7 +25,8 @@ impl Scale {
 /// Serves until the end of input.
 pub(super) fn serve(scale: Scale) -> io::Result<()> {
     let mut output = io::stdout().lock();
-    // A banner where only the protocol belongs: the most common mistake of servers.
+    // A banner on standard output, which belongs to the protocol: the most common mistake of
+    // servers.
     writeln!(output, "weather server 1.0 ready")?;
     for line in io::stdin().lock().lines() {
         let Ok(message) = serde_json::from_str::<Value>(&line?) else {
@@ -39,7 +40,7 @@ pub(super) fn serve(scale: Scale) -> io::Result<()> {
     Ok(())
 }
 
-/// What the server says to one message.
+/// The server's answers to one message.
 fn replies(message: &Value, scale: Scale) -> Vec<Value> {
     let member = |pointer: &str| message.pointer(pointer).cloned().unwrap_or(Value::Null);
     let id = member("/id");
@@ -70,7 +71,7 @@ fn replies(message: &Value, scale: Scale) -> Vec<Value> {
             }));
             progress.into_iter().chain(answer).collect()
         }
-        // Never answered: the hang that a recording must not lose.
+        // Never answered: the hang that a recording must contain.
         (Some("tools/call"), Some("radar")) => Vec::new(),
         (Some("tools/call"), _) => error(-32602, "no such tool"),
         (Some(_), _) if !id.is_null() => error(-32601, "Method not found"),

@@ -1,4 +1,4 @@
-//! The parts of two recordings that are compared with each other.
+//! Pairs the parts of two recordings for comparison.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::files::{self, Recording, folder};
 use crate::report::diff::{Differences, IncompleteReason, Of};
 use crate::report::progress::{Elapsed, Progress};
 
-/// What is compared of two files.
+/// The pairs of parts of two files.
 pub(super) fn of_files(
     sides: [&PathBuf; 2],
     options: &DiffOptions,
@@ -37,7 +37,7 @@ pub(super) fn of_files(
     Ok(std::iter::once(server).chain(models).collect())
 }
 
-/// What is compared of two folders: calls of models, each server of an agent with that of the same
+/// The pairs of parts of two folders: model calls, each server of an agent with that of the same
 /// name, and each other recording with that of the same name.
 pub(super) fn parts(
     sides: [&PathBuf; 2],
@@ -64,7 +64,7 @@ pub(super) fn parts(
     Ok(parts)
 }
 
-/// Calls of models, where there are any on either side.
+/// Model calls, if either side has any.
 fn models(sides: [&PathBuf; 2], options: &DiffOptions) -> anyhow::Result<Option<Differences>> {
     let [before, after] = [AgentTapes::of(sides[0])?, AgentTapes::of(sides[1])?];
     let [before, after] = [before.models()?, after.models()?];
@@ -84,8 +84,8 @@ fn models(sides: [&PathBuf; 2], options: &DiffOptions) -> anyhow::Result<Option<
     }))
 }
 
-/// What is in a folder: the tapes of each server of an agent's recording, in the order of its
-/// starts, and every other recording by its name.
+/// The recordings in a folder: the tapes of each server of an agent's recording, in the order of
+/// its starts, and every other recording by its name.
 fn recorded(folder: &Path) -> anyhow::Result<BTreeMap<String, Vec<PathBuf>>> {
     folder::of(folder)?;
     let found = folder::contained(folder)?;

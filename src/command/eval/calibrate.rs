@@ -1,4 +1,4 @@
-//! `tapewright eval --calibrate`: judges, compared with people who labelled examples.
+//! `tapewright eval --calibrate`: compares judges with people who labelled examples.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,8 +22,8 @@ use crate::suite::judging::{Judges, JudgingTask, TestJudge};
 use crate::suite::models;
 use crate::suite::plan::{By, Kind, Scoring, written};
 
-/// Compares the judges of a file with its labels. The exit status is 3 where some example was
-/// not judged.
+/// Compares the judges of a file with its labels. The exit status is 3 if an example was not
+/// judged.
 pub(super) fn run(
     arguments: &Arguments,
     file: &Path,
@@ -52,8 +52,8 @@ pub(super) fn run(
     })
 }
 
-/// The suite whose providers, rubrics and scorers there are; nothing where it cannot be used,
-/// which was said.
+/// The suite with providers, rubrics and scorers; `None` if it cannot be used, which has been
+/// reported.
 fn suite(arguments: &Arguments, file: &Path) -> anyhow::Result<Option<Ready>> {
     let mut suites = arguments.suites.iter().chain(&arguments.config);
     let ready = match (suites.next(), suites.next()) {
@@ -80,7 +80,7 @@ enum Judge<'j> {
     Scorer(Scoring),
 }
 
-/// What judgements of examples are told by.
+/// The test name under which judgements of examples are recorded.
 const BY: &str = "calibration";
 
 struct Calibrating<'c> {
@@ -115,7 +115,7 @@ impl<'c> Calibrating<'c> {
         };
         let read = load_calibration(file, &Disk, &known);
         let examples = sound(&file.display().to_string(), read)?;
-        // Those of the file come first, and so they are found.
+        // Those of the file come first, so that they take precedence.
         let own = examples.rubrics.iter().cloned();
         ready.suite.rubrics.splice(0..0, own);
         let variables = ready.variables();
@@ -175,12 +175,12 @@ impl<'c> Calibrating<'c> {
         }
     }
 
-    /// The judges of an example: its scorer, the models that the file names, or the default judge.
+    /// The judges of an example: its scorer, the models named by the file, or the default judge.
     fn judges_of(&self, example: &Example) -> Vec<Judge<'_>> {
         let rubric = match written(&self.ready.suite, &example.rubric, None) {
             By::Scorer(scoring) => return vec![Judge::Scorer(scoring)],
             By::Rubric(rubric) => rubric,
-            // No file of examples has one.
+            // Files of examples have no metrics.
             By::Metric { .. } => return Vec::new(),
         };
         let judges = &self.examples.judges;
@@ -209,7 +209,7 @@ impl<'c> Calibrating<'c> {
                 return self.test_judge.scored(BY, scoring, &task);
             }
         };
-        // As a run without tools is judged; without a question the answer alone.
+        // Judged like a run without tools; without a question, the answer alone.
         let run = of_answer(&example.input, &example.output);
         let candidate = if example.input.is_empty() {
             Candidate {

@@ -82,7 +82,7 @@ pub(crate) struct Arguments {
     pub(crate) log: LogArguments,
 }
 
-/// How long each step of an opening may take, where the suite sets no limit.
+/// Time limit for each step of an opening, if the suite sets none.
 const OPENING: Duration = Duration::from_secs(60);
 
 /// Runs the evaluations of every suite, and reports once all have run.
@@ -197,7 +197,7 @@ fn says_nothing_runs(path: &Path, ready: &Ready) {
 }
 
 impl Arguments {
-    /// Every report that is wanted.
+    /// Every requested report.
     fn reporters(&self) -> Vec<ReporterFile> {
         let json = self.json.then(ReporterFile::json);
         self.format.iter().cloned().chain(json).collect()

@@ -6,7 +6,7 @@ use tapewright_corpus::rule::RegisteredRule;
 use super::families::Family;
 use crate::report;
 
-/// The rules that are put to the test by `compliance run`.
+/// The rules that `compliance run` tests.
 pub(super) const FAMILY: Family = Family {
     title: "Compliance rules (tapewright compliance run, compliance diff)",
     list,

@@ -1,16 +1,16 @@
-//! What can be explained: families of codes, each with its list and its pages.
+//! The families of codes that can be explained, each with its list and its pages.
 
 use super::{corpus, faults, invariants};
 
 /// One family of codes.
 pub(super) struct Family {
-    /// What stands above its list.
+    /// The heading of its list.
     pub(super) title: &'static str,
     /// Every name of the family, in order, with one line about it.
     pub(super) list: fn() -> Vec<(String, String)>,
-    /// The page of a word, if it names one of the family.
+    /// The page of a code, if it belongs to the family.
     pub(super) page: fn(&str) -> Option<String>,
 }
 
-/// Every family. A new kind of code adds itself here.
+/// Every family. Add a new kind of code here.
 pub(super) const FAMILIES: &[Family] = &[invariants::FAMILY, corpus::FAMILY, faults::FAMILY];

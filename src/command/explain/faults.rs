@@ -4,14 +4,14 @@ use tapewright_engine::fault::kinds::{ALL, find};
 
 use super::families::Family;
 
-/// What `--fault` can inject.
+/// The faults that `--fault` can inject.
 pub(super) const FAMILY: Family = Family {
     title: "Faults (record --fault, replay --fault, fault add)",
     list,
     page,
 };
 
-/// What stands before the name of a kind, here and on a tape.
+/// The prefix of the name of a kind, here and on a tape.
 const PREFIX: &str = "fault:";
 
 fn list() -> Vec<(String, String)> {

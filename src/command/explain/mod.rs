@@ -1,4 +1,4 @@
-//! `tapewright explain`: what the codes mean that the program prints.
+//! `tapewright explain`: explains the codes that the program prints.
 
 mod corpus;
 mod families;

@@ -1,4 +1,4 @@
-//! The run of an agent as an agent cassette, or as a suite with it.
+//! Exports the run of an agent as an agent cassette, or as a suite with one.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::report::{self, Mistake, safe};
 use crate::suite::write::agent::AgentDraft;
 use crate::suite::write::server::{Reach, Server};
 
-/// A recording with calls of models.
+/// A recording with model calls.
 pub(crate) struct Run {
     named: PathBuf,
     tapes: AgentTapes,
@@ -21,7 +21,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// The run of an agent that a recording holds; `None` where it holds no calls of models.
+    /// The agent's run in a recording; `None` if it has no model calls.
     pub(super) fn of(named: &Path) -> anyhow::Result<Option<Self>> {
         let tapes = AgentTapes::of(named)?;
         let ModelSide {
@@ -49,7 +49,7 @@ impl Run {
         }))
     }
 
-    /// That of a folder; of a file its calls of MCP alone.
+    /// The run in a folder; a single file has only MCP calls.
     pub(crate) fn in_folder(named: &Path) -> anyhow::Result<Option<Self>> {
         if named.is_dir() {
             Self::of(named)
@@ -58,7 +58,7 @@ impl Run {
         }
     }
 
-    /// The same, where there must be one.
+    /// Like `of`, but an error if there is no run.
     pub(crate) fn required(named: &Path) -> anyhow::Result<Self> {
         Self::of(named)?.ok_or_else(|| {
             let path = safe(&named.display().to_string());
@@ -82,8 +82,8 @@ impl Run {
         }
     }
 
-    /// Writes a suite with the run as its only test, and the cassette where the suite looks
-    /// for it. Without a file the suite alone is written.
+    /// Writes a suite with the run as its only test, and the cassette to the path that the suite
+    /// expects. Without an output file, only the suite is written.
     pub(crate) fn write_suite(&self, output: Option<&Path>, over: Overwrite) -> anyhow::Result<()> {
         let servers = self.servers(output)?;
         let file = safe(&self.named.display().to_string());
@@ -120,7 +120,7 @@ impl Run {
             for path in &self.tapes.servers {
                 let header = Recording::open(path)?.header();
                 let server = Server::of(&header, &path.to_string_lossy());
-                // One that was started several times has a tape for each.
+                // A server that was started several times has a tape for each start.
                 if !all.iter().any(|one| one.name == server.name) {
                     all.push(server);
                 }

@@ -1,4 +1,4 @@
-//! Every recording of a folder in another format, each in a file of its own.
+//! Exports every recording of a folder to another format, each to its own file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::files::{Recording, folder};
 use crate::report::figures::plural;
 use crate::report::{self, Mistake};
 
-/// Writes the recordings of a folder; that of an agent as one page.
+/// Writes the recordings of a folder; an agent's recording as one page.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let named = &arguments.tape;
     if let Format::Html = arguments.format
@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(Exit::Pass)
 }
 
-/// Those over HTTP, which an HTTP archive can be of.
+/// The recordings over HTTP, the only ones that an HTTP archive can be made of.
 fn over_http(named: &Path, recordings: Vec<PathBuf>) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for path in recordings {
@@ -72,7 +72,7 @@ impl Arguments {
             let what = format!("`{named}` is a folder, and its files cannot go to stdout");
             return Err(Mistake::new(what, hint).into());
         };
-        // A name without a slash is that of a folder if it is one already.
+        // A name without a slash is a folder if it exists as one.
         if goal.is_dir() || !fs::exists(goal)? && goal.to_string_lossy().ends_with('/') {
             return Ok(goal);
         }
@@ -83,7 +83,7 @@ impl Arguments {
 }
 
 impl Format {
-    /// How the names of such files end.
+    /// The ending of such file names.
     fn ending(self) -> &'static str {
         match self {
             Self::Cassette => ".json",

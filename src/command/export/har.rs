@@ -7,11 +7,11 @@ use crate::files::{Frame, Recording};
 use crate::report::har::{Archive, Clock, Entry, Exchanges};
 use crate::report::{self, Mistake};
 
-/// Writes the archive of a recording. Without any HTTP on it nothing is written.
+/// Writes the archive of a recording. Writes nothing if the recording has no HTTP.
 ///
 /// # Errors
 ///
-/// The recording has no times or no HTTP, cannot be read, or the archive not be written.
+/// The recording has no times or no HTTP, or cannot be read, or the archive cannot be written.
 pub(super) fn write(recording: Recording, out: &mut dyn Write) -> anyhow::Result<Frame> {
     let path = report::safe(&recording.path.display().to_string());
     let clock = Clock(moment(&recording)?);
@@ -34,7 +34,7 @@ pub(super) fn write(recording: Recording, out: &mut dyn Write) -> anyhow::Result
     Ok(frame)
 }
 
-/// Scheme and authority of the server, for requests that name no host.
+/// Scheme and authority of the server, for requests without a host.
 fn origin(upstream: &str) -> String {
     let url = upstream.parse::<http::Uri>().ok();
     let authority = url.as_ref().and_then(http::Uri::authority);

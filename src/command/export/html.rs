@@ -105,7 +105,7 @@ fn write_whole(mut whole: Whole, name: &str, out: &mut dyn Write) -> anyhow::Res
     Ok(())
 }
 
-/// Whatever is on a recording.
+/// Everything in a recording.
 fn everything() -> Wanted {
     Wanted {
         kinds: LineKind::ALL.into(),
@@ -133,7 +133,7 @@ fn name_of(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// Says so where secrets were kept.
+/// Warns if the recording contains secrets.
 fn warn(headers: &[&Header]) {
     if headers.iter().any(|header| !header.redacted) {
         report::note(

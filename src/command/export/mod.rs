@@ -95,7 +95,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(Exit::Pass)
 }
 
-/// Writes a suite, for a folder one with everything in it.
+/// Writes a suite; for a folder, one with everything in it.
 fn suite(arguments: &Arguments) -> anyhow::Result<Exit> {
     let output = arguments.output.as_deref();
     if !arguments.tape.is_dir() {
@@ -108,7 +108,7 @@ fn suite(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(Exit::Pass)
 }
 
-/// The run of an agent, where one is asked for and there.
+/// The run of an agent, if the format needs one and there is one.
 fn agent_run(arguments: &Arguments) -> anyhow::Result<Option<agent::Run>> {
     match arguments.format {
         Format::AgentCassette => Ok(Some(agent::Run::required(&arguments.tape)?)),
@@ -117,7 +117,7 @@ fn agent_run(arguments: &Arguments) -> anyhow::Result<Option<agent::Run>> {
     }
 }
 
-/// Writes what is made of the run of an agent.
+/// Writes the run of an agent in the requested format.
 fn of_agent(arguments: &Arguments, run: &agent::Run) -> anyhow::Result<Exit> {
     let output = arguments.output.as_deref();
     if let Some(output) = output {
@@ -131,7 +131,7 @@ fn of_agent(arguments: &Arguments, run: &agent::Run) -> anyhow::Result<Exit> {
 }
 
 impl Arguments {
-    /// Refuses what cannot be written of a recording, before anything is.
+    /// Refuses impossible exports before anything is written.
     fn check(&self, recording: &Recording, output: Option<&Path>) -> anyhow::Result<()> {
         if let Some(output) = output
             && same_file(&recording.path, output)
@@ -163,7 +163,7 @@ impl Arguments {
         file.commit(None)
     }
 
-    /// Refuses what is about spans where none are written.
+    /// Refuses `--otlp-content` if no spans are written.
     fn check_content(&self) -> anyhow::Result<()> {
         if !self.otlp_content || matches!(self.format, Format::Otlp) {
             return Ok(());
@@ -172,7 +172,7 @@ impl Arguments {
         Err(Mistake::new(what, "omit it, or use `--as otlp`").into())
     }
 
-    /// Refuses times where there are none, or where nobody would find them.
+    /// Refuses `--cassette-times` if the recording has no times, or the output is not a cassette.
     fn check_times(&self, recording: &Recording) -> anyhow::Result<()> {
         if !self.cassette_times {
             return Ok(());
@@ -254,7 +254,7 @@ fn moment(recording: &Recording) -> anyhow::Result<jiff::Timestamp> {
     })
 }
 
-/// Says so when a recording breaks off.
+/// Warns if a recording is cut short.
 pub(super) fn tell_end(frame: &Frame) {
     if let Ending::CutShort { last_seq, .. } = frame.ending {
         report::note(&format!(
@@ -263,7 +263,7 @@ pub(super) fn tell_end(frame: &Frame) {
     }
 }
 
-/// Writes a tape again, every event as it is.
+/// Copies a tape, every event unchanged.
 fn tape(recording: Recording, out: &mut dyn Write) -> anyhow::Result<Frame> {
     let rules = Rules::new(&Settings {
         off: true,

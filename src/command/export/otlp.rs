@@ -9,10 +9,10 @@ use crate::files::{Frame, Recording};
 use crate::report::otlp::{self, Attributes};
 use crate::report::{Mistake, safe};
 
-/// How many spans a line has at most.
+/// The largest number of spans in a line.
 const BATCH: usize = 256;
 
-/// Writes the spans of a recording; with what tools were asked and answered, where that is wanted.
+/// Writes the spans of a recording; with `content`, also the arguments and results of tools.
 pub(super) fn write(
     recording: Recording,
     content: bool,

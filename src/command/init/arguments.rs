@@ -1,12 +1,11 @@
-//! Arguments for a tool, made from its input schema.
+//! Makes arguments for a tool from its input schema.
 
 use serde_json::{Map, Value, json};
 
-/// How deep objects are filled.
+/// How deep objects are nested.
 const DEPTH: usize = 4;
 
-/// The smallest arguments that a tool asks for; nothing when its schema does not say how to
-/// make them.
+/// The smallest arguments that a tool requires; `None` if its schema does not say how to make them.
 pub(crate) fn of(schema: Option<&Value>) -> Option<Value> {
     match schema {
         None => Some(json!({})),

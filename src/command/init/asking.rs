@@ -1,4 +1,4 @@
-//! A suite from a server: it is asked what it has, and twice what that says.
+//! Makes a suite from a server: lists what it has, and sends each call twice.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -22,9 +22,9 @@ use crate::suite::write::call::{Asks, Call, Calls};
 use crate::suite::write::server::{Reach, Server};
 use crate::suite::write::{Draft, ServerDraft, Stub};
 
-/// How many pages of a list are asked for.
+/// How many pages of a list to request.
 const PAGES: usize = 20;
-/// How many things of each kind are asked.
+/// How many calls of each kind to send.
 const EACH: usize = 200;
 
 /// One conversation with the server.
@@ -54,7 +54,7 @@ pub(super) fn draft(arguments: &Arguments, output: Option<&Path>) -> anyhow::Res
     let refused = session.ask(&asked, &mut calls);
     session.client.close();
     stubs.extend(refused);
-    // Once more, of a server that knows nothing of the first time.
+    // The second time, to a server that knows nothing of the first.
     let again: Vec<Call> = calls.all.iter().map(question).collect();
     let mut session = open()?;
     let lost = session.ask(&again, &mut calls);
@@ -87,7 +87,7 @@ pub(super) fn draft(arguments: &Arguments, output: Option<&Path>) -> anyhow::Res
     })
 }
 
-/// The server as the suite names it, without secrets.
+/// The server's entry in the suite, without secrets.
 fn server(
     arguments: &Arguments,
     rules: &Arc<tapewright_schemas::redact::Rules>,
@@ -112,7 +112,7 @@ fn server(
     })
 }
 
-/// The question without its answers.
+/// The call without its answers.
 fn question(call: &Call) -> Call {
     Call {
         answers: Vec::new(),
@@ -137,7 +137,7 @@ impl AskedServer {
         })
     }
 
-    /// What can be asked, by what the server lists.
+    /// The calls to send, by the server's lists.
     fn plan(&mut self, all_tools: bool) -> anyhow::Result<Plan> {
         let mut plan = Plan {
             asked: Vec::new(),
@@ -157,7 +157,7 @@ impl AskedServer {
         Ok(plan)
     }
 
-    /// All pages of a list; none where the server does not have it.
+    /// All pages of a list; empty if the server does not have it.
     fn list(&mut self, method: &str, member: &str) -> anyhow::Result<Vec<Value>> {
         let mut all = Vec::new();
         let mut cursor = None;
@@ -192,7 +192,7 @@ impl AskedServer {
         Ok(all)
     }
 
-    /// Asks everything in order; what gave no answer that a test could hold.
+    /// Sends every call in order. Returns those without an answer that a test could expect.
     fn ask(&mut self, asked: &[Call], calls: &mut Calls) -> Vec<Stub> {
         let mut refused = Vec::new();
         for call in asked {
@@ -224,7 +224,7 @@ impl AskedServer {
             .client
             .request(method, Some(&params.to_string()), self.timeout)
             .map_err(|error| format!("It gave no answer: {}.", report::causes(&error)))?;
-        // What the server says goes into a file.
+        // The server's text is written to a file.
         let text = self
             .redactor
             .json(&reply.message)

@@ -1,4 +1,4 @@
-//! What a server is asked, by what it lists.
+//! The calls to send to a server, by its lists.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::arguments;
 use crate::suite::write::Stub;
 use crate::suite::write::call::{Asks, Call};
 
-/// What is asked of a server.
+/// The calls to send to a server.
 pub(super) struct Plan {
     pub(super) asked: Vec<Call>,
     pub(super) stubs: Vec<Stub>,
@@ -16,8 +16,9 @@ pub(super) struct Plan {
 const NOT_SAFE: &str =
     "It does not say that it changes nothing (`readOnlyHint`), and was not called.";
 
-/// Whether a tool may be called without asking anybody: it changes nothing, or it asks for no
-/// argument and destroys nothing. Unsaid, the specification says, it may do both.
+/// Whether a tool may be called without asking the user: it is read-only, or it requires no
+/// argument and declares that it is not destructive. By the specification's defaults, a tool may be
+/// neither.
 fn is_safe(tool: &Value) -> bool {
     let hint = |name: &str| tool.get("annotations")?.get(name)?.as_bool();
     let required = tool.pointer("/inputSchema/required");

@@ -12,8 +12,8 @@ use crate::suite::write::call::Calls;
 use crate::suite::write::server::Server;
 use crate::suite::write::{Draft, ServerDraft};
 
-/// The suite of what was asked and answered in a recording, or in a folder of them; `output` is
-/// where it will be.
+/// The suite of the calls in a recording, or in a folder of them; `output` is where it will be
+/// written.
 pub(crate) fn draft(named: &Path, output: Option<&Path>) -> anyhow::Result<Draft> {
     let is_folder = named.is_dir();
     let paths = folder::of(named)?;
@@ -54,7 +54,7 @@ pub(crate) fn draft(named: &Path, output: Option<&Path>) -> anyhow::Result<Draft
     Ok(Draft { about, servers })
 }
 
-/// A server, and what was asked of it in one recording or in several.
+/// A server, and the calls to it in one recording or several.
 struct Recorded {
     server: Server,
     calls: Calls,
@@ -140,7 +140,7 @@ pub(crate) fn write(draft: &Draft, output: Option<&Path>) -> anyhow::Result<()> 
     file.commit(None)
 }
 
-/// The path of a recording as a suite in another folder has to name it.
+/// The path of a recording, relative to the folder of the suite if that is another one.
 fn seen_from(recording: &Path, output: Option<&Path>) -> String {
     let folder = |path: &Path| {
         let folder = path.parent().filter(|one| !one.as_os_str().is_empty());

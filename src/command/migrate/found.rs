@@ -1,4 +1,4 @@
-//! The files that paths mean.
+//! Finds the files for paths.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use crate::files::{is_yaml, unreadable};
 use tapewright_schemas::order::Order as _;
 
-/// How deep folders are walked.
+/// How deep to walk folders.
 const DEPTH: usize = 32;
 
-/// The files, in order; true for one that was named itself. Links within folders are not followed.
+/// The files, in order; true for those that were given by their own path. Links within folders are
+/// not followed.
 pub(super) fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<(PathBuf, bool)>> {
     let mut all = Vec::new();
     for path in paths {

@@ -1,4 +1,4 @@
-//! `tapewright migrate`: suites and cassettes for a later revision.
+//! `tapewright migrate`: rewrites suites and cassettes for a later revision.
 
 mod found;
 
@@ -49,7 +49,7 @@ Examples:
   tapewright migrate suite.yaml session.json --write
   tapewright migrate --json suites/ | jq '.notes[]'";
 
-/// Rewrites, or shows what would be rewritten.
+/// Rewrites the files, or shows the changes.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     target(&arguments.to, "--target")?;
     let mut summary = Summary::default();

@@ -1,4 +1,4 @@
-//! `tapewright model-baseline accept`: a candidate becomes the baseline.
+//! `tapewright model-baseline accept`: turns a candidate into the baseline.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl Arguments {
         }
         let old = file::read(&self.baseline)?;
         let mut new = file::read(&self.candidate)?;
-        // Accepting is what one does about another configuration.
+        // A changed configuration is a reason to accept, not an error.
         let options = Options {
             ignore_config: true,
             filter: None,

@@ -1,4 +1,4 @@
-//! What was captured, model by model.
+//! The captures, one per model.
 
 use std::sync::Arc;
 
@@ -9,19 +9,19 @@ use tapewright_schemas::redact::{Redactor, Rules};
 
 /// A capture of one model.
 pub(super) struct Candidate {
-    /// The model, with its provider where that is known.
+    /// The model, with its provider if known.
     pub(super) model: String,
-    /// The capture; or why there is none, a line for each test.
+    /// The capture; or the reasons why there is none, a line for each test.
     pub(super) captured: Result<Captured, Vec<String>>,
 }
 
-/// A capture, and what is a secret in it.
+/// A capture, and the rules for its secrets.
 pub(super) struct Captured {
     pub(super) baseline: Baseline,
     pub(super) rules: Arc<Rules>,
 }
 
-/// The identity of a capture that was made by us.
+/// The identity of a capture made by tapewright.
 pub(super) fn identity(
     model_id: String,
     model_version: String,
@@ -62,7 +62,8 @@ pub(super) fn hash(config: &serde_json::Value, rules: &Arc<Rules>) -> anyhow::Re
     Ok(config_hash(&serde_json::from_slice(&clean)?))
 }
 
-/// A model with its provider: `anthropic:claude-sonnet-4-5`. A name that has one stays.
+/// A model with its provider: `anthropic:claude-sonnet-4-5`. A name that already has one stays
+/// unchanged.
 pub(super) fn qualified(model: &str) -> String {
     match Family::of_model(model) {
         Some(family) => format!("{}:{model}", family.name().to_lowercase()),

@@ -1,4 +1,4 @@
-//! `tapewright model-baseline capture`: what a model answers, into a file.
+//! `tapewright model-baseline capture`: writes a model's answers to a file.
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -37,7 +37,7 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn run(&self) -> anyhow::Result<Exit> {
         let source = self.source.source()?;
-        // Refused before a model is asked.
+        // Refused before any model is asked.
         let before = self.output.as_deref().map(file::replaced).transpose()?;
         let declared = self.declared()?;
         let interrupted = tapewright_proxy::system::signals::interruption()?;
@@ -97,7 +97,7 @@ impl Arguments {
     }
 }
 
-/// A capture of every test; a part of it would pass for the whole.
+/// A capture of every test; a partial one would be mistaken for a complete one.
 fn whole(candidate: Option<Candidate>) -> anyhow::Result<Captured> {
     let missing = match candidate {
         Some(Candidate {

@@ -1,4 +1,4 @@
-//! `tapewright model-baseline diff`: two captures, exchange by exchange.
+//! `tapewright model-baseline diff`: compares two captures, exchange by exchange.
 
 use std::path::PathBuf;
 

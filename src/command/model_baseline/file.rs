@@ -1,4 +1,4 @@
-//! Baselines on the disk.
+//! Reads and writes baseline files.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -11,7 +11,7 @@ use tapewright_schemas::redact::{Redactor, Rules};
 use crate::files::{NewFile, folder, output, unreadable, unreadable_or_near};
 use crate::report::{self, Mistake};
 
-/// The bytes of a file, up to the longest that is read.
+/// The bytes of a file, up to the size limit.
 pub(super) fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     let fail = |error: std::io::Error| {
         let hint = "write one with `tapewright model-baseline capture`";
@@ -19,7 +19,7 @@ pub(super) fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     };
     let file = File::open(path).map_err(fail)?;
     let mut text = Vec::new();
-    // One byte more than may be, so that what is too long is known.
+    // One byte more than allowed, to detect files that are too long.
     let limit = MAX_BYTES as u64 + 1;
     file.take(limit).read_to_end(&mut text).map_err(fail)?;
     Ok(text)
@@ -30,7 +30,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Baseline> {
     Baseline::read(&bytes(path)?).map_err(|error| refused(path, &error))
 }
 
-/// A file that is no baseline.
+/// The error for a file that is not a baseline.
 pub(super) fn refused(path: &Path, error: &ReadError) -> anyhow::Error {
     let hint = match error.problem {
         Problem::Version { .. } => "capture both with the same version of tapewright",
@@ -40,18 +40,18 @@ pub(super) fn refused(path: &Path, error: &ReadError) -> anyhow::Error {
     unreadable(path, &error.to_string(), hint)
 }
 
-/// The text of a baseline as it is written: without secrets, and canonical.
+/// The text of a baseline file: without secrets, and canonical.
 pub(super) fn text(baseline: &Baseline, rules: &Arc<Rules>) -> anyhow::Result<String> {
     let text = baseline.write();
     let mut redactor = Redactor::new(Arc::clone(rules));
     let clean = redactor.json(text.as_bytes());
     let clean = clean.map_err(|_| anyhow::anyhow!("cannot redact the capture"))?;
-    // The spelling of what was redacted is none of ours.
+    // Redaction does not produce canonical text.
     let clean = Baseline::read(&clean)?;
     Ok(clean.write())
 }
 
-/// Writes a baseline whole or not at all; others read it.
+/// Writes a baseline in one step, since others may read it.
 pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let mut file = NewFile::create(path)?;
     file.writer().write_all(text.as_bytes())?;
@@ -63,7 +63,7 @@ pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     )
 }
 
-/// The baseline that is to be replaced, if there is one. Anything else is not replaced.
+/// The existing baseline to replace, if there is one. Refuses to replace any other file.
 pub(super) fn replaced(path: &Path) -> anyhow::Result<Option<Baseline>> {
     output::check_ahead(path, output::Overwrite::Any)?;
     match fs::metadata(path) {

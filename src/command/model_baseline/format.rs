@@ -1,4 +1,4 @@
-//! How a comparison is reported.
+//! The format of a comparison's report.
 
 use clap::ValueEnum;
 use tapewright_baselines::{Comparison, Outcome};
@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::report::baseline::Compared;
 use crate::report::formats::{self, Reportable as _};
 
-/// How a comparison is reported.
+/// The format of a comparison's report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
     /// Text for people
@@ -38,7 +38,7 @@ impl Format {
     }
 }
 
-/// What the caller is told of a comparison.
+/// The exit status of a comparison.
 pub(super) fn exit(comparison: &Comparison) -> Exit {
     match comparison.outcome() {
         Outcome::Pass => Exit::Pass,

@@ -1,4 +1,4 @@
-//! Captures of several suites as one.
+//! Joins the captures of several suites.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ pub(super) fn join(
     joined.collect()
 }
 
-/// What all suites captured of a model; or what is missing, a line for each test or suite.
+/// The captures of a model from all suites; or what is missing, a line for each test or suite.
 fn of_model(
     suites: &mut [SuiteCandidates],
     model: &str,
@@ -67,7 +67,7 @@ fn whole(parts: Vec<(String, Captured)>) -> anyhow::Result<Option<Captured>> {
     let mut hashes = Map::new();
     let mut whole: Option<Captured> = None;
     for (suite, Captured { baseline, rules }) in parts {
-        // Each suite has secrets of its own.
+        // Each suite has its own secrets.
         let text = file::text(&baseline, &rules)?;
         let part = Baseline::read(text.as_bytes())?;
         let hash = part.identity.server_config_hash.clone();

@@ -1,4 +1,4 @@
-//! `tapewright model-baseline`: what a model answers, kept in a file and compared.
+//! `tapewright model-baseline`: keeps a model's answers in a file and compares others with them.
 
 mod accept;
 mod candidates;
@@ -35,7 +35,7 @@ enum Command {
     Accept(accept::Arguments),
 }
 
-/// Carries out what was typed.
+/// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     match &arguments.command {
         Command::Capture(arguments) => arguments.run(),

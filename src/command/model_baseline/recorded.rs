@@ -1,4 +1,4 @@
-//! Captures out of recordings of agents, and out of files.
+//! Makes captures from recordings of agents, and from files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::files::{Recording, unreadable};
 use crate::report::{self, Mistake};
 use crate::suite::live::agents::cassette::without_secrets;
 
-/// The capture that recordings or files are runs of.
+/// The capture of recordings or files, each of which is a run.
 pub(super) fn capture(
     arguments: &SourceArguments,
     source: &Source<'_>,
@@ -65,7 +65,7 @@ fn same_model(captures: &[Baseline]) -> anyhow::Result<()> {
     Err(Mistake::new(what, "capture each model to its own file").into())
 }
 
-/// The run that a recording of an agent tells.
+/// The run in a recording of an agent.
 fn recording(
     arguments: &SourceArguments,
     path: &Path,
@@ -88,7 +88,7 @@ fn recording(
     of_cassette(arguments, &cassette, &config, path, rules)
 }
 
-/// The name of a recorded server, how it was reached, and the version that it told.
+/// The name of a recorded server, how it was reached, and the version that it declared.
 fn server(tape: &Path) -> anyhow::Result<(String, Value, Option<String>)> {
     let recording = Recording::open(tape)?;
     let header = recording.header();
@@ -98,7 +98,7 @@ fn server(tape: &Path) -> anyhow::Result<(String, Value, Option<String>)> {
     };
     let mut introduction = Introduction::default();
     recording.messages(|_, envelope| {
-        // The greeting is the first answer that names a server.
+        // The answer to the handshake is the first one with `serverInfo`.
         if let Some(Kind::Response {
             result: Some(result),
             ..
@@ -116,7 +116,7 @@ fn server(tape: &Path) -> anyhow::Result<(String, Value, Option<String>)> {
     ))
 }
 
-/// A capture, or the cassette of an agent test.
+/// Reads a capture, or the cassette of an agent test.
 fn input(arguments: &SourceArguments, path: &Path, rules: &Arc<Rules>) -> anyhow::Result<Baseline> {
     let text = file::bytes(path)?;
     if !is_cassette(&text) {

@@ -1,4 +1,4 @@
-//! `tapewright model-baseline run`: capture and compare in one step, with one model or many.
+//! `tapewright model-baseline run`: captures and compares in one step, with one model or several.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -131,7 +131,7 @@ impl Arguments {
     }
 }
 
-/// Writes what was captured.
+/// Writes the captures.
 fn save(folder: &Path, candidates: &[Candidate]) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder)?;
     for candidate in candidates {
@@ -145,12 +145,12 @@ fn save(folder: &Path, candidates: &[Candidate]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A model as the name of a file.
+/// A model as a file name.
 fn slug(model: &str) -> String {
     let is_kept = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     let letter = |letter| if is_kept(letter) { letter } else { '_' };
     let name: String = model.chars().map(letter).collect();
-    // No name is hidden.
+    // File names must not be hidden.
     name.trim_start_matches('.').to_owned()
 }
 

@@ -1,4 +1,4 @@
-//! Where a capture comes from.
+//! The source of a capture.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::command::variables::Variables;
 use crate::files::suites;
 use crate::report::Mistake;
 
-/// Where a capture comes from.
+/// The source of a capture.
 #[derive(Debug, Args)]
 pub(super) struct SourceArguments {
     /// Suite with agent tests, or a folder of suites; their cassettes are used, or the model is
@@ -40,7 +40,7 @@ pub(super) struct SourceArguments {
     pub(super) variables: Variables,
 }
 
-/// How models are asked.
+/// How to ask models.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Models")]
 pub(super) struct ModelArguments {
@@ -67,7 +67,7 @@ pub(super) struct ModelArguments {
     pub(super) max_cost: Option<u64>,
 }
 
-/// What a capture is made of.
+/// The source of a capture.
 pub(super) enum Source<'a> {
     Suites(Vec<PathBuf>),
     Recordings(&'a [PathBuf]),
@@ -75,13 +75,13 @@ pub(super) enum Source<'a> {
 }
 
 impl SourceArguments {
-    /// Whether the models of a suite are asked, whatever cassettes there are: those say the
+    /// Whether the models of a suite are asked even if there are cassettes, which would answer the
     /// same each time.
     pub(super) fn is_fresh(&self) -> bool {
         self.models.live || self.models.runs > 1
     }
 
-    /// The one source that is named.
+    /// The one source that was given.
     pub(super) fn source(&self) -> anyhow::Result<Source<'_>> {
         if let Some(suite) = self.suite.as_ref().or(self.config.as_ref()) {
             return Ok(Source::Suites(suites(std::slice::from_ref(suite))?));

@@ -1,4 +1,4 @@
-//! Captures of the agent tests of a suite, model by model.
+//! Captures the agent tests of a suite, model by model.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -26,22 +26,22 @@ use crate::suite::plan::{AgentCase, What};
 use crate::suite::result::{Row, Status};
 use crate::suite::world::SuiteWorld;
 
-/// How long each step of an opening may take, where the suite sets no limit.
+/// Time limit for each step of an opening, if the suite sets none.
 const OPENING: Duration = Duration::from_secs(60);
 
-/// The steps of a test that a filter may be about.
+/// How many steps of a test are tried against a filter.
 const STEPS: usize = 200;
 
-/// Which models are asked, where none is named.
+/// Which models are asked, if none is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// The only one that the tests name.
+    /// The only model of the tests.
     One,
-    /// Those that the suite is meant for, or else those that its tests name.
+    /// The models in `model_compatibility`, or else those of the tests.
     All,
 }
 
-/// Captures every model that is wanted, in order. `None` if a suite cannot be used, which has been
+/// Captures every requested model, in order. `None` if a suite cannot be used, which has been
 /// reported.
 pub(super) fn capture(
     paths: &[PathBuf],
@@ -81,7 +81,7 @@ pub(super) fn capture(
     join(suites, wanted).map(Some)
 }
 
-/// How a suite is captured.
+/// How to capture a suite.
 struct Capturing<'a> {
     path: &'a Path,
     arguments: &'a SourceArguments,
@@ -92,7 +92,7 @@ struct Capturing<'a> {
 }
 
 impl Capturing<'_> {
-    /// The models of one suite; none if it has no agent tests.
+    /// The models of one suite; empty if it has no agent tests.
     fn suite(&self) -> anyhow::Result<Option<Vec<Candidate>>> {
         let Self {
             path,
@@ -133,12 +133,12 @@ impl Capturing<'_> {
     }
 }
 
-/// Where the cassettes of a suite are.
+/// The folder of a suite's cassettes.
 fn cassettes(suite: &Path) -> PathBuf {
     suite.parent().unwrap_or(Path::new("")).join("cassettes")
 }
 
-/// The cases whose servers are connected: those that no cassette tells.
+/// The cases that need their servers, since no cassette has the run.
 fn asked(ready: &Ready, folder: &Path, arguments: &SourceArguments) -> Vec<usize> {
     let is_asked = |what: &What| match what {
         What::Agent(agent) => arguments.is_fresh() || cassette::found(folder, agent).is_none(),
@@ -190,8 +190,7 @@ fn chosen(suite: &Suite, named: &[String], wanted: Wanted) -> anyhow::Result<Vec
     Ok(models)
 }
 
-/// The model that a name means: with a provider of the suite or a known one in front, as a
-/// test spells it, or alone.
+/// The model with a name: with a provider of the suite or a known one in front, or alone.
 fn named_model(suite: &Suite, known: &[Model], name: &str) -> Model {
     if let Some((provider, id)) = name.split_once(':') {
         if suite.providers.iter().any(|one| one.name == provider) {
@@ -229,15 +228,15 @@ struct Asking<'a> {
     filter: Option<&'a Glob>,
     ready: &'a Ready,
     variables: &'a HashMap<String, String>,
-    /// The tokens of servers that sign in for one.
+    /// The access tokens of servers with OAuth.
     tokens: &'a HashMap<String, String>,
-    /// What all models cost so far.
+    /// The cost of all models so far.
     spent: &'a Arc<AtomicU64>,
     interrupted: &'a Arc<AtomicBool>,
 }
 
 impl Asking<'_> {
-    /// Every model, each as often as was asked for.
+    /// Captures every model, each as often as requested.
     fn all(&self, models: &[Model]) -> anyhow::Result<Vec<Candidate>> {
         let hash = hash(&config(&self.ready.suite, self.path), &self.ready.rules)?;
         let mut runs: Vec<Vec<Result<Baseline, Vec<String>>>> = vec![Vec::new(); models.len()];
@@ -312,7 +311,7 @@ impl Asking<'_> {
         Ok((std::mem::take(&mut *runs), results.rows))
     }
 
-    /// The agent tests of which the filter may take a step: others are not asked.
+    /// The agent tests with a step that the filter may select: others are not run.
     fn cases(&self) -> impl Iterator<Item = (usize, &AgentCase)> {
         let file = named(self.path);
         let takes = move |agent: &AgentCase| {
@@ -328,7 +327,7 @@ impl Asking<'_> {
         })
     }
 
-    /// What a model did in one run; or why that is not known of each test.
+    /// What a model did in one run; or the reasons for each test why that is unknown.
     fn of(
         &self,
         model: &Model,
@@ -366,7 +365,7 @@ impl Asking<'_> {
     }
 }
 
-/// Why a test was not captured.
+/// The reason why a test was not captured.
 fn why(number: usize, rows: &[Row]) -> String {
     let mut own = rows.iter().filter(|row| row.case == number);
     let told = own.find(|row| row.stub || matches!(row.status, Status::Error | Status::Skip));
@@ -378,7 +377,7 @@ fn why(number: usize, rows: &[Row]) -> String {
     }
 }
 
-/// The name of a suite in ids: the same from wherever it is named below the working folder.
+/// The name of a suite in ids: the same for every spelling of its path below the working folder.
 fn named(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let path = path.strip_prefix(here).unwrap_or(path);
@@ -397,7 +396,7 @@ fn config(suite: &Suite, path: &Path) -> Value {
     Value::Object(each.collect::<Map<String, Value>>())
 }
 
-/// How a server is reached, whatever the folder that it is looked at from.
+/// How a server is reached, independent of the working folder.
 fn reached(server: &Server, suite: &Path) -> Value {
     match &server.target {
         Target::Command(command) => {

@@ -1,5 +1,5 @@
-//! Traces and durations that are sent to a collector of OpenTelemetry while it is recorded or replayed: the options, and what is told at
-//! the end.
+//! Sends traces and durations to an OpenTelemetry collector during a recording or replay: the
+//! options, and the report at the end.
 
 mod pairs;
 pub(crate) mod resource;
@@ -26,7 +26,7 @@ use self::tracer::Texts;
 
 pub(crate) use self::tracer::Tracer;
 
-/// Whether traces and durations are sent, and where.
+/// Whether traces and durations are sent, and where to.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Traces")]
 pub(crate) struct OtlpArguments {
@@ -47,37 +47,37 @@ pub(crate) struct OtlpArguments {
     otlp_content: bool,
 }
 
-/// What is sent.
+/// The running exports.
 #[derive(Debug)]
 pub(crate) struct Sending {
     pub(crate) traces: Option<Traces>,
     pub(crate) metrics: Option<Metrics>,
 }
 
-/// Durations that are to be sent.
+/// The destination of durations.
 #[derive(Debug)]
 pub(crate) struct Metrics(ChosenMetrics);
 
-/// Durations that are being sent.
+/// The running export of durations.
 #[derive(Debug)]
 pub(crate) struct Exports {
     sending: operations::Exports,
-    // Where to, as it may be told.
+    // The destination, without secrets.
     place: String,
 }
 
-/// Traces that are being sent.
+/// The running export of traces.
 #[derive(Debug)]
 pub(crate) struct Traces {
     sending: traces::Traces,
-    // Where to, as it may be told.
+    // The destination, without secrets.
     place: String,
     named: Named,
     pace: Duration,
     content: bool,
 }
 
-/// Where traces and durations are sent, once that is known to be right.
+/// The checked destination of traces and durations.
 #[derive(Debug, Default)]
 pub(crate) struct Destination(Chosen);
 
@@ -89,7 +89,7 @@ impl Destination {
 }
 
 impl OtlpArguments {
-    /// Where traces and durations are sent. A recording with its secrets is sent nowhere.
+    /// The destination of traces and durations. A recording with its secrets is not sent anywhere.
     pub(crate) fn destination(&self, is_redacted: bool) -> anyhow::Result<Destination> {
         let Some(option) = &self.otlp else {
             return Ok(Destination::default());
@@ -103,7 +103,7 @@ impl OtlpArguments {
             .map(Destination)
     }
 
-    /// What is sent as a credential: names and values.
+    /// The credentials that are sent: names and values.
     pub(crate) fn secrets(&self) -> anyhow::Result<Vec<(String, String)>> {
         let Chosen { traces, metrics } = self.destination(true)?.0;
         let traces = traces.into_iter().flat_map(|one| one.to.secrets);
@@ -111,7 +111,7 @@ impl OtlpArguments {
         Ok(traces.chain(metrics).collect())
     }
 
-    /// Begins to send traces, where they are wanted, and says where durations are sent.
+    /// Starts to send traces if requested, and sets the destination of durations.
     pub(crate) fn start(&self, destination: Destination) -> anyhow::Result<Sending> {
         let Chosen { traces, metrics } = destination.0;
         let metrics = metrics.map(Metrics);
@@ -133,7 +133,7 @@ impl OtlpArguments {
 }
 
 impl Traces {
-    /// How many spans arrived, and how many did not.
+    /// How many spans arrived, and how many were lost.
     pub(crate) fn figures(&self) -> Arc<Figures> {
         self.sending.figures()
     }
@@ -143,7 +143,8 @@ impl Traces {
         self.pace
     }
 
-    /// Makes observers of tapes whose secrets are hidden, and what is called once nothing more is observed.
+    /// Makes observers of tapes that hide secrets, and the closure to call once observing has
+    /// ended.
     pub(crate) fn observers(&self) -> (MakeObserver, SpanSender) {
         let (span_sender, named, content) =
             (self.sending.span_sender(), self.named.clone(), self.content);
@@ -166,7 +167,8 @@ impl Traces {
         (Box::new(make), span_sender)
     }
 
-    /// The recording has ended: sends what is left, as far as that takes no longer than clients wait, and logs what became of it all.
+    /// Sends the rest after the recording, within the time that clients can be made to wait, and
+    /// logs the totals.
     pub(crate) fn finish(self, behind: Behind, verbose: bool) {
         let figures = self.sending.figures();
         self.sending.finish(behind);
@@ -178,7 +180,7 @@ impl Traces {
 }
 
 impl Metrics {
-    /// Begins to send what is counted of a recording with this header.
+    /// Starts to send the durations of a recording with this header.
     pub(crate) fn start(
         self,
         header: &Header,
@@ -200,12 +202,13 @@ impl Metrics {
 }
 
 impl Exports {
-    /// Nothing more is counted: what there is is sent for the last time.
+    /// Counting has ended: sends the last values.
     pub(crate) fn end(&self) {
         self.sending.end();
     }
 
-    /// Waits until that was done, as far as it takes no longer than clients wait, and logs what became of it all.
+    /// Waits for the last values to be sent, within the time that clients can be made to wait, and
+    /// logs the totals.
     pub(crate) fn finish(self, verbose: bool) {
         let figures = self.sending.figures();
         self.sending.finish();
@@ -217,7 +220,7 @@ impl Exports {
 }
 
 impl To {
-    /// Who takes what is sent.
+    /// The collector at this destination.
     fn collector(self) -> anyhow::Result<Collector> {
         Ok(Collector {
             origin: self.origin()?,
@@ -228,7 +231,7 @@ impl To {
         })
     }
 
-    /// How it is reached.
+    /// The connection settings.
     fn origin(&self) -> anyhow::Result<OriginSettings> {
         let tls = client_config(&TlsSettings {
             // Without TLS the certificates of the system are not read.

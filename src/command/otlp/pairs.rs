@@ -1,6 +1,7 @@
-//! Lists of names and values in variables of OpenTelemetry: `name=value,name=value`, percent-encoded as in W3C Baggage.
+//! Lists of names and values in OpenTelemetry variables: `name=value,name=value`, percent-encoded
+//! as in W3C Baggage.
 
-/// Reads a list; `None` where it is none.
+/// Reads a list; `None` if it is not one.
 pub(super) fn pairs(text: &str) -> Option<Vec<(String, String)>> {
     let items = text.split(',').map(str::trim);
     let items = items.filter(|item| !item.is_empty());

@@ -1,10 +1,10 @@
-//! Whom spans are about.
+//! The resource that spans are about.
 
 use tapewright_schemas::tape::Header;
 
 use crate::report::otlp::Attributes;
 
-/// What the user says of whom spans are about.
+/// The user's settings for the resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Named {
     /// The name of the service.

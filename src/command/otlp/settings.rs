@@ -1,4 +1,4 @@
-//! Where spans and durations are sent: the option, and the variables of OpenTelemetry.
+//! The destination of spans and durations, from the option and the OpenTelemetry variables.
 //!
 //! <https://opentelemetry.io/docs/specs/otel/protocol/exporter/>,
 //! <https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/>
@@ -15,14 +15,14 @@ use super::pairs::pairs;
 use super::resource::Named;
 use crate::report::{Mistake, safe};
 
-/// What is sent, where, and how.
+/// What to send, where to, and how.
 #[derive(Debug, Default)]
 pub(super) struct Chosen {
     pub(super) traces: Option<ChosenTraces>,
     pub(super) metrics: Option<ChosenMetrics>,
 }
 
-/// Where spans are sent, and how.
+/// Where to send spans, and how.
 #[derive(Debug)]
 pub(super) struct ChosenTraces {
     pub(super) to: To,
@@ -32,7 +32,7 @@ pub(super) struct ChosenTraces {
     pub(super) named: Named,
 }
 
-/// Where durations are sent, and how.
+/// Where to send durations, and how.
 #[derive(Debug)]
 pub(super) struct ChosenMetrics {
     pub(super) to: To,
@@ -41,7 +41,7 @@ pub(super) struct ChosenMetrics {
     pub(super) named: Named,
 }
 
-/// Where something is sent.
+/// A destination.
 pub(super) struct To {
     pub(super) url: OriginUrl,
     // Secrets.
@@ -60,7 +60,7 @@ impl fmt::Debug for To {
     }
 }
 
-/// Something that is sent.
+/// The kind of data to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Signal {
     Metrics,
@@ -76,7 +76,7 @@ impl Signal {
         }
     }
 
-    /// Where a collector takes it.
+    /// The path on a collector.
     fn path(self) -> &'static str {
         match self {
             Self::Metrics => "v1/metrics",
@@ -85,14 +85,14 @@ impl Signal {
     }
 }
 
-/// Looks variables up; an empty one is none.
+/// Looks up variables; an empty one counts as unset.
 pub(super) struct Variables<V>(pub(super) V);
 
 /// Default address of a collector.
 const ENDPOINT: &str = "http://localhost:4318";
 
 impl<V: Fn(&str) -> Option<String>> Variables<V> {
-    /// What the option and the variables say.
+    /// Combines the option and the variables.
     pub(super) fn chosen(&self, option: &str) -> anyhow::Result<Chosen> {
         let off = self.value("OTEL_SDK_DISABLED");
         if off.is_some_and(|off| off.trim().eq_ignore_ascii_case("true")) {
@@ -137,7 +137,7 @@ impl<V: Fn(&str) -> Option<String>> Variables<V> {
         }))
     }
 
-    /// Where something is sent; nothing where it is sent nowhere.
+    /// The destination of a signal; `None` if it is not sent.
     fn to(&self, signal: Signal, option: &str) -> anyhow::Result<Option<To>> {
         let exporters = self.value(&format!("OTEL_{}_EXPORTER", signal.variable()));
         let is_ours = |exporters: String| exporters.split(',').any(|one| one.trim() == "otlp");
@@ -158,7 +158,8 @@ impl<V: Fn(&str) -> Option<String>> Variables<V> {
         }))
     }
 
-    /// From when on durations are counted in a request: of histograms, the preferences say one of two things.
+    /// From when on durations are counted in a request. For histograms, the three preferences
+    /// amount to two.
     fn temporality(&self) -> anyhow::Result<Temporality> {
         let name = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE";
         let said = self.value(name).unwrap_or_default().trim().to_lowercase();
@@ -177,7 +178,7 @@ impl<V: Fn(&str) -> Option<String>> Variables<V> {
         (self.0)(name).filter(|value| !value.trim().is_empty())
     }
 
-    /// The variable of the exporter for it, or else the one for everything; with its name.
+    /// The variable for the signal, or else the one for all; with its name.
     fn of(&self, signal: Signal, what: &str) -> Option<(String, String)> {
         let own = format!("{}_", signal.variable());
         [own.as_str(), ""].into_iter().find_map(|of| {
@@ -204,13 +205,13 @@ impl<V: Fn(&str) -> Option<String>> Variables<V> {
         Err(Mistake::new(what, hint).into())
     }
 
-    /// Where requests are posted. An address may hold a secret, and is not repeated.
+    /// The URL that requests are posted to. An address may contain a secret, and is not repeated.
     fn url(&self, signal: Signal, option: &str) -> anyhow::Result<OriginUrl> {
         let own = format!("OTEL_EXPORTER_OTLP_{}_ENDPOINT", signal.variable());
         let (of, text) = if !option.is_empty() {
             ("--otlp".to_owned(), with_path(option, signal))
         } else if let Some(text) = self.value(&own) {
-            // As it is, by the specification.
+            // Used unchanged, as the specification requires.
             (own, text)
         } else {
             let base = self.value("OTEL_EXPORTER_OTLP_ENDPOINT");
@@ -237,7 +238,7 @@ impl<V: Fn(&str) -> Option<String>> Variables<V> {
         let Some((variable, text)) = self.of(signal, "HEADERS") else {
             return Ok(Fields::default());
         };
-        // The text holds secrets: it is not repeated.
+        // The text contains secrets, and is not repeated.
         let mistake = || {
             let what = format!("invalid `{variable}`: expected `name=value,name=value`");
             Mistake::new(what, "percent-encode commas, spaces and `%` in values")
@@ -259,7 +260,7 @@ impl<V: Fn(&str) -> Option<String>> Variables<V> {
             return Ok(Duration::from_secs(10));
         };
         let ms = parsed(&name, &text)?;
-        // 0 is no limit, and there is always one.
+        // 0 means no limit, but there is always one.
         Ok(Duration::from_millis(if ms == 0 { 10_000 } else { ms }))
     }
 
@@ -296,11 +297,12 @@ impl<V: Fn(&str) -> Option<String>> Variables<V> {
     }
 }
 
-/// Fields of requests, and what of them is a secret: names and values.
+/// Fields of requests, and the secrets among them: names and values.
 #[derive(Default)]
 struct Fields(Vec<(HeaderName, HeaderValue)>, Vec<(String, String)>);
 
-/// Where something is posted below a base, which may be where traces or metrics are; a query stays behind the path.
+/// The URL for a signal below a base URL, which may already have the path of traces or metrics; a
+/// query stays behind the path.
 fn with_path(base: &str, signal: Signal) -> String {
     let (base, query) = base.split_once('?').unwrap_or((base, ""));
     let base = base.trim().trim_end_matches('/');

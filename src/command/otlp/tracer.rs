@@ -1,4 +1,4 @@
-//! Spans of events: the same for a recording that is made and for one that is there.
+//! Makes spans from events, from a running recording and from an existing one.
 
 use std::collections::{HashSet, VecDeque};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -15,24 +15,28 @@ use tapewright_schemas::tape::Header;
 
 use crate::report::otlp::{Span, Spans};
 
-/// Makes spans of the events of one tape, each as soon as it is known.
+/// Makes spans from the events of one tape, each as soon as it is complete.
 pub(crate) struct Tracer {
     listing: Listing,
     spans: Spans,
     // Wall time of offset zero, in nanoseconds since 1970.
     began: u64,
-    // Sessions that have ended, and when their spans are told; and when it is looked for those again.
+    // Sessions that have ended, with the time when their spans are emitted; and the time of the
+    // next look at them.
     ended: VecDeque<(f64, u32)>,
     look_ms: f64,
 }
 
-/// How long after its end a session is told: what is still to be known of its exchanges comes before, in milliseconds.
+/// How long after its end a session is emitted, in milliseconds: everything that may still arrive
+/// about its exchanges comes earlier.
 const GRACE_MS: f64 = 10_000.0;
-/// How long after a look at the sessions that have ended there is none, in milliseconds: it looks at each open exchange.
+/// The shortest time between two looks at ended sessions, in milliseconds, since a look visits each
+/// open exchange.
 const LOOK_MS: f64 = 1_000.0;
 
 impl Tracer {
-    /// Of a tape that began at a time, in nanoseconds since 1970; with the arguments and results of tools, where wanted.
+    /// For a tape that began at `began`, in nanoseconds since 1970; with `content`, including the
+    /// arguments and results of tools.
     pub(crate) fn new(header: &Header, began: u64, content: bool) -> Self {
         Self {
             listing: Listing::new(wanted(), Prices::built_in(), PartLinks::default()).followed(),
@@ -43,7 +47,7 @@ impl Tracer {
         }
     }
 
-    /// Takes the next event; adds the spans that are complete by it.
+    /// Takes the next event, and adds the spans that it completes.
     pub(crate) fn observe(
         &mut self,
         event: &Event,
@@ -63,7 +67,7 @@ impl Tracer {
         self.tell_ended(at_ms, out);
     }
 
-    /// Nothing has come for a while, and everything up to this time has been observed.
+    /// Called after a pause: everything up to `now` has been observed.
     pub(crate) fn tick(&mut self, now: SystemTime, out: &mut Vec<Span>) {
         let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
         let since = since.as_nanos().saturating_sub(self.began.into()) / 1_000;
@@ -73,7 +77,7 @@ impl Tracer {
         self.tell_ended(now.millis(), out);
     }
 
-    /// Nothing more will come.
+    /// Called at the end.
     pub(crate) fn finish(&mut self, out: &mut Vec<Span>) {
         self.listing.finish();
         self.hand_on(out);
@@ -89,7 +93,7 @@ impl Tracer {
         out.extend(self.spans.given_up());
     }
 
-    /// Tells of sessions that ended a while ago, unless something of them is still open.
+    /// Adds the spans of sessions that ended a while ago and have no open exchanges.
     fn tell_ended(&mut self, now_ms: f64, out: &mut Vec<Span>) {
         let is_due = self
             .ended
@@ -113,10 +117,10 @@ impl Tracer {
     }
 }
 
-/// How long most spans are at most.
+/// An upper limit for the size of most spans, in bytes.
 const SPAN_BYTES: usize = 2 << 10;
 
-/// The same, as JSON for who sends it.
+/// Makes the spans as JSON, for the sender.
 pub(super) struct Texts {
     pub(super) tracer: Tracer,
     pub(super) spans: Vec<Span>,

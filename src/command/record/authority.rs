@@ -1,4 +1,4 @@
-//! The certificate authority of `--intercept`, and what its user is told.
+//! The certificate authority of `--intercept`, and the messages about it.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,8 @@ use super::target::{self, timestamp};
 use crate::files::output;
 use crate::report::{self, Mistake, safe};
 
-/// The authority for these hosts; for any, when none are named. `tells` who has to trust it.
+/// The authority for these hosts; for any host if there are none. With `tells`, prints which
+/// certificate to trust.
 pub(super) fn open(hosts: &[String], tells: bool) -> anyhow::Result<Authority> {
     let hosts = Hosts::of(hosts).map_err(|why| {
         let what = format!("invalid `--intercept-host`: {why}");
@@ -38,7 +39,7 @@ pub(super) fn open(hosts: &[String], tells: bool) -> anyhow::Result<Authority> {
     Ok(authority)
 }
 
-/// Says what clients have to trust.
+/// Prints which certificate clients must trust.
 fn tell_clients(certificate: &Path) {
     let path = safe(&certificate.display().to_string());
     report::note(&format!(
@@ -46,7 +47,7 @@ fn tell_clients(certificate: &Path) {
     ));
 }
 
-/// The file with the certificate that clients have to trust, once there is an authority.
+/// The file with the certificate that clients must trust, if the authority exists.
 pub(super) fn certificate() -> anyhow::Result<PathBuf> {
     Ok(folder()?.join("ca.pem"))
 }
@@ -55,7 +56,7 @@ fn folder() -> anyhow::Result<PathBuf> {
     Ok(target::home()?.join("authority"))
 }
 
-/// Says what clients have to trust from now on.
+/// Prints what clients must trust from now on.
 fn tell(change: Change, file: &Path) {
     let what = match change {
         Change::KeyLost => "takes the place of one whose key is missing".to_owned(),
@@ -76,7 +77,7 @@ fn tell(change: Change, file: &Path) {
     ));
 }
 
-/// What to do about it.
+/// The advice for a problem.
 fn remedy(problem: &AuthorityProblem) -> Mistake {
     let what = "nothing was recorded";
     match problem {

@@ -1,4 +1,4 @@
-//! Entries for the configuration of clients.
+//! Entries for clients' configurations.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -71,7 +71,7 @@ fn script(path: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// A paste-ready entry that runs this very command, or names the URL that it serves.
+/// A paste-ready entry that runs this command, or has the URL that it serves.
 pub(super) fn entry(
     arguments: &Arguments,
     way: &Endpoints<'_>,
@@ -94,10 +94,10 @@ pub(super) fn entry(
     Ok(tapewright_clients::entry(client, label, &run))
 }
 
-/// A client whose entries most others read as well.
+/// A client whose entries most others can read.
 const ANY: &str = "cursor";
 
-/// Our own arguments, without those that ask for an entry, and with whole paths.
+/// Our own arguments, without those that request an entry, and with absolute paths.
 fn words(arguments: &Arguments) -> anyhow::Result<Vec<String>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let own = words.len().saturating_sub(arguments.command.len());
@@ -119,7 +119,7 @@ fn words(arguments: &Arguments) -> anyhow::Result<Vec<String>> {
         }
     }
     let command = command.iter().enumerate().map(|(at, word)| {
-        // A program without a slash is looked for in `PATH`.
+        // A program without a slash is found through `PATH`.
         let is_relative = at == 0 && word.contains('/') && !word.starts_with('/');
         if is_relative {
             wrap::absolute(word)
@@ -131,7 +131,7 @@ fn words(arguments: &Arguments) -> anyhow::Result<Vec<String>> {
     Ok(kept)
 }
 
-/// `--output=FILE` and `-oFILE` with a whole path; other words as they are.
+/// `--output=FILE` and `-oFILE` with an absolute path; other words unchanged.
 fn long_path(word: &str) -> anyhow::Result<String> {
     for option in ["--output=", "--save-capture=", "--capture=", "-o=", "-o"] {
         if let Some(path) = word.strip_prefix(option) {
@@ -141,7 +141,7 @@ fn long_path(word: &str) -> anyhow::Result<String> {
     Ok(word.to_owned())
 }
 
-/// Where a gateway of this command is reached.
+/// The URL of this command's gateway.
 fn url(way: &Endpoints<'_>, listen: &str) -> anyhow::Result<String> {
     let path = match way {
         Endpoints::Gateway { url, .. } => url.path.as_str(),

@@ -1,4 +1,4 @@
-//! Which two sides the recorder stands between.
+//! The two sides that the recorder connects.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -33,12 +33,12 @@ pub(super) enum Endpoints<'a> {
     Remote(OriginUrl),
     /// HTTP clients and an HTTP server.
     Gateway { listen: &'a str, url: OriginUrl },
-    /// HTTP clients and a child for each of them.
+    /// HTTP clients, and a child for each of them.
     Front {
         listen: &'a str,
         command: &'a [OsString],
     },
-    /// HTTP clients and whatever server they name.
+    /// HTTP clients and any server that they name.
     ForwardProxy { listen: &'a str },
     /// Agents and the providers of their models.
     Models {
@@ -48,17 +48,17 @@ pub(super) enum Endpoints<'a> {
     },
 }
 
-/// How a recording came to its end.
+/// How a recording ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum End {
-    /// With the server's end.
+    /// The server ended.
     Server(Option<event::Exit>),
-    /// With ours.
+    /// We ended.
     Ours(Exit),
 }
 
 impl<'a> Endpoints<'a> {
-    /// What the command line asks for.
+    /// The endpoints from the command line.
     pub(super) fn of(
         http: &'a HttpArguments,
         models: &ModelsArguments,
@@ -108,7 +108,7 @@ impl<'a> Endpoints<'a> {
         }
     }
 
-    /// What the client speaks, in the words of the tape.
+    /// The client's transport, as named on the tape.
     pub(super) fn transport(&self) -> &'static str {
         match self {
             Self::Process { .. } | Self::Remote(_) => "stdio",
@@ -119,7 +119,7 @@ impl<'a> Endpoints<'a> {
         }
     }
 
-    /// Where clients on HTTP are served.
+    /// The address for clients on HTTP.
     pub(super) fn listen(&self) -> Option<&'a str> {
         match self {
             Self::Process { .. } | Self::Remote(_) => None,
@@ -149,11 +149,11 @@ impl<'a> Endpoints<'a> {
         }
     }
 
-    /// Which faults can be injected.
+    /// The faults that can be injected.
     pub(super) fn reach(&self) -> TransportSupport {
         match self {
             Self::Process { .. } | Self::Remote(_) => TransportSupport::Stdio,
-            // Clients speak HTTP there, and their server lines.
+            // Clients use HTTP there, and their server lines.
             Self::Front { .. } => TransportSupport::Any,
             Self::Gateway { .. } | Self::ForwardProxy { .. } | Self::Models { .. } => {
                 TransportSupport::Http
@@ -166,20 +166,20 @@ impl<'a> Endpoints<'a> {
         !matches!(self, Self::ForwardProxy { .. } | Self::Models { .. })
     }
 
-    /// Whether one client has us for itself, and waits for the tape where it has to.
+    /// Whether there is one client, which can wait for the tape.
     pub(super) fn serves_one(&self) -> bool {
         matches!(self, Self::Process { .. } | Self::Remote(_))
     }
 
-    /// Starts what is better started before there are threads.
+    /// Starts components that should start before there are threads.
     pub(super) fn start_ahead(&self) {
         if let Self::Process { child, .. } = self {
             child.start_guard();
         }
     }
 
-    /// Records until it comes to its end. The recorder is started once everything that
-    /// can be refused has been looked at.
+    /// Records until the end. The recorder is started after everything that can be refused has been
+    /// checked.
     pub(super) fn run(
         self,
         http: &HttpArguments,

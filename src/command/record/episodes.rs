@@ -1,8 +1,8 @@
-//! What `--mode new-episodes` adds to a cassette.
+//! Adds the new exchanges of `--mode new-episodes` to a cassette.
 //!
-//! While it runs, what is new stands on a tape beside the cassette, `fs.new.tape.jsonl`, with the
-//! promise of any tape. At the end it is added, and the tape goes. Where the recorder did not get
-//! that far, the next one does it.
+//! While it runs, they are written to a tape next to the cassette, `fs.new.tape.jsonl`, with the
+//! guarantees of any tape. At the end they are added and the tape is removed. If the recorder did
+//! not get that far, the next one does it.
 
 use std::fs::{self, File, TryLockError};
 use std::io::Write as _;
@@ -23,13 +23,13 @@ use crate::log;
 use crate::report::figures::plural;
 use crate::report::{self, Mistake};
 
-/// A recording of what the live server is asked.
+/// A recording of the requests to the live server.
 pub(super) struct NewEpisodes {
     recorder: Arc<Recorder>,
 }
 
 impl NewEpisodes {
-    /// Begins to record.
+    /// Starts to record.
     pub(super) fn start(
         path: &Path,
         arguments: &Arguments,
@@ -48,9 +48,8 @@ impl NewEpisodes {
         Arc::clone(&self.recorder)
     }
 
-    /// Adds what was recorded to the cassette as it is now: by a new file that takes its
-    /// name. False when something of it is missing; then the recording is left where it
-    /// is, and that is said.
+    /// Adds the recording to the cassette in its current state, by a new file that takes its name.
+    /// False if a part of the recording is missing; then it is kept, and that is reported.
     pub(super) fn finish(
         self,
         path: &Path,
@@ -82,7 +81,7 @@ impl NewEpisodes {
     }
 }
 
-/// How the name of such a tape goes on behind that of the cassette, before a number is put in.
+/// What follows the cassette's name in the name of such a tape, before a number is inserted.
 const ENDING: &str = ".new.tape.jsonl";
 
 /// The part of a cassette's name before its ending.
@@ -91,18 +90,18 @@ fn begin(path: &Path) -> String {
     stem.to_string_lossy().into_owned()
 }
 
-/// Adds to a cassette what recorders left beside it that were stopped before they could. What
-/// cannot be added stays, and that is said.
+/// Adds to a cassette what earlier recorders left next to it when they were killed. What cannot be
+/// added stays, and is reported.
 pub(super) fn recover(path: &Path, times: bool) {
     for tape in left_behind(path) {
-        // Anybody may lay files into a folder that is open to all.
+        // Anyone can put files into a folder that is open to all.
         let is_ours = tape
             .symlink_metadata()
             .is_ok_and(|data| data.is_file() && tapewright_proxy::system::files::is_ours(&data));
         if !is_ours {
             continue;
         }
-        // Another recorder may be about to do the same, or still be at work.
+        // Another recorder may be adding it, or still be writing it.
         let Ok(file) = File::open(&tape) else {
             continue;
         };
@@ -120,7 +119,7 @@ pub(super) fn recover(path: &Path, times: bool) {
     }
 }
 
-/// The tapes that stand beside a cassette and wait to be added, the oldest first.
+/// The tapes next to a cassette that are not added yet, the oldest first.
 fn left_behind(path: &Path) -> Vec<PathBuf> {
     let folder = path
         .parent()
@@ -152,8 +151,8 @@ fn left_behind(path: &Path) -> Vec<PathBuf> {
     tapes.into_iter().map(|(_, tape)| tape).collect()
 }
 
-/// Adds the exchanges of a tape to a cassette, and removes the tape; how many there are. They tell
-/// their times where that is wanted, or where those that are there do.
+/// Adds the exchanges of a tape to a cassette, and removes the tape. Returns their number. They
+/// have times if `times` is set or the cassette's exchanges have them.
 fn add(path: &Path, tape: &Path, times: bool) -> anyhow::Result<u64> {
     let times = times || Recording::open(path)?.timed();
     let recording = Recording::open(tape)?;
@@ -165,12 +164,12 @@ fn add(path: &Path, tape: &Path, times: bool) -> anyhow::Result<u64> {
         recording.messages(|event, message| Ok(projector.observe_message(event, message)?))?;
     let mut new = Vec::new();
     projector.finish(&frame.ending, &mut new)?;
-    // Whether open requests would have been answered is unknown.
+    // It is unknown whether open requests would have been answered.
     let unfinished = match frame.ending {
         Ending::Footer(_) => Unfinished::Kept,
         _ => Unfinished::LeftOut,
     };
-    // All that adds to a cassette of this folder takes turns.
+    // Recorders that add to a cassette of this folder take turns.
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());

@@ -1,4 +1,4 @@
-//! What gateways of all kinds say when they begin, and tell when they end.
+//! The messages of all kinds of gateways at their beginning and end.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::log;
 use crate::report::{self, Mistake};
 
-/// Serves until a signal ends it; `path` is where MCP is spoken.
+/// Serves until a signal; `path` is the path of MCP.
 pub(super) fn run(
     settings: Settings,
     path: &str,
@@ -27,12 +27,12 @@ pub(super) fn run(
     conclude(served, recorder, "nothing was recorded")
 }
 
-/// Says where clients can connect, as one line of JSON.
+/// Announces where clients can connect, as one line of JSON.
 pub(crate) fn announce(reached: &ReachableAt, path: &str, figures: Option<SocketAddr>) {
     announce_with(reached, path, figures, std::iter::empty::<(&str, &str)>());
 }
 
-/// The same with further members.
+/// Like `announce`, with further members.
 pub(crate) fn announce_with<'a>(
     reached: &ReachableAt,
     path: &str,
@@ -63,12 +63,11 @@ pub(crate) fn announce_with<'a>(
         socket = line.get("socket").and_then(serde_json::Value::as_str),
         metrics = line.get("metrics").and_then(serde_json::Value::as_str),
     );
-    // It does not matter if it is not read.
+    // It does not matter if nobody reads it.
     drop(report::out(&format!("{line}\n")));
 }
 
-/// The status of a gateway that has ended; `failed` says what came of one that never
-/// began.
+/// The status of a gateway that has ended; `failed` makes the error for one that never started.
 pub(crate) fn conclude(
     served: Result<Outcome, ServeError>,
     recorder: &Recorder,
@@ -80,7 +79,7 @@ pub(crate) fn conclude(
             failed,
             "choose another address, or port 0 for a free one",
         ))?;
-    // An interruption is told as one; SIGTERM is how a gateway is meant to be stopped.
+    // An interruption has its own status; SIGTERM is the regular way to stop a gateway.
     Ok(if outcome.signal == SIGINT {
         Exit::External(130)
     } else {

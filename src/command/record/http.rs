@@ -1,4 +1,4 @@
-//! What `record` takes for HTTP.
+//! The HTTP options of `record`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -98,13 +98,13 @@ pub(crate) struct HttpArguments {
 }
 
 impl HttpArguments {
-    /// How servers are reached.
+    /// How to reach servers.
     pub(crate) fn origin_settings(&self) -> anyhow::Result<OriginSettings> {
         self.server
             .origin_settings(self.listening.min_tls == MinTls::V1_3)
     }
 
-    /// What a gateway in front of a server does.
+    /// The settings of a gateway in front of a server.
     pub(crate) fn gateway(&self, route: Route, listen: &str) -> anyhow::Result<Settings> {
         let (place, tls) = self.listening.place(listen)?;
         let client_token = self.listening.client_token()?;
@@ -141,12 +141,12 @@ impl HttpArguments {
         })
     }
 
-    /// After how long without a word a session's files are finished.
+    /// How long a session may be idle before its files are finished.
     pub(crate) fn session_idle(&self) -> Duration {
         self.session_idle
     }
 
-    /// Whether figures are served.
+    /// Whether metrics are served.
     pub(super) fn has_metrics(&self) -> bool {
         self.metrics.is_some()
     }
@@ -156,7 +156,7 @@ impl HttpArguments {
         Ok(Route::Reverse(Origin::new(url, self.origin_settings()?)))
     }
 
-    /// A forward proxy; `tells` what its clients have to trust, where nobody else does.
+    /// A forward proxy; with `tells`, it prints which certificate clients must trust.
     pub(crate) fn forward(&self, tells: bool) -> anyhow::Result<Route> {
         let authority = self
             .intercept
@@ -170,12 +170,12 @@ impl HttpArguments {
         Ok(Route::Forward(Forward::new(settings, authority)))
     }
 
-    /// Whether a forward proxy reads what passes it over TLS.
+    /// Whether a forward proxy decrypts TLS.
     pub(crate) fn intercepts(&self) -> bool {
         self.intercept
     }
 
-    /// Whether it reads what goes to any host.
+    /// Whether it decrypts connections to any host.
     pub(crate) fn reads_all(&self) -> bool {
         self.intercept && self.intercept_host.is_empty()
     }

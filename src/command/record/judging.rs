@@ -1,4 +1,4 @@
-//! Judging while it is recorded.
+//! Judges the session while it is recorded.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::command::selection::SelectionArguments;
 use crate::exit::Exit;
 use crate::report::{self, Mistake};
 
-/// Judging while it is recorded.
+/// Options for judging the session while it is recorded.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Checks")]
 pub(crate) struct JudgingArguments {
@@ -32,12 +32,12 @@ pub(crate) struct JudgingArguments {
     selection: SelectionArguments,
 }
 
-/// How often a judge is told the time, at most and at least.
+/// The shortest and longest time between two clock ticks of a judge.
 const SOONEST: Duration = Duration::from_millis(20);
 const LATEST: Duration = Duration::from_secs(1);
 
 impl JudgingArguments {
-    /// Who judges, if anybody does; a feed that scores the session hears it as well.
+    /// The judges, if any; a feed that scores the session gets the events as well.
     pub(super) fn judging(
         &self,
         verbose: bool,
@@ -88,12 +88,12 @@ impl JudgingArguments {
         }))
     }
 
-    /// After what time a request without an answer is a hang, where that was said.
+    /// After what time a request without an answer is a hang, if given.
     pub(super) fn hang_after(&self) -> Option<Duration> {
         self.hang_after
     }
 
-    /// What findings, and the score of a suite, make of the exit status.
+    /// The effect of findings and of a suite's score on the exit status.
     pub(super) fn exit(&self, findings: Findings, score: Exit) -> Option<Exit> {
         let found = if findings.is_empty() {
             Exit::Pass

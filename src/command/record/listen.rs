@@ -1,4 +1,4 @@
-//! Where clients on HTTP are served: for `record` and `replay`.
+//! The addresses for clients on HTTP, for `record` and `replay`.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::command::duration;
 use crate::files::output;
 use crate::report::{Mistake, safe};
 
-/// Clients on HTTP.
+/// Options for clients on HTTP.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "HTTP")]
 pub(crate) struct ListenArguments {
@@ -73,7 +73,7 @@ pub(super) enum MinTls {
 }
 
 impl ListenArguments {
-    /// What a gateway in front of processes, or of a recording, does.
+    /// The settings of a gateway in front of processes, or of a recording.
     pub(crate) fn front(&self, limit_bytes: usize) -> anyhow::Result<FrontSettings> {
         Ok(FrontSettings {
             allow_hosts: self.allow_host.clone(),
@@ -111,8 +111,8 @@ impl ListenArguments {
         Ok((ListenAddress::Unix(path.into()), None))
     }
 
-    /// What every client has to show. It comes from the environment: every user of the
-    /// machine can read a command line.
+    /// The token that every client must send. It comes from the environment, since every user of
+    /// the machine can read a command line.
     pub(super) fn client_token(&self) -> anyhow::Result<Option<ClientToken>> {
         let Some(variable) = &self.client_token else {
             return Ok(None);
@@ -127,7 +127,7 @@ impl ListenArguments {
         Ok(Some(token))
     }
 
-    /// How long what is under way may go on after a signal to stop.
+    /// How long open exchanges may continue after a signal to stop.
     pub(super) fn drain(&self) -> Duration {
         self.drain_timeout
     }

@@ -1,4 +1,4 @@
-//! `--mode`: whether what is known is played, and whether what is new is recorded.
+//! `--mode`: whether known requests are replayed, and whether new ones are recorded.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::exit::Exit;
 use crate::log;
 use crate::report::{self, Mistake};
 
-/// What is played, and what is recorded.
+/// What to replay, and what to record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Mode {
     /// Record everything, and overwrite an existing cassette
@@ -40,19 +40,19 @@ pub(super) enum Mode {
     NewEpisodes,
 }
 
-/// What a mode means here and now.
+/// What a mode means for this cassette.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Plan {
-    /// Play this cassette, and add what is new.
+    /// Replay this cassette, and add new exchanges.
     Extend(PathBuf),
-    /// Play this cassette.
+    /// Replay this cassette.
     Play(PathBuf),
     /// Record everything.
     Record,
 }
 
 impl Plan {
-    /// What the arguments ask for.
+    /// The plan for the arguments.
     pub(super) fn of(arguments: &Arguments) -> anyhow::Result<Self> {
         if arguments.mode == Mode::All {
             if arguments.mapping.is_asked() {
@@ -84,7 +84,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Carries it out, unless everything is to be recorded.
+    /// Carries out the plan, unless everything is to be recorded.
     pub(super) fn run(
         &self,
         arguments: &Arguments,
@@ -105,7 +105,7 @@ impl Plan {
     }
 }
 
-/// Between whom, with which faults, and who watches.
+/// The endpoints, the faults, and the observers.
 #[derive(Clone, Copy)]
 pub(super) struct Served<'a> {
     pub(super) way: &'a Endpoints<'a>,
@@ -142,7 +142,7 @@ fn extend(
     let way = place.way;
     episodes::recover(path, arguments.cassette_times);
     let ((cassette, index), _) = cassette(path, arguments, clock)?;
-    // What is new happens behind what is known.
+    // New exchanges are later than recorded ones.
     let live_clock = clock.put_forward(index.script().length());
     let fresh = NewEpisodes::start(path, arguments, way, live_clock)?;
     let live = way.upstream(&arguments.http, arguments.max_message)?;

@@ -1,4 +1,4 @@
-//! `record --models`: an agent, its models and its servers in one recording.
+//! `record --models`: records an agent, its models and its servers together.
 
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
@@ -81,10 +81,9 @@ const KNOWN: [KnownProvider; 4] = [
 
 /// How requests of agents reach the recorder.
 pub(super) enum ModelRoute {
-    /// At addresses of ours, one for each provider.
+    /// Directly, at addresses of ours, one for each provider.
     Directly(Vec<Provider>),
-    /// Through a proxy, with the certificate authority that agents must
-    /// trust.
+    /// Through a proxy, with the certificate authority that agents must trust.
     Through { authority: PathBuf },
 }
 
@@ -109,7 +108,7 @@ impl ModelsArguments {
         Ok(ModelRoute::Through { authority })
     }
 
-    /// All providers, those that are named first.
+    /// All providers, those of the command line first.
     fn providers(&self) -> anyhow::Result<Vec<Provider>> {
         let mut all = Vec::new();
         for text in &self.provider {
@@ -125,7 +124,7 @@ impl ModelsArguments {
     }
 }
 
-/// A provider of the command line.
+/// A provider from the command line.
 fn named(text: &str) -> anyhow::Result<Provider> {
     let hint = "write it like `--provider openai=https://llm.example.com/v1`";
     let (name, url) = text
@@ -138,7 +137,7 @@ fn named(text: &str) -> anyhow::Result<Provider> {
         return Err(Mistake::new(what, hint).into());
     }
     let url = OriginUrl::parse(url).map_err(|why| {
-        // A bad URL may hold a secret: it is not repeated.
+        // A bad URL may contain a secret, and is not repeated.
         Mistake::new(format!("invalid URL in `--provider {name}`: {why}"), hint)
     })?;
     let known = KNOWN.iter().find(|known| known.name == name);
@@ -150,7 +149,7 @@ fn named(text: &str) -> anyhow::Result<Provider> {
 }
 
 impl KnownProvider {
-    /// Where its requests would go without us.
+    /// The provider at the address its requests would go to without us.
     fn provider(&self) -> anyhow::Result<Provider> {
         let set = self.variable.and_then(|name| std::env::var(name).ok());
         let set = set.filter(|url| !url.is_empty());
@@ -181,7 +180,7 @@ pub(super) fn route(providers: &[Provider], http: &HttpArguments) -> anyhow::Res
     ))
 }
 
-/// Where the models of an agent are.
+/// The variables that lead an agent to its models.
 fn addresses(providers: &[Provider], origin: &str) -> Vec<(&'static str, OsString)> {
     let base = |one: &Provider| {
         let path = one.url.path.trim_end_matches('/');
@@ -191,8 +190,9 @@ fn addresses(providers: &[Provider], origin: &str) -> Vec<(&'static str, OsStrin
     providers.iter().filter_map(base).collect()
 }
 
-/// That an agent is behind us, and whom it has to trust. What is not read keeps the
-/// certificate of its server, so that then nothing takes the place of those of the system.
+/// The variables that lead an agent through our proxy and make it trust our authority. Connections
+/// that are not decrypted keep the server's certificate, so in that case the certificates of the
+/// system are not replaced.
 fn proxied(http: &HttpArguments, authority: &Path, origin: &str) -> Vec<(&'static str, OsString)> {
     let proxy = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
     let mut all: Vec<_> = proxy.map(|name| (name, origin.into())).into();
@@ -206,7 +206,7 @@ fn proxied(http: &HttpArguments, authority: &Path, origin: &str) -> Vec<(&'stati
     all
 }
 
-/// Variables that lead requests to a proxy, and those that except addresses of it.
+/// Variables that send requests to a proxy, and those with exceptions.
 const PROXIES: [&str; 6] = [
     "HTTP_PROXY",
     "http_proxy",
@@ -217,7 +217,7 @@ const PROXIES: [&str; 6] = [
 ];
 const NO_PROXIES: [&str; 2] = ["NO_PROXY", "no_proxy"];
 
-/// Where a proxy stands before the agent, we are not behind it.
+/// Removes the user's proxies from the agent's environment, which would bypass us.
 pub(crate) fn unproxied() -> Vec<(OsString, OsString)> {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if !PROXIES.into_iter().any(is_set) {
@@ -236,7 +236,7 @@ pub(crate) fn unproxied() -> Vec<(OsString, OsString)> {
         .collect()
 }
 
-/// What stands between agents and models.
+/// The proxy between agents and models.
 pub(super) struct ModelProxy<'a> {
     pub(super) http: &'a HttpArguments,
     pub(super) asked: &'a ModelRoute,
@@ -246,7 +246,8 @@ pub(super) struct ModelProxy<'a> {
 }
 
 impl ModelProxy<'_> {
-    /// A gateway at this address, which `tells` what agents have to trust that are not told by us.
+    /// A gateway at this address; with `tells`, it prints what agents must trust that were not
+    /// started by us.
     fn settings(&self, listen: &str, tells: bool) -> anyhow::Result<proxy::Settings> {
         let route = match self.asked {
             ModelRoute::Directly(providers) => route(providers, self.http)?,
@@ -257,7 +258,7 @@ impl ModelProxy<'_> {
         Ok(settings)
     }
 
-    /// Serves agents that were started elsewhere, until a signal ends it.
+    /// Serves agents that were started elsewhere, until a signal.
     pub(super) fn serve(
         &self,
         listen: &str,
@@ -280,7 +281,7 @@ impl ModelProxy<'_> {
         Ok((End::Ours(exit), recorder))
     }
 
-    /// Serves one agent, which is started once it can be, until it ends.
+    /// Starts one agent as soon as it can be served, and serves it until it ends.
     pub(super) fn run(
         &self,
         listen: Option<&str>,
@@ -310,7 +311,7 @@ impl ModelProxy<'_> {
     fn agent_variables(&self, reached: &ReachableAt) -> Vec<(OsString, OsString)> {
         let origin = match reached {
             ReachableAt::Origin(origin) => origin.as_str(),
-            // Refused before: no agent knows how to be told of one.
+            // Refused earlier: agents cannot use a socket.
             ReachableAt::Socket(_) => return Vec::new(),
         };
         let told = self.variables(origin).into_iter();
@@ -321,7 +322,7 @@ impl ModelProxy<'_> {
         }
     }
 
-    /// What an agent is told: how its models are reached, and which recording it is part of.
+    /// The environment of an agent: how to reach its models, and which recording it is part of.
     fn variables(&self, origin: &str) -> Vec<(&'static str, OsString)> {
         let mut all = match self.asked {
             ModelRoute::Directly(providers) => addresses(providers, origin),
@@ -332,7 +333,7 @@ impl ModelProxy<'_> {
     }
 }
 
-/// Refuses a place that an agent cannot be told of.
+/// Refuses an address that an agent cannot use.
 pub(super) fn check(listen: Option<&str>, command: &[OsString]) -> anyhow::Result<()> {
     if listen.is_none() && command.is_empty() {
         let hint = "put the agent's command after `--`, or listen for agents with `--listen ADDR`";
@@ -345,7 +346,7 @@ pub(super) fn check(listen: Option<&str>, command: &[OsString]) -> anyhow::Resul
     Ok(())
 }
 
-/// What to call the recording.
+/// The name of the recording.
 pub(super) fn label(command: &[OsString]) -> String {
     match command {
         [] => "models".to_owned(),
@@ -353,14 +354,14 @@ pub(super) fn label(command: &[OsString]) -> String {
     }
 }
 
-/// Whether what is typed at a terminal reaches the agent without us.
+/// Whether input at a terminal reaches the agent without us.
 pub(crate) fn shares_terminal() -> bool {
     std::io::stdin().is_terminal()
         || std::io::stdout().is_terminal()
         || std::io::stderr().is_terminal()
 }
 
-/// The name of the tape with the calls of models, without its ending.
+/// The name of the tape with the model calls, without its ending.
 pub(super) fn tape() -> &'static str {
     "models"
 }

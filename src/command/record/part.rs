@@ -1,5 +1,5 @@
-//! The recording that a tape is a part of: the folder in which an agent's models and its
-//! servers are recorded.
+//! The recording that a tape is part of: the folder in which an agent's models and its servers are
+//! recorded.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -21,20 +21,20 @@ use tapewright_schemas::slices::Part as _;
 /// The variable that tells a recorder which recording it is part of, as `ID:FOLDER`.
 pub(super) const VARIABLE: &str = "TAPEWRIGHT_RECORDING";
 
-/// What stands in place of an id where the recording is played.
+/// Takes the place of an id if the recording is being replayed.
 const PLAYED: &str = "replay";
 
-/// A recording that has several tapes.
+/// A recording with several tapes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
-    /// What all of them have in their headers.
+    /// The id in the headers of all its tapes.
     pub(super) id: String,
     /// Where they are.
     pub(super) folder: PathBuf,
 }
 
 impl Part {
-    /// Begins a recording in a folder of its own.
+    /// Begins a recording in a new folder.
     pub(super) fn create(
         output: Option<&Path>,
         label: &str,
@@ -66,13 +66,13 @@ impl Part {
         Ok(Self { id: name, folder })
     }
 
-    /// The one that we were started in, if we were.
+    /// The recording that we were started in, if any.
     pub(super) fn inherited() -> Option<Self> {
         let value = std::env::var_os(VARIABLE).or_else(|| process::variable_above(VARIABLE))?;
         Self::of(&value)
     }
 
-    /// Reads what stands in the variable. A folder that is gone takes no tape.
+    /// Parses the variable. A folder that no longer exists takes no tape.
     pub(super) fn of(value: &OsStr) -> Option<Self> {
         let bytes = value.as_encoded_bytes();
         let colon = bytes.iter().position(|byte| *byte == b':')?;
@@ -86,7 +86,7 @@ impl Part {
     }
 
     /// A recording in a folder that is replayed: `record` of its server replays it instead.
-    /// `claims` is where it takes the tape of its start.
+    /// `claims` is where it claims the tape of its start.
     pub(super) fn played(folder: &Path, claims: Option<&Path>) -> Option<Self> {
         let folder = fs::canonicalize(folder).ok()?;
         let claims = claims.and_then(Path::to_str).map(|claims| {
@@ -97,23 +97,23 @@ impl Part {
         folder.is_dir().then_some(Self { id, folder })
     }
 
-    /// Whether it is played, and no recording.
+    /// Whether it is being replayed.
     fn is_played(&self) -> bool {
         let rest = self.id.strip_prefix(PLAYED);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
     }
 
-    /// Where the tape of a start is taken, where that is told.
+    /// The folder for claims, if there is one.
     fn claims(&self) -> Option<PathBuf> {
         let claims = self.id.strip_prefix(PLAYED)?.strip_prefix('=')?;
         Some(claims.replace("%3A", ":").replace("%25", "%").into())
     }
 
-    /// The tapes of a server, one for each start of it, where the recording is played; and
-    /// which of them is that of this start.
+    /// The tapes of a server, one for each start, if the recording is being replayed; and the one
+    /// for this start.
     ///
-    /// Starts take them in order. One more than were recorded takes the tape that tells the
-    /// most.
+    /// Starts take them in order. A start beyond the recorded ones takes the longest
+    /// tape.
     pub(super) fn played_starts(&self, label: &str) -> Option<anyhow::Result<PlayedStarts>> {
         if !self.is_played() {
             return None;
@@ -141,7 +141,7 @@ impl Part {
         Some(Ok(PlayedStarts { tapes, start }))
     }
 
-    /// What stands in the variable.
+    /// The value of the variable.
     pub(super) fn value(&self) -> OsString {
         let mut value = OsString::from(format!("{}:", self.id));
         value.push(&self.folder);

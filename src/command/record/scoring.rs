@@ -1,4 +1,4 @@
-//! Scoring a session by suites while it is recorded.
+//! Scores a session by suites while it is recorded.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::report::{self, Mistake};
 use crate::suite::captured::{self, Labels};
 use crate::suite::world::SuiteWorld;
 
-/// Scoring while it is recorded.
+/// Options for scoring a session while it is recorded.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Suites")]
 pub(crate) struct ScoringArguments {
@@ -44,10 +44,10 @@ pub(crate) struct ScoringArguments {
     variables: Variables,
 }
 
-/// What is known of the server before the session begins.
+/// What is known about the server before the session begins.
 pub(super) struct Server<'a> {
     pub(super) label: &'a str,
-    /// Whether it is but one.
+    /// Whether there is only one.
     pub(super) is_one: bool,
 }
 
@@ -76,13 +76,13 @@ impl Sink for Scorers {
 }
 
 impl ScoringArguments {
-    /// Whether a suite was named.
+    /// Whether a suite was given.
     pub(super) fn is_asked(&self) -> bool {
         !self.suite.is_empty()
     }
 
-    /// Loads the suites, and begins to listen. `Err` in the inner result: a suite cannot be
-    /// used, which was said.
+    /// Loads the suites, and starts to listen. `Err` in the inner result: a suite cannot be used,
+    /// which has been reported.
     pub(super) fn start(
         &self,
         server: &Server<'_>,
@@ -130,8 +130,8 @@ impl ScoringArguments {
 }
 
 impl Server<'_> {
-    /// Which server of a suite this is. A suite that could not score a single exchange is
-    /// refused.
+    /// The labels of this server in a suite. Refuses a suite that could not score a single
+    /// exchange.
     fn labels<'s>(&self, ready: &'s Ready) -> anyhow::Result<Labels<'s>> {
         let labels = Labels::of(&ready.suite, [self.label]);
         let known = ready.suite.server(self.label).is_some();
@@ -153,18 +153,18 @@ impl Server<'_> {
 }
 
 impl Scoring {
-    /// Hears what is recorded.
+    /// The feed of recorded events.
     pub(super) fn feed(&self) -> Feed {
         self.listener.feed()
     }
 
-    /// The values that are secrets, with their names: those of the suites.
+    /// The secrets of the suites, with their names.
     pub(super) fn secrets(&self) -> impl Iterator<Item = (String, String)> {
         let suites = self.suites.iter();
         suites.flat_map(|one| one.ready.suite.secrets.pairs().iter().cloned())
     }
 
-    /// Waits until everything is judged, and reports. The status is what `--strict` tells.
+    /// Waits until everything is judged, and reports. Returns the status for `--strict`.
     pub(super) fn report(self) -> anyhow::Result<Exit> {
         let Some(Scorers(scorers)) = self.listener.finish() else {
             anyhow::bail!(Mistake::new(
@@ -187,7 +187,7 @@ impl Scoring {
             views.push(one.ready.view(results));
         }
         let printed = reporters::write(&self.reporters, &views, false)?;
-        // Only files were asked for: clients take words on standard error for mistakes.
+        // Only files were requested: clients take output on standard error for errors.
         if self.reporters.is_empty() || self.reporters.iter().any(ReporterFile::is_printed) {
             report::err(&printed);
         }

@@ -1,4 +1,4 @@
-//! How a recording is kept: what its recorder is told.
+//! The settings of a recorder.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ pub(super) fn settings(
         (Some(WhenFullArgument::Gap), _) => WhenFull::Gap,
         (Some(WhenFullArgument::Wait), _) => WhenFull::Wait,
         (None, way) if way.serves_one() => WhenFull::Wait,
-        // In front of many clients no disk that hangs may end the traffic.
+        // With many clients, a disk that hangs must not stop the traffic.
         (Some(WhenFullArgument::WaitBriefly) | None, _) => WhenFull::WaitBriefly,
     };
     let mut env_names: Vec<String> = std::env::vars_os()
@@ -102,8 +102,8 @@ pub(super) fn settings(
     })
 }
 
-/// The rules, made at once when a mistake of the user can be among them, and later, off
-/// the start-up path, when not.
+/// The rules: made at once if they can contain a mistake of the user, and otherwise later, off the
+/// start-up path.
 pub(super) fn rules(
     arguments: &Arguments,
     scoring: Option<&Scoring>,

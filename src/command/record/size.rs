@@ -1,4 +1,4 @@
-//! Sizes as people write them.
+//! Sizes in the spelling of people.
 
 /// Reads `64MiB`, `10MB`, `512K` or a number of bytes.
 pub(super) fn parse(text: &str) -> Result<usize, String> {

@@ -1,4 +1,4 @@
-//! Where a recording goes.
+//! The paths of a recording.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -19,7 +19,7 @@ pub(crate) fn of(
     };
     let is_folder = output.to_string_lossy().ends_with('/') || output.is_dir();
     if is_folder {
-        // Without its slash: a file is no folder with one.
+        // Without its slash: a path of a file with a slash does not exist.
         let plain: PathBuf = output.components().collect();
         if plain.exists() && !plain.is_dir() {
             let what = format!("`{}` is not a folder", output.display());
@@ -44,12 +44,12 @@ fn moment(time: SystemTime) -> Option<jiff::Timestamp> {
     jiff::Timestamp::try_from(time).ok()
 }
 
-/// `20261121T040932Z-filesystem-4711.tape.jsonl`: in order of time, and unique.
+/// `20261121T040932Z-filesystem-4711.tape.jsonl`: sorts by time, and unique.
 fn name(label: &str, created: SystemTime) -> String {
     format!("{}.tape.jsonl", stem(label, created))
 }
 
-/// The same without its ending.
+/// Like `name`, but without the ending.
 pub(super) fn stem(label: &str, created: SystemTime) -> String {
     let time = moment(created).map_or_else(String::new, |time| {
         time.strftime("%Y%m%dT%H%M%SZ").to_string()
@@ -57,7 +57,7 @@ pub(super) fn stem(label: &str, created: SystemTime) -> String {
     format!("{time}-{}-{}", plain(label), std::process::id())
 }
 
-/// A label as it can stand in the name of a file.
+/// A label that can be part of a file name.
 pub(crate) fn plain(label: &str) -> String {
     let plain = |char: char| {
         if char.is_ascii_alphanumeric() || "-_.".contains(char) {

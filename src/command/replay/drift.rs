@@ -1,4 +1,4 @@
-//! What a replay has missed so far, and which recorded requests never came, for its page.
+//! The misses of a replay so far, and the recorded requests that never came, for its page.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use serde_json::{Map, Value, json};
 use tapewright_proxy::page::Drift;
 use tapewright_replay::{Difference, Index, Miss, Tally};
 
-/// How a replay stands.
+/// The state of a replay.
 #[derive(Debug)]
 struct SoFar {
     tally: Arc<Tally>,
     index: Arc<Index>,
 }
 
-/// How the replay of an index stands.
+/// The state of the replay of an index.
 pub(super) fn so_far(tally: &Arc<Tally>, index: &Arc<Index>) -> Arc<dyn Drift> {
     Arc::new(SoFar {
         tally: Arc::clone(tally),
@@ -21,7 +21,7 @@ pub(super) fn so_far(tally: &Arc<Tally>, index: &Arc<Index>) -> Arc<dyn Drift> {
     })
 }
 
-/// How many misses are told, the last ones.
+/// How many misses are shown, the last ones.
 const TOLD: usize = 200;
 
 impl Drift for SoFar {
@@ -45,7 +45,7 @@ impl Drift for SoFar {
     }
 }
 
-/// A request that was not answered, as the page shows it.
+/// A request without a recorded answer, as the page shows it.
 fn missed(id: &str, miss: &Miss, bodies: bool) -> Value {
     let nearest = miss.nearest.first();
     let differences = nearest.map_or(&[][..], |near| near.differences.as_slice());
@@ -59,7 +59,7 @@ fn missed(id: &str, miss: &Miss, bodies: bool) -> Value {
     })
 }
 
-/// One place; its values are something that was said.
+/// One difference; its values are message contents.
 fn differs(one: &Difference, bodies: bool) -> Value {
     if bodies {
         json!(one)

@@ -1,4 +1,4 @@
-//! The options that say which recorded paths are called otherwise here.
+//! The options for recorded paths that are different here.
 
 use clap::Args;
 use tapewright_replay::{PathMaps, Script};
@@ -7,7 +7,7 @@ use crate::files::agent::ModelSide;
 use crate::here;
 use crate::report::Mistake;
 
-/// Which paths of a recording are mapped, shared by `replay` and `record --mode`.
+/// The path mappings, shared by `replay` and `record --mode`.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Paths")]
 pub(crate) struct Mapping {
@@ -20,7 +20,7 @@ pub(crate) struct Mapping {
 }
 
 impl Mapping {
-    /// The mappings for a recording: those that were given, and what it tells of itself.
+    /// The mappings for a recording: those of the options, and those learned from the recording.
     pub(crate) fn paths(&self, script: &Script) -> anyhow::Result<PathMaps> {
         let mut maps = PathMaps::new(&self.map).map_err(|error| {
             let hint = "write it like `--map /home/ann/project=/home/bob/project`: the recorded folder, then yours";
@@ -32,7 +32,7 @@ impl Mapping {
         Ok(maps)
     }
 
-    /// Adds what the calls of models on a recording tell of the place where it was made.
+    /// Learns from the recorded model calls where the recording was made.
     pub(super) fn learn(&self, side: &ModelSide, paths: &mut PathMaps) {
         if self.no_learned_map {
             return;
@@ -41,7 +41,7 @@ impl Mapping {
         paths.learn_in(&side.header.made_in, bodies, &here::here());
     }
 
-    /// Whether anything was asked for.
+    /// Whether an option was given.
     pub(crate) fn is_asked(&self) -> bool {
         self.no_learned_map || !self.map.is_empty()
     }

@@ -1,4 +1,4 @@
-//! `tapewright replay`: a recording as a server.
+//! `tapewright replay`: serves a recording.
 
 mod drift;
 pub(crate) mod mapping;
@@ -166,7 +166,7 @@ fn serve(arguments: &Arguments, starts: Option<&PlayedStarts>) -> anyhow::Result
     })
 }
 
-/// What is served as a server, and the session of it that is played, where that is told.
+/// The recording to serve, and the session to play, if only one is.
 fn loaded(served: &Path, starts: Option<&PlayedStarts>) -> anyhow::Result<(Script, Option<u32>)> {
     match starts {
         Some(starts) => starts.load(),
@@ -186,20 +186,20 @@ struct ImpliedReplay {
 pub(crate) struct PlayedStarts {
     /// In the order of the starts.
     pub(crate) tapes: Vec<PathBuf>,
-    /// Which of them is played.
+    /// The index of the one to play.
     pub(crate) start: usize,
 }
 
 impl PlayedStarts {
-    /// The one that is played.
+    /// The tape to play.
     fn tape(&self) -> &Path {
         self.tapes
             .get(self.start)
             .map_or(Path::new(""), PathBuf::as_path)
     }
 
-    /// All of them as one recording, and the session of the one that is played: what it has
-    /// not is found in the others.
+    /// All of them as one recording, and the session of the one to play: requests that it does not
+    /// have are looked up in the others.
     fn load(&self) -> anyhow::Result<(Script, Option<u32>)> {
         if self.tapes.len() < 2 {
             return Ok((load(self.tape())?, None));
@@ -214,7 +214,7 @@ impl PlayedStarts {
     }
 }
 
-/// Serves the tape of a start of a server to the client that would have started it.
+/// Serves the tape of a server's start to the client that would have started the server.
 pub(crate) fn of_server(starts: &PlayedStarts) -> anyhow::Result<Exit> {
     let words = [OsStr::new("replay"), starts.tape().as_os_str()];
     let implied = ImpliedReplay::try_parse_from(words)?;
@@ -230,14 +230,14 @@ fn serve_stdio(
     let outcome = stdio::run(upstream, &faults::policy(fault_set), recorder, clock)
         .inspect_err(|_| recorder.abandon())
         .context("cannot serve")?;
-    // A recording ends with 0; a fault may say otherwise.
+    // The end of a recording has status 0; a fault may have another.
     Ok(ended(outcome.exit))
 }
 
-/// Our exit, which is that of a server or of an agent.
+/// Our exit status, which is that of the server or agent.
 fn ended(exit: Option<event::Exit>) -> Exit {
     match exit {
-        // As one ends that a signal ends.
+        // Like a process that was ended by a signal.
         Some(event::Exit::Signal(signal)) => {
             Exit::External(u8::try_from(128 + signal).unwrap_or(u8::MAX))
         }
@@ -249,7 +249,7 @@ fn ended(exit: Option<event::Exit>) -> Exit {
 }
 
 impl Arguments {
-    /// What is replayed: for clients, the recording of one server.
+    /// The recordings to replay: for clients, that of one server.
     fn tapes(&self) -> anyhow::Result<AgentTapes> {
         let tapes = AgentTapes::of(&self.tape)?;
         if self.command.is_empty() && !self.models {
@@ -268,12 +268,12 @@ impl Arguments {
         tape.map_or(&self.tape, PathBuf::as_path)
     }
 
-    /// Whether what is recorded has no secrets.
+    /// Whether the recording is without secrets.
     fn is_redacted(&self) -> bool {
         !self.playing.redaction.is_off()
     }
 
-    /// Where clients on HTTP are served, if they are.
+    /// The address for clients on HTTP, if there is one.
     fn listen(&self) -> Option<&str> {
         let listen = self.listening.listen.as_deref();
         listen.or(self.models.then_some("127.0.0.1:0"))
@@ -318,7 +318,7 @@ pub(crate) fn load(named: &Path) -> anyhow::Result<Script> {
     Script::open(file, &spool).map_err(|error| unloadable(&path, error))
 }
 
-/// What is said of a file that cannot be served.
+/// The error for a file that cannot be served.
 pub(crate) fn unloadable(path: &Path, error: tapewright_replay::LoadError) -> anyhow::Error {
     match error {
         tapewright_replay::LoadError::Io(error) => files::unreadable(
@@ -338,7 +338,7 @@ pub(crate) fn unloadable(path: &Path, error: tapewright_replay::LoadError) -> an
     }
 }
 
-/// A tally that logs what is missed, and says it when it is asked to talk.
+/// A tally that logs misses, and with `verbose` prints them.
 pub(crate) fn tally(verbose: bool) -> Tally {
     let tell = move |miss: &tapewright_replay::Miss| {
         log::missed(miss);
@@ -364,7 +364,7 @@ fn announce(script: &Script, path: &Path) {
     }
 }
 
-/// Says and writes how a replay went.
+/// Prints and writes the report of a replay.
 pub(crate) fn conclude(report: &Report, file: Option<&Path>, verbose: bool) -> anyhow::Result<()> {
     log::replayed(report);
     if verbose {
@@ -378,7 +378,7 @@ pub(crate) fn conclude(report: &Report, file: Option<&Path>, verbose: bool) -> a
     Ok(())
 }
 
-/// Starts the recorder of what is served, and what reads its tape.
+/// Starts the recorder of the replay, and the readers of its tape.
 fn start(
     arguments: &Arguments,
     label: &str,
@@ -426,7 +426,7 @@ fn start(
     readers.start(settings, log_listener, clock)
 }
 
-/// What the tape of a replay says of itself.
+/// The header of a replay's tape.
 fn header(arguments: &Arguments, label: &str, transport: &str, clock: Clock) -> Header {
     Header {
         tape: VERSION.to_owned(),
@@ -444,7 +444,7 @@ fn header(arguments: &Arguments, label: &str, transport: &str, clock: Clock) -> 
     }
 }
 
-/// What the recorded server is called.
+/// The name of the recorded server.
 fn label(arguments: &Arguments, script: &Script) -> String {
     let stem = arguments.tape.file_stem().unwrap_or_default();
     script
@@ -452,5 +452,5 @@ fn label(arguments: &Arguments, script: &Script) -> String {
         .map_or_else(|| stem.to_string_lossy().into_owned(), str::to_owned)
 }
 
-/// The longest message that is recorded whole, in bytes; as `record` has it.
+/// The longest message that is recorded whole, in bytes; the same as for `record`.
 const LONGEST_MESSAGE: usize = 64 << 20;

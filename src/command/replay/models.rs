@@ -1,4 +1,4 @@
-//! The model side of a recording: where it is, and who serves it.
+//! The model side of a recording: finds and serves it.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::files::claims::Claims;
 use crate::log;
 use crate::report::{self, Mistake, safe};
 
-/// What agents and providers said, where it is to be served; its paths are learned.
+/// The messages of agents and providers, if they are to be served; learns their paths.
 pub(super) fn side(
     arguments: &Arguments,
     tapes: &AgentTapes,
@@ -30,7 +30,7 @@ pub(super) fn side(
     Ok(Some(side))
 }
 
-/// The provider that a recording is, where it is to be served as one.
+/// The recorded provider, if it is to be served.
 pub(super) fn provider(
     arguments: &Arguments,
     side: Option<ModelSide>,
@@ -66,18 +66,18 @@ pub(super) fn provider(
     Err(Mistake::new(what, hint).into())
 }
 
-/// What a front answers beside MCP.
+/// The handler for requests to a front that are not MCP.
 pub(super) fn beside(provider: Option<&Arc<Provider>>) -> Option<NonMcpHandler> {
     let provider = provider?;
     Some(NonMcpHandler(Arc::clone(provider) as Arc<_>))
 }
 
-/// What became of it.
+/// The report about the provider.
 pub(super) fn report(provider: Option<&Arc<Provider>>) -> Option<ModelReport> {
     provider.map(|provider| provider.report())
 }
 
-/// Where agents find their models.
+/// The variables that lead agents to their models.
 pub(super) fn variables(reached: &ReachableAt) -> Vec<(&'static str, String)> {
     let origin = match reached {
         ReachableAt::Origin(origin) => origin.as_str(),
@@ -89,14 +89,14 @@ pub(super) fn variables(reached: &ReachableAt) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-/// The variables by which agents are told of their providers, and where these are here.
+/// The variables with the addresses of providers, and the path of each here.
 const BASES: [(&str, &str); 3] = [
     ("ANTHROPIC_BASE_URL", "/anthropic"),
     ("OPENAI_BASE_URL", "/openai/v1"),
     ("GOOGLE_GEMINI_BASE_URL", "/gemini"),
 ];
 
-/// The agent, told where its models are and that its servers are played.
+/// Starts the agent, with its models here and its servers replayed.
 pub(super) fn agent(arguments: &Arguments, reached: &ReachableAt, claims: &Claims) -> Agent {
     let (program, rest) = match arguments.command.split_first() {
         Some((program, rest)) => (program.clone(), rest.to_vec()),
@@ -106,7 +106,7 @@ pub(super) fn agent(arguments: &Arguments, reached: &ReachableAt, claims: &Claim
     let mut told: Vec<(OsString, OsString)> = told
         .map(|(name, value)| (name.into(), value.into()))
         .collect();
-    // Agents want a key, and a real one has no business here.
+    // Agents need a key, and must not get a real one here.
     told.extend(KEYS.map(|name| (name.into(), "replayed".into())));
     told.extend(record::played(&arguments.tape, Some(claims.path())));
     told.extend(record::unproxied());
@@ -118,7 +118,7 @@ pub(super) fn agent(arguments: &Arguments, reached: &ReachableAt, claims: &Claim
     }
 }
 
-/// The variables in which agents look for keys.
+/// The variables with agents' keys.
 const KEYS: [&str; 4] = [
     "ANTHROPIC_API_KEY",
     "OPENAI_API_KEY",

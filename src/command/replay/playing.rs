@@ -1,4 +1,4 @@
-//! The options that say how a recording is played, shared by `replay` and `record`.
+//! The options for playing a recording, shared by `replay` and `record`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::command::duration;
 use crate::command::redaction::{self, Redaction};
 use crate::report::Mistake;
 
-/// How a recording is played.
+/// How to play a recording.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Matching and timing")]
 pub(crate) struct Playing {
@@ -98,14 +98,14 @@ impl From<MatchArgument> for MatchMode {
 }
 
 impl Playing {
-    /// What is a secret, with these names and values.
+    /// The redaction rules, with these names and values.
     pub(crate) fn rules(&self, secrets: Vec<(String, String)>) -> anyhow::Result<Arc<Rules>> {
         let mut settings = self.redaction.settings();
         settings.values.extend(secrets);
         Ok(Arc::new(redaction::rules(&settings)?))
     }
 
-    /// The options for a recording, as the player takes them.
+    /// The player's options for a recording.
     pub(crate) fn options(&self, rules: Arc<Rules>, script: &Script) -> anyhow::Result<Options> {
         if self.pace > 0.0 && !script.tells_times() && script.requests() > 0 {
             let what = "the recording has no times; only `--pace instant` is possible";

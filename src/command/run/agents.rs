@@ -8,7 +8,7 @@ use clap::Args;
 use crate::suite::live::AgentOptions;
 use crate::suite::models::Money;
 
-/// How agent tests are run.
+/// How to run agent tests.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Agents")]
 pub(crate) struct AgentArguments {
@@ -21,7 +21,7 @@ pub(crate) struct AgentArguments {
 }
 
 impl AgentArguments {
-    /// The options of a suite.
+    /// The options for a suite.
     pub(super) fn options(
         &self,
         folder: PathBuf,

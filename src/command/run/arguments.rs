@@ -1,4 +1,4 @@
-//! What can be asked of `run`.
+//! The arguments of `run`.
 
 use std::path::PathBuf;
 
@@ -63,7 +63,7 @@ pub(crate) struct Arguments {
     pub(crate) log: LogArguments,
 }
 
-/// Which tests run.
+/// Which tests to run.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Selection")]
 pub(crate) struct SelectionArguments {
@@ -130,7 +130,7 @@ pub(crate) struct SnapshotArguments {
 }
 
 impl SelectionArguments {
-    /// Which cases run, before what failed last is looked up.
+    /// The selection, before the tests that failed last are looked up.
     pub(super) fn selection(&self) -> Selection {
         Selection {
             tags: self.tag.clone(),
@@ -144,7 +144,7 @@ impl SelectionArguments {
 }
 
 impl Arguments {
-    /// Every report that is wanted.
+    /// Every requested report.
     pub(super) fn reporters(&self) -> Vec<ReporterFile> {
         let json = self.json.then(ReporterFile::json);
         self.reporter.iter().cloned().chain(json).collect()

@@ -1,10 +1,10 @@
-//! Known failures of suites: what is expected to fail, until it does not any more.
+//! Known failures of suites: tests that are expected to fail.
 //!
 //! ```json
 //! { "baseline": 1, "expected_failures": { "suites/search.yaml": ["finds Berlin"] } }
 //! ```
 //!
-//! The file is that of `compliance`, with suites in place of servers and tests in place of
+//! The format is that of `compliance`, with suites in place of servers and tests in place of
 //! invariants.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,7 +36,7 @@ pub(crate) struct BaselineArguments {
 const VERSION: u64 = 1;
 const HINT: &str = "expected `{\"baseline\": 1, \"expected_failures\": {\"SUITE\": [\"TEST\"]}}`";
 
-/// The tests that are known to fail, by the path of their suite as it was named.
+/// The tests that are known to fail, by the path of their suite as given.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -54,7 +54,7 @@ pub(super) struct Baseline {
 }
 
 impl BaselineArguments {
-    /// Reads the baseline, where there is one. One that is to be written may be missing.
+    /// Reads the baseline, if there is one. One that will be written may be missing.
     pub(super) fn read(&self) -> anyhow::Result<Option<Baseline>> {
         let Some(path) = &self.baseline else {
             return Ok(None);
@@ -91,7 +91,7 @@ impl BaselineArguments {
 }
 
 impl Baseline {
-    /// Marks what is expected, and what is so no longer; or takes in what fails now.
+    /// Marks expected failures and stale entries, or brings the list up to date.
     pub(super) fn apply(&mut self, suite: &Path, results: &mut Results) {
         let suite = suite.display().to_string();
         if self.updates {
@@ -119,7 +119,7 @@ impl Baseline {
         results.stale += stale.len();
     }
 
-    /// What fails now is known, and what passes is not any more. What did not run stays.
+    /// Adds tests that fail now, and removes those that pass. Tests that did not run stay.
     fn take(&mut self, suite: &str, results: &Results) {
         let known = self
             .file
@@ -142,7 +142,7 @@ impl Baseline {
         }
     }
 
-    /// Writes it, where it is to be brought up to date.
+    /// Writes it, if it is to be updated.
     pub(super) fn finish(&self) -> anyhow::Result<()> {
         if !self.updates {
             return Ok(());

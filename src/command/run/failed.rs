@@ -1,4 +1,4 @@
-//! What did not pass the last time, in the state folder.
+//! The tests that did not pass last time, in the state folder.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hasher as _};
@@ -11,14 +11,14 @@ use crate::report;
 use crate::suite::plan::Plan;
 use crate::suite::result::{Results, Row, Status};
 
-/// The names that did not pass; nothing when that is not known.
+/// The names that did not pass; `None` if unknown.
 pub(super) fn recall(suite: &Path) -> Option<Vec<String>> {
     let text = std::fs::read(file(suite)?).ok()?;
     serde_json::from_slice(&text).ok()
 }
 
-/// Notes what did not pass; of what did not run, what was known. Without a folder for it
-/// there is nothing to recall, which is said when it is asked for.
+/// Saves the names that did not pass, with the known ones that did not run. Without a state folder
+/// nothing is saved, which is reported when it is needed.
 pub(super) fn remember(suite: &Path, plan: &Plan, results: &Results) {
     let failed = |status| matches!(status, Status::Fail | Status::Error | Status::Inconclusive);
     let ran = |row: &&Row| row.status != Status::Skip;
@@ -28,7 +28,7 @@ pub(super) fn remember(suite: &Path, plan: &Plan, results: &Results) {
     let mut names = recall(suite).unwrap_or_default();
     names.retain(|name| !known.contains(name.as_str()) && is_there(name));
     let rows = rows.filter(|row| failed(row.status));
-    // A case may have more rows than that of its name.
+    // A case may have further rows under other names.
     let cases = rows.filter_map(|row| plan.cases.get(row.case));
     names.extend(cases.map(|case| case.name.clone()));
     names.dedup();
@@ -46,7 +46,7 @@ pub(super) fn remember(suite: &Path, plan: &Plan, results: &Results) {
     }
 }
 
-/// One file for each suite, by where it lies.
+/// One file for each suite, named by the suite's path.
 fn file(suite: &Path) -> Option<PathBuf> {
     let suite = suite.canonicalize().ok()?;
     let mut hasher = DefaultHasher::new();

@@ -28,8 +28,7 @@ use crate::log;
 use crate::report::suite::View;
 use crate::report::{self, Mistake};
 
-/// Runs the suites, once or again and again. `before` are the options in front of the
-/// command.
+/// Runs the suites, once or repeatedly. `before` are the options in front of the command.
 pub(crate) fn run(arguments: &Arguments, before: &ServerArguments) -> anyhow::Result<Exit> {
     reporters::check(&arguments.reporters(), arguments.output.as_deref())?;
     let servers = arguments.servers.over(before)?;
@@ -62,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments, before: &ServerArguments) -> anyhow::Re
     let mut files = Watched::default();
     loop {
         files.begin();
-        // A mistake is mended while we watch.
+        // A mistake can be fixed while we watch.
         if let Err(error) = job.once(&mut files) {
             report::error(&error);
         }
@@ -70,19 +69,19 @@ pub(crate) fn run(arguments: &Arguments, before: &ServerArguments) -> anyhow::Re
     }
 }
 
-/// What is to be run, and how.
+/// What to run, and how.
 struct Job<'a> {
     arguments: &'a Arguments,
     servers: &'a ServerArguments,
     suites: &'a [PathBuf],
-    /// We were asked to end. With `--watch`, simply ends.
+    /// Set when we are asked to end. With `--watch`, the process ends at once.
     interrupted: Arc<AtomicBool>,
-    /// What models cost so far, in millionths of a US cent.
+    /// The cost of models so far, in millionths of a US cent.
     spent: Arc<AtomicU64>,
 }
 
 impl Job<'_> {
-    /// Runs every suite, and reports once all have run. Notes the files that it read.
+    /// Runs every suite, and reports once all have run. Notes the files that were read.
     fn once(&self, files: &mut Watched) -> anyhow::Result<Exit> {
         let mut loaded = match self.load(files)? {
             Ok(loaded) => loaded,
@@ -117,7 +116,7 @@ impl Job<'_> {
         Ok(Exit::worst(&exits))
     }
 
-    /// Reports for programs that nothing could be run. People have read it already.
+    /// Writes the reports for programs when nothing could be run. People have already seen why.
     fn report_unusable(&self, why: &[String]) {
         let suite = self.suites.first().map(|path| path.display().to_string());
         let view = View::unusable(suite.unwrap_or_default(), why);
@@ -130,7 +129,7 @@ impl Job<'_> {
         }
     }
 
-    /// Loads every suite; why one cannot be used, which is said as well.
+    /// Loads every suite. If one cannot be used, returns the reasons, which are also printed.
     fn load(&self, files: &mut Watched) -> anyhow::Result<Result<Vec<Run>, Vec<String>>> {
         files.note(self.suites.iter().cloned());
         let served = self.arguments.capture.capture.is_none();
@@ -156,7 +155,7 @@ impl Job<'_> {
         Ok(Ok(loaded))
     }
 
-    /// The cases of each suite that run, by number.
+    /// The selected cases of each suite, by number.
     fn chosen(&self, loaded: &[Run]) -> Vec<Vec<usize>> {
         let mut chosen: Vec<Vec<usize>> = loaded
             .iter()
@@ -181,7 +180,7 @@ impl Job<'_> {
         chosen
     }
 
-    /// Prints what would run.
+    /// Prints the selected cases.
     fn list(&self, loaded: &[Run], chosen: &[Vec<usize>]) -> anyhow::Result<Exit> {
         let cases = loaded.iter().zip(chosen).map(|(Run(ready), numbers)| {
             let cases = numbers.iter().filter_map(|one| ready.plan.cases.get(*one));
@@ -200,7 +199,7 @@ impl Job<'_> {
         )
     }
 
-    /// Where the printed report goes.
+    /// Prints the report or writes it to a file.
     fn print(&self, text: &str) -> anyhow::Result<()> {
         match &self.arguments.output {
             Some(file) => reporters::write_file(file, text),
@@ -209,7 +208,8 @@ impl Job<'_> {
     }
 }
 
-/// Leaves the cases with `only`, where there are any, and says that others are left out.
+/// Reduces the selection to the cases with `only`, if there are any, and prints that others are
+/// skipped.
 fn only(loaded: &[Run], chosen: &mut [Vec<usize>]) {
     let has = |Run(ready): &Run, number: &usize| {
         let case = ready.plan.cases.get(*number);
@@ -228,7 +228,7 @@ fn only(loaded: &[Run], chosen: &mut [Vec<usize>]) {
     report::note(&format!("`only` skips {out} of {before} tests"));
 }
 
-/// The files that a suite is made of, and the recordings that it names.
+/// The files of a suite, and the recordings that it uses.
 fn read(ready: &Ready) -> impl Iterator<Item = PathBuf> {
     let read = ready.sources.iter().map(|source| source.path.clone());
     let cassettes = ready
@@ -242,15 +242,15 @@ fn read(ready: &Ready) -> impl Iterator<Item = PathBuf> {
     read.chain(cassettes)
 }
 
-/// Whether a machine runs it, which blesses nothing.
+/// Whether it runs in CI, where snapshots are not accepted.
 pub(crate) fn is_ci() -> bool {
     std::env::var_os("CI").is_some_and(|value| value == "true")
 }
 
-/// What is run where nothing is named, the first that is there.
+/// The default suites; the first that exists is run.
 const DEFAULT_SUITES: [&str; 2] = ["tapewright.yaml", "mcptest.yaml"];
 
-/// The suites that are named, or the one that lies here.
+/// The suites that are given, or the default one.
 pub(crate) fn named(suites: &[PathBuf], config: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let named: Vec<PathBuf> = suites.iter().chain(config).cloned().collect();
     if !named.is_empty() {
@@ -271,8 +271,8 @@ pub(crate) fn named(suites: &[PathBuf], config: &[PathBuf]) -> anyhow::Result<Ve
 }
 
 impl Arguments {
-    /// The suites that are to run: those that are named, or the one that lies here. Refuses
-    /// what may not be done here.
+    /// The suites to run: those that are given, or the default one. Refuses options that are not
+    /// allowed here.
     fn named(&self) -> anyhow::Result<Vec<PathBuf>> {
         self.check()?;
         named(&self.suites, &self.config)

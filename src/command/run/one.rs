@@ -18,10 +18,10 @@ use crate::suite::result::Results;
 use crate::suite::world::SuiteWorld;
 use crate::suite::{captured, live};
 
-/// How long each step of an opening may take, where the suite sets no limit.
+/// Time limit for each step of an opening, if the suite sets none.
 const OPENING: Duration = Duration::from_secs(60);
 
-/// A suite that is about to run.
+/// A suite that is ready to run.
 pub(super) struct Run(pub(super) Ready);
 
 impl Run {
@@ -45,7 +45,7 @@ impl Run {
         Ok(results)
     }
 
-    /// Over a recording.
+    /// Runs it against a recording.
     fn score(&mut self, job: &Job<'_>, chosen: &[usize], file: &Path) -> anyhow::Result<Results> {
         let arguments = job.arguments;
         let variables = self.0.variables();
@@ -74,7 +74,7 @@ impl Run {
         Ok(results)
     }
 
-    /// By asking the servers.
+    /// Runs it against the servers.
     fn live(&mut self, job: &Job<'_>, chosen: &[usize]) -> anyhow::Result<Results> {
         let arguments = job.arguments;
         let Ready { suite, plan, .. } = &self.0;
@@ -104,7 +104,7 @@ impl Run {
         let case = self.0.plan.cases.get(number);
         case.is_some_and(|case| match &case.what {
             What::Agent(agent) if !anew => cassette::found(&self.0.cassettes(), agent).is_some(),
-            // Nothing here runs it.
+            // Not run by this command.
             What::Eval(_) => true,
             _ => false,
         })
@@ -128,7 +128,7 @@ impl Run {
         Arc::new(shared)
     }
 
-    /// How the servers are asked.
+    /// The options for asking the servers.
     fn options(
         &self,
         job: &Job<'_>,

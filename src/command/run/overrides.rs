@@ -1,4 +1,4 @@
-//! What the command line says about servers, laid over the suite.
+//! Applies the server options of the command line to the suite.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::servers::ServerArguments;
 use crate::files::Disk;
 use crate::report::{self, Mistake};
 
-/// How long requests to a server may take.
+/// Time limits for requests to a server.
 #[derive(Clone, Copy)]
 struct Limits {
     timeout: Option<Duration>,
@@ -20,7 +20,7 @@ struct Limits {
 }
 
 impl ServerArguments {
-    /// Changes the servers of a suite, and says which options did.
+    /// Changes the servers of a suite, and prints which options did.
     pub(super) fn apply(&self, suite: &mut Suite) -> anyhow::Result<()> {
         let used = self.used();
         if used.is_empty() {
@@ -57,7 +57,7 @@ impl ServerArguments {
         Ok(())
     }
 
-    /// The options that were given, by name.
+    /// The names of the options that were given.
     pub(super) fn used(&self) -> Vec<&'static str> {
         let given = [
             ("--server-config", self.server_config.is_some()),

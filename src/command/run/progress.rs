@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use crate::report::progress::Progress;
 
-/// Tests of several servers are done at the same time, and tell it to the one line.
+/// Tests of several servers run at the same time, and share one line.
 static SHOWN: Mutex<Option<Progress>> = Mutex::new(None);
 
-/// A run begins.
+/// Starts the line.
 pub(crate) fn begin() {
     *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(Progress::count(0));
 }
@@ -35,7 +35,7 @@ fn name(slowest: &str, took: Duration) -> String {
     format!("slowest: {name} ({} ms)", took.as_millis())
 }
 
-/// How much of a name is shown, so that its time is seen.
+/// How many characters of a name are shown, to leave room for its time.
 const NAME_CHARS: usize = 24;
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
-//! Which revisions of the protocol a suite runs against.
+//! The protocol revisions to run a suite with.
 
 use tapewright_config::Suite;
 use tapewright_config::suite::settings::TARGET_VERSIONS;
 
 use crate::report::Mistake;
 
-/// Those of the suite, or the one that was asked for. None means: what server and client
-/// agree on.
+/// The revisions of the suite, or the given one. `None` leaves the choice to server and client.
 pub(super) fn effective(suite: &Suite, asked: Option<&str>) -> anyhow::Result<Vec<String>> {
     let listed = &suite.target_versions;
     let Some(asked) = asked else {

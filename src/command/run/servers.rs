@@ -1,5 +1,4 @@
-//! Options that say something about servers: which, how they are reached, how they are
-//! asked.
+//! Options about servers: which, how to reach them, how to ask them.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,7 +9,7 @@ use crate::command::duration;
 use crate::command::headers::HeaderArguments;
 use crate::report::Mistake;
 
-/// The server to use for the suite's. These options may come before `run` as well.
+/// The server to use in place of the suite's. These options may also come before `run`.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Servers (these options also work before `run`)")]
 pub(crate) struct ServerArguments {
@@ -44,7 +43,7 @@ pub(crate) struct ServerArguments {
     pub(super) connect_timeout: Option<Duration>,
 }
 
-/// How servers are asked.
+/// How to ask servers.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Execution")]
 pub(crate) struct RunArguments {
@@ -93,7 +92,7 @@ pub(crate) struct RunArguments {
 }
 
 impl ServerArguments {
-    /// These options over those that stood before the command.
+    /// These options, combined with those in front of the command.
     pub(super) fn over(&self, before: &Self) -> anyhow::Result<Self> {
         let merged = Self {
             server_url: self.server_url.clone().or(before.server_url.clone()),
@@ -115,7 +114,7 @@ impl ServerArguments {
         Ok(merged)
     }
 
-    /// Refuses them before a command that has no use for them.
+    /// Refuses them before a command that does not use them.
     pub(crate) fn refuse(&self) -> anyhow::Result<()> {
         let used = self.used();
         let Some(first) = used.first() else {

@@ -1,4 +1,4 @@
-//! Waiting until a file has changed.
+//! Waits until a file changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -6,17 +6,16 @@ use std::time::{Duration, SystemTime};
 
 use crate::report;
 
-/// How often the files are looked at. People do not save faster, and no file system has to
-/// tell us.
+/// How often the files are checked. People do not save faster, and this works on every file system.
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// Files as they were before they were read.
+/// Files with their states before they were read.
 #[derive(Debug, Default)]
 pub(super) struct Watched {
-    // All that were ever read: of those that are known, the state is taken before a run, so that
-    // a change while it reads is one.
+    // All files that were ever read: the state is taken before a run, so that a change during the
+    // run is noticed.
     states: BTreeMap<PathBuf, Option<State>>,
-    // What this run has read.
+    // The files that this run has read.
     read: BTreeSet<PathBuf>,
 }
 
@@ -24,7 +23,7 @@ pub(super) struct Watched {
 type State = (SystemTime, u64);
 
 impl Watched {
-    /// Another run begins. What changes from now on is a change.
+    /// Begins another run. Changes from now on count.
     pub(super) fn begin(&mut self) {
         for (file, known) in &mut self.states {
             *known = state(file);
@@ -32,7 +31,7 @@ impl Watched {
         self.read.clear();
     }
 
-    /// Takes note of files that are read in this run.
+    /// Adds files that are read in this run.
     pub(super) fn note(&mut self, files: impl IntoIterator<Item = PathBuf>) {
         for file in files {
             let now = || state(&file);
@@ -41,7 +40,7 @@ impl Watched {
         }
     }
 
-    /// Waits until one of the files is not as it was.
+    /// Waits until the state of a file changes.
     pub(super) fn wait(&self) {
         let count = self.read.len();
         let files = if count == 1 { "file" } else { "files" };
@@ -53,7 +52,7 @@ impl Watched {
     }
 }
 
-/// Nothing where there is no file.
+/// `None` if the file does not exist.
 fn state(path: &Path) -> Option<State> {
     let data = std::fs::metadata(path).ok()?;
     Some((data.modified().ok()?, data.len()))
@@ -71,11 +70,11 @@ mod tests {
         let mut files = Watched::default();
         files.note([path.clone()]);
         files.begin();
-        // It was read as it was, and is noted once it has changed.
+        // The state before the read is compared, so a later change is noticed.
         std::fs::write(&path, "changed").unwrap();
         files.note([path.clone()]);
         files.wait();
-        // What this run does not read is not waited for.
+        // A file that this run does not read is ignored.
         files.begin();
         assert!(files.read.is_empty());
     }

@@ -12,14 +12,14 @@ use tapewright_schemas::redact::{Redactor, Rules};
 use super::{Found, Place};
 use crate::files::NewFile;
 
-/// The longest one that is read, in bytes.
+/// The longest file to read, in bytes.
 const LONGEST: u64 = 64 << 20;
-/// Where the member that tells it from other documents has to begin, in bytes.
+/// The identifying member must begin within this many bytes.
 const HEAD: u64 = 4096;
 const MARK: &[u8] = b"\"schema_version\"";
 
-/// Whether a file is an agent cassette, as far as its beginning tells; one that cannot be
-/// read counts as one, so that its reader reports why.
+/// Whether a file is an agent cassette, judging by its beginning; an unreadable file counts as one,
+/// so that its reader reports the reason.
 pub(super) fn is_one(path: &Path) -> bool {
     begins_like_one(path).unwrap_or(true)
 }
@@ -30,7 +30,7 @@ fn begins_like_one(path: &Path) -> std::io::Result<bool> {
     Ok(head.windows(MARK.len()).any(|bytes| bytes == MARK))
 }
 
-/// Scrubs an agent cassette, or looks what there is to scrub; nothing where it is none.
+/// Scrubs an agent cassette, or with `check` only reports its secrets; `None` if it is not one.
 pub(super) fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Option<Found>> {
     if !begins_like_one(path)? {
         return Ok(None);

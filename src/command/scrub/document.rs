@@ -1,4 +1,4 @@
-//! Scrubbing a cassette or a capture, a few exchanges at a time where it is as ours are.
+//! Scrubs a cassette or a capture, a few exchanges at a time if it is formatted as ours are.
 
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -15,7 +15,7 @@ use super::{BUFFER, Found, Place};
 use crate::files::{NewFile, spool, unreadable};
 use crate::report::progress::{Counted, Work};
 
-/// Scrubs one file, or looks what there is to scrub.
+/// Scrubs one file, or with `check` only reports its secrets.
 pub(super) fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> {
     match streamed(path, rules, check) {
         Ok(found) => Ok(found),
@@ -34,11 +34,11 @@ fn streamed(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Foun
     let file = File::open(path).map_err(io)?;
     let permissions = file.metadata().map_err(io)?.permissions();
     let mut redactor = Redactor::new(Arc::clone(rules));
-    // It is read once to be checked, and up to twice in each of two passes.
+    // It is read once for checking, and up to twice in each of two passes.
     let length = file.metadata().map_err(io)?.len();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let work = RefCell::new(Work::new(length.saturating_mul(5), name.into_owned()));
-    // What stands before its name is found by the second reading.
+    // A secret in front of its name is found by the second reading.
     let mut first = Redactor::new(Arc::clone(rules));
     let checked = stream::check(Counted::new(&file, &work), &mut redactor, &mut first)?;
     let mut found = Found::default();
@@ -60,7 +60,7 @@ fn streamed(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Foun
     redactor.learn_from(&first);
     (&file).rewind()?;
     let changed = if check {
-        // The name of a member may be a secret, and is part of the place.
+        // A member's name may be a secret, and is part of the place.
         let mut names = Redactor::new(Arc::clone(rules));
         let mut place = |place: FoundSecret| found.place(check, || shown(&mut names, place));
         document.both(&mut redactor, &mut io::sink(), Some(&mut place))?
@@ -89,12 +89,12 @@ fn streamed(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Foun
 struct Text<'t> {
     file: &'t File,
     work: &'t RefCell<Work>,
-    // Whether anything stands beside its messages.
+    // Whether there is anything next to its messages.
     beside: bool,
 }
 
 impl Text<'_> {
-    /// Reads it: what stands beside messages, if anything, then everything. Whether anything changed.
+    /// Reads the parts next to messages, if any, then everything. Returns whether anything changed.
     fn both(
         &self,
         redactor: &mut Redactor,
@@ -128,11 +128,10 @@ impl Text<'_> {
     }
 }
 
-/// What stands between the two readings: the file, until a piece of it becomes another. A spool
-/// from then on.
+/// The text between the two readings: the file as long as nothing changes, a spool from then on.
 struct Between<'f> {
     file: &'f File,
-    // How much of it stays as it is.
+    // The length of the unchanged beginning.
     same: u64,
     spool: Option<BufWriter<File>>,
 }
@@ -151,7 +150,7 @@ impl Between<'_> {
             .map_or(Ok(()), |spool| spool.write_all(text))
     }
 
-    /// A spool that begins with what stays as it is.
+    /// A spool that begins with the unchanged part.
     fn begin(&self) -> io::Result<BufWriter<File>> {
         let mut spool = BufWriter::with_capacity(BUFFER, spool().map_err(io::Error::other)?);
         let mut file = self.file;
@@ -163,7 +162,7 @@ impl Between<'_> {
     }
 }
 
-/// A place as it is shown. The name of a member may be a secret.
+/// A place for display. A member's name may be a secret.
 fn shown(names: &mut Redactor, place: FoundSecret) -> (Place, String) {
     let pointer = names.text(place.pointer.as_bytes());
     let pointer = String::from_utf8_lossy(&pointer).into_owned();
@@ -178,7 +177,7 @@ fn whole(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> 
     }
     let mut redactor = Redactor::new(Arc::clone(rules));
     redactor.adopt(&text);
-    // What stands before its name is found by the second reading.
+    // A secret in front of its name is found by the second reading.
     let mut first = Redactor::new(Arc::clone(rules));
     if scrub::document(&mut first, &text).is_ok() {
         redactor.learn_from(&first);

@@ -1,4 +1,4 @@
-//! `tapewright scrub`: taking secrets out of existing files.
+//! `tapewright scrub`: removes secrets from existing files.
 
 mod agent;
 mod document;
@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     redaction: Redaction,
 }
 
-/// Scrubs the files, or reports what would be scrubbed.
+/// Scrubs the files, or reports their secrets.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if arguments.redaction.is_off() {
         let what = "`scrub` cannot be used with `--no-redact`";
@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// The files of a folder that can be scrubbed. What is skipped is named, since it may hold
+/// The files of a folder that can be scrubbed. Skipped files are reported, since they may contain
 /// secrets as well.
 fn recordings(named: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = folder::all(named)?;
@@ -111,7 +111,7 @@ enum Place {
 }
 
 impl Place {
-    /// As it follows the name of the file.
+    /// The text that follows the file name.
     fn text(&self) -> String {
         match self {
             Self::Line(number) => format!(":{number}"),
@@ -129,11 +129,10 @@ impl Place {
     }
 }
 
-/// What was found in one file.
+/// The findings in one file.
 #[derive(Debug, Default)]
 struct Found {
-    // Where, and of what kind; kept for a check alone, since a long recording may have a million
-    // of them.
+    // Places and kinds; kept for a check only, since a long recording may have a million of them.
     places: Vec<(Place, String)>,
     any: bool,
     counts: BTreeMap<String, u64>,
@@ -144,7 +143,7 @@ impl Found {
         self.any
     }
 
-    /// Notes a secret; its place only if it is to be `kept`.
+    /// Counts a secret, and keeps its place if `kept`.
     fn place(&mut self, kept: bool, place: impl FnOnce() -> (Place, String)) {
         self.any = true;
         if kept {
@@ -174,7 +173,7 @@ impl Found {
         )
     }
 
-    /// One line of JSON, as the schema `scrub` says.
+    /// One line of JSON, as described by the schema `scrub`.
     fn json(&self, file: &Path, check: bool) -> String {
         let counts = self.counts.iter();
         let counts = counts.map(|(kind, count)| (kind.clone(), Value::from(*count)));
@@ -230,7 +229,7 @@ fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> 
     Ok(found)
 }
 
-/// What is asked of the scrubbing of a tape, and how far it is.
+/// The settings and the progress of scrubbing a tape.
 struct Pass<'p> {
     rules: &'p Arc<Rules>,
     check: bool,
@@ -282,8 +281,8 @@ fn tape(
     Ok(found)
 }
 
-/// Reads a tape once before it is scrubbed: learns the placeholders in it, and the secrets that
-/// are named further down than they first stand. Whether there is anything to scrub.
+/// Reads a tape once before it is scrubbed: learns its placeholders, and the secrets whose names
+/// come after their first occurrence. Returns whether there is anything to scrub.
 fn rehearse(
     file: &mut BufReader<File>,
     redactor: &mut Redactor,
@@ -303,7 +302,7 @@ fn rehearse(
     Ok(any)
 }
 
-/// How much is read and written at once, in bytes.
+/// How many bytes are read and written at once.
 const BUFFER: usize = 1 << 18;
 
 const EXAMPLES: &str = "\

@@ -93,7 +93,7 @@ Examples:
   tapewright show cassettes kind:model,exchange
   tapewright show cassettes --json method:tools/call | jq .waited_ms";
 
-/// Shows what was asked for.
+/// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let wanted = arguments.wanted()?;
     let prices = arguments.prices.read()?;
@@ -123,7 +123,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     for path in &found.others {
         exits.push(one(path, &wanted, &prices, &mut shown)?);
     }
-    // Nothing found in one of them is no matter where there is something in another.
+    // If one of several recordings has a match, it does not matter that another has none.
     let exit = if exits.contains(&Exit::Pass) {
         Exit::Pass
     } else {
@@ -202,7 +202,7 @@ fn written_by(path: &Path, process: u32, ending: &Ending) -> Option<u32> {
     (is_cut && is_written(path)).then_some(process)
 }
 
-/// Says what is to be said at the end.
+/// Prints the notes at the end.
 fn end(
     wanted: &Wanted,
     counts: Counts,
@@ -227,7 +227,7 @@ fn end(
     })
 }
 
-/// Hands out what is wanted of a recording, line by line.
+/// Passes on the selected lines of a recording, one by one.
 pub(super) fn list(
     recording: Recording,
     wanted: &Wanted,
@@ -251,7 +251,7 @@ pub(super) fn list(
     while let Some(entry) = listing.poll() {
         each(&entry)?;
     }
-    // What stands before a line that cannot be read was handed out.
+    // Lines in front of an unreadable one have been passed on.
     Ok((read?, listing.counts()))
 }
 

@@ -1,4 +1,4 @@
-//! What exists in place of what filters asked for and no line has.
+//! Suggests existing names for filters that matched no line.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::report;
 /// How many names are listed.
 const LISTED: usize = 8;
 
-/// Names what the recordings have in place of what nothing was shown for.
+/// Prints the names in the recordings for each filter that matched nothing.
 pub(super) fn tell(exit: Exit, recordings: &[PathBuf], filter: &Filter) {
     if exit != Exit::Inconclusive || filter.names().next().is_none() {
         return;
@@ -26,7 +26,7 @@ pub(super) fn tell(exit: Exit, recordings: &[PathBuf], filter: &Filter) {
         ..Wanted::default()
     };
     for path in recordings {
-        // What cannot be read was reported already.
+        // Unreadable files were reported already.
         let Ok(recording) = Recording::open(path) else {
             continue;
         };
@@ -43,7 +43,7 @@ pub(super) fn tell(exit: Exit, recordings: &[PathBuf], filter: &Filter) {
     hints.for_each(|hint| report::note(&report::safe(&hint)));
 }
 
-/// Something that a filter names, and what there is of its kind.
+/// A name in a filter, and the existing names of its kind.
 struct Missing<'f> {
     name: Name<'f>,
     exists: bool,
@@ -81,7 +81,7 @@ impl<'f> Missing<'f> {
         }
     }
 
-    /// What to say of it: nothing where some line has it.
+    /// The hint for it; `None` if a line has the name.
     fn hint(&self) -> Option<String> {
         if self.exists {
             return None;
@@ -119,7 +119,7 @@ impl<'f> Missing<'f> {
     }
 }
 
-/// The first few, with commas between them.
+/// The first few, separated by commas.
 fn listed(all: impl ExactSizeIterator<Item = String>) -> String {
     let left = all.len().saturating_sub(LISTED);
     let first = all.take(LISTED).collect::<Vec<_>>().join(", ");

@@ -1,4 +1,4 @@
-//! A recording on several tapes as one conversation: its lines in the order of their times.
+//! Shows a recording with several tapes as one conversation, its lines ordered by time.
 
 use std::fs::File;
 use std::io;
@@ -13,9 +13,9 @@ use crate::command::linking;
 use crate::files::{Recording, TapeReader, folder, tape_error};
 use crate::report::progress::Reading;
 
-/// One tape of it.
+/// One tape of the recording.
 pub(crate) struct Tape {
-    /// What it is called in the recording.
+    /// Its name in the recording.
     pub(crate) name: String,
     /// Its file.
     pub(crate) path: PathBuf,
@@ -48,7 +48,7 @@ impl Whole {
             let Some(reader) = Recording::open(path)?.into_tape() else {
                 continue;
             };
-            // Lines are put in order by their times, also where these are not told.
+            // Lines are ordered by their times, even if these are not shown.
             let wanted = Wanted {
                 timed: true,
                 ..wanted.clone()
@@ -84,7 +84,7 @@ impl Whole {
         self
     }
 
-    /// Hands out what is wanted, line by line; each with the number of its tape.
+    /// Passes on the selected lines one by one, each with the number of its tape.
     pub(crate) fn list(
         &mut self,
         mut each: impl FnMut(usize, Entry) -> io::Result<()>,
@@ -122,7 +122,7 @@ impl Whole {
 }
 
 impl Tape {
-    /// Reads on to the next line.
+    /// Reads the next line.
     fn advance(&mut self) -> anyhow::Result<()> {
         loop {
             if let Some(entry) = self.listing.poll() {
@@ -144,12 +144,12 @@ impl Tape {
         }
     }
 
-    /// What was recorded on it, and how.
+    /// The header of its tape.
     pub(crate) fn header(&self) -> &Header {
         self.reader.header()
     }
 
-    /// How it ends, once everything was handed out.
+    /// How it ends, after all lines were passed on.
     pub(crate) fn ending(&self) -> Ending {
         let torn = Ending::CutShort {
             last_seq: 0,
@@ -158,7 +158,7 @@ impl Tape {
         self.reader.ending().cloned().unwrap_or(torn)
     }
 
-    /// How much there was.
+    /// The counts of all lines.
     pub(crate) fn counts(&self) -> Counts {
         self.listing.counts()
     }

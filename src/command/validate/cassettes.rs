@@ -1,4 +1,4 @@
-//! Cassettes that a suite names are there, and are recordings.
+//! Checks that the cassettes of a suite exist and are recordings.
 
 use tapewright_config::suite::server::Target;
 use tapewright_config::{Code, Issue, Severity, Suite};
@@ -6,7 +6,7 @@ use tapewright_config::{Code, Issue, Severity, Suite};
 use crate::files::Recording;
 use crate::report;
 
-/// What is wrong with the cassettes of a suite.
+/// The mistakes in the cassettes of a suite.
 pub(super) fn check(suite: &Suite) -> Vec<Issue> {
     let mut issues = Vec::new();
     for server in &suite.servers {

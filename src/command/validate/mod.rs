@@ -1,4 +1,4 @@
-//! `tapewright validate`: everything that can be known about a suite without running it.
+//! `tapewright validate`: finds mistakes in a suite without running it.
 
 mod cassettes;
 
@@ -42,7 +42,7 @@ impl Arguments {
     }
 }
 
-/// Checks every suite. The exit status is 2 when one cannot be used.
+/// Checks every suite. The exit status is 2 if one cannot be used.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut results = Vec::new();
     for path in suites(&arguments.suites)? {
@@ -59,9 +59,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     })
 }
 
-/// Compiles a suite, and notes what is wrong beyond what loading finds: with patterns,
-/// schemas, expressions and targets, and with recordings that are to be `served`. The plan,
-/// when nothing is.
+/// Compiles a suite, and notes mistakes that loading does not find: in patterns, schemas,
+/// expressions and targets, and in recordings that are `served`. Returns the plan if there are
+/// none.
 pub(crate) fn check(loaded: &mut Loaded, served: bool) -> Option<Plan> {
     let suite = loaded.suite.as_ref()?;
     let (plan, mut found) = match plan::build(suite) {

@@ -1,4 +1,4 @@
-//! `tapewright verify`: whether a live server still answers as it was recorded.
+//! `tapewright verify`: checks whether a live server still answers as recorded.
 
 pub(crate) mod target;
 mod update;
@@ -84,7 +84,7 @@ Examples:
   tapewright verify fs.json --update -- ./server
   tapewright verify cassettes/ -- ./server";
 
-/// Verifies, reports, and brings up to date where that is asked for.
+/// Verifies and reports, and updates the cassette if requested.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let clock = Clock::start();
     if arguments.update {
@@ -144,7 +144,7 @@ struct Verifying {
     script: Arc<Script>,
 }
 
-/// What is verified, read before anything is sent.
+/// The recordings to verify, read before anything is sent.
 fn recordings(arguments: &Arguments) -> anyhow::Result<Vec<Verifying>> {
     let paths = folder::of_server(&arguments.tape)?.into_iter();
     let recordings = paths.map(|path| {
@@ -157,7 +157,7 @@ fn recordings(arguments: &Arguments) -> anyhow::Result<Vec<Verifying>> {
     recordings.collect()
 }
 
-/// What an update leaves: requests that got no answer at all.
+/// What an update cannot fix: requests without any answer.
 fn left(findings: &Findings) -> Exit {
     let drifted = findings.checks.iter().filter(|check| check.has_drifted());
     if drifted.count() > findings.replaced() {

@@ -1,4 +1,4 @@
-//! Which server is asked.
+//! The server to verify.
 
 use std::ffi::OsString;
 
@@ -8,10 +8,10 @@ use tapewright_proxy::upstream::Upstream;
 use crate::command::upstream::UpstreamArguments;
 use crate::report::Mistake;
 
-/// The longest message of a server behind a bridge, in bytes; as `record` has it.
+/// The longest message of a server behind a bridge, in bytes; the same as for `record`.
 const LONGEST_MESSAGE: usize = 64 << 20;
 
-/// The server, and what to look at when it cannot be spoken with.
+/// The server, and where to look if it cannot be reached.
 pub(crate) fn of(
     server: &UpstreamArguments,
     command: &[OsString],

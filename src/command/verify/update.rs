@@ -1,4 +1,4 @@
-//! Bringing a cassette up to date.
+//! Updates a cassette.
 
 use std::fs;
 use std::io::Write as _;
@@ -23,7 +23,7 @@ pub(super) fn allowed(everywhere: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Refuses what cannot be brought up to date, before anything is sent.
+/// Refuses what cannot be updated, before anything is sent.
 pub(super) fn check(script: &Script, path: &Path) -> anyhow::Result<()> {
     script.check_update().map_err(|error| {
         let what = format!(

@@ -1,4 +1,4 @@
-//! A change of a client's file: shown, or carried out.
+//! A change of a client's file: shows it, or makes it.
 
 use std::fs;
 use std::io::Write as _;
@@ -23,7 +23,7 @@ pub(super) struct Changed {
     shown: Masked,
 }
 
-/// What the user of a client has to know after these changes.
+/// What the user of a client must know after these changes.
 pub(super) fn notes(client: &Client, changed: &[Changed]) -> String {
     let is_project = changed.iter().any(|one| one.file.scope == Scope::Project);
     let concerns = |note: &&Note| is_project || !matches!(note, Note::TrustedProject);
@@ -49,7 +49,7 @@ impl Changed {
         }
     }
 
-    /// It as a diff, without secrets.
+    /// The change as a diff, without secrets.
     pub(super) fn diff(&self) -> String {
         let name = self.file.path.display().to_string();
         let diff = unified(&name, &self.file.text, &self.edits, &self.hidden);
@@ -58,10 +58,10 @@ impl Changed {
         lines.join("\n") + "\n"
     }
 
-    /// Keeps what is needed to undo it, and changes the file in one step.
+    /// Saves what is needed to undo the change, then changes the file in one step.
     pub(super) fn carry_out(&self) -> anyhow::Result<()> {
         self.store.back_up(&self.file.text)?;
-        // What is kept and not needed does no harm; what is needed and not kept would.
+        // Saving too much does no harm; saving too little would.
         if !self.store.is_empty() {
             self.store.save()?;
         }

@@ -14,14 +14,14 @@ use crate::report::{self, Mistake};
 /// The longest file that is read.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// A file of a client, as it is.
+/// A client's file in its current state.
 #[derive(Debug)]
 pub(crate) struct ClientFile {
     pub(crate) client: &'static Client,
     pub(crate) path: PathBuf,
     pub(crate) scope: Scope,
     pub(super) servers: Vec<Vec<String>>,
-    /// What was in it when it was read.
+    /// Its text when it was read.
     pub(super) text: String,
 }
 
@@ -31,7 +31,7 @@ impl ClientFile {
         report::safe(&self.path.display().to_string())
     }
 
-    /// It, taken apart.
+    /// The parsed file.
     pub(super) fn document(&self) -> anyhow::Result<Document<'_>> {
         let format = Format::of(&self.path.to_string_lossy());
         let read = Document::read(self.client, format, &self.servers, &self.text);
@@ -48,7 +48,7 @@ impl ClientFile {
     }
 }
 
-/// The files of a client that are there.
+/// The existing files of a client.
 pub(super) fn of(client: &'static Client, scope: Option<Scope>) -> anyhow::Result<Vec<ClientFile>> {
     let mut found = Vec::new();
     for candidate in places(client)? {
@@ -61,7 +61,7 @@ pub(super) fn of(client: &'static Client, scope: Option<Scope>) -> anyhow::Resul
             if !path.is_file() || !is_config.iter().any(|ending| is_known(ending)) {
                 continue;
             }
-            // In the home folder a project's file may be the user's.
+            // In the home folder, a project's file may be the user's.
             let is_same = |one: &ClientFile| {
                 one.servers == candidate.servers
                     && fs::canonicalize(&one.path).ok() == fs::canonicalize(&path).ok()
@@ -81,7 +81,7 @@ pub(super) fn of(client: &'static Client, scope: Option<Scope>) -> anyhow::Resul
     Ok(found)
 }
 
-/// Where the files of a client would be, for who has none there.
+/// Where the files of a client would be, for the error if there are none.
 pub(super) fn looked_for(client: &Client) -> anyhow::Result<String> {
     let places = places(client)?;
     let mut paths: Vec<String> = places.iter().map(|one| report::safe(&one.path)).collect();
@@ -124,7 +124,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<String> {
     fs::read_to_string(path).map_err(fail)
 }
 
-/// The paths that a pattern with `*` means, in order.
+/// The paths that match a pattern with `*`, in order.
 fn expanded(pattern: &str) -> Vec<PathBuf> {
     let mut paths = vec![PathBuf::new()];
     for part in Path::new(pattern) {

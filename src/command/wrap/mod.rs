@@ -1,4 +1,4 @@
-//! `tapewright wrap` and `unwrap`: the recorder in a client's configuration.
+//! `tapewright wrap` and `unwrap`: put the recorder into a client's configuration, and remove it.
 
 mod changed;
 mod files;
@@ -62,7 +62,7 @@ Examples:
   tapewright wrap --all --client cursor --dry-run
   tapewright wrap fs --client cursor -o recordings/ -- --check";
 
-/// Which entries are meant.
+/// The selected entries.
 #[derive(Debug, Args)]
 pub(crate) struct EntrySelection {
     /// Names of servers in the client's configuration
@@ -87,7 +87,7 @@ pub(crate) struct EntrySelection {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClientId(pub(crate) &'static Client);
 
-/// The client of a name.
+/// The client with a name.
 pub(crate) fn known(name: &str) -> Result<ClientId, String> {
     client(name).map(ClientId).ok_or_else(|| {
         let names: Vec<&str> = CLIENTS.iter().map(|client| client.id).collect();
@@ -108,7 +108,7 @@ enum ScopeArgument {
 }
 
 impl EntrySelection {
-    /// The files of the client that are there, and the client.
+    /// The client, and its existing files.
     fn files(&self) -> anyhow::Result<(&'static Client, Vec<ClientFile>)> {
         let Some(ClientId(client)) = self.client else {
             let hint = "choose one with `--client`; list them with `tapewright wrap --list`";
@@ -135,7 +135,7 @@ impl EntrySelection {
         })
     }
 
-    /// The names of a file that are meant.
+    /// The selected names in a file.
     fn meant(&self, there: &[String]) -> Vec<String> {
         let is_meant = |name: &&String| self.all || self.servers.contains(name);
         there.iter().filter(is_meant).cloned().collect()
@@ -164,7 +164,7 @@ impl EntrySelection {
     }
 }
 
-/// Wraps, or lists.
+/// Wraps the servers, or lists them.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if arguments.list {
         return list(arguments.which.client, arguments.format.is_json());
@@ -230,7 +230,7 @@ impl Arguments {
             if self.which.meant(std::slice::from_ref(&name)).is_empty() {
                 continue;
             }
-            // A URL of a gateway does not tell by itself that it is one.
+            // The URL alone does not show that it is a gateway's.
             let is_ours = store
                 .kept(&name)
                 .is_some_and(|kept| document.unwrap(kept).is_ok());
@@ -266,7 +266,7 @@ impl Arguments {
             options.extend(["-o".to_owned(), output]);
         }
         options.extend(self.options.iter().cloned());
-        // What a project shares must work on other machines.
+        // An entry that a project shares must work on other machines.
         let program = if is_project && !client.is_gui {
             "tapewright".to_owned()
         } else {
@@ -279,7 +279,7 @@ impl Arguments {
         })
     }
 
-    /// Where to record, from wherever the client starts us.
+    /// The folder for recordings, independent of where the client starts us.
     fn folder(&self, is_project: bool) -> anyhow::Result<Option<String>> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         if let Some(output) = &self.output {
@@ -289,7 +289,7 @@ impl Arguments {
                 absolute(&text(output))?
             }));
         }
-        // Few clients hand their environment on.
+        // Few clients pass on their environment.
         let home = std::env::var("TAPEWRIGHT_HOME").unwrap_or_default();
         let is_set = !home.is_empty() && !is_project;
         is_set.then(|| absolute(&format!("{home}/"))).transpose()
@@ -302,7 +302,7 @@ pub(crate) fn program() -> anyhow::Result<String> {
     Ok(program.to_string_lossy().into_owned())
 }
 
-/// A path that means the same in any folder.
+/// A path that is valid from any folder.
 pub(crate) fn absolute(path: &str) -> anyhow::Result<String> {
     let whole = std::path::absolute(path).context("cannot find the path of this folder")?;
     let whole = whole.to_string_lossy().into_owned();

@@ -11,17 +11,17 @@ fn redactor() -> Redactor {
     Redactor::new(Arc::new(redaction::built_in(&Settings::default())))
 }
 
-/// Whether a URL holds a secret. As an argument it could be read in the list of processes.
+/// Whether a URL contains a secret. As an argument it would be visible in the list of processes.
 pub(super) fn in_url(url: &str) -> bool {
     redactor().url(url) != url
 }
 
-/// Secrets that stand in commands, and what is shown in their place.
+/// Secrets in commands, and what is shown in their place.
 #[derive(Default)]
 pub(super) struct Masked(Vec<(String, String)>);
 
 impl Masked {
-    /// Looks for secrets in a command; whether there is one.
+    /// Looks for secrets in a command. Returns whether there is one.
     pub(super) fn learn(&mut self, transport: &Transport) -> bool {
         let Transport::Process { program, arguments } = transport else {
             return false;
@@ -47,7 +47,7 @@ impl Masked {
         self.0.len() > before
     }
 
-    /// A text without them, and without what looks like a secret.
+    /// A text without them, and without anything that looks like a secret.
     pub(super) fn hide(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (secret, shown) in &self.0 {

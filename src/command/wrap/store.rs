@@ -1,9 +1,9 @@
-//! What unwrapping needs, in our state folder.
+//! Stores what `unwrap` needs, in our state folder.
 //!
-//! One file of the owner alone for each file of a client and place in it. It holds what stood in
-//! `command`, `args` and `url`, and so may hold a secret that stood there; that is why it is not
-//! in the client's file, which may be under version control. The backup holds the whole
-//! file as it was before the first change; both go once nothing is wrapped any more.
+//! Each file of a client has one file here for each place in it, readable by its owner only. It has
+//! the original `command`, `args` and `url`, which may contain a secret; that is why they are not
+//! kept in the client's file, which may be under version control. The backup has the whole file
+//! before the first change; both are removed once nothing is wrapped any more.
 
 use std::fs;
 use std::io::Write as _;
@@ -18,7 +18,7 @@ use crate::files::{NewFile, unreadable};
 
 use super::files::ClientFile;
 
-/// What is kept of a file.
+/// What is stored for a file.
 pub(super) struct Store {
     path: PathBuf,
     backup: PathBuf,
@@ -31,14 +31,14 @@ struct Contents {
     client: String,
     file: String,
     servers: Vec<OriginalEntry>,
-    /// The hash of the servers, so that nothing damaged is written into a client's file.
+    /// The hash of the servers, so that nothing damaged is written to a client's file.
     hash: String,
 }
 
 const VERSION: u32 = 1;
 
 impl Store {
-    /// What is kept of a file.
+    /// Reads what is stored for a file.
     pub(super) fn of(file: &ClientFile) -> anyhow::Result<Self> {
         let folder = target::home()?.join("wrapped");
         let named = file.path.display().to_string();
@@ -66,13 +66,13 @@ impl Store {
         })
     }
 
-    /// What is kept of a server.
+    /// The stored entry of a server.
     pub(super) fn kept(&self, name: &str) -> Option<&OriginalEntry> {
         let mut servers = self.contents.servers.iter();
         servers.find(|kept| kept.name == name)
     }
 
-    /// Whether nothing is kept.
+    /// Whether nothing is stored.
     pub(super) fn is_empty(&self) -> bool {
         self.contents.servers.is_empty()
     }
@@ -86,7 +86,7 @@ impl Store {
         self.contents.servers.retain(|kept| kept.name != name);
     }
 
-    /// Keeps the file as it was before the first change.
+    /// Saves the file as it was before the first change.
     pub(super) fn back_up(&self, text: &str) -> anyhow::Result<()> {
         if self.path.exists() || self.is_empty() {
             return Ok(());
@@ -109,9 +109,9 @@ impl Store {
         write(&self.path, text.as_bytes())
     }
 
-    /// Nothing is wrapped any more.
+    /// Removes the store once nothing is wrapped any more.
     pub(super) fn remove(&self) {
-        // What is not there need not go.
+        // Missing files need no removal.
         fs::remove_file(&self.path).ok();
         fs::remove_file(&self.backup).ok();
     }
@@ -134,7 +134,7 @@ fn read(bytes: &[u8]) -> Option<Contents> {
     (contents.version == VERSION && contents.hash == hash(&servers)).then_some(contents)
 }
 
-/// FNV-1a of 64 bits: against damage, not against people.
+/// FNV-1a of 64 bits: detects damage, not manipulation.
 fn hash(bytes: &[u8]) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for byte in bytes {

@@ -1,4 +1,4 @@
-//! `tapewright unwrap`: what stood in a client's configuration before.
+//! `tapewright unwrap`: restores a client's original configuration.
 
 use clap::Args;
 

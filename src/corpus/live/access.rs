@@ -1,4 +1,4 @@
-//! Whether a server on HTTP demands authorization, and where it says how to get it.
+//! Finds out whether a server on HTTP requires authorization, and where it describes that.
 //!
 //! Only the server itself is asked. An authorization server of another origin is not ours to test.
 
@@ -19,7 +19,7 @@ use super::direct::{RequestLine, answered, ended, head};
 use super::many::envelope;
 use super::{Asker, convert, opening};
 
-/// Where metadata stands (RFC 9728 §3.1, RFC 8414 §3.1, `OpenID` Connect Discovery 1.0 §4).
+/// The paths of metadata (RFC 9728 §3.1, RFC 8414 §3.1, `OpenID` Connect Discovery 1.0 §4).
 const RESOURCE: &str = "/.well-known/oauth-protected-resource";
 const SERVER: &str = "/.well-known/oauth-authorization-server";
 const OPENID: &str = "/.well-known/openid-configuration";
@@ -27,7 +27,7 @@ const OPENID: &str = "/.well-known/openid-configuration";
 impl Asker {
     /// Asks without a token, and finds the documents that say where to get one.
     pub(super) fn learn_access(&mut self) {
-        // A server that does not answer here is told of by the rules that ask it.
+        // A server that does not answer here is reported by the rules that ask it.
         if self.enter().is_err() {
             return;
         }
@@ -42,7 +42,7 @@ impl Asker {
         self.facts.known.shown.server = self.authorization_server();
     }
 
-    /// What the server says to its opening without a token.
+    /// The server's response to an opening without a token.
     fn without_token(&self) -> Result<Response, Untested> {
         let handshake = self.era() == Era::Handshake;
         let params = handshake.then(|| opening::initialize(&self.revision));
@@ -61,7 +61,8 @@ impl Asker {
         })
     }
 
-    /// The path of the metadata of the resource; nothing where the server names an address of another origin.
+    /// The path of the resource's metadata; `None` if the server names an address of another
+    /// origin.
     fn resource(&self, refusal: &HeaderMap) -> Option<String> {
         let named = refusal
             .get_all(header::WWW_AUTHENTICATE)
@@ -75,11 +76,11 @@ impl Asker {
         let exact = format!("{RESOURCE}{path}");
         let known = [exact.clone(), RESOURCE.to_owned()];
         let found = known.into_iter().find(|path| self.has_document(path));
-        // Where there is none, the rule that asks for it shall see that.
+        // If there is none, the rule that requests it must see that.
         Some(found.unwrap_or(exact))
     }
 
-    /// The path of the metadata of the authorization server, where it is there.
+    /// The path of the authorization server's metadata, if it exists.
     fn authorization_server(&self) -> Option<String> {
         let path = self.facts.known.shown.resource.as_deref();
         let document = path.and_then(|path| self.fetch(path));
@@ -107,7 +108,7 @@ impl Asker {
         path.split('?').next().unwrap_or_default()
     }
 
-    /// The path of an address of the server itself.
+    /// The path of an address, if it is on the server itself.
     fn own_path(&self, address: &str) -> Option<String> {
         let (origin, _) = self.target.origin.as_ref()?;
         let own = origin.url();
@@ -133,7 +134,7 @@ impl Asker {
         }
     }
 
-    /// Asks for a document at another path of the server. It is public: no token is sent.
+    /// Requests a document at another path of the server. It is public: no token is sent.
     pub(super) fn document(
         &self,
         line: RequestLine,

@@ -1,4 +1,4 @@
-//! What a server that asks its client gets: just enough to go on.
+//! Answers a server's requests to its client with just enough to continue.
 
 use serde_json::{Map, Value, json};
 use tapewright_corpus::rounds;
@@ -6,12 +6,12 @@ use tapewright_proxy::client::{Answer, ServerRequest};
 
 use crate::command::init::arguments;
 
-/// What a client of the handshake revisions offers here, as source text.
+/// The capabilities of a client of the handshake revisions, as source text.
 pub(super) const CAPABILITIES: &str =
     r#"{"roots":{"listChanged":true},"sampling":{},"elicitation":{}}"#;
 
-/// What a client of the stateless revisions says in each request that it offers (2026-07-28, basic/index §_meta), as
-/// source text.
+/// The capabilities that a client of the stateless revisions declares in each request (2026-07-28,
+/// basic/index §_meta), as source text.
 pub(super) const STATELESS: &str = r#"{"roots":{},"sampling":{},"elicitation":{"form":{}}}"#;
 
 /// The answer to a request of a server.
@@ -25,7 +25,7 @@ pub(super) fn answer(asked: &ServerRequest<'_>) -> Answer {
     }
 }
 
-/// The answers to what a result asks for, by name; unknown ones are left out.
+/// The answers to the requests in a result, by name; unknown ones are left out.
 pub(super) fn responses(wanted: &Map<String, Value>) -> Map<String, Value> {
     let answered = rounds::requests(wanted).filter_map(|(name, request)| {
         let method = request.get("method").and_then(Value::as_str)?;
@@ -48,7 +48,7 @@ fn result(method: &str, params: Option<&Value>) -> Option<Value> {
     }
 }
 
-/// What a person would fill in, where it can be made from the schema.
+/// What a person would fill in, if it can be made from the schema.
 fn elicited(params: Option<&Value>) -> Value {
     let schema = params.and_then(|params| params.get("requestedSchema"));
     match schema.and_then(|schema| arguments::of(Some(schema))) {

@@ -1,4 +1,5 @@
-//! Servers that ask their client for something: roots, a sampled text, what a person fills in.
+//! Tests servers that ask their client for something: roots, a sampled text, a form that a person
+//! fills in.
 
 use std::time::Duration;
 
@@ -14,11 +15,11 @@ use tapewright_schemas::order::Order as _;
 use super::{Asker, answers};
 use crate::command::init::arguments;
 
-/// How often a question is asked again with what its answer asked for.
+/// How often a request is sent again with the input that its result asked for.
 const ROUNDS: usize = 8;
-/// How many tools are called to see whether one asks.
+/// How many tools are called to find one that asks.
 const CALLS: usize = 12;
-/// How long each may take that does not name what is asked for.
+/// Time limit for a tool that does not name what it may ask for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A call of a tool, to see what it asks for.
@@ -27,7 +28,7 @@ pub(super) struct ToolCall {
     seen: Observation,
 }
 
-/// Whether a call is of whatever tool the server has, so that it may be of each.
+/// Whether a call is of any tool of the server, so that each can be tried.
 pub(super) fn is_any_tool(call: &rule::Call) -> bool {
     let params = call.params.as_ref();
     let name = params.and_then(|params| params.get("name")?.as_str());
@@ -36,7 +37,8 @@ pub(super) fn is_any_tool(call: &rule::Call) -> bool {
 }
 
 impl Asker {
-    /// Gives what a result asks for, until one asks for nothing more (2026-07-28, basic/patterns/mrtr).
+    /// Sends the input that a result asks for, until a result asks for nothing more (2026-07-28,
+    /// basic/patterns/mrtr).
     pub(super) fn with_input(
         &mut self,
         mut seen: Observation,
@@ -60,8 +62,8 @@ impl Asker {
         Ok(seen)
     }
 
-    /// Calls tools until one asks what an assertion is about. Tools that name it are called first, and none that may
-    /// destroy something.
+    /// Calls tools until one asks for what an assertion is about. Tools that name it are called
+    /// first; destructive tools are never called.
     pub(super) fn asking(&mut self, assertion: &Assertion) -> Result<Observation, Untested> {
         let wanted = assertion.written.expect.server_request.as_ref();
         let method = wanted
@@ -87,7 +89,7 @@ impl Asker {
         call.map_or(plain, |call| Ok(call.seen.clone()))
     }
 
-    /// A server may offer more once it knows what its client can do.
+    /// A server may offer more once it knows what its client supports.
     fn list_again(&mut self) {
         if self.asked.is_empty()
             && let Ok(seen) = self.ask("tools/list", None, self.target.timeout)
@@ -97,7 +99,7 @@ impl Asker {
         }
     }
 
-    /// The tools that may ask: those that name what is asked for, then those that only read.
+    /// The tools that may ask: those that name what they ask for, then those that are read-only.
     fn candidates(&self, method: &str) -> Vec<(Value, bool)> {
         let stem = match method {
             "elicitation/create" => "elicit",
@@ -127,7 +129,8 @@ impl Asker {
         all
     }
 
-    /// Calls a tool with the smallest arguments that it takes. Only one that names what is asked for may take its time.
+    /// Calls a tool with the smallest arguments that it accepts. Only a tool that names what it
+    /// asks for gets the full time.
     fn call(&mut self, tool: &Value, names: bool) -> Result<(), Untested> {
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
         let Some(arguments) = arguments::of(tool.get("inputSchema")) else {

@@ -1,4 +1,4 @@
-//! What a client hears, as observations.
+//! Converts what a client receives to observations.
 
 use serde_json::{Map, Value};
 use tapewright_corpus::observation::{Answer, Framing, Reply, Sent, SideMessage};
@@ -6,7 +6,7 @@ use tapewright_proxy::client::{Passed, Reply as Heard};
 use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::event::{Direction, Offset};
 
-/// An answer as it is judged.
+/// An answer in the form that is judged.
 pub(super) fn answer(heard: &Heard) -> Answer {
     Answer {
         reply: reply(&heard.message),
@@ -23,7 +23,7 @@ pub(super) fn reply(message: &[u8]) -> Reply {
     }
 }
 
-/// What crossed between a question and its answer.
+/// The messages between a request and its answer.
 pub(super) fn between(passed: &[Passed], since: Offset) -> Vec<SideMessage> {
     let later = passed.iter().filter(|one| one.at >= since);
     let beside = |one: &Passed| {
@@ -36,7 +36,7 @@ pub(super) fn between(passed: &[Passed], since: Offset) -> Vec<SideMessage> {
     later.filter_map(beside).collect()
 }
 
-/// Counts what a server wrote.
+/// Counts the messages that a server wrote.
 pub(super) fn frame(framing: &mut Framing, passed: &[Passed], answers: usize) {
     for _ in 0..answers {
         framing.message();
@@ -50,7 +50,7 @@ pub(super) fn frame(framing: &mut Framing, passed: &[Passed], answers: usize) {
     }
 }
 
-/// What was asked.
+/// The request that was sent.
 pub(super) fn sent(method: &str, params: Option<&Map<String, Value>>) -> Sent {
     Sent {
         method: Some(method.to_owned()),

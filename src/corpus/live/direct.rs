@@ -1,4 +1,4 @@
-//! HTTP requests of our own, of which head, status and messages are seen.
+//! HTTP requests that are sent directly, to check head, status and messages of the response.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use super::many::envelope;
 use super::{Asker, convert, opening};
 use crate::report;
 
-/// A session of our own, and the observation of its opening.
+/// A separate session, and the observation of its opening.
 pub(super) struct OwnSession {
     id: Option<HeaderValue>,
     opening: Observation,
@@ -31,7 +31,7 @@ const SESSION: &str = "mcp-session-id";
 const METHOD: &str = ":method";
 const PATH: &str = ":path";
 
-/// What stands above the head of a request.
+/// The method and the path of a request.
 pub(super) struct RequestLine {
     pub(super) method: Method,
     pub(super) path: Option<String>,
@@ -47,7 +47,7 @@ impl Default for RequestLine {
 }
 
 impl Asker {
-    /// Asks what an assertion asks, by an HTTP request of its own.
+    /// Tests an assertion by a separate HTTP request.
     pub(super) fn directly(&mut self, assertion: &Assertion) -> Result<Observation, Untested> {
         self.enter()?;
         let call = assertion.written.call.clone();
@@ -95,7 +95,7 @@ impl Asker {
         Ok(seen)
     }
 
-    /// Sends bytes as they stand as the body of an HTTP request.
+    /// Sends bytes unchanged as the body of an HTTP request.
     pub(super) fn raw_http(
         &mut self,
         assertion: &Assertion,
@@ -130,7 +130,7 @@ impl Asker {
         })
     }
 
-    /// Opens a session of our own, once.
+    /// Opens a separate session, once.
     pub(super) fn enter(&mut self) -> Result<(), Untested> {
         if self.session.is_some() {
             return Ok(());
@@ -165,7 +165,7 @@ impl Asker {
         Ok(())
     }
 
-    /// Makes a way to the server, once.
+    /// Connects to the server, once.
     pub(super) fn reach(&mut self) -> Result<(), Untested> {
         let Some((origin, fields)) = &self.target.origin else {
             return Err(Untested::Transport(Applies::Http));
@@ -188,7 +188,7 @@ impl Asker {
         }
     }
 
-    /// The head that a client sends.
+    /// The head of a client's request.
     pub(super) fn head(
         &self,
         method: Option<&str>,
@@ -208,8 +208,8 @@ impl Asker {
         )
     }
 
-    /// Puts the fields of an assertion into a head; gives the line above it. An empty value means that a field is not
-    /// sent.
+    /// Puts the fields of an assertion into a head, and returns its request line. A field with an
+    /// empty value is not sent.
     fn fields(
         &self,
         headers: &[(String, String)],
@@ -270,7 +270,7 @@ impl Asker {
     }
 }
 
-/// The answer that a response is.
+/// The answer in a response.
 pub(super) fn answered(response: &Response, reply: Reply) -> Answer {
     Answer {
         reply,

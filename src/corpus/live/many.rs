@@ -1,4 +1,4 @@
-//! Questions that are asked several times at once, and one that is cancelled.
+//! Requests that are sent several times at once, and one that is cancelled.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::{Asker, answers, convert};
 use crate::report;
 
 impl Asker {
-    /// Asks the same as often as the assertion says, without waiting for answers.
+    /// Sends a request as often as the assertion says, without waiting for answers.
     pub(super) fn many(&mut self, assertion: &Assertion) -> Result<Observation, Untested> {
         let filled = self.filled(assertion)?;
         let mut seen = Observation {
@@ -67,7 +67,7 @@ impl Asker {
         Ok(seen)
     }
 
-    /// Cancels a request right behind it, and asks whether the server is there still.
+    /// Cancels a request right after it was sent, and checks whether the server still answers.
     pub(super) fn cancelled(&mut self, assertion: &Assertion) -> Result<Observation, Untested> {
         let mut filled = self.filled(assertion)?;
         if assertion.written.call.is_none() {
@@ -99,14 +99,14 @@ impl Asker {
         })
     }
 
-    /// Whether a server answers something that every server answers.
+    /// Whether a server answers a request that every server answers.
     fn is_there(&self, client: &mut Client) -> bool {
         client
             .request(self.probe(), None, self.target.timeout)
             .is_ok()
     }
 
-    /// What every server of the revision answers.
+    /// The method that every server of the revision answers.
     pub(super) fn probe(&self) -> &'static str {
         match self.era() {
             Era::Handshake => "ping",
@@ -118,7 +118,7 @@ impl Asker {
         Era::of_revision(Some(&self.revision))
     }
 
-    /// What a request of the stateless era says of itself (2026-07-28, basic/index §_meta).
+    /// The `_meta` of a request of the stateless era (2026-07-28, basic/index §_meta).
     pub(super) fn meta(&self) -> Map<String, Value> {
         let mut meta = Map::new();
         if self.era() == Era::Stateless {
@@ -133,7 +133,7 @@ impl Asker {
     }
 }
 
-/// A request as one line; `meta` is added to what it says of itself.
+/// A request as one line; `meta` is added to its `_meta`.
 pub(super) fn envelope(
     id: &Value,
     method: &str,
@@ -157,7 +157,7 @@ pub(super) fn envelope(
     request.to_string()
 }
 
-/// Whether a message answers the request of an id.
+/// Whether a message answers the request with an id.
 pub(super) fn is_answer(passed: &Passed, wanted: IdKey) -> bool {
     match Envelope::parse(&passed.message).kind {
         Kind::Response { id, .. } => IdKey::exact(&id) == wanted,

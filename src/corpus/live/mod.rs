@@ -1,8 +1,8 @@
-//! A corpus, carried out against a server.
+//! Runs a corpus against a server.
 //!
-//! Well-formed requests go over one conversation, as a client would send them. Bytes that no client sends, and requests
-//! of which the head or the status is judged, go over conversations of their own. Each question is asked once, whatever
-//! how many rules it is for. Every wait has an end.
+//! Well-formed requests share one conversation, as a client would send them. Bytes that no client
+//! sends, and requests whose head or status is judged, have separate conversations. Each request is
+//! sent once, regardless of the number of rules that need it. Every wait has a time limit.
 
 mod access;
 mod answers;
@@ -42,10 +42,10 @@ use crate::command::verify::target;
 use crate::report::Mistake;
 use crate::report::progress::Progress;
 
-/// A server, and how it is asked.
+/// A server, and how to reach it.
 pub(crate) struct Target {
     upstream: Box<dyn Upstream>,
-    // Of a server on HTTP.
+    // Only for a server on HTTP.
     origin: Option<(Arc<Origin>, Vec<Field>)>,
     hint: &'static str,
     rules: Arc<Rules>,
@@ -53,14 +53,14 @@ pub(crate) struct Target {
     limit: Duration,
 }
 
-/// How a server is asked.
+/// How to ask a server.
 #[derive(Clone, Debug)]
 pub(crate) struct AskOptions {
-    /// What is a secret.
+    /// The rules for secrets.
     pub(crate) rules: Arc<Rules>,
-    /// How long each answer may take, where the corpus does not say.
+    /// Time limit for each answer, if the corpus sets none.
     pub(crate) timeout: Duration,
-    /// How long all of it may take.
+    /// Time limit for the whole run.
     pub(crate) limit: Duration,
 }
 
@@ -68,9 +68,9 @@ pub(crate) struct AskOptions {
 pub(crate) struct Asker {
     target: Target,
     client: Option<Client>,
-    // Why there is none.
+    // Why there is no client.
     ended: Option<String>,
-    /// The revision that is spoken.
+    /// The revision in use.
     pub(crate) revision: String,
     asked_for: Revision,
     clock: Clock,
@@ -81,7 +81,7 @@ pub(crate) struct Asker {
     seen: HashMap<String, Observation>,
     // Calls of tools that may ask their client for something.
     asked: Vec<asking::ToolCall>,
-    // For what no client sends.
+    // A conversation for bytes that no client sends.
     strange: Option<Client>,
     direct: Option<Direct>,
     session: Option<OwnSession>,
@@ -106,7 +106,7 @@ impl Target {
         Ok(Self::new(upstream, origin, hint, manner))
     }
 
-    /// A server that is reached this way.
+    /// The server with this upstream.
     pub(crate) fn new(
         upstream: Box<dyn Upstream>,
         origin: Option<(Arc<Origin>, Vec<Field>)>,
@@ -142,7 +142,7 @@ impl Asker {
         Self::begin(target, revision).context(Mistake::new("cannot query the server", hint))
     }
 
-    /// Puts every rule of a plan to the test.
+    /// Tests every rule of a plan.
     pub(crate) fn run(mut self, plan: Plan) -> Run {
         let mut all: Vec<(ProbeKind, AssertionIndex)> = Vec::new();
         for (at, assertion) in plan.each() {
@@ -150,7 +150,7 @@ impl Asker {
                 all.push((self.way(assertion), at));
             }
         }
-        // What may leave a server in trouble comes last.
+        // Requests that may leave a server in a bad state come last.
         all.order();
         let mut progress = Progress::count(all.len());
         for (way, at) in all {
@@ -220,7 +220,7 @@ impl Asker {
         }
     }
 
-    /// A name for something of ours, used once.
+    /// A unique name.
     fn fresh_name(&mut self) -> String {
         self.next += 1;
         format!("tapewright-{}", self.next)

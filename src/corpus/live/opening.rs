@@ -1,4 +1,4 @@
-//! Opening conversations, and asking a server what it has.
+//! Opens conversations, and lists what a server has.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use tapewright_schemas::era::Era;
 use super::{Asker, Target, answers, convert};
 use crate::report;
 
-/// How many pages of a list are asked for.
+/// How many pages of a list to request.
 const PAGES: usize = 20;
 
 impl Asker {
@@ -58,7 +58,7 @@ impl Asker {
         Ok(asker)
     }
 
-    /// The capabilities were given in the server's place.
+    /// Sets capabilities in place of the server's.
     pub(crate) fn name_capabilities(&mut self, named: Option<Vec<String>>) {
         self.facts.named = named;
     }
@@ -74,7 +74,7 @@ impl Asker {
         }
     }
 
-    /// Asks for everything that the server lists.
+    /// Requests all lists of the server.
     fn learn_lists(&mut self) {
         for (method, ..) in LISTS {
             let root = method.split('/').next().unwrap_or_default();
@@ -110,7 +110,7 @@ impl Asker {
         }
     }
 
-    /// An `initialize` of its own, with what the assertion says.
+    /// Sends a separate `initialize`, with the parameters of the assertion.
     pub(super) fn fresh(&mut self, assertion: &Assertion) -> Result<Observation, Untested> {
         let call = assertion.written.call.as_ref();
         let written = call.and_then(|call| call.params.as_ref());
@@ -138,7 +138,7 @@ impl Asker {
         })
     }
 
-    /// How long the answer to an assertion is waited for.
+    /// Time limit for the answer to an assertion.
     pub(super) fn patience(&self, assertion: &Assertion) -> Duration {
         let call = assertion.written.call.as_ref();
         let own = call
@@ -147,14 +147,14 @@ impl Asker {
         own.unwrap_or(self.target.timeout)
     }
 
-    /// A conversation beside the first, in the same revision.
+    /// Another conversation in the same revision.
     pub(super) fn another(&self) -> Result<Client, ClientError> {
         let (client, _) = connect(&self.target, &self.asked_for, self.clock)?;
         Ok(client)
     }
 }
 
-/// A conversation that was opened.
+/// A conversation after its opening.
 struct Opened {
     revision: String,
     version: String,
@@ -210,7 +210,7 @@ fn connect(
     Ok((client, opened))
 }
 
-/// The parameters of an `initialize` of ours.
+/// The parameters of an `initialize` request.
 pub(super) fn initialize(revision: &str) -> Map<String, Value> {
     let capabilities: Value = serde_json::from_str(answers::CAPABILITIES).unwrap_or_default();
     let params = json!({

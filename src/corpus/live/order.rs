@@ -1,4 +1,4 @@
-//! How an assertion is put to the test.
+//! How each assertion is tested, and in which order.
 
 use tapewright_corpus::judge::Assertion;
 use tapewright_corpus::rule::{Applies, TransportObservation};
@@ -6,7 +6,7 @@ use tapewright_proxy::client::Revision;
 
 use super::{Asker, asking};
 
-/// How an assertion is tested, in the order in which that is done.
+/// How an assertion is tested, in the order of execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ProbeKind {
     /// By the handshake.
@@ -15,17 +15,17 @@ pub(super) enum ProbeKind {
     Plain,
     /// By calling tools until one asks its client for something.
     Asking,
-    /// By several at once.
+    /// By several requests at once.
     Many,
-    /// By an HTTP request of its own, whose head and status are seen.
+    /// By a separate HTTP request, whose head and status are checked.
     Direct,
-    /// By an opening of its own.
+    /// By a separate opening.
     Fresh,
     /// By bytes that no client sends.
     Raw,
     /// By cancelling a request.
     Cancel,
-    /// By all that the server wrote.
+    /// By everything that the server wrote.
     Framing,
 }
 

@@ -1,4 +1,4 @@
-//! A request of the conversation, and its answer.
+//! A request within the conversation, and its answer.
 
 use std::time::Duration;
 
@@ -16,22 +16,23 @@ use super::{Asker, convert};
 use crate::command::init::arguments;
 use crate::report;
 
-/// How long a stream is listened to that does not end by itself (2026-07-28, basic/patterns/subscriptions).
+/// How long to read a stream that does not end by itself (2026-07-28,
+/// basic/patterns/subscriptions).
 const LISTEN: Duration = Duration::from_millis(800);
 const LASTING: &str = "subscriptions/listen";
 
-/// What an assertion asks, with everything filled in.
+/// The request of an assertion, with everything filled in.
 pub(super) struct Filled {
     pub(super) method: String,
     pub(super) params: Option<Map<String, Value>>,
     pub(super) chosen: bool,
     pub(super) timeout: Duration,
-    /// Nothing is added to `_meta`.
+    /// Whether `_meta` is sent as it is.
     pub(super) own_meta: bool,
 }
 
 impl Asker {
-    /// Asks what an assertion asks.
+    /// Sends the request of an assertion.
     pub(super) fn plain(&mut self, assertion: &Assertion) -> Result<Observation, Untested> {
         let filled = self.filled(assertion)?;
         let key = key(&filled);
@@ -84,7 +85,7 @@ impl Asker {
         })
     }
 
-    /// A tool that was chosen for us gets the arguments that it needs.
+    /// Fills in the arguments of a tool that was chosen automatically.
     pub(super) fn arguments(
         &self,
         method: &str,
@@ -112,7 +113,7 @@ impl Asker {
         }
     }
 
-    /// Asks one question, to whose `_meta` nothing is added.
+    /// Sends one request, and adds nothing to its `_meta`.
     fn ask_as_it_stands(&mut self, filled: &Filled) -> Result<Observation, Untested> {
         let ask = |asker: &mut Self, params: Option<&Map<String, Value>>| {
             let own = |client: &mut Client| {
@@ -126,7 +127,7 @@ impl Asker {
         self.with_input(seen, |asker, again| ask(asker, Some(again)))
     }
 
-    /// Asks one question.
+    /// Sends one request.
     pub(super) fn ask(
         &mut self,
         method: &str,
@@ -176,7 +177,7 @@ impl Asker {
         Ok(seen)
     }
 
-    /// What there is when no answer came.
+    /// The observation if no answer came.
     fn without_answer(
         &mut self,
         error: ClientError,
@@ -208,7 +209,7 @@ impl Asker {
                 });
             }
             _ => {
-                // The question that ended it has no answer; those behind it are not asked.
+                // The request that ended it has no answer; those after it are not sent.
                 self.client = None;
                 self.ended.get_or_insert(why);
                 seen.answers.push(Answer::default());
@@ -223,7 +224,7 @@ fn key(filled: &Filled) -> String {
     format!("{} {params}", filled.method)
 }
 
-/// A token by which progress is told, where there is none.
+/// The token for progress; adds one if there is none.
 fn token(params: &mut Map<String, Value>) {
     let meta = params.entry("_meta").or_insert_with(|| json!({}));
     if let Some(meta) = meta.as_object_mut()

@@ -19,11 +19,11 @@ use super::many::{envelope, is_answer};
 use super::{Asker, convert};
 use crate::report;
 
-/// How long an answer may come behind the answer to what was asked after it.
+/// How long an answer may come after the answer to the next request.
 const GRACE: Duration = Duration::from_millis(250);
 
 impl Asker {
-    /// Sends bytes as they stand, and looks what comes.
+    /// Sends bytes unchanged, and observes the reaction.
     pub(super) fn raw(&mut self, assertion: &Assertion) -> Result<Observation, Untested> {
         let call = assertion.written.call.clone().unwrap_or_default();
         let raw = match call.raw {
@@ -62,10 +62,10 @@ impl Asker {
         Ok(message.to_string())
     }
 
-    /// Says it, and waits for what answers it; and whether the server is there still.
+    /// Sends it and waits for an answer. Returns that, and whether the server still answers.
     ///
-    /// No client knows how long to wait for what may have no answer. Something that every server answers is asked
-    /// behind it: what has not been answered by then is not.
+    /// It is unknown how long to wait for something that may have no answer. So a request that
+    /// every server answers follows it: whatever is not answered by then counts as unanswered.
     fn say(&mut self, client: &mut Client, raw: &str, timeout: Duration) -> (Answer, bool) {
         let bytes = Bytes::copy_from_slice(raw.as_bytes());
         let is_request = matches!(Envelope::parse(&bytes).kind, Kind::Request { .. });
@@ -107,7 +107,8 @@ impl Asker {
     }
 }
 
-/// Whether a message of the server answers what was said, and not what was asked behind it.
+/// Whether a message of the server answers the bytes that were sent, rather than the request after
+/// them.
 fn answers(passed: &Passed, raw: &[u8], marked: IdKey) -> bool {
     passed.dir == Direction::ToClient
         && match Envelope::parse(&passed.message).kind {

@@ -1,4 +1,4 @@
-//! The same, for programs.
+//! A model comparison as JSON.
 
 use serde_json::{Value, json};
 use tapewright_baselines::{Comparison, Entry, InvariantResult, Outcome};
@@ -38,7 +38,7 @@ pub(super) fn document(compared: &Compared<'_>) -> Value {
     })
 }
 
-/// The word for how it came out.
+/// The token for its outcome.
 pub(super) fn outcome(found: &Comparison) -> &'static str {
     match found.outcome() {
         Outcome::Pass => "pass",

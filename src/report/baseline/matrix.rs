@@ -1,4 +1,4 @@
-//! Many models against one baseline: models by tests, with what changed in each cell.
+//! Several models against one baseline: a table of models by tests, with the changes in each cell.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -14,14 +14,14 @@ use crate::report::formats::markdown::cell;
 use crate::report::model::{Group, Level, Problem, Report, Row, Status};
 use crate::report::safe;
 
-/// Many models against one baseline.
+/// Several models against one baseline.
 #[derive(Debug)]
 pub(crate) struct Matrix<'m> {
     /// The file of the baseline.
     pub(crate) baseline: &'m str,
     /// Its model.
     pub(crate) model: &'m str,
-    /// How often that was asked.
+    /// How often it was asked.
     pub(crate) runs: u64,
     pub(crate) columns: Vec<Column<'m>>,
 }
@@ -32,11 +32,11 @@ pub(crate) struct Column<'m> {
     pub(crate) model: &'m str,
     /// How often it was asked.
     pub(crate) runs: u64,
-    /// What was found, or why it was not captured, a line for each test.
+    /// The comparison, or the reasons why there is no capture, a line for each test.
     pub(crate) found: Result<&'m Comparison, &'m [String]>,
 }
 
-/// What became of a test with a model.
+/// The result of a test with a model.
 #[derive(Default)]
 struct Cell<'m> {
     entries: Vec<&'m Entry>,
@@ -99,7 +99,7 @@ impl Matrix<'_> {
         out
     }
 
-    /// The table on a page, with what changed folded into each cell.
+    /// The table on a page, with the changes folded into each cell.
     pub(crate) fn html(&self) -> String {
         let mut out = format!(
             "<p>Against {} ({}).</p>\n<table>\n<tr>",
@@ -205,7 +205,7 @@ impl Matrix<'_> {
         self.tests().into_iter().map(row).collect()
     }
 
-    /// What is to be said beside the table.
+    /// The notes next to the table.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for column in &self.columns {
@@ -239,7 +239,7 @@ impl<'m> Column<'m> {
         }
     }
 
-    /// What changed, in a few words.
+    /// The changes, in a few words.
     fn text(&self, test: &str) -> String {
         match self.found {
             Err(_) => NOT_CAPTURED.to_owned(),

@@ -12,7 +12,7 @@ use super::formats::{Reportable, json as document, pretty};
 use super::model::{Group, Level, Problem, Report, Row, Spot, Status};
 pub(crate) use matrix::{Column, Matrix};
 
-/// A comparison, and what was compared.
+/// A comparison, and its inputs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Compared<'c> {
     /// The file of the baseline.
@@ -21,7 +21,7 @@ pub(crate) struct Compared<'c> {
     pub(crate) candidate: &'c str,
     /// The models of both.
     pub(crate) models: [&'c str; 2],
-    /// How often each was asked.
+    /// How often each model was asked.
     pub(crate) runs: [u64; 2],
     pub(crate) found: &'c Comparison,
 }
@@ -46,14 +46,14 @@ impl Reportable for Compared<'_> {
         let first = report.groups.first_mut();
         let notes = first.map(|group| std::mem::take(&mut group.notes));
         for note in notes.into_iter().flatten() {
-            // People read what is not the same about the captures before anything else.
+            // People see differences between the captures first.
             let row = Row::new(Status::Inconclusive, "changed", note);
             if let Some(group) = report.groups.first_mut() {
                 group.rows.push(row);
             }
         }
         for group in &mut report.groups {
-            // What is the same is counted below.
+            // Equal exchanges are only counted, below.
             group.rows.retain(|row| row.status != Status::Pass);
         }
         let told = report.groups.iter_mut();
@@ -71,7 +71,7 @@ impl Reportable for Compared<'_> {
 }
 
 impl Compared<'_> {
-    /// What is not the same about the captures, which is told first.
+    /// The differences between the captures, which come first.
     fn captures(&self) -> Group {
         let mut group = Group {
             title: "The captures".to_owned(),
@@ -150,7 +150,7 @@ impl Compared<'_> {
         row
     }
 
-    /// All of it in a line.
+    /// The summary line.
     fn result(&self) -> String {
         let summary = self.found.summary();
         let count = |count: usize, word: &str| format!("{count} {}", plural(count as u64, word));
@@ -182,7 +182,7 @@ impl Compared<'_> {
     }
 }
 
-/// The test of an id, and its step.
+/// The test and the step in an id.
 fn test_of(id: &str) -> (&str, &str) {
     id.rsplit_once("::").unwrap_or((id, ""))
 }

@@ -1,4 +1,4 @@
-//! What differs, in words.
+//! Describes differences.
 
 use serde_json::Value;
 use tapewright_baselines::{
@@ -8,10 +8,10 @@ use tapewright_baselines::{
 
 use crate::report::figures::plural;
 
-/// How much of a text or a value is told, in characters.
+/// How many characters of a text or a value are shown.
 const MOST: usize = 200;
 
-/// An entry: a line, and more lines about it.
+/// An entry: a line, and more lines with details.
 pub(super) fn of(entry: &Entry) -> String {
     let text = change(&entry.change);
     if entry.is_noise {
@@ -175,7 +175,7 @@ pub(super) fn why(violation: &Violation) -> String {
     }
 }
 
-/// What is not the same about the captures.
+/// A difference between the captures.
 pub(super) fn identity(change: &IdentityChange) -> String {
     let IdentityChange {
         field,
@@ -208,7 +208,7 @@ pub(super) fn fingerprint(one: &Fingerprint) -> String {
     format!("the fingerprints are {:.3} apart: {why}", one.distance)
 }
 
-/// How noise was told.
+/// How noise was determined.
 pub(super) fn noise([before, after]: [u64; 2]) -> String {
     format!(
         "noise is what a model differs in from itself: the baseline was asked {}, the candidate {}",

@@ -1,4 +1,4 @@
-//! What `compliance doctor` says.
+//! The report of `compliance doctor`.
 
 use serde_json::{Value, json};
 use tapewright_corpus::migration::{CASES, Case, Evidence, Finding, Severity, Status as Outcome};
@@ -86,12 +86,12 @@ fn document(examined: &Examined) -> Value {
     document
 }
 
-/// The line of the recording on which a proof stands: behind the header of a tape.
+/// The line of the recording with the evidence: a tape's events follow its header.
 fn line(examined: &Examined, evidence: &Evidence) -> Option<u64> {
     (examined.is_tape && evidence.event > 0).then(|| evidence.event.saturating_add(1))
 }
 
-/// How many proofs of one case are shown to people; programs get more.
+/// How much evidence of one case people see; programs get more.
 const SHOWN: usize = 5;
 
 fn row(examined: &Examined, finding: &Finding) -> Row {
@@ -139,7 +139,7 @@ fn row(examined: &Examined, finding: &Finding) -> Row {
     row
 }
 
-/// A proof in a line: who, what, and where.
+/// The evidence in a line: who, what, and where.
 fn sentence(evidence: &Evidence) -> String {
     let (side, what) = (evidence.side.name(), safe(&evidence.what));
     let pointer = safe(&evidence.pointer);

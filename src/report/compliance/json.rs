@@ -1,4 +1,4 @@
-//! Verdicts as JSON: the documented shape, and what we add to it.
+//! Verdicts as JSON: the documented members, and our additions.
 
 use std::path::PathBuf;
 
@@ -99,7 +99,7 @@ fn outcome(server: &Server, outcome: &Outcome) -> Value {
     value
 }
 
-/// One finding, with its proof.
+/// One finding, with its evidence.
 pub(crate) fn finding(server: &Server, finding: &Finding, cut_out: Option<&PathBuf>) -> Value {
     let evidence: Vec<Value> = finding
         .evidence

@@ -1,4 +1,4 @@
-//! What `compliance` says.
+//! The reports of `compliance`.
 
 pub(crate) mod doctor;
 pub(crate) mod json;
@@ -87,7 +87,7 @@ fn row(server: &Server, outcome: &Outcome) -> Row {
 fn problems(server: &Server, outcome: &Outcome) -> Vec<Problem> {
     let told = server.fails(outcome);
     let found = outcome.findings.iter().map(|finding| {
-        // A race, or a fault of ours, is not a failure.
+        // A race, or a finding on the recorder's side, is not a failure.
         let level = (told && finding.status == Verdict::Fail).then_some(match finding.severity {
             Severity::Must => Level::Error,
             Severity::Should => Level::Warning,
@@ -114,7 +114,7 @@ fn problems(server: &Server, outcome: &Outcome) -> Vec<Problem> {
     problems
 }
 
-/// What several servers do to each other.
+/// The hazards between several servers.
 fn composition(verdicts: &Verdicts) -> Group {
     let mut rows: Vec<Row> = verdicts
         .hazards()
@@ -145,7 +145,7 @@ fn hazard_row(hazard: &Hazard, expected: bool) -> Row {
     row
 }
 
-/// What has to be taken out of the baseline.
+/// The stale entries of the baseline.
 fn stale_entries(expectations: &Expectations) -> Group {
     let listed = expectations.stale.iter();
     let listed = listed.map(|(label, code)| format!("{code} of {label}"));
@@ -164,7 +164,7 @@ fn stale_entries(expectations: &Expectations) -> Group {
     }
 }
 
-/// How many invariants fared how.
+/// How many invariants have each status.
 fn result(verdicts: &Verdicts) -> String {
     let mut parts = Vec::new();
     for (status, words) in [
@@ -190,7 +190,7 @@ fn result(verdicts: &Verdicts) -> String {
     parts.join(", ")
 }
 
-/// Who is to blame for a finding, in words.
+/// The side that is responsible for a finding, in words.
 fn culprit(side: Side) -> &'static str {
     match side {
         Side::Client => "client",
@@ -199,7 +199,7 @@ fn culprit(side: Side) -> &'static str {
     }
 }
 
-/// A finding in one line: who, what, and where it is proven.
+/// A finding in one line: who, what, and where the evidence is.
 fn sentence(server: &Server, finding: &Finding) -> String {
     let race = if finding.status == Verdict::Race {
         "race, "

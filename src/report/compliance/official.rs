@@ -1,4 +1,4 @@
-//! The official suite beside our rules, as a group of a report.
+//! The results of the official suite next to our rules, as a group of a report.
 
 use serde_json::{Value, json};
 use tapewright_corpus::official::{Check, Pair};
@@ -7,7 +7,7 @@ use crate::command::compliance::Official;
 use crate::report::model::{Group, Problem, Row, Status};
 use crate::report::safe;
 
-/// Where the two disagree, and how often they agree.
+/// The disagreements, and the number of agreements.
 pub(crate) fn group(official: &Official) -> Group {
     let (agree, differ): (Vec<&Pair>, Vec<&Pair>) =
         official.pairs.iter().partition(|pair| pair.agrees());
@@ -34,7 +34,7 @@ fn row(pair: &Pair) -> Row {
         safe(&pair.check.id),
         pair.check.status.name()
     );
-    // A disagreement is not a failure; what fails is in its own row.
+    // A disagreement is not a failure; failures have their own rows.
     let mut row = Row::new(Status::Skipped, "differs", name);
     row.code = Some(pair.rule.clone());
     let said = [(&pair.detail, "ours"), (&pair.check.message, "theirs")];
@@ -47,7 +47,7 @@ fn row(pair: &Pair) -> Row {
     row
 }
 
-/// The checks of the suite as results beside ours, with where they come from, and the pairs.
+/// The checks of the suite in the form of our results, with their source, and the pairs.
 pub(crate) fn json(official: &Official) -> Value {
     let result = |check: &Check| {
         json!({

@@ -13,7 +13,7 @@ use crate::command::compliance::{Server, Verdicts};
 use crate::report::formats::sarif;
 use crate::report::safe;
 
-/// One log of one run.
+/// One log with one run.
 pub(crate) fn sarif(verdicts: &Verdicts) -> anyhow::Result<String> {
     let rules = rules(verdicts);
     let index: BTreeMap<Code, usize> = rules.iter().map(|rule| rule.code).zip(0..).collect();
@@ -96,7 +96,7 @@ fn result(server: &Server, finding: &Finding, index: Option<&usize>, expected: b
     value
 }
 
-/// Where an event stands: on a line of a tape, at a pointer of a capture.
+/// The location of an event: a line of a tape, a pointer into a capture.
 fn location(server: &Server, place: Option<&Place>) -> Value {
     let line = place.and_then(|place| server.line(place.seq));
     let physical = sarif::place(&uri(&server.path), line);
@@ -121,7 +121,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// A path as a URI reference, relative when the path is.
+/// A path as a URI reference, relative if the path is.
 pub(super) fn uri(path: &Path) -> String {
     let mut uri = String::new();
     if path.is_absolute() {

@@ -1,4 +1,4 @@
-//! What `compliance run` says.
+//! The report of `compliance run`.
 
 mod json;
 mod sarif;
@@ -71,7 +71,7 @@ impl Reportable for Scored {
 }
 
 impl Scored {
-    /// Everything that is said beside the rows.
+    /// The notes next to the rows.
     fn said(&self) -> Vec<String> {
         let mut notes = self.notes.clone();
         let untested = self.card.applicable - self.card.tested;
@@ -100,7 +100,7 @@ impl Scored {
         notes
     }
 
-    /// What has to be taken out of the baseline.
+    /// The stale entries of the baseline.
     fn stale(&self) -> Option<Group> {
         let known = self.expectations.as_ref()?;
         let row = |id: &String| {
@@ -178,7 +178,7 @@ fn problem(level: Option<Level>, broken: &Broken, scored: &Scored) -> Problem {
     if let (Some(path), Some(seq)) = (scored.recordings.get(broken.recording), broken.seq) {
         let is_tape = is_tape(path);
         problem.spot = Some(Spot {
-            // Behind the header.
+            // Events follow the header.
             line: is_tape.then(|| seq.saturating_add(1)),
             ..Spot::file(path)
         });
@@ -186,7 +186,7 @@ fn problem(level: Option<Level>, broken: &Broken, scored: &Scored) -> Problem {
     problem
 }
 
-/// What does not hold, in a line.
+/// A failed expectation, in a line.
 fn words(broken: &Broken) -> String {
     match &broken.about {
         Some(about) => format!("{about}: {}", broken.what),
@@ -265,7 +265,7 @@ fn level(severity: Severity) -> Level {
     }
 }
 
-/// Whether a file is a tape, of which every event has a line.
+/// Whether a file is a tape, in which every event has a line.
 fn is_tape(path: &str) -> bool {
     Path::new(path)
         .extension()

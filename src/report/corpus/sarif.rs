@@ -9,7 +9,7 @@ use crate::command::compliance::run::{Judged, Scored};
 use crate::report::formats::sarif;
 use crate::report::safe;
 
-/// One log of one run.
+/// One log with one run.
 pub(crate) fn sarif(scored: &Scored) -> anyhow::Result<String> {
     let judged: Vec<&Judged> = scored.applicable().collect();
     let mut results = Vec::new();
@@ -38,7 +38,7 @@ fn rule(rule: &RegisteredRule) -> Value {
 }
 
 fn result(scored: &Scored, index: usize, rule: &RegisteredRule, finding: &Broken) -> Value {
-    // Of a server that was asked there is no file.
+    // A live server has no file.
     let uri = scored.recordings.get(finding.recording);
     let uri = uri.map_or("server", String::as_str);
     let line = finding.seq.filter(|_| super::is_tape(uri));

@@ -50,7 +50,7 @@ fn place(spot: Option<&Spot>) -> Vec<String> {
     properties
 }
 
-/// Text behind a command: what would end it, or move a cursor, is escaped.
+/// The text of a command: characters that would end it or move the cursor are escaped.
 fn data(text: &str) -> String {
     let lines: Vec<String> = text
         .split('\n')

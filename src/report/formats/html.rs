@@ -1,4 +1,4 @@
-//! One page that needs no other file, for people who have a browser and nothing else.
+//! A self-contained page.
 
 use std::fmt::Write as _;
 
@@ -76,7 +76,7 @@ fn paragraph(text: &str, out: &mut String) {
     let _never_fails = writeln!(out, "<p>{}</p>", escaped(text));
 }
 
-/// A text that says nothing to a browser.
+/// A text with HTML escaped.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in safe(text).chars() {

@@ -1,4 +1,4 @@
-//! JSON, for programs. What is in it is a matter of each subject.
+//! JSON, for programs. Each subject defines its own contents.
 
 use std::io::{self, Write};
 
@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use crate::report::safe_json;
 
-/// A document as text, indented, with a line end behind it.
+/// A document as indented text, with a line end.
 pub(crate) fn text(document: &impl Serialize) -> anyhow::Result<String> {
     let text = serde_json::to_string_pretty(document)?;
     Ok(safe_json(&text).into_owned() + "\n")
 }
 
-/// Writes a document that may be long, as [`text`] has it.
+/// Writes a document that may be long, in the form of [`text`].
 pub(crate) fn write(document: &impl Serialize, out: impl Write) -> anyhow::Result<()> {
     let mut out = Safe(io::BufWriter::new(out));
     serde_json::to_writer_pretty(&mut out, document)?;
@@ -22,7 +22,7 @@ pub(crate) fn write(document: &impl Serialize, out: impl Write) -> anyhow::Resul
     Ok(())
 }
 
-/// Makes what is written safe, piece by piece: no character is ever cut.
+/// Escapes unsafe characters piece by piece, without cutting any character.
 struct Safe<W: Write>(W);
 
 impl<W: Write> Write for Safe<W> {

@@ -1,4 +1,4 @@
-//! XML for test reports, a suite of it for each group.
+//! JUnit XML, with a test suite for each group.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ fn case(row: &Row) -> TestCase {
     case
 }
 
-/// What is skipped, or cannot be known, is neither a success nor a failure.
+/// A skipped or inconclusive row is neither a success nor a failure.
 fn status(row: &Row) -> TestCaseStatus {
     let kind = match row.status {
         Status::Pass => return TestCaseStatus::success(),
@@ -72,7 +72,7 @@ fn status(row: &Row) -> TestCaseStatus {
     status
 }
 
-/// A success with the failure that came before it.
+/// A success after a failure, with that failure.
 fn flaky(row: &Row) -> TestCaseStatus {
     let mut failure = TestRerun::new(NonSuccessKind::Failure);
     failure.set_message(safe(&row.reason()));

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::report::model::{Group, Report, Row, Spot};
 use crate::report::safe;
 
-/// How many problems of a row are named.
+/// How many problems of a row are listed.
 const MOST: usize = 20;
 
 /// A section for each group: what needs attention, and the rest folded away.
@@ -80,7 +80,7 @@ fn folded(rows: &[&Row], out: &mut String) {
     out.push_str("\n</details>\n\n");
 }
 
-/// Text in a cell: nothing in it is markup. What stands in our own backticks stays.
+/// Text in a cell, with markup escaped except within our own backticks.
 pub(crate) fn cell(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in safe(text).chars() {

@@ -11,7 +11,7 @@ pub(crate) mod tap;
 
 use super::model::Report;
 
-/// How a report is told.
+/// The format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Format {
     /// Text for people

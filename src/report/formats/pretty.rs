@@ -1,9 +1,9 @@
-//! Text for people: a line for each row, and below it what is wrong.
+//! Text for people: a line for each row, and its problems below.
 
 use crate::report::model::Report;
 use crate::report::safe;
 
-/// Every row of every group, and what sums it up.
+/// Every row of every group, and the summaries.
 pub(crate) fn text(report: &Report) -> String {
     let mut lines = vec![report.title.to_owned()];
     for group in &report.groups {

@@ -1,10 +1,11 @@
-//! What every log of SARIF 2.1.0 has, for code scanning. Rules and results are a matter of each subject.
+//! The common part of SARIF 2.1.0 logs, for code scanning. Each subject makes its own rules and
+//! results.
 
 use serde_json::{Value, json};
 
 use super::json::text;
 
-/// One log of one run.
+/// One log with one run.
 pub(crate) fn log(rules: &[Value], results: &[Value]) -> anyhow::Result<String> {
     text(&json!({
         "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
@@ -22,7 +23,7 @@ pub(crate) fn log(rules: &[Value], results: &[Value]) -> anyhow::Result<String> 
     }))
 }
 
-/// Where something stands: a file by its URI, and the line in it where that is known, counted from 1.
+/// A location: a file by its URI, and the line in it if known, counted from 1.
 pub(crate) fn place(uri: &str, line: Option<u64>) -> Value {
     let mut place = json!({"artifactLocation": {"uri": uri}});
     if let (Some(line), Some(members)) = (line, place.as_object_mut()) {
@@ -31,7 +32,7 @@ pub(crate) fn place(uri: &str, line: Option<u64>) -> Value {
     place
 }
 
-/// What a baseline expects is told, and does not count.
+/// Marks an expected result as suppressed, so that it does not count.
 pub(crate) fn suppressions(expected: bool) -> Value {
     if expected {
         json!([{"kind": "external", "justification": "expected by the baseline"}])

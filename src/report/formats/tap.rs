@@ -43,7 +43,7 @@ fn point(number: usize, row: &Row, out: &mut String) {
     }
 }
 
-/// What is wrong, as a block of YAML. A string of JSON is one of YAML.
+/// The problems of a row, as a block of YAML. A JSON string is also a YAML string.
 fn block(row: &Row, out: &mut String) {
     let quoted = |text: &str| {
         let quoted = tapewright_assertions::Json::from(text).to_string();

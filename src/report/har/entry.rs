@@ -7,7 +7,7 @@ use serde::Serialize;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Entry {
     pub(crate) started_date_time: String,
-    /// The sum of what the timings know, in milliseconds.
+    /// The sum of the known timings, in milliseconds.
     pub(crate) time: f64,
     pub(crate) request: Request,
     pub(crate) response: Response,
@@ -17,10 +17,10 @@ pub(crate) struct Entry {
     pub(crate) connection: Option<String>,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) comment: String,
-    /// What the panels of browsers show of a stream.
+    /// The events of a stream, as browsers show them.
     #[serde(rename = "_eventSourceMessages", skip_serializing_if = "Vec::is_empty")]
     pub(crate) events: Vec<StreamEvent>,
-    /// Where to find it on the recording.
+    /// Its place in the recording.
     #[serde(rename = "_tapewright")]
     pub(crate) place: OnTape,
 }
@@ -29,14 +29,14 @@ pub(crate) struct Entry {
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Nothing {}
 
-/// Places on the recording.
+/// Places in the recording.
 #[derive(Debug, Serialize)]
 pub(crate) struct OnTape {
     pub(crate) session: u32,
     pub(crate) conduit: u32,
 }
 
-/// What was asked.
+/// The request.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Request {
@@ -52,7 +52,7 @@ pub(crate) struct Request {
     pub(crate) body_size: i64,
 }
 
-/// What was answered; status 0 where nothing was.
+/// The response; status 0 if there was none.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Response {
@@ -100,7 +100,7 @@ pub(crate) struct Content {
     pub(crate) comment: String,
 }
 
-/// Milliseconds; −1 for what a recorder between the two cannot know.
+/// Milliseconds; −1 for phases that the recorder cannot observe.
 #[derive(Debug, Serialize)]
 pub(crate) struct Timings {
     pub(crate) blocked: i8,
@@ -113,7 +113,7 @@ pub(crate) struct Timings {
 }
 
 impl Timings {
-    /// The times of three parts.
+    /// The timings of these three phases.
     pub(crate) fn of(send: f64, wait: f64, receive: f64) -> Self {
         Self {
             blocked: -1,
@@ -126,7 +126,7 @@ impl Timings {
         }
     }
 
-    /// Their sum.
+    /// The sum of the timings.
     pub(crate) fn sum(&self) -> f64 {
         self.send + self.wait + self.receive
     }
@@ -143,18 +143,18 @@ pub(crate) struct StreamEvent {
     pub(crate) data: String,
 }
 
-/// What crossed in one body, of which only so much is kept.
+/// The contents of one body, which are kept up to a limit.
 #[derive(Debug, Default)]
 pub(super) struct Body {
     pub(super) bytes: Vec<u8>,
     /// Length on the wire.
     pub(super) length: u64,
-    /// Something is not there: it was too long for the recorder, or for this file.
+    /// Whether something is missing: it was too long for the recorder, or for this file.
     pub(super) is_cut: bool,
 }
 
 impl Body {
-    /// The text, and how it is encoded.
+    /// The text, and its encoding.
     pub(super) fn into_text(self) -> (String, Option<&'static str>) {
         use base64::Engine as _;
         match String::from_utf8(self.bytes) {

@@ -1,4 +1,4 @@
-//! HTTP exchanges of a recording as entries.
+//! Turns the HTTP exchanges of a recording into entries.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use super::Clock;
 use super::entry::{Body, Entry, Nothing, OnTape, StreamEvent};
 use super::parts::{failure, request, response, timings};
 
-/// How much of one body is kept, and of all that are open, in bytes.
+/// How many bytes of one body are kept, and of all open ones together.
 const BODY_BYTES: usize = 64 << 20;
 const OPEN_BYTES: usize = 256 << 20;
 /// How many events of one stream are listed one by one.
@@ -21,14 +21,14 @@ const EVENTS: usize = 100_000;
 #[derive(Debug)]
 pub(crate) struct Exchanges {
     clock: Clock,
-    // Where requests go that name no host.
+    // The origin for requests without a host.
     origin: String,
     known: HttpExchanges,
     open: HashMap<ConduitId, Bodies>,
     held: usize,
 }
 
-/// What one exchange carried.
+/// The bodies of one exchange.
 #[derive(Debug, Default)]
 struct Bodies {
     request: Body,
@@ -40,7 +40,7 @@ struct Bodies {
 }
 
 impl Exchanges {
-    /// Follows from here on; `origin` is scheme and authority of the server.
+    /// Starts empty; `origin` is scheme and authority of the server.
     pub(crate) fn new(clock: Clock, origin: String) -> Self {
         Self {
             clock,
@@ -51,7 +51,7 @@ impl Exchanges {
         }
     }
 
-    /// Takes the next event; hands out what is over.
+    /// Takes the next event, and passes on the exchanges that are over.
     pub(crate) fn observe(&mut self, event: &Event, mut each: impl FnMut(Entry)) {
         self.known.observe(event);
         if self.known.get(event.conduit).is_some() {
@@ -63,7 +63,7 @@ impl Exchanges {
         }
     }
 
-    /// Hands out what was not over.
+    /// Passes on the exchanges that are still open.
     pub(crate) fn finish(&mut self, mut each: impl FnMut(Entry)) {
         self.known.finish();
         while let Some((conduit, exchange)) = self.known.poll_over() {
@@ -133,7 +133,7 @@ impl Exchanges {
 }
 
 impl Bodies {
-    /// What an event of the stream says beside its data, which follows where there is any.
+    /// Notes the fields of a stream's event, before its data, if any.
     fn note(&mut self, note: &SseNote, time: f64, room: usize) {
         self.is_stream = true;
         self.flush(time, room);
@@ -144,7 +144,7 @@ impl Bodies {
         }
     }
 
-    /// An event that had no data.
+    /// Adds an event that had no data.
     fn flush(&mut self, time: f64, room: usize) {
         if let Some(note) = self.note.take() {
             self.event(&note, None, time, room);
@@ -155,7 +155,8 @@ impl Bodies {
         if !self.is_stream {
             return self.response.add(payload, room);
         }
-        // What is no message is the data of the note in front of it, though that promises none.
+        // Data that is not a message belongs to the note in front of it, even if that promises
+        // none.
         if self
             .note
             .as_ref()
@@ -163,7 +164,7 @@ impl Bodies {
         {
             self.flush(time, room);
         }
-        // An event that is nothing but data has no note.
+        // An event with only data has no note.
         let note = self.note.take().unwrap_or_default();
         let data = String::from_utf8_lossy(payload.kept()).into_owned();
         self.response.is_cut |= matches!(payload, Payload::Clipped { .. });
@@ -230,7 +231,7 @@ impl Body {
         self.extend(text.as_bytes(), room)
     }
 
-    /// Keeps bytes where there is room; tells whether there was.
+    /// Keeps bytes while there is room; returns whether all were kept.
     fn extend(&mut self, bytes: &[u8], room: usize) -> bool {
         let has_room = bytes.len() <= room.min(BODY_BYTES.saturating_sub(self.bytes.len()));
         if has_room {

@@ -1,7 +1,7 @@
 //! A recording as an HTTP archive (HAR 1.2), which browsers and their tools open.
 //!
-//! Each HTTP exchange is an entry, with its heads, times and bodies as they were recorded, and a stream with its events as browsers
-//! export them.
+//! Each HTTP exchange is an entry, with its recorded heads, times and bodies, and a stream has its
+//! events in the form that browsers export.
 
 mod entry;
 mod fold;
@@ -16,7 +16,7 @@ pub(crate) use self::entry::Entry;
 use self::entry::Pair;
 pub(crate) use self::fold::Exchanges;
 
-/// Wall time of the times on a tape.
+/// Converts times on a tape to wall time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock(pub(crate) Timestamp);
 
@@ -39,7 +39,7 @@ impl Clock {
     }
 }
 
-/// Writes an archive, entry by entry; nothing before the first.
+/// Writes an archive entry by entry; writes nothing before the first.
 #[derive(Debug)]
 pub(crate) struct Archive<W: Write> {
     out: W,
@@ -48,7 +48,7 @@ pub(crate) struct Archive<W: Write> {
 }
 
 impl<W: Write> Archive<W> {
-    /// An archive with a comment about the whole.
+    /// An archive with a comment for the whole.
     pub(crate) fn new(out: W, comment: &str) -> Self {
         Self {
             out,
@@ -57,7 +57,7 @@ impl<W: Write> Archive<W> {
         }
     }
 
-    /// Whether it has no entry, and nothing was written.
+    /// Whether it has no entry, so that nothing was written.
     pub(crate) fn is_empty(&self) -> bool {
         self.entries == 0
     }
@@ -78,7 +78,7 @@ impl<W: Write> Archive<W> {
         Ok(())
     }
 
-    /// Ends it.
+    /// Ends the archive.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ impl<W: Write> Archive<W> {
     }
 }
 
-/// The names and values of a query, as they stand in the URL.
+/// The names and values of a query, unchanged from the URL.
 fn pairs_of_query(url: &str) -> Vec<Pair> {
     let query = url.split_once('?').map_or("", |(_, query)| query);
     let pair = |part: &str| {

@@ -1,4 +1,4 @@
-//! The parts of an entry, of what is known about an HTTP exchange.
+//! Makes the parts of an entry from an HTTP exchange.
 
 use tapewright_schemas::event::{CloseReason, Fields, Offset};
 use tapewright_schemas::http_exchange::HttpExchange;
@@ -6,7 +6,7 @@ use tapewright_schemas::http_exchange::HttpExchange;
 use super::entry::{Body, Content, Pair, PostData, Request, Response, Timings};
 use super::pairs_of_query;
 
-/// What was asked.
+/// The request.
 pub(super) fn request(origin: &str, exchange: &HttpExchange, body: Body) -> Request {
     let head = &exchange.request;
     let url = url(origin, head.fields.get("host"), &head.target);
@@ -36,7 +36,7 @@ pub(super) fn request(origin: &str, exchange: &HttpExchange, body: Body) -> Requ
     }
 }
 
-/// What was answered.
+/// The response.
 pub(super) fn response(
     exchange: &HttpExchange,
     body: Body,
@@ -85,7 +85,7 @@ pub(super) fn response(
     }
 }
 
-/// The whole URL of a target: as the client asked it, else at the server.
+/// The absolute URL of a target: as in the client's request, otherwise on the server.
 fn url(origin: &str, host: Option<&str>, target: &str) -> String {
     let target = escaped(target);
     if target.contains("://") {
@@ -97,7 +97,8 @@ fn url(origin: &str, host: Option<&str>, target: &str) -> String {
     )
 }
 
-/// What may stand in no URL, as what takes the place of a secret, is escaped: programs would read it as a fragment, or not at all.
+/// Escapes characters that are not allowed in URLs, such as those of placeholders: programs would
+/// read them as a fragment, or reject the URL.
 fn escaped(target: &str) -> String {
     let mut escaped = String::with_capacity(target.len());
     for byte in target.bytes() {
@@ -112,7 +113,7 @@ fn escaped(target: &str) -> String {
     escaped
 }
 
-/// How the time was spent.
+/// The timings.
 pub(super) fn timings(exchange: &HttpExchange, last_sent: Offset) -> Timings {
     let sent = last_sent.max(exchange.at);
     let ended = exchange.ended.map(|(at, _)| at);
@@ -131,7 +132,7 @@ pub(super) fn timings(exchange: &HttpExchange, last_sent: Offset) -> Timings {
     )
 }
 
-/// Why a response is not whole.
+/// Why a response is incomplete.
 pub(super) fn failure(reason: CloseReason) -> Option<&'static str> {
     match reason {
         CloseReason::EndOfInput => None,

@@ -1,4 +1,4 @@
-//! Issues for programs.
+//! Issues as JSON.
 
 use serde_json::{Value, json};
 use tapewright_config::{Issue, Loaded, Severity};

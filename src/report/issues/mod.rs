@@ -1,4 +1,4 @@
-//! What is wrong with suites: for people, for programs, for GitHub.
+//! Issues in suites: for people, for programs, for GitHub.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use super::model::{Group, Level, Problem, Report, Row, Spot, Status};
 mod json;
 mod pretty;
 
-/// The name of a suite, as it was typed, and what loading it found.
+/// The name of a suite as given, and the result of loading it.
 pub(crate) type Checked = (String, Loaded);
 
-/// What is wrong with suites.
+/// The issues in suites.
 pub(crate) struct Issues<'a>(pub(crate) &'a [Checked]);
 
 impl Reportable for Issues<'_> {
@@ -45,7 +45,7 @@ impl Reportable for Issues<'_> {
     }
 }
 
-/// What is wrong with one suite, for people.
+/// The issues in one suite, for people.
 pub(crate) fn pretty(name: String, loaded: Loaded) -> String {
     pretty::text(&[(name, loaded)])
 }
@@ -86,7 +86,7 @@ fn severity(issue: &Issue) -> &'static str {
     }
 }
 
-/// How many issues are of a severity.
+/// How many issues have a severity.
 fn count(loaded: &Loaded, severity: Severity) -> usize {
     loaded
         .issues
@@ -95,14 +95,14 @@ fn count(loaded: &Loaded, severity: Severity) -> usize {
         .count()
 }
 
-/// Takes secrets out of lines and messages: a suite may hold a token that it should not.
+/// Removes secrets from lines and messages: a suite may contain a token that it should not.
 fn redactor() -> Redactor {
     let rules = Rules::new(&Settings::default()).expect("the built-in rules are tested");
     Redactor::new(Arc::new(rules))
 }
 
-/// A line of a suite without secrets. That a variable is named for a secret, as in
-/// `token: ${API_TOKEN}`, is none.
+/// A line of a suite without secrets. A variable with a secret's name, as in `token: ${API_TOKEN}`,
+/// is not a secret.
 fn line_without_secrets(redactor: &mut Redactor, line: &str) -> String {
     let probe = without_references(line);
     if without_secrets(redactor, &probe) == probe {
@@ -111,7 +111,7 @@ fn line_without_secrets(redactor: &mut Redactor, line: &str) -> String {
     without_secrets(redactor, line)
 }
 
-/// The line with `null` for every reference to a variable that carries no default.
+/// The line with `null` in place of every reference to a variable without a default.
 fn without_references(line: &str) -> String {
     let is_word = |char: char| char.is_ascii_alphanumeric() || char == '_';
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! Issues for people: the line, what is marked on it, and what to do.
+//! Issues for people: the line, a mark below it, and advice.
 
 use tapewright_config::{Excerpt, Issue, Loaded, Severity, Suite};
 use tapewright_schemas::redact::Redactor;
@@ -55,8 +55,8 @@ fn one(loaded: &Loaded, issue: &Issue, redactor: &mut Redactor) -> String {
     lines.join("\n")
 }
 
-/// The line, cut to what can be read, and the carets below it. There are none when taking
-/// a secret out moved what they would mark.
+/// The line, cut to a readable length, and the carets below it. There are no carets if removing a
+/// secret moved what they mark.
 fn marked(excerpt: &Excerpt<'_>, redactor: &mut Redactor) -> (String, Option<String>) {
     let text = line_without_secrets(redactor, excerpt.text);
     let before = excerpt.column - 1;
@@ -113,7 +113,7 @@ fn summary(name: &str, loaded: &Loaded) -> String {
     }
 }
 
-/// Everything that has a verdict of its own.
+/// The number of entries that have a result.
 fn tests(suite: &Suite) -> usize {
     let lists = [
         suite.tools.len(),

@@ -1,4 +1,4 @@
-//! What was said, where that is wanted: arguments and results of tools, as they are on the tape.
+//! Optional message contents: arguments and results of tools, as they are on the tape.
 
 use tapewright_schemas::json;
 use tapewright_schemas::listing::Body;
@@ -6,7 +6,8 @@ use tapewright_schemas::slices::Front as _;
 
 use super::span::Attributes;
 
-/// How much of a value is told, in bytes; what is longer is cut, as OpenTelemetry cuts long attributes.
+/// The longest value to export, in bytes; longer ones are cut, as OpenTelemetry cuts long
+/// attributes.
 const LONGEST: usize = 64 << 10;
 
 /// Adds the arguments and the result of a call.

@@ -1,4 +1,4 @@
-//! The context of a trace in a request: `params._meta.traceparent` and `tracestate` (SEP-414).
+//! The trace context of a request: `params._meta.traceparent` and `tracestate` (SEP-414).
 
 use std::sync::LazyLock;
 
@@ -8,10 +8,11 @@ use tapewright_schemas::json::valid_member;
 
 use super::span::Id;
 
-/// How long a `tracestate` may be; a longer one is left out (<https://www.w3.org/TR/trace-context/#tracestate-limits>).
+/// The longest `tracestate`, in bytes; a longer one is left out
+/// (<https://www.w3.org/TR/trace-context/#tracestate-limits>).
 const STATE_BYTES: usize = 512;
 
-/// Where a request stands in a trace.
+/// The place of a request in a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Context {
     pub(super) trace: Id<16>,
@@ -19,22 +20,22 @@ pub(super) struct Context {
     pub(super) state: String,
 }
 
-/// What a request says in `params._meta` that has to do with a trace.
+/// The members of `params._meta` that matter for traces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Meta {
-    /// Where it stands in a trace, where that is valid.
+    /// The trace context, if it is valid.
     pub(super) context: Option<Context>,
-    /// The revision that a request of the stateless revisions names.
+    /// The revision that a request of the stateless revisions declares.
     pub(super) revision: Option<String>,
 }
 
-/// Made once: to make it costs more than to use it on a small message.
+/// Made once: making it costs more than using it on a small message.
 static META_FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"_meta\""));
 
 impl Meta {
-    /// Reads it of a request that is JSON.
+    /// Reads it from a request in JSON.
     pub(super) fn of(request: &[u8]) -> Self {
-        // Spares most requests a walk; a name may be written with escapes.
+        // Spares most requests a walk. Names may be written with escapes.
         let may_say =
             META_FINDER.find(request).is_some() || memchr::memchr(b'\\', request).is_some();
         let params = may_say.then(|| valid_member(request, "params")).flatten();
@@ -68,7 +69,7 @@ impl Context {
             (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
         let [version] = bytes(version)?;
         let [_flags] = bytes(flags)?;
-        // A later version may have more parts, and the first none.
+        // A later version may have more parts, but version 0 must not.
         if version == 0xff || (version == 0 && parts.next().is_some()) {
             return None;
         }
@@ -81,7 +82,7 @@ impl Context {
     }
 }
 
-/// Bytes in lower-case hexadecimal.
+/// Parses lower-case hexadecimal.
 fn bytes<const N: usize>(text: &str) -> Option<[u8; N]> {
     let mut read = [0; N];
     if text.len() != 2 * N

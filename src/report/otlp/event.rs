@@ -1,11 +1,11 @@
-//! What happened beside the exchanges, as events of a span.
+//! Tape lines other than exchanges, as events of a span.
 
 use tapewright_schemas::event::FaultRef;
 use tapewright_schemas::listing::NoteContent;
 
 use super::span::Attributes;
 
-/// What is told beside the exchanges, as an event of its session.
+/// A note as an event of its session.
 pub(super) fn event(told: &NoteContent) -> Option<(&'static str, Attributes)> {
     let mut attributes = Attributes::default();
     let name = match told {
@@ -29,13 +29,13 @@ pub(super) fn event(told: &NoteContent) -> Option<(&'static str, Attributes)> {
     Some((name, attributes))
 }
 
-/// Which fault it was.
+/// Adds the fault.
 pub(super) fn fault_names(fault: &FaultRef, attributes: &mut Attributes) {
     attributes.text("tapewright.fault.name", fault.name.as_str());
     attributes.text("tapewright.fault.kind", fault.kind.name());
 }
 
-/// The word by which programs know one of several.
+/// The token of an enum's variant.
 pub(super) fn token(one: impl serde::Serialize) -> String {
     let word = serde_json::to_value(one).unwrap_or_default();
     word.as_str().unwrap_or_default().to_owned()

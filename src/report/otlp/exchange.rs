@@ -66,7 +66,7 @@ impl Spans {
     }
 }
 
-/// How an exchange ended: its error, and what happened to it, as events.
+/// Adds how an exchange ended: its error, and as events what happened to it.
 fn ending(row: &ExchangeRow, span: &mut Span) {
     let outcome = token(row.outcome);
     let error = match row.outcome {
@@ -107,7 +107,7 @@ fn ending(row: &ExchangeRow, span: &mut Span) {
     });
 }
 
-/// The revision that the answer to `initialize` names.
+/// The revision in the answer to `initialize`.
 fn revision(answer: &[u8]) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Answer {

@@ -1,11 +1,11 @@
-//! Ids of traces and spans, derived from a recording: the same file tells the same trace again.
+//! Ids of traces and spans, derived from a recording: the same file always gives the same trace.
 
 use sha2::{Digest as _, Sha256};
 use tapewright_schemas::tape::Header;
 
 use super::span::Id;
 
-/// Makes the ids of one tape.
+/// Makes the ids for one tape.
 #[derive(Debug)]
 pub(super) struct Ids {
     base: [u8; 32],
@@ -37,12 +37,12 @@ impl Ids {
         Id(first(&self.whole.unwrap_or_else(of_session)))
     }
 
-    /// The trace of a request that belongs to no session.
+    /// The trace of a request without a session.
     pub(super) fn apart(&self, seq: u64, id: &str) -> Id<16> {
         Id(first(&digest_of(&self.base, "apart", seq, id)))
     }
 
-    /// Whether the tape is a part of a whole, which is one trace.
+    /// Whether the tape is a part of an agent's recording, which is one trace.
     pub(super) fn is_of_whole(&self) -> bool {
         self.whole.is_some()
     }
@@ -57,7 +57,8 @@ impl Ids {
         )))
     }
 
-    /// The span of the request at a place of the tape; those of a batch share the place, and tapes of a folder their beginnings.
+    /// The span of the request at a place of the tape; requests of a batch share the place, and
+    /// tapes of a folder may begin alike.
     pub(super) fn request(&self, session: u32, seq: u64, id: &str) -> Id<8> {
         let id = format!("{session} {id}");
         Id(first(&digest_of(&self.base, "request", seq, &id)))
@@ -82,7 +83,7 @@ fn digest_of(base: &[u8; 32], kind: &str, number: u64, id: &str) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// The first bytes; all zero is no valid id, and no hash that anybody will see.
+/// The first bytes. All zeros is not a valid id, but no practical hash begins like that.
 fn first<const N: usize>(digest: &[u8; 32]) -> [u8; N] {
     let mut id = [0; N];
     for (to, from) in id.iter_mut().zip(digest) {

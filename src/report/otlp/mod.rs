@@ -1,13 +1,14 @@
 //! A conversation as a trace of OpenTelemetry.
 //!
 //! Names are those of the conventions for MCP and for generative AI, whose status is *Development*:
-//! <https://github.com/open-telemetry/semantic-conventions-genai>, `docs/gen-ai/mcp.md` as it stood in August 2026. What they have no
-//! name for begins with `tapewright.`.
+//! <https://github.com/open-telemetry/semantic-conventions-genai>, `docs/gen-ai/mcp.md` as of
+//! August 2026. Names beyond them begin with `tapewright.`.
 //!
-//! We only listen, so that no context is put into a message. A request that carries a `traceparent` has spans of its own in its client
-//! and its server: ours stands between them, as a child of the first, of kind INTERNAL, linked to the session. Any other request is a
-//! span of kind CLIENT below the span of its session, and a session is a trace. Over HTTP a request without a session is a trace of its
-//! own.
+//! We only observe, and put no context into messages. A request that carries a `traceparent`
+//! already has spans in its client and its server: ours is between them, as a child of the first,
+//! of kind INTERNAL, linked to the session. Any other request is a span of kind CLIENT below the
+//! span of its session, and a session is a trace. Over HTTP, a request without a session is a
+//! separate trace.
 
 mod content;
 mod context;
@@ -33,7 +34,7 @@ use self::span::{Event, Link, Status};
 
 pub(crate) use self::span::{Attributes, Span};
 
-/// Makes spans of lines.
+/// Makes spans from lines.
 #[derive(Debug)]
 pub(crate) struct Spans {
     ids: Ids,
@@ -41,15 +42,15 @@ pub(crate) struct Spans {
     // Wall time of offset zero, in nanoseconds since 1970.
     began: u64,
     network: Network,
-    // Whether arguments and results of tools are told.
+    // Whether arguments and results of tools are included.
     content: bool,
     sessions: Sessions,
-    // Those that were given up for others.
+    // Sessions that were exported early to make room for others.
     given_up: Vec<Span>,
 }
 
 impl Spans {
-    /// Spans of a tape that began at a time, in nanoseconds since 1970.
+    /// Spans of a tape that began at `began`, in nanoseconds since 1970.
     pub(crate) fn new(header: &Header, began: u64) -> Self {
         Self {
             ids: Ids::new(header),
@@ -62,14 +63,14 @@ impl Spans {
         }
     }
 
-    /// Tells also the arguments and results of tools.
+    /// Includes arguments and results of tools.
     #[must_use]
     pub(crate) fn with_content(mut self, content: bool) -> Self {
         self.content = content;
         self
     }
 
-    /// A session began or ended, at a time of the tape.
+    /// Marks the beginning or end of a session, at a time of the tape.
     pub(crate) fn mark(&mut self, session: u32, mark: SessionMark, at_ms: f64) {
         if session == 0 {
             return;
@@ -81,18 +82,18 @@ impl Spans {
         self.seen(session, at_ms, at_ms).has_id |= has_id;
     }
 
-    /// The span of a session that is over, unless it was told before.
+    /// The span of a session that is over, unless it was exported before.
     pub(crate) fn ended(&mut self, session: u32) -> Option<Span> {
         let known = self.sessions.tell(session)?;
         Some(self.session(session, known))
     }
 
-    /// The spans of sessions that had to make room for others.
+    /// The spans of sessions that were removed to make room for others.
     pub(crate) fn given_up(&mut self) -> Vec<Span> {
         std::mem::take(&mut self.given_up)
     }
 
-    /// The span of a line; `None` where it is told with its session, or has no time.
+    /// The span of a line; `None` if it is part of its session's span, or has no time.
     pub(crate) fn entry(&mut self, entry: &Entry) -> Option<Span> {
         match entry {
             Entry::Exchange {
@@ -108,7 +109,7 @@ impl Spans {
         }
     }
 
-    /// The spans of the sessions, once nothing more comes.
+    /// The remaining spans of sessions, at the end.
     pub(crate) fn finish(&mut self) -> Vec<Span> {
         let sessions = self.sessions.finish();
         sessions
@@ -132,7 +133,7 @@ impl Spans {
         self.seen(note.session, at, at).add(event);
     }
 
-    /// The session, which lasts at least from one time to another.
+    /// The session, extended to include these two times.
     fn seen(&mut self, number: u32, from: f64, to: f64) -> &mut Session {
         for (number, quiet) in self.sessions.make_room(number) {
             let span = self.session(number, quiet);
@@ -141,7 +142,8 @@ impl Spans {
         self.sessions.seen(number, from, to)
     }
 
-    /// Whether exchanges of this session are traces of their own: over HTTP they belong to none, and may be those of any client.
+    /// Whether exchanges of this session are separate traces: over HTTP, exchanges without a
+    /// session may come from any client.
     fn is_apart(&self, session: u32) -> bool {
         session == 0 && self.network.is_http() && !self.ids.is_of_whole()
     }
@@ -171,7 +173,7 @@ impl Spans {
         }
     }
 
-    /// A span of a session, or of the trace that a request names.
+    /// A span below a session, or in the trace that a request names.
     fn span(
         &self,
         session: u32,
@@ -210,7 +212,7 @@ impl Spans {
         }
     }
 
-    /// Nanoseconds since 1970 of a time on the tape.
+    /// Converts a time on the tape to nanoseconds since 1970.
     fn nanos(&self, ms: f64) -> u64 {
         #[expect(
             clippy::cast_possible_truncation,
@@ -224,7 +226,7 @@ impl Spans {
 
 const AGAIN: &str = "`tapewright export --as otlp` writes them again";
 
-/// What became of spans that were sent while it was recorded.
+/// The summary of the spans that were sent while recording.
 pub(crate) fn sent(figures: &Figures, place: &str) -> String {
     let (sent, lost) = (figures.sent(), figures.all_lost());
     let missing = match (lost, figures.unread_bytes()) {
@@ -237,7 +239,7 @@ pub(crate) fn sent(figures: &Figures, place: &str) -> String {
     format!("sent {sent} spans to {}{missing}", super::safe(place))
 }
 
-/// What became of the durations that were sent.
+/// The summary of the durations that were sent.
 pub(crate) fn sent_points(figures: &Figures, place: &str) -> String {
     let (sent, place) = (figures.sent(), super::safe(place));
     match figures.all_lost() {
@@ -261,12 +263,13 @@ pub(crate) fn write(resource: &Attributes, spans: &[Span], out: &mut Vec<u8>) {
     out.extend_from_slice(b"]}");
 }
 
-/// What stands before the first and behind the last span of a resource, within the list of resources of a request.
+/// The text in front of the first and behind the last span of a resource, within the list of
+/// resources of a request.
 pub(crate) fn around(resource: &Attributes) -> (Vec<u8>, Vec<u8>) {
     about(resource, "scopeSpans", "spans")
 }
 
-/// The same of metrics.
+/// Like `around`, for metrics.
 pub(crate) fn around_metrics(resource: &Attributes) -> (Vec<u8>, Vec<u8>) {
     about(resource, "scopeMetrics", "metrics")
 }

@@ -1,4 +1,4 @@
-//! The span of a model's call.
+//! The span of a model call.
 
 use tapewright_schemas::conversation::{ModelRow, Outcome};
 use tapewright_schemas::listing::Body;
@@ -16,7 +16,7 @@ impl Spans {
         }
         let mut span = self.span(row.session, row.request_seq, "model", [from, to], None);
         let is_answered = row.outcome == Outcome::Answered;
-        // A row has one model: the one that answered, and only without an answer the one that was asked for.
+        // A row has one model: the one that answered; the requested one only without an answer.
         let answered = row.model.as_ref().filter(|_| is_answered);
         let asked = request.text().and_then(asked_for);
         let asked = asked.or_else(|| row.model.clone().filter(|_| !is_answered));
@@ -57,7 +57,7 @@ impl Spans {
     }
 }
 
-/// The model that a request names in its body; Gemini's wire names it in the URL.
+/// The model in the body of a request; Gemini's wire has it in the URL.
 fn asked_for(request: &[u8]) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Request {

@@ -1,10 +1,10 @@
-//! How client and server reach each other.
+//! The transport between client and server.
 
 use tapewright_schemas::tape::Header;
 
 use super::span::Attributes;
 
-/// How the peers reach each other.
+/// The transport between the peers.
 #[derive(Debug)]
 pub(super) struct Network {
     is_http: bool,
@@ -12,7 +12,7 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// As a tape says it.
+    /// The transport by a tape's header.
     pub(super) fn of(header: &Header) -> Self {
         let url = header.upstream.parse::<http::Uri>().ok();
         let address = url.as_ref().and_then(|url| url.host()).map(str::to_owned);
@@ -34,7 +34,7 @@ impl Network {
         }
     }
 
-    /// Whether clients speak HTTP.
+    /// Whether clients use HTTP.
     pub(super) fn is_http(&self) -> bool {
         self.is_http
     }

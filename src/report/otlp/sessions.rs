@@ -1,38 +1,39 @@
-//! The sessions of a tape, each of which is told once.
+//! The sessions of a tape, each of which is exported once.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::span::Event;
 use tapewright_schemas::order::Order as _;
 
-/// How many sessions of one tape are known at once, and how many events of one session.
+/// How many sessions of a tape are tracked at once, and how many events of a session.
 const SESSIONS: usize = 10_000;
 const EVENTS: usize = 128;
-/// How many sessions are told at once to make room for others.
+/// How many sessions are exported at once to make room for others.
 const AT_ONCE: usize = 100;
-/// How many ranges of numbers are remembered. Sessions are numbered one after the other, so that only a tape that nobody recorded has more.
+/// How many ranges of numbers are remembered. Recorders number sessions consecutively, so only
+/// artificial tapes have more.
 const RANGES: usize = 2 * SESSIONS;
 
 /// The sessions of a tape.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
     known: BTreeMap<u32, Session>,
-    // Those of them that were told: they make room for others first.
+    // Those that were exported: they are the first to make room for others.
     told: VecDeque<u32>,
-    // All that were ever told.
+    // The numbers of all that were ever exported.
     ever: Numbers,
 }
 
-/// What is known of a session.
+/// The state of a session.
 #[derive(Debug, Default)]
 pub(super) struct Session {
     pub(super) from_ms: f64,
     pub(super) to_ms: f64,
     pub(super) revision: Option<String>,
-    /// Whether it has an id on the wire.
+    /// Whether it has an `Mcp-Session-Id`.
     pub(super) has_id: bool,
     pub(super) events: Vec<Event>,
-    /// How many events there were no places for.
+    /// How many events did not fit.
     pub(super) dropped: u64,
     is_told: bool,
 }
@@ -50,7 +51,7 @@ impl Session {
         }
     }
 
-    /// What is told of it, of which only what later exchanges need is known from then on.
+    /// Returns it for export, and keeps only what later exchanges need.
     fn told(&mut self) -> Self {
         self.is_told = true;
         Self {
@@ -62,7 +63,7 @@ impl Session {
 }
 
 impl Sessions {
-    /// The session, which lasts at least from one time to another.
+    /// The session, extended to include these two times.
     pub(super) fn seen(&mut self, number: u32, from: f64, to: f64) -> &mut Session {
         let (ever, told) = (&self.ever, &mut self.told);
         let fresh = || {
@@ -81,8 +82,8 @@ impl Sessions {
         session
     }
 
-    /// Makes room for a session, where there is none; those that are told for it, with their numbers, are the ones that have been quiet for
-    /// longest.
+    /// Makes room for a session if there is none. Returns the sessions to export for that, with
+    /// their numbers: those that have been quiet for longest.
     pub(super) fn make_room(&mut self, number: u32) -> Vec<(u32, Session)> {
         if self.known.len() < SESSIONS || self.known.contains_key(&number) {
             return Vec::new();
@@ -95,7 +96,7 @@ impl Sessions {
         let last = |number: &u32| self.known.get(number).map_or(0.0, |one| one.to_ms);
         let mut quiet: Vec<u32> = self.known.keys().copied().collect();
         quiet.order_by(|one, other| last(one).total_cmp(&last(other)));
-        // Several at once: it is looked at all of them for it.
+        // Several at once, since finding them visits all sessions.
         quiet.truncate(AT_ONCE);
         let mut given_up = Vec::with_capacity(quiet.len());
         for number in quiet {
@@ -105,12 +106,12 @@ impl Sessions {
         given_up
     }
 
-    /// What is known of a session.
+    /// The state of a session.
     pub(super) fn get(&self, number: u32) -> Option<&Session> {
         self.known.get(&number)
     }
 
-    /// A session is over: what is told of it, unless that was told before.
+    /// Ends a session. Returns it for export, unless it was exported before.
     pub(super) fn tell(&mut self, number: u32) -> Option<Session> {
         let session = self.known.get_mut(&number)?;
         if session.is_told {
@@ -121,14 +122,14 @@ impl Sessions {
         Some(session.told())
     }
 
-    /// All that are still to be told, once nothing more comes.
+    /// All sessions that are still to be exported, at the end.
     pub(super) fn finish(&mut self) -> impl Iterator<Item = (u32, Session)> + use<> {
         let known = std::mem::take(&mut self.known);
         known.into_iter().filter(|(_, session)| !session.is_told)
     }
 }
 
-/// Numbers, as ranges of them: from the first to the last.
+/// A set of numbers, as ranges from the first to the last.
 #[derive(Debug, Default)]
 struct Numbers(BTreeMap<u32, u32>);
 
@@ -148,7 +149,8 @@ impl Numbers {
         let next = number.checked_add(1).and_then(|next| self.0.remove(&next));
         self.0.insert(first, next.unwrap_or(number));
         if self.0.len() > RANGES {
-            // What lies between the lowest two counts as told: what was told is never told again.
+            // Numbers between the lowest two ranges then count as exported: no session is ever
+            // exported twice.
             let lowest = self.0.pop_first().map(|(first, _)| first);
             if let Some((second, last)) = self.0.pop_first() {
                 self.0.insert(lowest.unwrap_or(second), last);

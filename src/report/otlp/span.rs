@@ -1,6 +1,7 @@
 //! Spans in the JSON of OTLP 1.x: names in camel case, ids in hexadecimal, 64-bit numbers as strings.
 //!
-//! It is written by hand: a collector gets a span for each request, and most of what is in one is the same in all.
+//! The JSON is written by hand: a collector gets a span for each request, and most of a span is the
+//! same in all.
 //!
 //! <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>
 
@@ -58,7 +59,7 @@ impl Span {
         list("events", &self.events, Event::write, out);
         if self.dropped_events_count > 0 {
             put(out, ",\"droppedEventsCount\":");
-            // 32 bits in the format.
+            // The field has 32 bits.
             push_number(self.dropped_events_count.min(u32::MAX.into()), out);
         }
         list("links", &self.links, Link::write, out);
@@ -71,7 +72,7 @@ impl Span {
     }
 }
 
-/// Something that happened within a span.
+/// An event within a span.
 #[derive(Clone, Debug)]
 pub(crate) struct Event {
     pub(crate) time_unix_nano: u64,
@@ -91,7 +92,7 @@ impl Event {
     }
 }
 
-/// Another span that has to do with one.
+/// A link to another span.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub(crate) trace_id: Id<16>,
@@ -146,7 +147,7 @@ fn hex(digit: u8) -> u8 {
     }
 }
 
-/// Names with values, in the order in which they were added, as the JSON text that stands between the brackets.
+/// Names with values, in insertion order, as the JSON text between the brackets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Attributes(Vec<u8>);
 
@@ -159,19 +160,19 @@ impl Attributes {
         put(&mut self.0, "\"}}");
     }
 
-    /// Adds a text where there is one.
+    /// Adds a text, if there is one.
     pub(crate) fn text_of(&mut self, key: &str, value: Option<&str>) {
         if let Some(value) = value {
             self.text(key, value);
         }
     }
 
-    /// Adds a number where there is one.
+    /// Adds a number, if there is one.
     pub(crate) fn number(&mut self, key: &str, value: Option<u64>) {
         if let Some(value) = value {
             self.begin(key);
             put(&mut self.0, "{\"intValue\":\"");
-            // The format has a sign.
+            // The format is signed.
             push_number(value.min(i64::MAX.unsigned_abs()), &mut self.0);
             put(&mut self.0, "\"}}");
         }
@@ -195,7 +196,7 @@ impl Attributes {
         put(&mut self.0, "]}}}");
     }
 
-    /// Adds all of others.
+    /// Adds all attributes of `others`.
     pub(crate) fn all(&mut self, others: &Self) {
         if !self.0.is_empty() && !others.0.is_empty() {
             self.0.push(b',');
@@ -205,7 +206,7 @@ impl Attributes {
 
     fn begin(&mut self, key: &str) {
         if self.0.is_empty() {
-            // What a span has.
+            // The usual size of a span's attributes.
             self.0.reserve(1 << 10);
         } else {
             self.0.push(b',');

@@ -1,4 +1,4 @@
-//! The files of the page as they stand beside this one, which `build.rs` has packed into one.
+//! The files of the page next to this module, which `build.rs` has packed into one.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use tapewright_packed::Texts;
 ///
 /// # Panics
 ///
-/// Where no file has that name. The names are constants, and a test asks for each of them.
+/// No file has that name. The names are constants, and a test reads each of them.
 pub(super) fn text(name: &str) -> &'static str {
     FILES.text(name)
 }

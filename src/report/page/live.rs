@@ -1,4 +1,4 @@
-//! The page as it is served: its files, which hold nothing of a recording, and its policy.
+//! The served page: its files, which contain nothing of a recording, and its policy.
 
 use tapewright_proxy::page::Asset;
 
@@ -6,7 +6,7 @@ use super::{files, modules};
 
 /// JavaScript.
 const SCRIPT: &str = "text/javascript; charset=utf-8";
-/// What a page that is served has in its head.
+/// The head of a served page.
 const HEAD: &str = "<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"/page.css\">\n<script type=\"module\" src=\"/boot.js\"></script>";
 
 /// The files of the page.

@@ -1,8 +1,8 @@
-//! A recording as one HTML file: the page, and what it shows as data.
+//! A recording as one HTML file: the page, and its contents as data.
 //!
-//! The file opens from a disk and asks nothing of a network. Its policy allows the one script
-//! and the one style that stand in it, by their hashes, and nothing else. What a peer said stands
-//! in a script element of data, in which no `<` is left, and the page makes text nodes of it.
+//! The file opens from a disk and makes no requests. Its policy only allows its own script and
+//! style, by their hashes. The text of peers is in a script element of data, in which every `<` is
+//! escaped, and the page turns it into text nodes.
 
 mod files;
 mod live;
@@ -19,10 +19,10 @@ use tapewright_schemas::tape::Header;
 pub(crate) use self::live::{assets, live_policy};
 pub(crate) use self::row::{of as row, without_words};
 
-/// The page, with places for what a file has and what is served has.
+/// The page, with placeholders for the parts that differ between files and served pages.
 const PAGE: &str = "page.html";
 const STYLE: &str = "page.css";
-/// A piece of the rows, which the page reads in one go, has so many bytes and no more rows.
+/// The size limit of a block of rows, which the page parses at once, and the limit of its rows.
 const PIECE_BYTES: usize = 128 << 10;
 const PIECE_ROWS: usize = 500;
 
@@ -30,12 +30,12 @@ const PIECE_ROWS: usize = 500;
 #[derive(Debug)]
 pub(crate) struct Page<W: Write> {
     out: io::BufWriter<W>,
-    // How much is in the piece of the rows that is written.
+    // The size of the current block of rows.
     rows: usize,
     bytes: usize,
 }
 
-/// What the page says of the file.
+/// The facts about the file.
 #[derive(Debug, Serialize)]
 struct Head<'h> {
     file: &'h str,
@@ -55,7 +55,7 @@ struct Last<'e> {
 /// How the recording ends.
 #[derive(Debug, Serialize)]
 pub(crate) struct End {
-    /// How much there was, and what is not known.
+    /// The counts, and what is unknown.
     pub(crate) text: String,
     /// Whether something is missing.
     pub(crate) incomplete: bool,
@@ -91,12 +91,12 @@ impl<W: Write> Page<W> {
         Ok(page)
     }
 
-    /// Adds a line; `part` names its tape, where there are several.
+    /// Adds a line; `part` names its tape, if there are several.
     pub(crate) fn entry(&mut self, entry: &Entry, part: Option<&str>) -> io::Result<()> {
         self.row(&row::of(entry, part)?)
     }
 
-    /// Adds a row to the piece that is written, or to a new one.
+    /// Adds a row to the current block, or to a new one.
     fn row(&mut self, text: &str) -> io::Result<()> {
         let is_full = self.bytes + text.len() > PIECE_BYTES || self.rows >= PIECE_ROWS;
         if self.rows > 0 && is_full {
@@ -120,7 +120,7 @@ impl<W: Write> Page<W> {
         Ok(())
     }
 
-    /// Ends the page; the last event was seen so many milliseconds after the first.
+    /// Ends the page; `last_ms` is the time from the first event to the last.
     pub(crate) fn end(mut self, end: &End, last_ms: f64) -> io::Result<()> {
         self.end_piece()?;
         let end = Last { end, last_ms };
@@ -142,7 +142,7 @@ impl<W: Write> Page<W> {
         self.out.write_all(b"</script>\n")
     }
 
-    /// Data: nothing in it ends the element that it stands in, or begins a comment.
+    /// Writes data, escaped so that it cannot end its element or begin a comment.
     fn json(&mut self, text: &str) -> io::Result<()> {
         self.out.write_all(text.replace('<', "\\u003c").as_bytes())
     }

@@ -1,16 +1,16 @@
-//! The modules of the page, and the one script that a file has of them.
+//! The modules of the page, and the single script that a file makes of them.
 //!
-//! The page that is served loads them as they are. A file that opens from a disk cannot: there, a
-//! module may load no other, and a policy by hashes knows no import maps. So [`script`] puts each
-//! into a function, which returns what the module exports, behind those that it imports from.
-//! That asks two things of a module, which a test holds: each import is one line, and what is
-//! exported is named where it is declared.
+//! The served page loads them unchanged. A file opened from a disk cannot: a module may not import
+//! another there, and a policy by hashes does not cover import maps. So [`script`] wraps each
+//! module in a function that returns its exports, after the modules that it imports. This requires
+//! two things of a module, which a test checks: each import is one line, and exports are declared
+//! and named in one place.
 
 use std::sync::LazyLock;
 
 use super::files;
 
-/// The names of the modules, each behind those that it imports from.
+/// The names of the modules, each after those that it imports.
 pub(super) const MODULES: &[&str] = &[
     "text",
     "filter",
@@ -36,7 +36,7 @@ pub(super) const MODULES: &[&str] = &[
     "start",
 ];
 
-/// The modules that only a file has.
+/// The modules that only files have.
 const OF_FILES: &[&str] = &["file", "open"];
 
 /// The text of a module.

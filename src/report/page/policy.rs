@@ -1,4 +1,4 @@
-//! What a page in a file may do.
+//! The content security policy of a page in a file.
 
 use base64::Engine as _;
 use sha2::{Digest as _, Sha256};
@@ -12,7 +12,7 @@ pub(super) fn text(script: &str, style: &str) -> String {
     )
 }
 
-/// SHA-256 of what stands in an element, in base64.
+/// SHA-256 of the contents of an element, in base64.
 fn hash(text: &str) -> String {
     base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text))
 }
@@ -23,7 +23,7 @@ mod tests {
 
     #[test]
     fn the_policy_allows_what_it_is_given_by_its_hash() {
-        // That of no text is widely known.
+        // The well-known hash of an empty text.
         let none = "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
         let policy = text("", "");
         assert_eq!(policy.matches(none).count(), 2, "{policy}");

@@ -4,8 +4,7 @@ use serde_json::Value;
 use tapewright_schemas::filter::LineKind;
 use tapewright_schemas::listing::{Body, Entry, NoteContent};
 
-/// A line as JSON, with what was said as far as it is there; `part` names its tape, where there
-/// are several.
+/// A line as JSON, with its available contents; `part` names its tape, if there are several.
 pub(crate) fn of(entry: &Entry, part: Option<&str>) -> serde_json::Result<String> {
     let (mut text, said) = match entry {
         Entry::Exchange {
@@ -33,7 +32,7 @@ pub(crate) fn of(entry: &Entry, part: Option<&str>) -> serde_json::Result<String
             (serde_json::to_string(&note.beside())?, said)
         }
     };
-    // The brace that ends it.
+    // Removes the closing brace.
     text.pop();
     if let Some(part) = part {
         text.extend([",\"part\":", &serde_json::to_string(part)?]);
@@ -47,7 +46,7 @@ pub(crate) fn of(entry: &Entry, part: Option<&str>) -> serde_json::Result<String
     Ok(text)
 }
 
-/// The same without what peers said: no standard error, no fields of a head, no noise.
+/// Like `of`, without the text of peers: no standard error, no fields of a head, no noise.
 pub(crate) fn without_words(entry: &Entry, part: Option<&str>) -> serde_json::Result<String> {
     let text = of(entry, part)?;
     let Entry::Beside(note) = entry else {
@@ -75,7 +74,7 @@ fn rest(object: &str) -> &str {
     object.strip_prefix('{').unwrap_or(object)
 }
 
-/// What was said, as text: its numbers and white space are those of the recording.
+/// Contents as text, with numbers and white space unchanged from the recording.
 fn said(body: &Body) -> Option<String> {
     match body {
         Body::Unwanted => None,

@@ -1,4 +1,4 @@
-//! What is said of a recording once all of it was shown.
+//! The notes at the end of a shown recording.
 
 use tapewright_schemas::event::Offset;
 use tapewright_schemas::listing::Counts;
@@ -8,41 +8,41 @@ use tapewright_schemas::tape::Ending;
 use crate::report::figures::{duration, plural, size};
 use crate::report::{in_place, safe};
 
-/// What is said of a recording once all of it was shown.
+/// The notes at the end of a shown recording.
 #[derive(Debug)]
 pub(crate) struct Closing<'c> {
     pub(crate) counts: Counts,
     /// Its files.
     pub(crate) parts: Vec<Part<'c>>,
-    /// A filter left something out.
+    /// Whether a filter left something out.
     pub(crate) filtered: bool,
-    /// A filter asks for times.
+    /// Whether a filter needs times.
     pub(crate) wants_times: bool,
 }
 
 /// One file of a recording.
 #[derive(Debug)]
 pub(crate) struct Part<'c> {
-    /// What it is called among several.
+    /// Its name, if there are several.
     pub(crate) name: Option<String>,
     pub(crate) kind: FileKind,
     pub(crate) timed: bool,
     pub(crate) ending: &'c Ending,
-    /// When its last event was seen.
+    /// The time of its last event.
     pub(crate) last: Offset,
-    /// The process that still writes it.
+    /// The process that is still writing it.
     pub(crate) written_by: Option<u32>,
 }
 
 impl Closing<'_> {
-    /// Whether something is missing, or may be.
+    /// Whether something is or may be missing.
     pub(crate) fn is_incomplete(&self) -> bool {
         let mut parts = self.parts.iter();
         parts.any(|part| matches!(part.ending, Ending::CutShort { .. }))
             || self.counts.gaps.iter().any(|one| *one > 0)
     }
 
-    /// How much there was, and what is not known.
+    /// The counts, and what is unknown.
     pub(crate) fn text(&self) -> String {
         let Counts {
             exchanges,

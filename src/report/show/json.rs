@@ -1,12 +1,11 @@
-//! A conversation as lines of JSON: the published row of each exchange, and what was said
-//! beside it.
+//! A conversation as lines of JSON: the published row of each exchange, with its contents.
 
 use tapewright_schemas::json::is_valid;
 use tapewright_schemas::listing::{Body, Entry, NoteContent};
 
 use crate::report::safe_json;
 
-/// One line; `place` is what its tape is called in the recording, and its file.
+/// One line; `place` is the name of its tape in the recording, and its file.
 pub(super) fn line(
     entry: &Entry,
     place: Option<(&str, &str)>,
@@ -17,7 +16,7 @@ pub(super) fn line(
         Entry::Model { row, .. } => serde_json::to_string(row)?,
         Entry::Beside(note) => serde_json::to_string(&note.beside())?,
     };
-    // The brace that ends it.
+    // Removes the closing brace.
     text.pop();
     let mut member = |name: &str, value: &str| {
         text.extend([",\"", name, "\":", value]);
@@ -50,13 +49,13 @@ pub(super) fn line(
     Ok(safe_json(&text).into_owned())
 }
 
-/// What was said, as a value on one line; what is no JSON as a string.
+/// Contents as a value on one line; text that is not JSON becomes a string.
 fn said(body: &Body) -> serde_json::Result<String> {
     let Some(text) = body.text() else {
         return Ok("null".to_owned());
     };
     match std::str::from_utf8(text) {
-        // A line end within JSON is white space.
+        // Line ends within valid JSON are white space.
         Ok(plain) if is_valid(text) => Ok(plain.replace(['\n', '\r'], " ")),
         _ => serde_json::to_string(&String::from_utf8_lossy(text)),
     }

@@ -8,19 +8,19 @@ use super::model;
 use crate::report::figures::duration;
 use crate::report::{effect, safe};
 
-/// What is told of a line beside itself.
+/// The context of a line.
 #[derive(Debug, Default)]
 pub(super) struct Margin {
-    /// Of one recording on several tapes, which one, as wide as all of them.
+    /// The name of its tape, padded, if the recording has several.
     pub(super) part: String,
-    /// The session, where there are several.
+    /// The session, if there are several.
     pub(super) session: Option<u32>,
-    /// Whether there are colours.
+    /// Whether to use colours.
     pub(super) colour: bool,
 }
 
 impl Margin {
-    /// What tells nothing but a session.
+    /// Only a session.
     pub(super) fn of_session(session: u32) -> Self {
         Self {
             session: Some(session),
@@ -28,7 +28,7 @@ impl Margin {
         }
     }
 
-    /// What stands in front of every line: when, on which tape, in which session, which way.
+    /// The beginning of every line: time, tape, session, direction.
     pub(super) fn front(&self, at_ms: Option<f64>, to_client: bool) -> String {
         let at = at_ms.map_or_else(|| "-".to_owned(), moment);
         let session = self.session.map_or_else(String::new, |session| {
@@ -39,7 +39,7 @@ impl Margin {
     }
 }
 
-/// A text in a colour, where there are colours.
+/// A text in a colour, if colours are used.
 pub(super) fn paint(text: &str, colour: &str, has_colours: bool) -> String {
     if has_colours && !colour.is_empty() {
         format!("\u{1b}[{colour}m{text}\u{1b}[0m")
@@ -79,7 +79,7 @@ pub(super) fn exchange(row: &ExchangeRow, margin: &Margin) -> String {
     line
 }
 
-/// How an exchange ended, and in which colour that is told.
+/// How an exchange ended, with its colour.
 fn ended(row: &ExchangeRow) -> (String, &'static str) {
     let (word, colour) = outcome(row.outcome, row.tool_error, row.error_code, row.http_status);
     match &row.fault {
@@ -88,7 +88,7 @@ fn ended(row: &ExchangeRow) -> (String, &'static str) {
     }
 }
 
-/// How an exchange ended, without the fault that has to do with it.
+/// How an exchange ended, without its fault.
 pub(crate) fn outcome(
     outcome: Outcome,
     tool_error: bool,
@@ -117,7 +117,7 @@ pub(crate) fn outcome(
     }
 }
 
-/// As much of a text as has room.
+/// A text cut to `most` characters.
 pub(super) fn short(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
@@ -126,7 +126,7 @@ pub(super) fn short(text: &str, most: usize) -> String {
     format!("{cut}…")
 }
 
-/// A time since the tape began: to the millisecond, so that lines can be told apart.
+/// The time since the tape began, to the millisecond, to distinguish lines.
 pub(crate) fn moment(ms: f64) -> String {
     if ms < 1_000.0 {
         duration(ms)
@@ -135,9 +135,9 @@ pub(crate) fn moment(ms: f64) -> String {
     }
 }
 
-/// How much room there is for an id and what is asked.
+/// The width of the column with the id and the request.
 pub(super) const WIDTH: usize = 48;
 const ID_CHARS: usize = 40;
-/// How much of the name of a tape.
+/// How many characters of a tape's name are shown.
 pub(super) const PART_CHARS: usize = 16;
 pub(super) const WHAT_CHARS: usize = 100;

@@ -1,4 +1,4 @@
-//! What stands beside the exchanges, as lines.
+//! Lines other than exchanges.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use super::line::{DIM, Margin, RED, YELLOW, paint, short};
 use crate::report::figures::{plural, size};
 use crate::report::{effect, finding, in_place, safe};
 
-/// A line beside the exchanges; more than one where there are fields below it.
+/// A note, as more than one line if it has fields.
 pub(super) fn note(note: &Note, margin: &Margin) -> String {
     let front = margin.front(note.at_ms, note.dir == Direction::ToClient);
     let colour = match note.kind {
@@ -23,7 +23,7 @@ pub(super) fn note(note: &Note, margin: &Margin) -> String {
     format!("{front}{word} {}", said(note))
 }
 
-/// What it says, without where it stands.
+/// The text of a note, without its context.
 pub(crate) fn said(note: &Note) -> String {
     match &note.told {
         NoteContent::Clipped(bytes) => {

@@ -1,4 +1,4 @@
-//! What `show` says: a conversation line by line.
+//! The output of `show`: a conversation line by line.
 
 mod closing;
 mod json;
@@ -21,14 +21,14 @@ pub(crate) use self::line::{RED, YELLOW, moment, outcome};
 pub(crate) use self::lines::said;
 pub(crate) use self::model::told as model_told;
 
-/// How a conversation is shown.
+/// How to show a conversation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Style {
-    /// As JSON, one line for each.
+    /// As lines of JSON.
     pub(crate) json: bool,
-    /// With what was said.
+    /// With message contents.
     pub(crate) full: bool,
-    /// Every one of several files is named.
+    /// With the name of each file.
     pub(crate) named: bool,
 }
 
@@ -39,11 +39,11 @@ pub(crate) struct Printer<W: Write> {
     style: Style,
     look: Look,
     lines: u64,
-    /// Of one recording on several tapes, each of them; otherwise the one that is shown.
+    /// The tapes of the recording; otherwise only the one that is shown.
     tapes: Vec<Tape>,
-    /// The one that the next line belongs to.
+    /// The tape of the next line.
     turn: usize,
-    /// How wide their names are.
+    /// The width of their names.
     width: usize,
 }
 
@@ -52,15 +52,15 @@ pub(crate) struct Printer<W: Write> {
 struct Tape {
     name: String,
     file: String,
-    /// Whether the session of a line is told.
+    /// Whether lines show their session.
     sessions: bool,
     first: Option<u32>,
 }
 
-/// So many lines are written at once, so that the first are seen early.
+/// How many lines are written at once, so that the first ones appear early.
 const AT_ONCE: u64 = 200;
 
-/// One line without colours, and with its session.
+/// One line without colours, with its session.
 pub(crate) fn plain(entry: &Entry) -> String {
     match entry {
         Entry::Exchange { row, .. } => exchange(row),
@@ -69,13 +69,13 @@ pub(crate) fn plain(entry: &Entry) -> String {
     }
 }
 
-/// The line of an exchange, in the same way.
+/// The line of an exchange, in the same form.
 pub(crate) fn exchange(row: &ExchangeRow) -> String {
     line::exchange(row, &Margin::of_session(row.session))
 }
 
 impl<W: Write> Printer<W> {
-    /// Nothing yet; `sessions` says whether there are several.
+    /// Starts without a recording.
     pub(crate) fn new(out: W, style: Style) -> Self {
         let look = Look {
             colour: has_colours(),
@@ -93,14 +93,14 @@ impl<W: Write> Printer<W> {
         }
     }
 
-    /// Another recording begins; `http` where it holds several sessions.
+    /// Begins another recording; with `http`, it may have several sessions.
     pub(crate) fn begin(&mut self, file: &str, http: bool) -> io::Result<()> {
         let tapes = vec![(String::new(), file.to_owned(), http)];
         self.begin_whole(file, tapes)
     }
 
-    /// A recording on several tapes begins: what each is called, its file, and whether it
-    /// holds several sessions.
+    /// Begins a recording with several tapes: the name of each, its file, and whether it has
+    /// several sessions.
     pub(crate) fn begin_whole(
         &mut self,
         named: &str,
@@ -127,7 +127,7 @@ impl<W: Write> Printer<W> {
         Ok(())
     }
 
-    /// The next line belongs to this tape.
+    /// Sets the tape of the next line.
     pub(crate) fn turn_to(&mut self, tape: usize) {
         self.turn = tape;
     }
@@ -175,7 +175,7 @@ impl<W: Write> Printer<W> {
         }
     }
 
-    /// What stands in front of a line.
+    /// The context of a line.
     fn margin(&mut self, entry: &Entry) -> Margin {
         let mut margin = Margin {
             part: String::new(),
@@ -191,7 +191,7 @@ impl<W: Write> Printer<W> {
         }
         let session = match entry {
             Entry::Exchange { row, .. } => row.session,
-            // It has none: an agent asks its models without one.
+            // No session: agents call models without one.
             Entry::Model { .. } => return margin,
             Entry::Beside(note) => note.session,
         };
@@ -221,12 +221,12 @@ impl<W: Write> Printer<W> {
         }
     }
 
-    /// Whether programs read it.
+    /// Whether the output is for programs.
     pub(crate) fn is_for_programs(&self) -> bool {
         self.style.json
     }
 
-    /// A recording ends.
+    /// Ends a recording.
     pub(crate) fn end(&mut self, closing: &Closing<'_>) -> io::Result<()> {
         if !self.style.json {
             let gap =

@@ -1,4 +1,4 @@
-//! One call of a model, as a line, and below it what became of the tools that it asked for.
+//! One model call, as a line, with its tool uses below.
 
 use std::fmt::Write as _;
 
@@ -42,7 +42,7 @@ pub(crate) fn told(row: &ModelRow) -> String {
     all.collect::<Vec<_>>().join(", ")
 }
 
-/// How a call ended, and in which colour that is told.
+/// How a call ended, with its colour.
 fn ended(row: &ModelRow) -> (String, &'static str) {
     match (row.end, &row.error) {
         ("answered", _) => {
@@ -87,7 +87,7 @@ fn link(used: &ToolUseRow, word: &str) -> String {
     format!("{}: {what}{}", safe(&used.name), doubt(used.how))
 }
 
-/// For whom a `tools/call` was made.
+/// The model call that a `tools/call` was made for.
 pub(super) fn asked_by(one: &AskedBy) -> String {
     let (seq, file) = (one.model_call, safe(&one.file));
     format!("asked in event {seq} of {file}{}", doubt(Some(one.how)))

@@ -1,17 +1,17 @@
-//! Values that are too long for a report, cut around what differs.
+//! Cuts values that are too long for a report around the first difference.
 
 use std::fmt::Write as _;
 
 use tapewright_assertions::Json;
 use tapewright_schemas::slices::Part as _;
 
-/// The longest text of a value that a report holds, in bytes.
+/// The longest text of a value in a report, in bytes.
 const LONGEST: usize = 64 * 1024;
-/// What is kept of a longer one: so much before the first difference, and so much behind it.
+/// How much of a longer one is kept before the first difference, and how much behind it.
 const BEFORE: usize = 16 * 1024;
 const BEHIND: usize = 32 * 1024;
 
-/// Cuts two texts around the first place where they differ.
+/// Cuts two texts around their first difference.
 pub(super) fn pair(one: &mut String, other: &mut String) {
     if one.len().max(other.len()) <= LONGEST {
         return;
@@ -23,19 +23,19 @@ pub(super) fn pair(one: &mut String, other: &mut String) {
     }
 }
 
-/// Cuts a text that is compared with none.
+/// Cuts a text that is not compared with another.
 pub(super) fn alone(text: &mut String) {
     around(text, 0);
 }
 
-/// The text without what is too long at its end.
+/// The text without its end, if it is too long.
 pub(super) fn short(mut text: String) -> String {
     alone(&mut text);
     text
 }
 
-/// The documented object: `expected` and `actual` cut as they are shown, every other text at
-/// its end.
+/// The documented object: `expected` and `actual` cut as they are shown, every other text at its
+/// end.
 pub(super) fn object(object: &mut Json, [expected, actual]: &[Option<String>; 2]) {
     let Json::Object(members) = object else {
         return;
@@ -84,7 +84,7 @@ fn around(text: &mut String, place: usize) {
     *text = cut;
 }
 
-/// The last place at or before this one at which a character begins.
+/// The last character boundary at or before `place`.
 fn boundary(text: &str, mut place: usize) -> usize {
     while !text.is_char_boundary(place) {
         place -= 1;

@@ -1,14 +1,13 @@
-//! Failures without the secrets of their values.
+//! Removes the secrets from failures.
 
 use tapewright_assertions::{Failure, Json};
 
 use super::view::Redaction;
 
-/// How many hidden texts of one failure are looked for in its words.
+/// How many hidden values of one failure are replaced in its message.
 const MOST: usize = 64;
 
-/// The failure as it may be told: its values without secrets, what differs between these,
-/// and the same in its words.
+/// The failure without secrets: in its values, in their differences, and in its message.
 pub(super) fn failure(failure: &Failure, redaction: &mut Redaction) -> Failure {
     let mut hidden = Vec::new();
     let mut shown = |value: &Option<Json>| {
@@ -30,7 +29,7 @@ pub(super) fn failure(failure: &Failure, redaction: &mut Redaction) -> Failure {
     clean
 }
 
-/// Notes the texts that are hidden as a whole, in the quotes in which matchers tell them.
+/// Notes values that are hidden completely, quoted as in the messages of matchers.
 fn note(value: &Json, clean: &Json, hidden: &mut Vec<(String, String)>) {
     match (value, clean) {
         (Json::Array(ours), Json::Array(theirs)) => {

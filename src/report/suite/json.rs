@@ -1,4 +1,4 @@
-//! Results for programs, as `schemas/json/report.schema.json` describes them.
+//! Results for programs, as described by `schemas/json/report.schema.json`.
 
 use tapewright_assertions::Json;
 
@@ -47,7 +47,7 @@ fn summary(views: &[View]) -> Json {
     Json::object(members)
 }
 
-/// What the answers of models took; what is not known of it is `null`, and never nothing.
+/// What the answers of models used; unknown figures are `null`, not zero.
 fn cost(cost: Cost) -> Json {
     let dollars = cost.is_known.then(|| Json::Number(cost.dollars().into()));
     Json::object([
@@ -118,7 +118,7 @@ fn row(row: &RowView) -> Json {
     Json::object(members)
 }
 
-/// The documented object, with the place in the suite and in the recording.
+/// The documented object, with the places in the suite and in the recording.
 fn problem(problem: &Problem) -> Json {
     let mut object = problem.object.clone();
     if let Json::Object(members) = &mut object {
@@ -150,7 +150,7 @@ fn list(lines: &[String]) -> Json {
     Json::Array(lines.iter().map(|line| line.as_str().into()).collect())
 }
 
-/// Milliseconds with the microseconds behind the point.
+/// Milliseconds, with microseconds as decimal places.
 fn millis(us: u64) -> Json {
     Json::Number(format!("{}.{:03}", us / 1_000, us % 1_000).into())
 }

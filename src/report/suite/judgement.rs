@@ -1,4 +1,4 @@
-//! What judges think: in words, and as reports for programs have it.
+//! Opinions of judges, for people and for programs.
 
 use serde_json::{Value, json};
 use tapewright_assertions::Json;
@@ -13,7 +13,7 @@ use crate::suite::result::Judgement;
 pub(crate) struct Judged {
     /// For people.
     pub(crate) text: String,
-    /// Whether nothing else of its row tells it.
+    /// Whether no other part of its row shows it.
     pub(crate) is_news: bool,
     /// For programs.
     pub(crate) object: Json,
@@ -108,7 +108,7 @@ fn juror(one: &JurorOpinion) -> Value {
     })
 }
 
-/// A list; nothing where it is empty.
+/// A list; `null` if it is empty.
 fn list<T>(items: &[T], each: impl Fn(&T) -> Value) -> Value {
     if items.is_empty() {
         return Value::Null;

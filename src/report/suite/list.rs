@@ -1,4 +1,4 @@
-//! The tests that would run: names for people and scripts, or JSON.
+//! The selected tests: names for people and scripts, or JSON.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What `run` says: one view of the results, and what each format makes of it.
+//! The report of `run`: one view of the results, and each format's text.
 
 mod cut;
 mod hide;
@@ -22,7 +22,7 @@ pub(crate) fn text(views: &[View], format: Format) -> anyhow::Result<String> {
     Views(views).text(format)
 }
 
-/// The same for standard output: with colours where that is a terminal.
+/// Like `text`, for standard output: with colours on a terminal.
 pub(crate) fn printed(views: &[View], format: Format) -> anyhow::Result<String> {
     let text = text(views, format)?;
     let is_plain = format != Format::Pretty || !super::terminal::has_colours();

@@ -1,4 +1,4 @@
-//! Results for people: what did not hold comes first, with its line of the suite.
+//! Results for people: failures come first, with their lines in the suite.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ pub(super) fn text(views: &[View]) -> String {
     out
 }
 
-/// The same with the words of verdicts in colour.
+/// The text with the words of verdicts in colour.
 pub(super) fn coloured(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -123,7 +123,7 @@ fn headline(row: &RowView, out: &mut String) {
     line(out, &text);
 }
 
-/// What judges think, where a problem or a reason does not tell it already.
+/// The opinions of judges that no problem or reason shows already.
 fn judged(row: &RowView, out: &mut String) {
     for one in row.judgements.iter().filter(|one| one.is_news) {
         paragraph("    ", &one.text, out);
@@ -176,7 +176,7 @@ fn tell(problem: &Problem, out: &mut String) {
     }
 }
 
-/// The line of the suite with carets below what is meant.
+/// The line of the suite with carets below the marked part.
 fn excerpt(spot: &Excerpt, out: &mut String) {
     let margin = " ".repeat(spot.line.to_string().len());
     let place = format!("{}:{}:{}", safe(&spot.file), spot.line, spot.column);
@@ -263,7 +263,7 @@ fn time(us: u64) -> String {
     }
 }
 
-/// Text of one or more lines, each behind an indentation as wide as the first.
+/// Text of one or more lines, indented by the width of `first`.
 fn paragraph(first: &str, text: &str, out: &mut String) {
     for (number, part) in text.trim_end().lines().enumerate() {
         if number == 0 {

@@ -1,4 +1,4 @@
-//! Results without secrets, with the lines of the suite that they are about.
+//! Results without secrets, with the suite's lines that they refer to.
 
 use std::sync::Arc;
 
@@ -45,18 +45,18 @@ pub(crate) struct RowView {
     pub(crate) spot: Option<Excerpt>,
 }
 
-/// What does not hold, or could not be judged.
+/// A failed expectation, or one that could not be judged.
 #[derive(Debug)]
 pub(crate) struct Problem {
     /// Whether it was judged.
     pub(crate) judged: bool,
     pub(crate) target: String,
     pub(crate) matcher: String,
-    /// What its author says about it.
+    /// Its author's message.
     pub(crate) message: Option<String>,
-    /// What is wrong.
+    /// The mismatch.
     pub(crate) note: String,
-    /// Type and text of what was asked for and what was there.
+    /// Type and text of the expected and the actual value.
     pub(crate) expected: Option<(String, String)>,
     pub(crate) actual: Option<(String, String)>,
     pub(crate) diff: Option<String>,
@@ -74,7 +74,7 @@ pub(crate) struct Excerpt {
     pub(crate) column: usize,
     pub(crate) width: usize,
     pub(crate) pointer: String,
-    /// The line, unless a secret in it would move what is marked.
+    /// The line, unless hiding a secret in it would move the marked part.
     pub(crate) text: Option<String>,
 }
 
@@ -89,7 +89,7 @@ impl Excerpt {
     }
 }
 
-/// Takes secrets out.
+/// Removes secrets.
 #[derive(Debug)]
 pub(crate) struct Redaction(Redactor);
 
@@ -112,7 +112,7 @@ impl Redaction {
 }
 
 impl View {
-    /// A view of results, whose secrets are taken out by `redaction`.
+    /// A view of results, whose secrets are removed by `redaction`.
     pub(crate) fn new(
         suite: String,
         results: Results,
@@ -134,7 +134,7 @@ impl View {
         }
     }
 
-    /// A suite that could not be run, and why.
+    /// A suite that could not be run, with the reasons.
     pub(crate) fn unusable(suite: String, why: &[String]) -> Self {
         let row = RowView {
             kind: "suite",
@@ -166,12 +166,12 @@ impl View {
         }
     }
 
-    /// How many rows passed only after they had failed.
+    /// How many rows passed only after a failure.
     pub(crate) fn flaky(&self) -> usize {
         self.rows.iter().filter(|row| row.flaky).count()
     }
 
-    /// What the answers of models took; `None` where none was asked.
+    /// What the answers of models cost; `None` if no model was asked.
     pub(crate) fn cost(&self) -> Option<Cost> {
         let costs = self.rows.iter().filter_map(|row| row.cost);
         costs.reduce(Cost::and)

@@ -1,4 +1,4 @@
-//! Texts into cells.
+//! Writes text into cells.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -17,7 +17,7 @@ impl<'b> Cells<'b> {
     /// The row `y` of an area.
     pub(super) fn row(buffer: &'b mut Buffer, area: Rect, y: u16) -> Self {
         let area = area.intersection(buffer.area);
-        // A row that is not there takes nothing.
+        // A row outside the area takes no text.
         let is_there = y >= area.top() && y < area.bottom();
         Self {
             x: area.left(),
@@ -32,7 +32,7 @@ impl<'b> Cells<'b> {
         self.end.saturating_sub(self.x)
     }
 
-    /// A text, cut where it has no room.
+    /// Writes a text, cut to the remaining width.
     pub(super) fn put(&mut self, text: &str, style: Style) {
         let left = self.left();
         if left == 0 || text.is_empty() {
@@ -46,12 +46,12 @@ impl<'b> Cells<'b> {
         self.x = x;
         if is_long && self.left() > 0 {
             let (x, _) = self.buffer.set_stringn(self.x, self.y, "…", 1, style);
-            // What is cut is cut: nothing follows it.
+            // Nothing may follow a text that was cut.
             self.x = x.max(self.end);
         }
     }
 
-    /// A text in a column of this width, and a gap behind it.
+    /// Writes a text into a column of this width, followed by a gap.
     pub(super) fn column(&mut self, text: &str, width: u16, style: Style) {
         let end = self.x.saturating_add(width).min(self.end);
         let mut column = Cells {
@@ -64,18 +64,18 @@ impl<'b> Cells<'b> {
         self.x = end.saturating_add(1).min(self.end);
     }
 
-    /// The same, at the right of its column.
+    /// Like `column`, right-aligned.
     pub(super) fn right(&mut self, text: &str, width: u16, style: Style) {
         let room = usize::from(width);
         self.column(&format!("{text:>room$}"), width, style);
     }
 
-    /// Goes back by so many columns, such as into the gap behind one.
+    /// Moves back by this many columns, for example into the gap behind a column.
     pub(super) fn back(&mut self, columns: u16) {
         self.x = self.x.saturating_sub(columns);
     }
 
-    /// Leaves so many columns at the end.
+    /// Writes a text, and leaves this many columns at the end.
     pub(super) fn until(&mut self, columns: u16, text: &str, style: Style) {
         let width = self.left().saturating_sub(columns);
         self.column(text, width.saturating_sub(1), style);

@@ -1,4 +1,4 @@
-//! What stands around the panels.
+//! The frame around the panels.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::report::figures::{duration, plural};
 use crate::report::safe;
 use crate::watch::{Asks, List, OverlayContent, Panel, PartState, State, Tone, meant};
 
-/// What is watched, and its figures.
+/// The watched recording, and its figures.
 pub(super) fn title(state: &State, cells: &mut Cells<'_>, look: Look) {
     let parts = &state.store.parts;
     let name = match &*parts.all {
@@ -48,10 +48,10 @@ pub(super) fn title(state: &State, cells: &mut Cells<'_>, look: Look) {
     }
 }
 
-/// How many files that cannot be read are named.
+/// How many unreadable files are listed.
 const MISSING: usize = 3;
 
-/// What is not whole, if anything is not.
+/// A warning about missing parts, if any.
 pub(crate) fn banner(state: &State) -> Option<String> {
     let sums = &state.store.sums;
     let mut all = Vec::new();
@@ -102,7 +102,7 @@ pub(crate) fn banner(state: &State) -> Option<String> {
     (!all.is_empty()).then(|| format!("! {}", all.join("; ")))
 }
 
-/// The panels, and which of them is seen.
+/// The panels, with the selected one marked.
 pub(super) fn tabs(state: &State, cells: &mut Cells<'_>, look: Look) {
     for (number, panel) in (1..).zip(Panel::ALL) {
         let count = match panel {
@@ -140,7 +140,7 @@ fn name(panel: Panel) -> &'static str {
     }
 }
 
-/// The filter, what is typed of it, or what is said for once.
+/// The filter, the input line, or a message.
 pub(super) fn status(state: &State, cells: &mut Cells<'_>, look: Look) {
     if let Some(prompt) = &state.prompt {
         let at = prompt.text.char_indices().nth(prompt.cursor);
@@ -181,7 +181,7 @@ pub(super) fn status(state: &State, cells: &mut Cells<'_>, look: Look) {
         all.push(format!("filter: {}", safe(&state.typed)));
     }
     let (list, count) = match state.over.last() {
-        // A page is read and has no rows to be counted, unless it is one of the stream.
+        // A page has no rows to count, unless it is one of the stream.
         Some(over) if !matches!(over.what, OverlayContent::Line(_)) => (List::default(), 0),
         _ => (state.list(state.panel), state.count(state.panel)),
     };
@@ -200,7 +200,7 @@ pub(super) fn status(state: &State, cells: &mut Cells<'_>, look: Look) {
     cells.put(&all.join("   "), look.of(Tone::Dim));
 }
 
-/// What can be meant by what is typed of a command.
+/// The commands that match the input.
 fn commands(typed: &str) -> String {
     let names = meant(typed).into_iter().map(usage).collect::<Vec<_>>();
     match typed.trim() {
@@ -209,7 +209,7 @@ fn commands(typed: &str) -> String {
     }
 }
 
-/// The keys that do something here.
+/// The keys that work here.
 pub(super) fn keys(state: &State, cells: &mut Cells<'_>, look: Look) {
     let keys: &[(&str, &str)] = if let Some(prompt) = &state.prompt {
         match prompt.asks {
@@ -233,7 +233,7 @@ pub(super) fn keys(state: &State, cells: &mut Cells<'_>, look: Look) {
         }
     };
     for (key, does) in keys {
-        // A key that has no room is left out as a whole: `?` tells all.
+        // A key without room is left out completely; `?` shows all.
         if usize::from(cells.left()) < Span::raw(*key).width() + does.len() + 1 {
             continue;
         }

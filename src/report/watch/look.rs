@@ -1,19 +1,18 @@
-//! How things are painted: with the terminal's own colours, so that light and dark ones fit, and
-//! without any where `NO_COLOR` says so.
+//! Styles: the terminal's own colours, which fit light and dark themes, and none with `NO_COLOR`.
 
 use ratatui::style::{Color, Modifier, Style};
 
 use crate::watch::Tone;
 
-/// How things are painted.
+/// The style of the view.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
-    /// With colours.
+    /// Whether to use colours.
     pub(crate) colour: bool,
 }
 
 impl Look {
-    /// A tone.
+    /// The style of a tone.
     pub(super) fn of(self, tone: Tone) -> Style {
         let plain = Style::new();
         match tone {
@@ -30,17 +29,17 @@ impl Look {
         self.coloured(Color::Blue)
     }
 
-    /// Our part of a time.
+    /// The recorder's part of a duration.
     pub(super) fn ours(self) -> Style {
         self.coloured(Color::Magenta)
     }
 
-    /// What goes on.
+    /// Something in progress.
     pub(super) fn live(self) -> Style {
         self.coloured(Color::Green)
     }
 
-    /// The row that is chosen: no colour of a background is right on every terminal.
+    /// The selected row: no background colour is right on every terminal.
     pub(super) fn chosen() -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }

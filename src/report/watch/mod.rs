@@ -1,7 +1,7 @@
-//! What `watch` says: the state of a view, drawn into cells.
+//! The output of `watch`: the state of a view, drawn into cells.
 //!
-//! Every text of a peer passes [`safe`] before it is a cell: none can move the cursor, change colours
-//! or turn the direction of writing.
+//! Every text of a peer passes [`safe`] before it is drawn, so it cannot move the cursor, change
+//! colours or reverse the direction of writing.
 
 mod cells;
 mod frame;
@@ -63,7 +63,7 @@ pub(crate) fn draw(state: &State, buffer: &mut Buffer, look: Look) {
     );
 }
 
-/// The rows of an overlay at the width at hand.
+/// The rows of an overlay at the current width.
 pub(crate) fn rows(state: &State, over: &Overlay) -> Vec<Row> {
     let width = usize::from(state.size.0).max(20);
     match over.what {
@@ -85,14 +85,14 @@ fn overlay(over: &Overlay, buffer: &mut Buffer, area: Rect, look: Look) {
         cells.put(name, look.name());
         cells.put(rest, look.of(row.tone));
         if at == over.list.cursor {
-            // One bar, whatever is painted on it.
+            // One bar, regardless of the colours below it.
             let chosen = Look::chosen().fg(Color::Reset);
             buffer.set_style(Rect::new(area.x, y, area.width, 1), chosen);
         }
     }
 }
 
-/// Where the name of a row of JSON ends.
+/// The end of the name in a row of JSON.
 fn name_end(text: &str) -> usize {
     let is_name = text.trim_start().starts_with('"');
     let end = text.find("\": ").filter(|_| is_name);

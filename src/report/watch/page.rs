@@ -11,11 +11,11 @@ use crate::report::figures::{duration, size};
 use crate::report::{finding as words, safe, show};
 use crate::watch::{Found, Jump, Line, MessageText, MessageTexts, Row, State, Tone, Word};
 
-/// How many rows a page has.
+/// The largest number of rows of a page.
 const ROWS: usize = 50_000;
-/// How far behind a line is looked for what belongs to it, in lines.
+/// How many later lines are searched for related ones.
 const BEHIND: u64 = 2_000;
-/// How many lines beside an exchange are told.
+/// How many lines related to an exchange are shown.
 const BESIDE: usize = 100;
 
 /// Rows of a page.
@@ -34,7 +34,7 @@ impl Page {
         self.lead(text, tone, None);
     }
 
-    /// A row that leads somewhere; a text without line ends, over several rows where it is long.
+    /// Adds a row with a link; a text without line ends, wrapped over several rows if it is long.
     fn lead(&mut self, text: &str, tone: Tone, jump: Option<Jump>) {
         let indent = text.len() - text.trim_start().len();
         let indent = " ".repeat((indent + 2).min(self.width / 2));
@@ -72,14 +72,15 @@ impl Page {
     }
 }
 
-/// How many bytes of a text fit into so many columns; at least one character.
+/// How many bytes of a text fit into this many columns; at least one character.
 fn fits(text: &str, columns: usize) -> usize {
     let mut used = 0;
     for (at, char) in text.char_indices() {
-        // What may be wide counts as wide: better a short row than a lost character.
+        // Characters that may be wide count as wide: a row that is too short is better than a lost
+        // character.
         used += if char.is_ascii() { 1 } else { 2 };
         if used > columns.max(2) {
-            // Between words, where there is a space not too far up.
+            // Breaks between words, if there is a space not too far back.
             let space = text.part(..at).rfind(' ');
             return space
                 .filter(|space| *space > at / 2)
@@ -188,7 +189,8 @@ fn facts(state: &State, line: &Line, page: &mut Page) {
     }
 }
 
-/// The time to the answer: from the client to us, at the server, and back, as far as it is known.
+/// The time to the answer: from the client to the recorder, at the server, and back, as far as
+/// known.
 fn latency(line: &Line, page: &mut Page) {
     let Some(waited) = line.waited_ms() else {
         let word = if line.is_waiting() {
@@ -250,7 +252,7 @@ fn findings(state: &State, line: &Line, page: &mut Page) {
     }
 }
 
-/// What is about an exchange, and what stood on standard error while it went on.
+/// The lines about an exchange, and the standard error during it.
 fn beside(state: &State, number: u64, line: &Line, page: &mut Page) {
     let waited = line.waited_ms().unwrap_or(f64::INFINITY);
     let end = line.at_ms().unwrap_or_default() + waited;
@@ -328,13 +330,13 @@ fn text(one: &MessageText, page: &mut Page) {
     }
 }
 
-/// A finding, by its place.
+/// The finding at an index.
 pub(super) fn finding_at(state: &State, at: usize, width: usize) -> Vec<Row> {
     let found = state.store.findings.get(at);
     found.map_or_else(Vec::new, |found| finding(state, found, width))
 }
 
-/// A finding with its evidence, and what the rule asks for.
+/// A finding with its evidence, and what the rule requires.
 fn finding(state: &State, found: &Found, width: usize) -> Vec<Row> {
     let mut page = Page::new(width);
     for (at, row) in words::line(&found.finding).lines().enumerate() {

@@ -8,7 +8,7 @@ use crate::report::figures::duration;
 use crate::report::{safe, show};
 use crate::watch::{Line, State, Tone, Word};
 
-/// From how many columns on the latency is told in two parts.
+/// From this many columns on, the latency is shown in two parts.
 const WIDE: u16 = 110;
 
 /// A line of the stream.
@@ -33,7 +33,7 @@ fn line_of(state: &State, number: Option<u64>) -> Option<(u64, &Line)> {
     Some((number, state.store.get(number)?))
 }
 
-/// When, on which tape, in which session, which way.
+/// Time, tape, session and direction.
 fn front(state: &State, line: &Line, cells: &mut Cells<'_>, look: Look) {
     let at = line.at_ms().map_or_else(|| "-".to_owned(), show::moment);
     cells.right(&at, 9, look.of(Tone::Dim));
@@ -69,7 +69,7 @@ fn exchange(state: &State, line: &Line, cells: &mut Cells<'_>, look: Look) {
     }
 }
 
-/// Our part, and the server's, where they were measured.
+/// The latency of the recorder and that of the server, if measured.
 fn split(line: &Line) -> [String; 2] {
     line.split_ms()
         .map_or_else(Default::default, |[ours, theirs]| {
@@ -80,7 +80,7 @@ fn split(line: &Line) -> [String; 2] {
         })
 }
 
-/// What is asked: the method, and what it is about.
+/// The method, and its object.
 pub(super) fn what(state: &State, line: &Line) -> String {
     let words = &state.store.words;
     let (method, name) = (safe(words.get(line.method)), safe(words.get(line.name)));
@@ -91,7 +91,7 @@ pub(super) fn what(state: &State, line: &Line) -> String {
     }
 }
 
-/// How long it took, or for how long it waits by now.
+/// How long it took, or has been waiting.
 fn took(state: &State, line: &Line, cells: &mut Cells<'_>, look: Look) {
     if let Some(age) = age_ms(state, line) {
         return cells.right(&clock(age), 8, look.of(urgency(state, age)));
@@ -101,7 +101,7 @@ fn took(state: &State, line: &Line, cells: &mut Cells<'_>, look: Look) {
     cells.right(&text, 8, look.of(Tone::Plain));
 }
 
-/// For how long a request waits by now, where that is still going on.
+/// How long a request has been waiting, if it still is.
 fn age_ms(state: &State, line: &Line) -> Option<f64> {
     let now = state.now_us.filter(|_| line.is_waiting())?;
     let age = now.saturating_sub(line.at_us());
@@ -124,7 +124,7 @@ fn urgency(state: &State, age_ms: f64) -> Tone {
     }
 }
 
-/// How a line ended, and how that is painted.
+/// How a line ended, and its tone.
 pub(super) fn ended(line: &Line) -> (String, Tone) {
     if line.is_waiting() {
         return ("pending".to_owned(), Tone::Warn);
@@ -167,7 +167,7 @@ fn beside(state: &State, line: &Line, cells: &mut Cells<'_>, look: Look) {
     cells.put(&said(state, line), look.of(Tone::Plain));
 }
 
-/// What stands beside the exchanges: made by `report` when it came, so it is safe already.
+/// The text of a note: made by `report` when it arrived, so it is already safe.
 pub(super) fn said(state: &State, line: &Line) -> String {
     let said = state.store.words.texts.get(line.said);
     said.map_or_else(|| "…".to_owned(), safe)
@@ -181,7 +181,7 @@ fn tone_of(kind: LineKind) -> Tone {
     }
 }
 
-/// The lanes, by the letters of what they hold.
+/// The lanes, by the letters of their contents.
 const LANES: [(LineKind, char); 6] = [
     (LineKind::Notification, 'N'),
     (LineKind::Progress, 'P'),
@@ -227,7 +227,7 @@ pub(super) fn hang(state: &State, number: Option<u64>, cells: &mut Cells<'_>, lo
     }
 }
 
-/// How near a request is to being a hang.
+/// How close a request is to being a hang.
 fn bar(state: &State, age_ms: f64) -> String {
     let long = tapewright_schemas::event::Offset(state.store.hang_after_us).millis();
     let full = (age_ms / long.max(1.0) * 10.0).clamp(0.0, 10.0);

@@ -1,4 +1,4 @@
-//! The terminal: taken over, drawn on, and given back whatever happens.
+//! The terminal: takes it over, draws on it, and always restores it.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -18,7 +18,7 @@ use crate::report::terminal::wants_colours;
 /// A terminal that is ours until this is dropped.
 pub(crate) struct Terminal {
     drawn: Drawn<CrosstermBackend<io::Stdout>>,
-    /// How things are painted on it.
+    /// The style of the view.
     pub(crate) look: Look,
 }
 
@@ -48,29 +48,29 @@ impl Terminal {
 
     /// Its columns and rows.
     pub(crate) fn size(&self) -> (u16, u16) {
-        // One that does not tell is as terminals have always been.
+        // The traditional size if the terminal does not report one.
         let size = self.drawn.size();
         size.map_or((80, 24), |size| (size.width, size.height))
     }
 
-    /// Draws; only the cells that changed are written.
+    /// Draws; only cells that changed are written.
     pub(crate) fn draw(&mut self, draw: impl FnOnce(&mut Buffer)) -> io::Result<()> {
         self.drawn.draw(|frame| draw(frame.buffer_mut()))?;
         Ok(())
     }
 
-    /// Gives the terminal back while `stop` lets us stand still, and takes it over again.
+    /// Restores the terminal while `stop` suspends the process, and takes it over again.
     pub(crate) fn suspend(&mut self, stop: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         give_back();
         let stopped = stop();
         enter()?;
-        // Nothing of the drawing is left. Clearing would ask for the position of the cursor, and the
-        // thread that reads the keys would take the answer.
+        // Nothing of the drawing is left. Clearing would query the cursor position, and the thread
+        // that reads the keys would take the answer.
         self.drawn = Drawn::new(CrosstermBackend::new(io::stdout()))?;
         stopped
     }
 
-    /// Hands a text to the terminal, to be pasted elsewhere. As base64 nothing in it is obeyed.
+    /// Passes a text to the terminal's clipboard. In base64, no part of it is interpreted.
     pub(crate) fn copy(text: &str) -> io::Result<()> {
         let mut out = io::stdout().lock();
         write!(out, "\u{1b}]52;c;{}\u{7}", base64(text.as_bytes()))?;
@@ -84,7 +84,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Whether there is a terminal to draw on and to be typed at.
+/// Checks that there is a terminal to draw on and to type at.
 pub(crate) fn needed() -> Result<(), Mistake> {
     if io::stdout().is_terminal() && io::stdin().is_terminal() {
         return Ok(());
@@ -97,7 +97,7 @@ fn enter() -> io::Result<()> {
     execute!(io::stdout(), EnterAlternateScreen, Hide)
 }
 
-/// Gives the terminal back as it was. A terminal that is gone cannot be told.
+/// Restores the terminal. If it is gone, that does not matter.
 pub(crate) fn give_back() {
     drop(execute!(io::stdout(), LeaveAlternateScreen, Show));
     drop(disable_raw_mode());
@@ -150,7 +150,7 @@ mod tests {
 
     const IN_A_TERMINAL: &str = "TAPEWRIGHT_TEST_IN_A_TERMINAL";
 
-    /// What the test below does once it runs in a terminal of its own.
+    /// The part of the test below that runs in a separate terminal.
     fn a_view_that_panics() {
         let mut terminal = Terminal::take().unwrap();
         let drawn = terminal.draw(|buffer| panic!("drawn on {}", buffer.area));
@@ -174,7 +174,7 @@ mod tests {
         tcsetwinsize(&ours, size).unwrap();
         let name = ptsname(&ours, Vec::new()).unwrap();
         let path = name.to_str().unwrap();
-        // A test program without a controlling terminal must not get this one.
+        // A test program without a controlling terminal must not acquire this one.
         let flags = OFlags::NOCTTY.bits().cast_signed();
         let mut options = File::options();
         let options = options.read(true).write(true).custom_flags(flags);
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(modes(), before, "keys are lines and are echoed again");
         drop(theirs);
         let mut told = Vec::new();
-        // Once it is open nowhere else, what is left is read and then it is an error.
+        // Once no other process has it open, the rest is read, followed by an error.
         drop(File::from(ours).read_to_end(&mut told));
         let told = String::from_utf8_lossy(&told);
         let place = |text: &str| {

@@ -1,5 +1,5 @@
-//! What is drawn, cell by cell, against what is written down: `tests/watch/*.txt`, and the pictures of
-//! docs/watch.md. `TAPEWRIGHT_BLESS=1` writes both anew, and whoever does looks at them.
+//! Compares the drawing cell by cell with `tests/watch/*.txt` and the pictures of docs/watch.md.
+//! `TAPEWRIGHT_BLESS=1` writes both again; look at them afterwards.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -105,7 +105,7 @@ fn tools_are_sorted_by_a_column_and_the_same_key_turns_it_round() {
         assert_eq!(order(key), sorted, "{key}");
         assert_eq!(order(key), reversed, "{key} again");
     }
-    // Elsewhere they are no keys of an order.
+    // Elsewhere these keys do not change the order.
     assert_eq!(order("1B7"), "write search read");
 }
 
@@ -223,7 +223,7 @@ fn svg(buffer: &Buffer) -> String {
     out + "</svg>\n"
 }
 
-/// How large a cell is.
+/// The size of a cell.
 const CELL: (f32, f32) = (8.43, 18.0);
 
 #[expect(clippy::cast_precision_loss, reason = "cells of a picture")]

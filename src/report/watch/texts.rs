@@ -1,4 +1,4 @@
-//! The words of single things.
+//! The texts of single messages.
 
 use std::path::Path;
 
@@ -9,28 +9,28 @@ use tapewright_schemas::listing::Note;
 use crate::report::{Mistake, effect, safe, show};
 use crate::watch::{Named, NoCommand, Panel, State};
 
-/// Nothing went wrong there.
+/// There is no further failure.
 pub(crate) const NO_FAILURE: &str = "no more failures in that direction";
-/// Peers did not introduce themselves.
+/// The peers sent no capabilities.
 pub(crate) const NO_CAPABILITIES: &str = "no initialize or server/discover in this recording";
 /// A filter hides the line.
 pub(crate) const HIDDEN: &str =
     "hidden by the filter; press esc to show everything, a for all kinds";
-/// Nothing is there that was asked for.
+/// Nothing was found.
 pub(crate) const NOT_FOUND: &str = "nothing in this view matches that";
 /// There is no control.
 pub(crate) const NO_CONTROL: &str =
     "no control; start the recorder with --control, and watch it with --control ADDR";
-/// A control tells no bodies.
+/// A control does not provide bodies.
 pub(crate) const METADATA_ONLY: &str =
     "the control shows no message content, and the tape is not readable here";
 /// The reader is behind.
 pub(crate) const BUSY: &str = "still reading; press the key again";
-/// It is copied.
+/// The text was copied.
 pub(crate) const COPIED: &str = "copied, if the terminal allows it (OSC 52)";
-/// No file can be named.
+/// The path of the recording is unknown.
 pub(crate) const NO_RECORDING: &str = "the recording is not readable here";
-/// It is not copied.
+/// The text was not copied.
 pub(crate) const NOT_COPIED: &str = "not copied: empty, or too long for terminals";
 
 /// The command that replays a recording.
@@ -46,12 +46,12 @@ pub(crate) fn export(path: &Path) -> String {
     format!("tapewright export {} --as html -o {page}", quoted(path))
 }
 
-/// A command is copied.
+/// The message that a command was copied.
 pub(crate) fn copied(command: &str) -> String {
     format!("{COPIED}: {}", safe(command))
 }
 
-/// A path as a shell takes it, and never as an option.
+/// A path quoted for a shell, which is never taken for an option.
 fn quoted(path: &Path) -> String {
     let text = path.to_string_lossy();
     let text = if text.starts_with('-') {
@@ -62,7 +62,7 @@ fn quoted(path: &Path) -> String {
     shell_words::quote(&text).into_owned()
 }
 
-/// A fault, by which a line can be told.
+/// A fault, in a form that identifies its lines.
 pub(crate) fn fault(fault: &FaultRef) -> String {
     effect::fault(fault)
 }
@@ -72,12 +72,12 @@ pub(crate) fn model(row: &ModelRow) -> String {
     show::model_told(row)
 }
 
-/// What stands beside the exchanges.
+/// A note.
 pub(crate) fn note(note: &Note) -> String {
     show::said(note).replace('\n', " ")
 }
 
-/// Why there is nothing on a panel.
+/// Why a panel is empty.
 pub(super) fn empty(state: &State) -> &'static str {
     if state.store.parts.is_reading() {
         return "reading …";
@@ -102,12 +102,12 @@ pub(super) fn empty(state: &State) -> &'static str {
     }
 }
 
-/// What was said cannot be read.
+/// The error for contents that cannot be read.
 pub(crate) fn no_bodies(why: &str) -> String {
     format!("cannot show the content: {}", safe(why))
 }
 
-/// A line was marked, or is no longer.
+/// The message that a line was marked or unmarked.
 pub(crate) fn marked(is_marked: bool) -> &'static str {
     if is_marked {
         "marked; M shows only marked rows"
@@ -116,7 +116,7 @@ pub(crate) fn marked(is_marked: bool) -> &'static str {
     }
 }
 
-/// What is typed is no command.
+/// The error for input that is not a command.
 pub(crate) fn no_command(why: &NoCommand) -> String {
     match why {
         NoCommand::Unknown(name) => format!("no command `{}`; `?` lists them", safe(name)),
@@ -126,7 +126,7 @@ pub(crate) fn no_command(why: &NoCommand) -> String {
     }
 }
 
-/// A command with what it takes.
+/// A command with its argument.
 pub(super) fn usage(one: &Named) -> String {
     format!("{} {}", one.name, one.takes).trim_end().to_owned()
 }
@@ -140,7 +140,7 @@ fn example(one: &Named) -> &'static str {
     }
 }
 
-/// Standard output is no terminal.
+/// The error for standard output that is not a terminal.
 pub(crate) fn no_terminal() -> Mistake {
     Mistake::new(
         "`watch` needs a terminal on stdin and stdout",
@@ -148,7 +148,7 @@ pub(crate) fn no_terminal() -> Mistake {
     )
 }
 
-/// Neither a file nor a control is named, and there is no recording.
+/// The error if neither a file nor a control is given, and there is no recording.
 pub(crate) fn nothing_to_watch() -> Mistake {
     Mistake::new(
         "no recording to watch",
@@ -156,12 +156,12 @@ pub(crate) fn nothing_to_watch() -> Mistake {
     )
 }
 
-/// A control did not do what was asked.
+/// The error of a control.
 pub(crate) fn refused(why: &str) -> String {
     format!("the control refused: {}", safe(why))
 }
 
-/// What a control is called.
+/// The name of a control.
 pub(crate) fn address(control: &str) -> String {
     format!("recorder at {}", safe(control))
 }

@@ -1,10 +1,10 @@
-//! What a recording used of its servers, for the report.
+//! Which parts of its servers a recording used, for the report.
 
 use tapewright_assertions::score::{Coverage, ToolUse};
 
 use crate::suite::result::Tool;
 
-/// The tools, with the names of the tests that met them.
+/// The tools, with the names of the tests that matched their calls.
 pub(super) fn tools(coverage: &Coverage, name: &dyn Fn(&usize) -> Option<String>) -> Vec<Tool> {
     let tool = |((server, tool), used): (&(String, String), &ToolUse)| Tool {
         server: server.clone(),
@@ -16,7 +16,7 @@ pub(super) fn tools(coverage: &Coverage, name: &dyn Fn(&usize) -> Option<String>
     coverage.tools.iter().map(tool).collect()
 }
 
-/// What is said of a recording that is not whole.
+/// The note about an incomplete recording.
 pub(super) fn gaps(coverage: &Coverage) -> Option<String> {
     (coverage.gaps > 0).then(|| {
         format!(

@@ -1,18 +1,18 @@
-//! Which server of a suite a recording is of.
+//! Finds the server of a suite that a recording belongs to.
 
 use tapewright_config::Suite;
 
 use crate::report;
 
-/// The servers that labels of recordings mean.
+/// The servers for the labels of recordings.
 ///
-/// A session counts for the server whose name in the suite is its label. A suite with one
-/// server and a recording of one belong together whatever they are called, which is said.
+/// A session counts for the server whose name in the suite is its label. A suite with one server
+/// and a recording of one server belong together even if the names differ, which is reported.
 #[derive(Debug)]
 pub(crate) struct Labels<'s> {
     suite: &'s Suite,
     only: Option<&'s str>,
-    /// What is to be said about it.
+    /// Notes about the assignment.
     pub(crate) notes: Vec<String>,
 }
 

@@ -1,7 +1,7 @@
-//! Judging a suite by what was recorded: nothing is sent.
+//! Judges a suite by recordings: nothing is sent.
 //!
-//! A [`Scoring`] folds over events. [`run`] gives it those of a file; a recorder gives it
-//! those of a session that is under way.
+//! A [`Scoring`] folds over events. [`run`] passes it those of a file; a recorder passes it those
+//! of a running session.
 
 mod coverage;
 mod labels;
@@ -28,7 +28,7 @@ use crate::files::folder::recordings;
 use crate::files::{Contents, Recording};
 use crate::report;
 
-/// The chosen cases of a suite, judged by exchanges as they come.
+/// The selected cases of a suite, judged by each exchange of a recording.
 #[derive(Debug)]
 pub(crate) struct Scoring {
     plan: Arc<Plan>,
@@ -36,7 +36,7 @@ pub(crate) struct Scoring {
     shared: Arc<SuiteWorld>,
     // The cases that a recording can answer, by number.
     asked: Vec<usize>,
-    // What judges think of each of those.
+    // The judging of each of those cases.
     test_judges: Vec<Option<Arc<TestJudge>>>,
     scorer: Scorer<TestWorld>,
 }
@@ -46,11 +46,11 @@ pub(crate) struct Scoring {
 pub(crate) struct Evidence<'a> {
     /// A recording, or a folder of them.
     pub(crate) path: &'a Path,
-    /// The server that it is of, whatever it says.
+    /// Its server, regardless of its label.
     pub(crate) label: Option<&'a str>,
 }
 
-/// Judges the chosen cases of a suite by recordings.
+/// Judges the selected cases of a suite by recordings.
 pub(crate) fn run(
     suite: &Suite,
     plan: &Arc<Plan>,
@@ -78,7 +78,7 @@ pub(crate) fn run(
     Ok(scoring.finish())
 }
 
-/// What a recording calls its servers.
+/// The labels of the servers in a recording.
 fn labels_of(recording: &Recording) -> Vec<String> {
     match &recording.contents {
         Contents::Document(Document::Capture(capture), _) => capture
@@ -91,8 +91,7 @@ fn labels_of(recording: &Recording) -> Vec<String> {
 }
 
 impl Scoring {
-    /// The cases before the first recording, with their requests rewritten as they would
-    /// be.
+    /// The cases before the first recording, with their requests after transforms.
     pub(crate) fn new(
         plan: Arc<Plan>,
         chosen: Vec<usize>,
@@ -172,13 +171,12 @@ impl Scoring {
         Ok(())
     }
 
-    /// What follows is with this server of the suite; `timed` says whether its events have
-    /// times.
+    /// Sets the server of the events that follow; `timed` says whether they have times.
     pub(crate) fn enter(&mut self, server: Option<&str>, timed: bool) {
         self.scorer.enter(server, timed);
     }
 
-    /// Everything that was found out.
+    /// The results.
     pub(crate) fn finish(self) -> Results {
         let (scored, coverage) = self.scorer.finish();
         let mut results = Results::default();
@@ -226,7 +224,7 @@ impl Sink for Scoring {
     }
 }
 
-/// The question of a test as its transform makes it.
+/// The request of a test after its transform.
 fn rewritten(
     case: &Case,
     test: &Test,
@@ -239,8 +237,8 @@ fn rewritten(
     })
 }
 
-/// What a recording shows of a question, where that is not all: what the rules of the suite
-/// take for a secret is not in it.
+/// The recorded form of a request, if it differs: secrets by the rules of the suite are not
+/// recorded.
 fn shown(ask: &Ask, shared: &SuiteWorld) -> Option<Ask> {
     let request = Json::object([
         ("jsonrpc", "2.0".into()),

@@ -1,4 +1,4 @@
-//! Rows of a report, from what the exchanges of a recording said.
+//! Rows of a report, from the exchanges of a recording.
 
 use tapewright_assertions::score::{Coverage, Scored};
 
@@ -6,7 +6,7 @@ use crate::suite::judged;
 use crate::suite::plan::Case;
 use crate::suite::result::{ExchangeNumbers, Row, Status};
 
-/// Folds what all exchanges of a test said into one row.
+/// Combines the outcomes of all exchanges of a test into one row.
 pub(super) fn row(number: usize, case: &Case, scored: &Scored, coverage: &Coverage) -> Row {
     let mut row = judged::row(number, case, Status::Pass);
     row.exercised = Some(scored.exercised);

@@ -1,4 +1,4 @@
-//! Who answers a call: a recording, or a provider.
+//! Finds the answer to a call: from a recording, or from a provider.
 
 use std::collections::hash_map::Entry;
 
@@ -14,25 +14,25 @@ use super::{Judges, file};
 use crate::report;
 use crate::suite::models::{Choice, choose};
 
-/// Whom to ask.
+/// Where answers come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// What is recorded, else a provider.
+    /// From the recording, or else from a provider.
     Usual,
-    /// What is recorded alone.
+    /// Only from the recording.
     Recorded,
-    /// A provider, whatever is recorded.
+    /// Only from a provider.
     Anew,
 }
 
-/// The asker of one test.
+/// The source of answers for one test.
 pub(super) struct Asking<'a> {
     pub(super) judges: &'a Judges,
     pub(super) state: &'a mut State,
     pub(super) mode: Mode,
     /// Whether any judge can be asked again.
     pub(super) can_ask: bool,
-    /// Answers to the call at hand that were no verdicts.
+    /// Answers to the current call that were not verdicts.
     pub(super) pending: Vec<Answer>,
 }
 
@@ -50,8 +50,8 @@ impl Asker for Asking<'_> {
 }
 
 impl Asking<'_> {
-    /// What is known of a call without asking, at this one of its answers; else why nothing
-    /// is.
+    /// The known answer to a call at this index, without asking; otherwise the reason why there is
+    /// none.
     pub(super) fn known(&mut self, key: &Key, number: usize) -> Result<Reply, Miss> {
         if self.mode == Mode::Anew {
             return Err(Miss::Nothing);
@@ -66,7 +66,7 @@ impl Asking<'_> {
         }
     }
 
-    /// What is recorded for a call, at this one of its answers.
+    /// The recorded answer to a call at this index.
     fn recorded(&mut self, key: &Key, number: usize) -> Result<String, Miss> {
         let found = self.state.record.find(key)?.clone();
         if self.is_too_old(&found) {
@@ -80,13 +80,14 @@ impl Asking<'_> {
         Ok(text)
     }
 
-    /// Whether a verdict is too old and must be asked for again. If its judge cannot be asked, it is kept.
+    /// Whether a verdict is too old and must be asked for again. If its judge cannot be asked, it
+    /// is kept.
     fn is_too_old(&mut self, recorded: &Recorded) -> bool {
         let Some(most) = self.judges.how.age.filter(|_| self.mode == Mode::Usual) else {
             return false;
         };
         let now = jiff::Timestamp::try_from(clock::wall()).unwrap_or_default();
-        // A time that cannot be read is as old as can be.
+        // An unreadable time counts as the oldest possible.
         let made = recorded.recorded_at.parse().unwrap_or(jiff::Timestamp::MIN);
         if now.duration_since(made).unsigned_abs() <= most {
             return false;
@@ -112,7 +113,7 @@ impl Asking<'_> {
         }
     }
 
-    /// The model to ask for what is not recorded, or why there is none.
+    /// The provider to ask for an answer that is not recorded, or why there is none.
     pub(super) fn endpoint(&self, model: &Model, miss: &Miss) -> Result<Endpoint, Reply> {
         let choice = choose(model, &self.judges.providers, &self.judges.variables.0);
         let choice = choice.map_err(Reply::Failed)?;
@@ -129,7 +130,7 @@ impl Asking<'_> {
         }
     }
 
-    /// Whether what is not recorded may be asked for.
+    /// Whether asking for an unrecorded answer is allowed.
     pub(super) fn may_ask(&self, miss: &Miss) -> Result<(), Reply> {
         self.is_readable()?;
         let is_wanted = self.judges.how.record || *miss == Miss::Age;
@@ -143,7 +144,7 @@ impl Asking<'_> {
         self.mode == Mode::Usual && !self.state.record.calls.is_empty()
     }
 
-    /// What cannot be read is not asked for, unless it is to be recorded again.
+    /// An unreadable recording is only replaced with `--record`.
     fn is_readable(&self) -> Result<(), Reply> {
         match &self.state.unreadable {
             Some(why) if !self.judges.how.record => Err(Reply::Failed(why.clone())),
@@ -167,7 +168,7 @@ impl Asking<'_> {
             .map_err(|error| report::causes(&error))
     }
 
-    /// The provider of a model, as long as it may be paid.
+    /// The provider of a model, unless a cap is reached.
     pub(super) fn provider(
         &mut self,
         model: &Model,
@@ -195,15 +196,15 @@ impl Asking<'_> {
         }
     }
 
-    /// An answer is paid. A cap that it crosses stops the next one: this one is paid, and
-    /// counts.
+    /// Pays for an answer. If that crosses a cap, this answer still counts, and the next request is
+    /// refused.
     pub(super) fn pay(&mut self, model: &Model, usage: Option<&Usage>) {
         if let Err(why) = self.state.test_budget.pay(&model.id, usage) {
             self.state.over = Some(why);
         }
     }
 
-    /// What was answered to a call is recorded with the test.
+    /// Records the answers to a call with the test.
     pub(super) fn keep(&mut self, key: Key, answers: Vec<Answer>) {
         let now = jiff::Timestamp::try_from(clock::wall()).unwrap_or_default();
         let recorded_at = now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
@@ -215,7 +216,7 @@ impl Asking<'_> {
         });
     }
 
-    /// A judge has answered: it is paid, and what led to a verdict is kept.
+    /// Handles a judge's answer: pays for it, and keeps the answers that led to a verdict.
     fn said(&mut self, call: &Call, key: Key, response: &Response) -> Reply {
         let usage = response.usage.as_ref();
         self.pay(&call.model, usage);
@@ -232,7 +233,7 @@ impl Asking<'_> {
     }
 }
 
-/// How long one answer of a judge may take.
+/// Time limit for one answer of a judge.
 pub(super) const TIME: std::time::Duration = std::time::Duration::from_secs(120);
-/// What to do about a recording of something else.
+/// The advice for a recording that does not match.
 const RECORD: &str = "judge it again with `--record`";

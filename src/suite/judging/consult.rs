@@ -1,4 +1,4 @@
-//! What matchers ask, as judges take it.
+//! Converts the questions of matchers for judges.
 
 use tapewright_assertions::{By, Juror as Named, Opinion as MatcherOpinion, Question};
 use tapewright_judges::{
@@ -9,7 +9,7 @@ use super::{JudgingTask, Nearness, TestJudge};
 use crate::report::judgement::why;
 
 impl TestJudge {
-    /// Asks about the text at the target of an assertion.
+    /// Asks a judge about the text at the target of an assertion.
     pub(crate) fn consult(&self, question: &Question<'_>, text: &str) -> MatcherOpinion {
         let candidate = Candidate {
             subject: Subject::Text,
@@ -83,7 +83,7 @@ fn told(opinion: &Opinion) -> MatcherOpinion {
     }
 }
 
-/// The name of a matcher that has a judge, and its rubric.
+/// The name of a matcher with a judge, and its rubric.
 fn rubric(by: By, text: &str) -> (&'static str, String) {
     match by {
         By::Rubric => ("llm-judge", text.to_owned()),

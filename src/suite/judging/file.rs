@@ -1,4 +1,4 @@
-//! The files of recorded judgements, beside the suite.
+//! The files of recorded judgements, next to the suite.
 
 use std::fs;
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -12,11 +12,11 @@ use tapewright_schemas::redact::{Redactor, Rules};
 use crate::files::NewFile;
 use crate::suite::plan::Kind;
 
-/// The longest file that is read, in bytes.
+/// The longest file to read, in bytes.
 const LONGEST: u64 = 64 << 20;
 
-/// The name of the file of a test: its kind and its name; where letters of the name cannot
-/// stand in one, with what tells it apart from others.
+/// The file name of a test: its kind and its name; with a digest, if the name has characters that
+/// file names cannot have.
 pub(super) fn name(kind: Kind, test: &str) -> String {
     let is_kept =
         |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
@@ -42,7 +42,7 @@ fn digest(text: &str) -> u32 {
     })
 }
 
-/// What is recorded of a test; nothing where nothing is. The error says why it cannot be
+/// The recorded judgements of a test; empty if there is no file. The error says why it cannot be
 /// read.
 pub(super) fn read(path: &Path) -> Result<Record, String> {
     let failed = |why: String| format!("cannot read the judgements `{}`: {why}", path.display());
@@ -60,7 +60,7 @@ pub(super) fn read(path: &Path) -> Result<Record, String> {
     Record::read(&text).map_err(|error| failed(error.to_string()))
 }
 
-/// Writes what is recorded of a test.
+/// Writes the judgements of a test.
 pub(super) fn write(path: &Path, record: &Record, rules: &Arc<Rules>) -> anyhow::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
@@ -68,11 +68,11 @@ pub(super) fn write(path: &Path, record: &Record, rules: &Arc<Rules>) -> anyhow:
     let text = hidden(&record.write(), rules);
     let mut file = NewFile::create(path)?;
     file.writer().write_all(text.as_bytes())?;
-    // They are committed and read by others.
+    // They are committed, and read by others.
     file.commit(tapewright_proxy::system::files::readable_by_all())
 }
 
-/// The key of a call as it is recorded: without secrets.
+/// The recorded key of a call: without secrets.
 pub(super) fn key(call: &Call, rules: &Arc<Rules>) -> Key {
     let key = Key::of(call);
     let shown = hidden(&key.to_value().to_string(), rules);
@@ -82,7 +82,7 @@ pub(super) fn key(call: &Call, rules: &Arc<Rules>) -> Key {
         .unwrap_or(key)
 }
 
-/// A document without secrets. What is no JSON is not written at all.
+/// A document without secrets. Text that is not JSON is not written at all.
 fn hidden(text: &str, rules: &Arc<Rules>) -> String {
     let mut redactor = Redactor::new(Arc::clone(rules));
     let clean = redactor.json(text.as_bytes());

@@ -1,7 +1,7 @@
-//! Judging by models: for matchers, for metrics of agents, for evaluations.
+//! Judges by models: for matchers, for metrics of agents, for evaluations.
 //!
-//! What is asked and what an answer means is in `tapewright-judges`. Here is who asks: a
-//! recording of the test first, then the cache of verdicts, then a provider.
+//! The prompts and the meaning of answers are in `tapewright-judges`. This module finds the
+//! answers: first in the test's recording, then in the cache of verdicts, then from a provider.
 
 mod asking;
 mod consult;
@@ -28,16 +28,16 @@ use self::vectors::Vectors;
 use super::models::{Connector, Money};
 use super::plan::Kind;
 
-/// How judges are asked.
+/// How to ask judges.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JudgeOptions {
-    /// What is not recorded, or does not fit any more, is asked and recorded.
+    /// Whether missing and stale judgements are asked for and recorded.
     pub(crate) record: bool,
-    /// Everything is asked again, and compared with the recording.
+    /// Whether every judge is asked again, and compared with the recording.
     pub(crate) rejudge: bool,
-    /// How old a recorded verdict may be, where its judge can be asked.
+    /// The maximum age of a recorded verdict, if its judge can be asked.
     pub(crate) age: Option<Duration>,
-    /// The judge where neither the suite nor the agent names one.
+    /// The judge, if neither the suite nor the agent names one.
     pub(crate) model: Option<String>,
 }
 
@@ -45,19 +45,20 @@ pub(crate) struct JudgeOptions {
 #[derive(Debug)]
 pub(crate) struct Judges {
     how: JudgeOptions,
-    /// Where its recorded judgements are.
+    /// The folder of its recorded judgements.
     folder: PathBuf,
-    /// The folder of the suite, where its programs are looked for.
+    /// The folder of the suite, which its programs are relative to.
     beside: PathBuf,
     providers: Vec<Provider>,
-    /// The environment. Holds secrets.
+    /// The environment. Contains secrets.
     variables: Secrets,
     money: Arc<Money>,
     rules: Arc<Rules>,
     stop: Arc<AtomicBool>,
     connector: Connector,
     vectors: Vectors,
-    /// What this command has used or recorded, by file: a test may be judged more than once.
+    /// The judgements that this command has used or recorded, by file: a test may be judged more
+    /// than once.
     used: Mutex<HashMap<PathBuf, Record>>,
     /// The files that were written.
     written: Mutex<BTreeSet<PathBuf>>,
@@ -72,7 +73,7 @@ impl std::fmt::Debug for Secrets {
     }
 }
 
-/// What the judges of a suite have to be told of it.
+/// What the judges need to know about a suite.
 pub(crate) struct JudgingContext<'c> {
     /// The file of the suite.
     pub(crate) path: &'c Path,
@@ -80,7 +81,7 @@ pub(crate) struct JudgingContext<'c> {
     pub(crate) variables: &'c HashMap<String, String>,
     pub(crate) money: &'c Arc<Money>,
     pub(crate) rules: &'c Arc<Rules>,
-    /// We were asked to end.
+    /// Set when we are asked to end.
     pub(crate) stop: &'c Arc<AtomicBool>,
 }
 
@@ -103,7 +104,7 @@ impl Judges {
         }
     }
 
-    /// The same for what another file asks them; programs are those of the suite.
+    /// The same judges for another file of prompts; programs are still those of the suite.
     pub(crate) fn of_file(mut self, path: &Path) -> Self {
         self.folder = recorded_beside(path);
         self
@@ -120,7 +121,7 @@ impl Judges {
         self.folder.join(file::name(kind, name))
     }
 
-    /// What is said of those that were recorded.
+    /// The note about recorded judgements.
     pub(crate) fn note(&self) -> Option<String> {
         let written = self.written.lock();
         match written.unwrap_or_else(PoisonError::into_inner).len() {
@@ -131,7 +132,7 @@ impl Judges {
     }
 }
 
-/// Where the judgements that a file asks for are recorded.
+/// The folder of a file's recorded judgements.
 fn recorded_beside(path: &Path) -> PathBuf {
     let beside = path.parent().unwrap_or(Path::new(""));
     let name = path.file_stem().unwrap_or_default();

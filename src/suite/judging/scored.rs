@@ -1,4 +1,4 @@
-//! Scorers: programs of the suite that grade. What they said is recorded like what judges say.
+//! Scorers: programs of the suite that grade. Their output is recorded like a judge's answer.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use super::{Judges, TestJudge, file};
 use crate::suite::plan::Scoring;
 use crate::suite::program::Program;
 
-/// The kinds of scorers that there are.
+/// All kinds of scorers.
 const KINDS: &[&str] = &["exec"];
-/// How much a scorer may write.
+/// The size limit of a scorer's output, in bytes.
 const OUTPUT_BYTES: usize = 1 << 20;
-/// How much of what is no grade is shown, in characters.
+/// How many characters of an invalid output are shown.
 const SHOWN_CHARS: usize = 200;
 
 impl TestJudge {
-    /// Has a program grade an answer.
+    /// Grades an answer by a program.
     pub(crate) fn scored(&self, by: &'static str, scoring: &Scoring, task: &Task<'_>) -> Opinion {
         let call = Call {
             model: Model::named(format!("scorer {}", scoring.scorer.name)),
@@ -37,7 +37,7 @@ impl TestJudge {
     }
 }
 
-/// The verdict of the scorer decides; what the rubric sets beside it must hold as well.
+/// The scorer's verdict decides, together with the rubric's threshold.
 fn opinion(scoring: &Scoring, model: &Model, reply: Reply) -> Opinion {
     let threshold = scoring.threshold.unwrap_or(0.0);
     let told = |outcome, why: String| Opinion {
@@ -67,7 +67,7 @@ fn opinion(scoring: &Scoring, model: &Model, reply: Reply) -> Opinion {
 }
 
 impl Asking<'_> {
-    /// What a scorer says of an answer.
+    /// A scorer's output for an answer.
     fn graded(&mut self, scoring: &Scoring, call: &Call, task: &Task<'_>) -> Reply {
         let scorer = &scoring.scorer;
         if !KINDS.contains(&scorer.kind.as_str()) {
@@ -137,7 +137,7 @@ impl Judges {
     }
 }
 
-/// The beginning of what was received, in a line.
+/// The beginning of the output, on one line.
 fn shown(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(SHOWN_CHARS) {

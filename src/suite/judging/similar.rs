@@ -1,4 +1,4 @@
-//! How near two texts are: as it is recorded, or by the embeddings of both.
+//! The similarity of two texts: recorded, or from their embeddings.
 
 use tapewright_judges::{Answer, Call, Model, Opinion, Outcome, Reply, Subject, similarity};
 use tapewright_models::embeddings::EmbedRequest;
@@ -8,7 +8,7 @@ use super::asking::{Asking, TIME};
 use super::{TestJudge, file};
 use crate::report;
 
-/// Two texts, the model that embeds them, and the least similarity that passes.
+/// Two texts, the model that embeds them, and the threshold.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Nearness<'n> {
     pub(crate) reference: &'n str,
@@ -18,7 +18,7 @@ pub(crate) struct Nearness<'n> {
 }
 
 impl TestJudge {
-    /// Has a model embed two texts, and compares them.
+    /// Compares the embeddings of two texts by a model.
     pub(crate) fn similar(&self, by: &'static str, nearness: &Nearness<'_>) -> Opinion {
         let call = Call {
             model: self.named(nearness.model),
@@ -62,7 +62,7 @@ fn opinion(model: &Model, threshold: f64, reply: Reply) -> Opinion {
 }
 
 impl Asking<'_> {
-    /// How near the candidate of a call is to its question.
+    /// The similarity of the candidate and the question of a call.
     fn similarity(&mut self, call: &Call) -> Reply {
         let key = file::key(call, &self.judges.rules);
         let miss = match self.known(&key, 0) {

@@ -13,7 +13,7 @@ use crate::suite::models::{Choice, TestBudget, choose, default_keys, default_mod
 use crate::suite::plan::Kind;
 use crate::suite::result::{Cost, Judgement, Row, Status};
 
-/// The judging of one test: what it has recorded, what it pays, what was thought.
+/// The judging of one test: its recording, its costs, its opinions.
 #[derive(Debug)]
 pub(crate) struct TestJudge {
     judges: Arc<Judges>,
@@ -23,16 +23,16 @@ pub(crate) struct TestJudge {
     state: Mutex<State>,
 }
 
-/// What changes while a test is judged.
+/// The changing state of the judging.
 #[derive(Debug)]
 pub(super) struct State {
-    /// What was recorded before.
+    /// The judgements that were recorded before.
     pub(super) record: Record,
-    /// Why that cannot be read.
+    /// Why the recording cannot be read.
     pub(super) unreadable: Option<String>,
-    /// What of it was used, and what was asked now.
+    /// The recorded judgements that were used, and the new ones.
     pub(super) kept: Record,
-    /// How much was asked now.
+    /// How many judgements are new.
     pub(super) fresh: usize,
     pub(super) test_budget: TestBudget,
     /// Why no more judges are asked.
@@ -42,20 +42,20 @@ pub(super) struct State {
     pub(super) warnings: BTreeSet<String>,
 }
 
-/// Something to be judged by one model.
+/// Something for one model to judge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JudgingTask<'m> {
     /// The matcher or metric that asks.
     pub(crate) by: &'static str,
     pub(crate) rubric: &'m Rubric,
     pub(crate) candidate: Candidate<'m>,
-    /// The judge, where the suite names one.
+    /// The judge, if the suite names one.
     pub(crate) model: Option<&'m str>,
     pub(crate) samples: Samples,
 }
 
 impl TestJudge {
-    /// The judging of a test. `test_budget` is what the test may still spend, where it is known.
+    /// The judging of a test. `test_budget` is what the test may still spend, if there is a limit.
     pub(crate) fn new(
         judges: &Arc<Judges>,
         kind: Kind,
@@ -90,7 +90,7 @@ impl TestJudge {
         }
     }
 
-    /// Has a model judge.
+    /// Judges by one model.
     pub(crate) fn judge(&self, matter: &JudgingTask<'_>) -> Opinion {
         let model = self.model(matter.model, &self.state());
         let Some(model) = model else {
@@ -103,7 +103,7 @@ impl TestJudge {
         })
     }
 
-    /// Has several models judge.
+    /// Judges by several models.
     pub(crate) fn jury(&self, by: &'static str, jury: &Jury, candidate: Candidate<'_>) -> Opinion {
         let can_ask = jury.jurors.iter().any(|one| self.has_key(&one.model));
         self.carry_out(by, can_ask, |asking| jury.judge(candidate, asking))
@@ -114,7 +114,7 @@ impl TestJudge {
         self.judges.model(text)
     }
 
-    /// Gives a row what was thought and paid since the last one, and records it.
+    /// Adds the opinions and costs since the last row to a row, and records the judgements.
     pub(crate) fn settle(&self, row: &mut Row) {
         let mut state = self.state();
         row.judgements.append(&mut state.judgements);
@@ -135,7 +135,8 @@ impl TestJudge {
         }
     }
 
-    /// What was paid, and whether what was asked could be recorded; where no row is to have it.
+    /// The remaining costs, and whether the judgements could be recorded; for the end, when no row
+    /// follows.
     pub(crate) fn close(&self) -> (Option<Cost>, Result<(), String>) {
         let mut state = self.state();
         let judgements = std::mem::take(&mut state.judgements);
@@ -145,8 +146,7 @@ impl TestJudge {
         (cost, self.keep(&mut state, wholly))
     }
 
-    /// Records what was asked. Where not all was decided, nothing that was recorded is
-    /// dropped.
+    /// Records the judgements. If some are undecided, no recorded ones are dropped.
     fn keep(&self, state: &mut State, wholly: bool) -> Result<(), String> {
         if !self.judges.how.record || state.kept.calls.is_empty() {
             return Ok(());
@@ -177,8 +177,8 @@ impl TestJudge {
         Ok(())
     }
 
-    /// Who judges: whom the suite names, the agent itself, whom the command names, who is
-    /// recorded, or the first whose key is set.
+    /// The judge: from the suite, the agent's own model, from the command, from the recording, or
+    /// the first family whose key is set.
     fn model(&self, named: Option<&str>, state: &State) -> Option<Model> {
         let judges = &self.judges;
         let named = named.map(|text| judges.model(text));
@@ -190,8 +190,7 @@ impl TestJudge {
             .or_else(|| default_model(&judges.variables.0))
     }
 
-    /// Judges something as the command asks. `can_ask` tells whether a judge can be asked
-    /// again.
+    /// Judges in the mode of the command. `can_ask` says whether a judge can be asked again.
     pub(super) fn carry_out(
         &self,
         by: &'static str,
@@ -236,7 +235,7 @@ impl TestJudge {
     }
 }
 
-/// Judges without asking anything again.
+/// Judges without asking any judge again.
 fn once_more(
     judges: &Judges,
     state: &mut State,
@@ -262,7 +261,7 @@ impl State {
     }
 }
 
-/// What comes of a judgement for which there is no judge.
+/// The opinion if there is no judge.
 fn nobody(threshold: f64) -> Opinion {
     let keys = default_keys();
     let why = format!("no judge given, and no key set: {keys}");

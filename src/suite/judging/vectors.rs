@@ -1,4 +1,4 @@
-//! The vectors of references, which many tests share.
+//! The embeddings of references, which many tests share.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,7 +21,7 @@ impl Vectors {
         known.get(&(model.clone(), text.to_owned())).cloned()
     }
 
-    /// Keeps a vector where there is room, and gives it back.
+    /// Keeps a vector if there is room, and returns it.
     pub(super) fn put(&self, model: &Model, text: &str, vector: Vec<f64>) -> Arc<[f64]> {
         let vector: Arc<[f64]> = vector.into();
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);

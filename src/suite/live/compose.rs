@@ -1,4 +1,4 @@
-//! A composition, live: each call gets what those before it gave.
+//! A live composition: each call gets values from earlier ones.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::suite::plan::{Case, Graph, Node};
 use crate::suite::result::{Row, Status};
 use crate::suite::world::TestWorld;
 
-/// How one node came out.
+/// The result of one node.
 struct Ran {
     id: String,
     status: &'static str,
@@ -23,8 +23,7 @@ struct Ran {
     took_us: Option<u64>,
 }
 
-/// Runs a composition and judges it. A node that fails fails nothing by itself: the
-/// assertions say what matters.
+/// Runs a composition and judges it. A failed node alone is not a failure: the assertions decide.
 pub(super) fn run(
     number: usize,
     case: &Case,
@@ -103,7 +102,7 @@ fn call(node: &Node, case: &Case, ran: &[Ran], connections: &mut [Connection]) -
                 headers: tapewright_assertions::Headers::NotHttp,
                 redacted: false,
             };
-            // A bare expectation refuses exactly what is an error of the server.
+            // An empty expectation fails exactly for errors of the server.
             let refused = Expectation::default().judge(&answer, &tapewright_assertions::NoWorld);
             let output = asked.envelope.get("result").cloned().unwrap_or(Json::Null);
             match refused.failures.first() {
@@ -121,7 +120,7 @@ fn call(node: &Node, case: &Case, ran: &[Ran], connections: &mut [Connection]) -
     }
 }
 
-/// The value that a reference means, in the output of an earlier node.
+/// The value of a reference in the output of an earlier node.
 fn look_up(reference: &Reference, ran: &[Ran]) -> Result<serde_json::Value, String> {
     let node = ran.iter().find(|one| one.id == reference.id);
     let node = node.ok_or_else(|| format!("no output of `{}`", reference.id))?;
@@ -132,7 +131,7 @@ fn look_up(reference: &Reference, ran: &[Ran]) -> Result<serde_json::Value, Stri
     }
 }
 
-/// What the assertions of a composition see.
+/// The value that the assertions of a composition apply to.
 fn envelope(graph: &Graph, ran: &[Ran]) -> Json {
     let called = |one: &&Ran| one.status != "skipped";
     let order: Vec<Json> = ran

@@ -26,13 +26,13 @@ pub(super) struct Connection {
     client: Option<Client>,
     opening: Opening,
     settings: Settings,
-    // How long each step of an opening may take.
+    // Time limit for each step of an opening.
     patience: Duration,
     clock: Clock,
     // The envelope of the answer to the opening, for the check `initialize`.
     greeting: Option<ServerAnswer>,
     notes: Vec<String>,
-    /// What stands before the server, and ends behind the conversation.
+    /// The gateway in front of the server, which ends after the conversation.
     gateway: Option<Faulty>,
 }
 
@@ -42,10 +42,10 @@ pub(super) struct ServerAnswer {
     pub(super) envelope: Json,
     /// How long it took now.
     pub(super) took: Duration,
-    /// How long it took the server, where that is known: of a recording, when it was made.
+    /// How long the server took, if known: for a recording, when it was recorded.
     pub(super) judged: Option<Duration>,
     pub(super) headers: Fields,
-    /// A recording answered it for other UUIDs or times.
+    /// Whether a recording answered it for other UUIDs or times.
     pub(super) otherwise: bool,
 }
 
@@ -54,12 +54,12 @@ pub(super) struct ServerAnswer {
 pub(super) enum Fields {
     Known(Vec<(String, String)>),
     NotHttp,
-    /// A recording does not say.
+    /// A recording does not have them.
     NotKept,
 }
 
 impl Fields {
-    /// As a test is judged by them.
+    /// The headers in the form for tests.
     pub(super) fn known(&self) -> Headers<'_> {
         match self {
             Self::Known(fields) => Headers::Known(fields),
@@ -71,9 +71,9 @@ impl Fields {
 
 /// Why there is no answer that can be judged, in words for the report of the test.
 pub(super) enum NoAnswer {
-    /// There is none.
+    /// There is no answer.
     Failed(String),
-    /// A recording does not tell.
+    /// The recording does not have it.
     Unknown(String),
 }
 
@@ -85,7 +85,7 @@ impl From<String> for NoAnswer {
 
 /// Why a server is not connected.
 pub(super) enum NotConnected {
-    /// It does not speak the revision that was asked for.
+    /// It does not support the requested revision.
     Revision(String),
     /// It cannot be reached at all.
     Other(anyhow::Error),
@@ -98,7 +98,7 @@ impl From<anyhow::Error> for NotConnected {
 }
 
 impl Connection {
-    /// Connects to a server and greets it.
+    /// Connects to a server, and opens the conversation.
     pub(super) fn open(
         server: &Server,
         revision: Revision,
@@ -108,7 +108,7 @@ impl Connection {
         let mut connection = Self::prepare(server, revision, options, version)?;
         match connection.connect() {
             Ok(()) => Ok(connection),
-            // A server that cannot be started is not asked for its revision.
+            // A server that cannot be started has no wrong revision.
             Err(error)
                 if version.is_some()
                     && !matches!(error, ClientError::Open(_) | ClientError::Thread(_)) =>
@@ -129,13 +129,13 @@ impl Connection {
         }
     }
 
-    /// The same with what it is reached through.
+    /// Adds the gateway in front of it.
     pub(super) fn behind(mut self, gateway: Option<Faulty>) -> Self {
         self.gateway = gateway;
         self
     }
 
-    /// Everything that comes before the first word.
+    /// Everything before the first message.
     fn prepare(
         server: &Server,
         revision: Revision,
@@ -180,7 +180,7 @@ impl Connection {
         })
     }
 
-    /// Leaves a recording of what was tried, which is whole.
+    /// Finishes the recording of a failed attempt.
     fn abandon(self) {
         if let Some(taped) = self.taped {
             taped.finish();
@@ -227,7 +227,7 @@ impl Connection {
         &self.name
     }
 
-    /// The version that the server told when it was greeted.
+    /// The version that the server declared in the handshake.
     pub(super) fn server_version(&self) -> Option<String> {
         let result = self.greeting.as_ref()?.envelope.get("result")?;
         let stateless = || {
@@ -244,7 +244,7 @@ impl Connection {
         self.reach.is_replay()
     }
 
-    /// Asks a question.
+    /// Sends a request.
     pub(super) fn ask(&mut self, ask: &Ask, timeout: Duration) -> Result<ServerAnswer, NoAnswer> {
         if let Ask::Check { method } = ask
             && (method == "initialize" || method == "server/discover")
@@ -322,7 +322,7 @@ impl Connection {
         Ok(all)
     }
 
-    /// An answer, with what is known of how it came; that to the opening has no question.
+    /// An answer with its details; the answer to the opening has no `ask`.
     fn asked(&self, reply: &Reply, ask: Option<&Ask>) -> Result<ServerAnswer, NoAnswer> {
         let took = reply.took();
         let (mut judged, mut otherwise) = (Some(took), false);
@@ -356,9 +356,9 @@ impl Connection {
         })
     }
 
-    /// Whether the conversation goes on after this. A process that answers one request no
-    /// more is not asked another one; an HTTP server that says it is in trouble has its
-    /// session still, unless it does not know it (2025-11-25, Transports, Session Management).
+    /// Whether the conversation continues after this error. A process that did not answer one
+    /// request is not asked again; an HTTP server that reports an error still has its session,
+    /// unless it does not know it (2025-11-25, Transports, Session Management).
     fn stays(&self, error: &ClientError) -> bool {
         match error {
             ClientError::TimedOut { .. } => !self.reach.is_process(),
@@ -367,7 +367,7 @@ impl Connection {
         }
     }
 
-    /// Ends the conversation in order; what is to be said about it.
+    /// Ends the conversation in order, and returns notes about it.
     pub(super) fn close(self) -> Vec<String> {
         let mut notes = self.notes;
         if let Some(client) = self.client {
@@ -381,7 +381,7 @@ impl Connection {
     }
 }
 
-/// The envelope that targets see, of a message of the server.
+/// The envelope of a server's message, for targets.
 fn envelope(message: &[u8]) -> Result<Json, String> {
     let read =
         |text: &[u8]| Json::read(text).map_err(|error| format!("cannot parse the answer: {error}"));
@@ -397,7 +397,7 @@ fn envelope(message: &[u8]) -> Result<Json, String> {
     }
 }
 
-/// What came in place of an answer, for the end of a sentence; of the first such things.
+/// What came in place of an answer, for the end of a sentence; only the first few.
 fn strays(between: &[Passed]) -> String {
     let came = between.iter().filter(|one| one.dir == Direction::ToClient);
     let told = came.filter_map(|one| match Envelope::parse(&one.message).kind {
@@ -424,20 +424,20 @@ fn strays(between: &[Passed]) -> String {
     })
 }
 
-/// Whether recorded parameters are those of a question, as far as the recording shows them.
+/// Whether recorded parameters match those of a request, as far as the recording has them.
 fn is_asked_by(ask: &Ask, params: &[u8]) -> bool {
     Json::read(params).is_ok_and(|params| params.hides() || ask.is_asked_by(&params))
 }
 
-/// How many pages of tools are asked for, and how many tools are taken.
+/// How many pages of tools are requested, and how many tools are kept.
 const TOOL_PAGES: usize = 100;
 const TOOLS: usize = 2_000;
 
-/// How many strays are told, and how much of each.
+/// How many strays are shown, and how much of each.
 const STRAYS: usize = 3;
 const STRAY_CHARS: usize = 120;
 
-/// Something that one thread leaves for another.
+/// A value that one thread passes to another.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slot<T>(Arc<Mutex<Option<T>>>);
 

@@ -1,19 +1,19 @@
-//! Which servers of a suite work together.
+//! Groups the servers of a suite that are used together.
 
 use std::collections::HashSet;
 
 use crate::suite::plan::Plan;
 use tapewright_schemas::order::Order as _;
 
-/// Servers that work together, and their cases by number.
+/// Servers that are used together, and their cases by number.
 #[derive(Debug, Default)]
 pub(super) struct Group {
     pub(super) servers: Vec<String>,
     pub(super) cases: Vec<usize>,
 }
 
-/// The groups of the chosen cases, each case in one of them. Cases that need no server
-/// make a group of their own.
+/// The groups of the selected cases, each case in one of them. Cases without a server form a
+/// separate group.
 pub(super) fn groups(plan: &Plan, chosen: &[usize]) -> Vec<Group> {
     let cases = || {
         chosen
@@ -21,7 +21,7 @@ pub(super) fn groups(plan: &Plan, chosen: &[usize]) -> Vec<Group> {
             .filter_map(|number| Some((*number, plan.cases.get(*number)?)))
     };
     let mut groups: Vec<Group> = Vec::new();
-    // A suite has few servers and many cases: the servers are put together first.
+    // A suite has few servers and many cases, so distinct sets of servers are merged first.
     let mut seen: HashSet<Vec<&str>> = HashSet::new();
     for (_, case) in cases() {
         let needed = case.servers();

@@ -1,8 +1,8 @@
-//! Judging a suite by asking its servers.
+//! Judges a suite by asking its servers.
 //!
-//! Servers that a composition uses together make a group. Each group has a thread, on which
-//! its cases run in the order of the suite; groups run beside each other. All servers that
-//! are needed are connected before anything is asked.
+//! Servers that a composition uses together form a group. Each group has a thread, on which its
+//! cases run in the order of the suite; groups run in parallel. All required servers are connected
+//! before the first request.
 
 pub(crate) mod agents;
 mod compose;
@@ -39,38 +39,38 @@ use super::result::{Results, Row, Status};
 use super::world::SuiteWorld;
 use crate::report::Mistake;
 
-/// How servers are asked, beside what the suite says.
+/// How to ask servers, in addition to the suite's settings.
 #[derive(Clone)]
 pub(crate) struct Options {
-    /// How many groups of servers work at once.
+    /// How many groups of servers run at the same time.
     pub(crate) parallel: usize,
-    /// Nothing more is begun after a test that did not pass.
+    /// Whether to stop after a test that did not pass.
     pub(crate) bail: bool,
-    /// How often a test that failed is asked again.
+    /// How often a failed test is repeated.
     pub(crate) retry: u32,
-    /// Where the traffic of each server is recorded.
+    /// The folder for recordings of each server.
     pub(crate) record: Option<PathBuf>,
-    /// Cassettes tell times: a test judges by them.
+    /// Whether cassettes have times: a test judges them.
     pub(crate) times: bool,
-    /// The revisions to run against; the servers' choice when empty.
+    /// The revisions to run with; the server's choice if empty.
     pub(crate) revisions: Vec<String>,
-    /// What is a secret.
+    /// The rules for secrets.
     pub(crate) rules: Arc<Rules>,
-    /// We were asked to end.
+    /// Set when we are asked to end.
     pub(crate) interrupted: Arc<AtomicBool>,
-    /// How long each step of an opening may take.
+    /// Time limit for each step of an opening.
     pub(crate) patience: Duration,
-    /// Says how far it has come, for a person who waits.
+    /// Shows the progress to the user.
     pub(crate) progress: fn(done: usize, total: usize, slowest: &str, took: Duration),
-    /// The environment, with what a file of variables adds to it. Holds secrets.
+    /// The environment, with the variables of files. Contains secrets.
     pub(crate) variables: HashMap<String, String>,
-    /// The tokens of servers that sign in for one. Secrets.
+    /// The access tokens of servers with OAuth. Secrets.
     pub(crate) tokens: HashMap<String, String>,
-    /// How agent tests are run; they are left out without.
+    /// How to run agent tests; without, they are skipped.
     pub(crate) agents: Option<AgentOptions>,
 }
 
-/// Judges the chosen cases by asking, once for each revision.
+/// Judges the selected cases by asking, once for each revision.
 pub(crate) fn run(
     suite: &Suite,
     plan: &Plan,
@@ -118,7 +118,7 @@ pub(crate) fn run(
         results.notes.extend(notes);
     }
     latency(suite, &mut results);
-    // A model costs money: it is asked once, whatever revisions there are.
+    // Models cost money, so each is asked once for all revisions.
     if !asking.is_empty() {
         round(None, results.stopped).agents(&asking, &mut results);
     }
@@ -128,8 +128,8 @@ pub(crate) fn run(
     results
 }
 
-/// The chosen cases that ask servers, those that let a model do so, and rows for evaluations
-/// that are not run here.
+/// The selected cases that ask servers, those that run agents, and rows for evaluations, which are
+/// not run here.
 fn parts(plan: &Plan, chosen: &[usize], options: &Options) -> (Vec<usize>, Vec<usize>, Vec<Row>) {
     let agents = options.agents.as_ref();
     let evals = agents.is_some_and(|how| how.evals.is_some());
@@ -201,8 +201,8 @@ impl Round<'_> {
         (rows, notes)
     }
 
-    /// The groups whose servers are connected. Cases of others become rows that say why they
-    /// are not asked; when a server cannot be reached at all, none is.
+    /// The groups whose servers are connected. Cases of the others become rows that say why they
+    /// are not run; if a server cannot be reached at all, none is run.
     fn workers(&self, chosen: &[usize], rows: &mut Vec<Row>) -> Vec<Worker> {
         let mut workers = Vec::new();
         let mut unreachable = false;
@@ -243,7 +243,7 @@ impl Round<'_> {
                     _ => rows.extend(self.not_asked(&group.cases, INTERRUPTED, Status::Skip)),
                 }
             }
-            // Of several reasons the first is told.
+            // The first of several reasons is reported.
             rows.order_by_key(|row| row.case);
             rows.dedup_by_key(|row| (row.case, row.name.clone()));
         }
@@ -260,8 +260,8 @@ impl Round<'_> {
         workers
     }
 
-    /// A row that fails, for a revision that a server does not speak, and rows for the cases
-    /// that are not asked because of it.
+    /// A row that fails, for a revision that a server does not support, and rows for the cases that
+    /// are not run because of it.
     fn not_spoken(&self, server: &str, group: &Group, why: &str) -> Vec<Row> {
         let version = self.revision.unwrap_or_default();
         let first = group.cases.first().copied().unwrap_or_default();
@@ -289,7 +289,7 @@ impl Round<'_> {
         cases.iter().filter_map(row).collect()
     }
 
-    /// The cases that are asked, and rows for those that the suite skips.
+    /// The cases to run, and rows for those that the suite skips.
     fn without_skipped(&self, chosen: &[usize]) -> (Vec<usize>, Vec<Row>) {
         let mut rows = Vec::new();
         let mut asked = Vec::with_capacity(chosen.len());
@@ -307,7 +307,7 @@ impl Round<'_> {
         (asked, rows)
     }
 
-    /// Connects every server that is needed, all at once; of each group its servers.
+    /// Connects every required server, all at once; returns the servers of each group.
     fn connect(&self, chosen: &[usize]) -> Vec<Vec<(String, Result<Connection, NotConnected>)>> {
         let groups = groups(self.plan, chosen);
         std::thread::scope(|scope| {
@@ -338,7 +338,7 @@ impl Round<'_> {
         Connection::open(server, opening(self.revision), self.options, self.revision)
     }
 
-    /// Runs agent tests, with connections of their own.
+    /// Runs agent tests, with separate connections.
     fn agents(&self, asking: &[usize], results: &mut Results) {
         let (rows, notes) = match &self.options.agents {
             None => {
@@ -355,7 +355,7 @@ impl Round<'_> {
         results.notes.extend(notes);
     }
 
-    /// A case is over.
+    /// Called when a case is over.
     fn over(&self, row: &Row) {
         let failed = matches!(row.status, Status::Error | Status::Fail);
         if self.options.bail && failed {
@@ -373,7 +373,7 @@ impl Round<'_> {
         self.options.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Why nothing more is begun.
+    /// Why no further case is started.
     fn stopped(&self) -> Option<&'static str> {
         if self.is_interrupted() {
             return Some(INTERRUPTED);
@@ -383,7 +383,7 @@ impl Round<'_> {
     }
 }
 
-/// How a conversation in this revision is opened.
+/// How to open a conversation in this revision.
 fn opening(revision: Option<&str>) -> Revision {
     match revision {
         None => Revision::Auto,

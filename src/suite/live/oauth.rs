@@ -16,10 +16,10 @@ use super::servers;
 use crate::report::{self, Mistake};
 use crate::suite::plan::{Case, Plan};
 
-/// How long the token endpoint may take.
+/// Time limit for the token endpoint.
 const TIME: Duration = Duration::from_secs(30);
 
-/// Tokens by server: for those of the chosen cases that sign in for one. They are secrets.
+/// Tokens by server, for the selected cases whose servers use client credentials. They are secrets.
 pub(crate) fn tokens(
     suite: &Suite,
     plan: &Plan,
@@ -43,8 +43,7 @@ pub(crate) fn tokens(
     Ok(tokens)
 }
 
-/// Fetches a token for a server. Nothing that the endpoint says is repeated but the code
-/// of its error.
+/// Fetches a token for a server. Of the endpoint's answer, errors only repeat the error code.
 fn token(
     server: &str,
     oauth: &OAuth,

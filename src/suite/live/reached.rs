@@ -13,15 +13,15 @@ use super::servers::{LONGEST_MESSAGE, fields, origin_settings};
 use crate::command::upstream::Field;
 use crate::report::{self, Mistake};
 
-/// A server that can be asked, and the way to it over HTTP.
+/// A server that can be asked, and its HTTP connections.
 pub(crate) struct Reached {
     /// Opens conversations.
     pub(crate) upstream: Box<dyn Upstream>,
-    /// Of a server on HTTP, with the fields of every request.
+    /// For a server on HTTP, with the fields of every request.
     pub(crate) origin: Option<(Arc<Origin>, Vec<Field>)>,
 }
 
-/// Makes a server ready to be asked; `None` for a recording, which can be asked nothing new.
+/// Prepares a server; `None` for a recording, which cannot be asked anything new.
 pub(crate) fn reached(server: &Server, options: &Options) -> anyhow::Result<Option<Reached>> {
     let name = report::safe(&server.name);
     match &server.target {
@@ -40,7 +40,7 @@ pub(crate) fn reached(server: &Server, options: &Options) -> anyhow::Result<Opti
         }
         Target::Url(url) => {
             let place = OriginUrl::parse(&url.url).map_err(|why| {
-                // A bad URL may hold a secret: it is not repeated.
+                // A bad URL may contain a secret, and is not repeated.
                 let what = format!("invalid URL of the server `{name}`: {why}");
                 Mistake::new(what, "write it like `http://localhost:3001/mcp`")
             })?;

@@ -1,4 +1,4 @@
-//! The traffic of a server, recorded beside the conversation with it.
+//! Records the traffic of a server during its conversation.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(super) struct Taped {
     upstream: Arc<Tapped>,
 }
 
-/// How a server is recorded, with which its client speaks over this transport.
+/// The settings for recording a server whose client uses this transport.
 pub(super) fn settings(
     target: Target,
     server: &str,
@@ -71,7 +71,7 @@ pub(super) fn file(folder: &Path, server: &str, revision: Option<&str>) -> PathB
     })
 }
 
-/// Where a server is recorded, in a folder that is made where it is missing.
+/// The path to record a server to, in a folder that is created if missing.
 pub(super) fn target(
     file: &Path,
     server: &str,
@@ -87,7 +87,7 @@ pub(super) fn target(
 }
 
 impl Taped {
-    /// Starts recording a server into a cassette.
+    /// Starts recording a server to a cassette.
     pub(super) fn start(
         file: PathBuf,
         settings: Settings,
@@ -104,12 +104,12 @@ impl Taped {
         })
     }
 
-    /// The server, recorded.
+    /// The server, with its traffic recorded.
     pub(super) fn upstream(&self) -> &Tapped {
         &self.upstream
     }
 
-    /// Where heads of HTTP responses are recorded, while there is a recording.
+    /// Receives the heads of HTTP responses while there is a recording.
     pub(super) fn heads(&self) -> HeadSink {
         let tapped = Arc::downgrade(&self.upstream);
         Box::new(move |head| {
@@ -119,7 +119,7 @@ impl Taped {
         })
     }
 
-    /// Finishes the cassette; what is to be said about it.
+    /// Finishes the cassette, and returns notes about it.
     pub(super) fn finish(self) -> Vec<String> {
         let finished = self.recorder.finish();
         if finished.is_whole() {

@@ -1,4 +1,4 @@
-//! How each shape of server is reached: a command, a URL, a cassette.
+//! Reaches each form of server: a command, a URL, a cassette.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -31,35 +31,35 @@ use crate::report::{self, Mistake};
 /// A server that can be connected to.
 pub(super) struct Reach {
     upstream: Arc<Shape>,
-    /// The limit of one request over HTTP.
+    /// The time limit of one HTTP request.
     timeout: Option<Duration>,
     headers: Option<Slot<Vec<(String, String)>>>,
-    /// Who else hears of heads of responses.
+    /// Also receives the heads of responses.
     heads: Arc<OnceLock<HeadSink>>,
-    /// What a recording says beside its messages.
+    /// What a recording has besides its messages.
     played: Option<Played>,
 }
 
-/// A recording that is played, and what became of that.
+/// A recording that is played, and its misses.
 struct Played {
     script: Arc<Script>,
     tally: Arc<Tally>,
     misses: Slot<String>,
 }
 
-/// Hears of the head of every response that may carry an answer.
+/// Receives the head of every response that may carry an answer.
 pub(super) type HeadSink = Box<dyn Fn(ResponseHead) + Send + Sync>;
 
-/// One of the three shapes.
+/// One of the three forms.
 pub(super) enum Shape {
     Cassette(CassetteUpstream),
     Process(ChildProcess),
     Remote(Box<Remote>),
 }
 
-/// The longest message that is carried, in bytes.
+/// The longest message to carry, in bytes.
 pub(super) const LONGEST_MESSAGE: usize = 64 << 20;
-/// How long a server is waited for that says when it is ready, and how long each look takes.
+/// How long to wait for a server to become ready, and the time limit of each check.
 const READY: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_secs(5);
 
@@ -90,7 +90,7 @@ impl Reach {
         self.timeout
     }
 
-    /// What to do when it cannot be connected.
+    /// The advice if it cannot be connected.
     pub(super) fn hint(&self) -> &'static str {
         match &*self.upstream {
             Shape::Cassette(_) => "check it with `tapewright inspect FILE`, or record it again",
@@ -99,7 +99,7 @@ impl Reach {
         }
     }
 
-    /// Tells of heads of responses from here on.
+    /// Sets the receiver of response heads.
     pub(super) fn tell_heads(&self, sink: HeadSink) {
         // A server is recorded once.
         let _already = self.heads.set(sink);
@@ -114,18 +114,18 @@ impl Reach {
         }
     }
 
-    /// What the recording did not have.
+    /// The last request that the recording did not have.
     pub(super) fn miss(&self) -> Option<String> {
         self.played.as_ref()?.misses.take()
     }
 
-    /// What the recording says of the last request.
+    /// The recorded details of the last request.
     pub(super) fn recorded(&self) -> Option<Recorded> {
         let played = self.played.as_ref()?;
         played.script.recorded(played.tally.take_last()?)
     }
 
-    /// Forgets what earlier requests left.
+    /// Clears the state of earlier requests.
     pub(super) fn forget(&self) {
         if let Some(headers) = &self.headers {
             headers.take();
@@ -137,8 +137,8 @@ impl Reach {
     }
 }
 
-/// Makes a server ready to be connected to. Nothing is sent to it yet, but what has to be
-/// sent before: for a token, and to see whether it is ready.
+/// Prepares a server for connections. Only sends what must come first: requests for a token, and
+/// readiness checks.
 pub(super) fn reach(server: &Server, options: &Options, clock: Clock) -> anyhow::Result<Reach> {
     match &server.target {
         Target::Command(command) => {
@@ -192,11 +192,11 @@ pub(super) fn reach(server: &Server, options: &Options, clock: Clock) -> anyhow:
     }
 }
 
-/// Where a server is and how connections to it are made, once it says that it is ready.
+/// The URL of a server and its connection settings, once it is ready.
 pub(super) fn ready(name: &str, url: &UrlServer) -> anyhow::Result<(OriginUrl, OriginSettings)> {
     let parse = |text: &str| {
         OriginUrl::parse(text).map_err(|why| {
-            // A bad URL may hold a secret: it is not repeated.
+            // A bad URL may contain a secret, and is not repeated.
             let what = format!("invalid URL of the server `{name}`: {why}");
             Mistake::new(what, "write it like `http://localhost:3001/mcp`")
         })
@@ -258,7 +258,7 @@ fn remote(server: &Server, url: &UrlServer, options: &Options) -> anyhow::Result
     })
 }
 
-/// How connections to a server are made.
+/// The connection settings of a server.
 pub(super) fn origin_settings(name: &str, url: &UrlServer) -> anyhow::Result<OriginSettings> {
     let tls = client_config(&TlsSettings {
         ca_bundle: url.http.tls.ca_bundle.clone(),
@@ -333,7 +333,7 @@ pub(super) fn variable_of(
 
 fn field(server: &str, name: &str, value: &str) -> anyhow::Result<(HeaderName, HeaderValue)> {
     let mistake = || {
-        // The value may be a secret: it is not repeated.
+        // The value may be a secret, and is not repeated.
         let what = format!("invalid header `{name}` for the server `{server}`");
         Mistake::new(
             what,
@@ -346,7 +346,7 @@ fn field(server: &str, name: &str, value: &str) -> anyhow::Result<(HeaderName, H
     Ok((name, value))
 }
 
-/// Asks again and again until a server says that it is ready.
+/// Repeats a request until the server is ready.
 fn wait_for_ready(name: &str, url: OriginUrl, settings: OriginSettings) -> anyhow::Result<()> {
     let clock = Clock::start();
     let origin = Origin::new(url, settings);

@@ -1,4 +1,4 @@
-//! The cases of one group, in their order.
+//! Runs the cases of one group in order.
 
 use std::time::Duration;
 
@@ -17,11 +17,11 @@ pub(super) struct Worker {
     pub(super) cases: Vec<usize>,
 }
 
-/// The limit of a test that has none of its own.
+/// The default time limit of a test.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Worker {
-    /// Runs every case; what is to be said beside the rows.
+    /// Runs every case, and returns notes next to the rows.
     pub(super) fn work(mut self, round: &Round<'_>, mut each: impl FnMut(Row)) -> Vec<String> {
         for number in std::mem::take(&mut self.cases) {
             let Some(case) = round.plan.cases.get(number) else {
@@ -31,7 +31,7 @@ impl Worker {
                 Some(why) => judged::skipped(number, case, why),
                 None => self.repeated(number, case, round),
             };
-            // Open requests have no answer because they were not waited for.
+            // Open requests have no answer because of the interruption.
             let row = match round.stopped().filter(|_| round.is_interrupted()) {
                 Some(why) if row.status != Status::Pass => judged::skipped(number, case, why),
                 _ => row,
@@ -45,7 +45,7 @@ impl Worker {
             .collect()
     }
 
-    /// Asks a case as often as the suite says, until it does not hold.
+    /// Runs a case as often as the suite says, until it fails.
     fn repeated(&mut self, number: usize, case: &Case, round: &Round<'_>) -> Row {
         let mut row = self.retried(number, case, round);
         for _ in 1..case.options.repeat {
@@ -64,7 +64,7 @@ impl Worker {
         row
     }
 
-    /// Asks a case that failed again, as often as is allowed. What failed first is told.
+    /// Repeats a failed case as often as allowed. The first failure is reported.
     fn retried(&mut self, number: usize, case: &Case, round: &Round<'_>) -> Row {
         let mut row = self.case(number, case, round);
         let first = first_failure(&row);
@@ -180,12 +180,12 @@ fn first_failure(row: &Row) -> String {
     note.unwrap_or_default()
 }
 
-/// The limit of a case.
+/// The time limit of a case.
 pub(super) fn timeout(case: &Case) -> Duration {
     case.timeout.unwrap_or(TIMEOUT)
 }
 
-/// A row that failed before its answer could be judged.
+/// A row that failed before an answer could be judged.
 pub(super) fn failed(mut row: Row, matcher: &str, why: String) -> Row {
     row.status = Status::Fail;
     row.failures.push(Located {
@@ -200,14 +200,14 @@ pub(super) fn failed(mut row: Row, matcher: &str, why: String) -> Row {
     row
 }
 
-/// A row that decides nothing, since a recording does not tell.
+/// An undecided row, since a recording does not have the answer.
 fn unknown(mut row: Row, why: String) -> Row {
     row.status = Status::Inconclusive;
     row.reasons.push(why);
     row
 }
 
-/// The parameters of a question as source text.
+/// The parameters of a request as source text.
 pub(super) fn text(params: &Json) -> String {
     params.to_string()
 }

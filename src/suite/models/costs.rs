@@ -1,4 +1,4 @@
-//! What models of a suite cost, in a line.
+//! The costs of a suite's models, in one line.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use tapewright_models::prices::Prices;
 
 use crate::suite::result::{Cost, Row};
 
-/// What all of them cost, and by which prices; nothing where no model was asked.
+/// The total, and the prices it is based on; `None` if no model was asked.
 pub(crate) fn line(rows: &[Row], prices: &Prices) -> Option<String> {
     let mut total: Option<Cost> = None;
     let (mut dates, mut unknown) = (BTreeSet::new(), BTreeSet::new());

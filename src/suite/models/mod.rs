@@ -1,5 +1,4 @@
-//! Models that are asked: which provider answers for one, what it costs, and the caps on
-//! that. Agents and judges share it.
+//! Models: the provider of each, the costs, and the caps. Shared by agents and judges.
 
 pub(crate) mod costs;
 mod provider;
@@ -16,18 +15,18 @@ pub(crate) use self::provider::{Choice, choose, default_keys, default_model, key
 pub(crate) use self::test_budget::{Money, TestBudget};
 use crate::report;
 
-/// How long a connection to a provider may take to come about.
+/// Time limit for connecting to a provider.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// How providers are connected to.
+/// Connects to providers.
 #[derive(Debug, Default)]
 pub(crate) struct Connector {
-    // Made once, and only where a provider is asked.
+    // Made once, and only if a provider is asked.
     tls: OnceLock<Result<Arc<rustls::ClientConfig>, String>>,
 }
 
 impl Connector {
-    /// A provider that can be asked; `stop` ends whatever is waited for.
+    /// The provider at an endpoint; `stop` ends every wait.
     pub(crate) fn provider(
         &self,
         endpoint: Endpoint,

@@ -1,4 +1,4 @@
-//! Which provider a model is asked of, and with which key.
+//! Chooses the provider and the key for a model.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -9,18 +9,18 @@ use tapewright_judges::Model;
 use tapewright_models::{Family, Wire};
 use tapewright_proxy::provider::Endpoint;
 
-/// Who answers for a model.
+/// What answers for a model.
 #[derive(Debug)]
 pub(crate) enum Choice {
     Provider(Endpoint),
-    /// No model, and why: the stub stands in.
+    /// No provider, with the reason: the stub is used.
     Stub {
         wire: Wire,
         why: String,
     },
 }
 
-/// What servers take that ask for no key.
+/// A key for servers that need none.
 const NO_KEY: &str = "EMPTY";
 
 /// Chooses the provider of a model; the error says why there is none.
@@ -97,7 +97,7 @@ pub(crate) fn default_model(variables: &HashMap<String, String>) -> Option<Model
     Some(Model::named(family.default_model()))
 }
 
-/// What would have to be set for [`default_model`] to find one.
+/// The variables of which [`default_model`] needs one.
 pub(crate) fn default_keys() -> String {
     let names = FAMILIES
         .iter()
@@ -106,7 +106,7 @@ pub(crate) fn default_keys() -> String {
     names.join(", ")
 }
 
-/// The families, in the order in which they are asked by default.
+/// The families in the order of the default.
 const FAMILIES: [Family; 4] = [
     Family::Anthropic,
     Family::OpenAi,
@@ -114,7 +114,7 @@ const FAMILIES: [Family; 4] = [
     Family::Mistral,
 ];
 
-/// A variable that says something.
+/// The value of a variable, unless it is empty.
 fn set(variables: &HashMap<String, String>, name: &str) -> Option<String> {
     let value = variables.get(name).map(|value| value.trim());
     value.filter(|value| !value.is_empty()).map(str::to_owned)
@@ -126,8 +126,7 @@ fn stub(wire: Wire, names: &[&str]) -> Choice {
     Choice::Stub { wire, why }
 }
 
-/// The keys that a suite may use, by the names of their variables, so that nothing repeats
-/// them.
+/// The keys that a suite may use, by the names of their variables, so that they can be hidden.
 pub(crate) fn keys(suite: &Suite, variables: &HashMap<String, String>) -> HashMap<String, String> {
     let known = FAMILIES.iter().flat_map(|family| family.key_variables());
     let own = suite.providers.iter();

@@ -1,4 +1,4 @@
-//! What asking models costs, and the caps on that.
+//! The costs of models, and the caps.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,31 +10,31 @@ use tapewright_models::prices::{Prices, Unknown};
 
 use crate::suite::result::Cost;
 
-/// What all tests of a suite share: prices, caps, and what was spent.
+/// Shared by all tests of a suite: prices, caps, and costs.
 #[derive(Debug)]
 pub(crate) struct Money {
     pub(crate) caps: Caps,
     pub(crate) prices: Arc<Prices>,
-    /// By the suite, in millionths of a US cent.
+    /// The cost of the suite, in millionths of a US cent.
     suite: AtomicU64,
-    /// By the whole command.
+    /// The cost of the whole command.
     command: Arc<AtomicU64>,
 }
 
-/// The budget of one test. What it pays is known to all that share a cap at once; requests
-/// that are under way beside each other may cross it together.
+/// The budget of one test. Its payments count for all caps at once; concurrent requests may cross a
+/// cap together.
 #[derive(Debug)]
 pub(crate) struct TestBudget {
     money: Arc<Money>,
-    /// What was paid and told already.
+    /// The part that was paid and reported already.
     told: u64,
     cost: Cost,
-    /// Whom it paid.
+    /// The models that it paid for.
     models: BTreeSet<String>,
 }
 
 impl Money {
-    /// Nothing is spent by the suite yet; `command` is what other suites have spent.
+    /// Starts with no cost for the suite; `command` has the cost of other suites.
     pub(crate) fn new(caps: Caps, prices: Arc<Prices>, command: &Arc<AtomicU64>) -> Self {
         Self {
             caps,
@@ -64,7 +64,7 @@ impl TestBudget {
         caps.stops(&self.spent(), true).map_or(Ok(()), Err)
     }
 
-    /// Whether anything more may be spent, on any model.
+    /// Whether anything more may be spent on any model.
     pub(crate) fn may_spend(&self) -> Result<(), String> {
         let caps = &self.money.caps;
         caps.stops(&self.spent(), true).map_or(Ok(()), Err)
@@ -84,7 +84,7 @@ impl TestBudget {
         self.money.command.fetch_add(amount, Ordering::Relaxed);
     }
 
-    /// A request was answered. The error says which cap is crossed.
+    /// Pays for an answer. The error says which cap is crossed.
     pub(crate) fn pay(&mut self, model: &str, usage: Option<&Usage>) -> Result<(), String> {
         self.cost.asked += 1;
         self.models.insert(model.to_owned());
@@ -105,7 +105,7 @@ impl TestBudget {
             .map_or(Ok(()), Err)
     }
 
-    /// What it cost since this was asked last, where somebody was paid, and whom.
+    /// The cost since the last call, if anything was paid, and the models.
     pub(crate) fn take(&mut self) -> (Option<Cost>, BTreeSet<String>) {
         let cost = std::mem::replace(&mut self.cost, Cost::NONE);
         self.told = self.told.saturating_add(cost.amount);
@@ -122,7 +122,7 @@ impl TestBudget {
     }
 }
 
-/// US dollars as millionths of a cent; more than anybody has is that.
+/// US dollars as millionths of a cent, saturating.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

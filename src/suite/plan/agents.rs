@@ -34,28 +34,27 @@ pub(crate) struct AgentCase {
     pub(crate) wires: Vec<Arc<Wire>>,
     pub(crate) gate: Option<Gate>,
     pub(crate) expectation: Expectation,
-    /// Whether an assertion looks at why the run stopped, so that a cap is no failure by
-    /// itself.
+    /// Whether an assertion checks why the run stopped, so that a cap alone is not a failure.
     pub(crate) expects_stop: bool,
-    /// What judges are asked about it.
+    /// What judges measure.
     pub(crate) measures: Vec<Measure>,
-    /// It is an evaluation: what judges say of it is all that there is.
+    /// Whether it is an evaluation, which only judges decide.
     pub(crate) is_eval: bool,
-    /// The name of its cassette, and the one that other tools look for.
+    /// The name of its cassette, and the name that other tools use.
     pub(crate) files: (String, Option<String>),
 }
 
 /// A fault on the wire.
 #[derive(Debug)]
 pub(crate) struct Wire {
-    /// As `--fault` takes it.
+    /// The fault as an argument of `--fault`.
     pub(crate) spec: String,
     pub(crate) fault: WireFault,
-    /// The servers that are URLs.
+    /// Those of its servers that are URLs.
     remote: Vec<String>,
 }
 
-/// What keeps a session silent: a process is started again, a session over HTTP is not.
+/// Faults that silence a whole session: a process is started again, but a session over HTTP is not.
 const LASTING: [&str; 2] = ["wedged", "timeout"];
 
 impl tapewright_agents::WireFault for Wire {
@@ -107,7 +106,7 @@ pub(super) fn cases(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<
     }
 }
 
-/// The name of the row: with the model, where there are several.
+/// The name of the row: with the model, if there are several.
 fn name(agent: &Agent, model: &Written) -> String {
     if agent.models.len() < 2 {
         return agent.name.clone();
@@ -165,7 +164,7 @@ fn case(suite: &Suite, agent: &Agent, model: &Written, expectation: Expectation)
     }
 }
 
-/// What the user says. A prompt beside `turns` comes first.
+/// The messages of the user. A prompt next to `turns` comes first.
 fn user(agent: &Agent) -> User {
     let prompt = agent.prompt.clone();
     match &agent.turns {
@@ -202,7 +201,7 @@ fn fault(suite: &Suite, name: &str) -> Option<Fault> {
     })
 }
 
-/// A fault on the wire; one that cannot be read was refused.
+/// A fault on the wire; one that cannot be parsed was refused.
 fn wire(suite: &Suite, name: &str) -> Option<Arc<Wire>> {
     let fault = suite.faults.iter().find(|fault| fault.name == name)?;
     let WrittenKind::Wire(spec) = &fault.kind else {

@@ -1,4 +1,4 @@
-//! Assertions and what stands beside them, compiled with their places.
+//! Compiles assertions and the fields next to them, with their places.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use tapewright_config::{Code, Issue, Severity, SourceSpot, Suite};
 
 use super::{Plan, embeds};
 
-/// Compiles, and collects what is wrong.
+/// Compiles, and collects errors.
 pub(super) struct Compiler<'s> {
     suite: &'s Suite,
     issues: Vec<Issue>,
     default: Compiled,
 }
 
-/// A block `expect`, compiled: once, however many tests it is for.
+/// A compiled block `expect`, shared by all tests that use it.
 #[derive(Default)]
 struct Compiled {
     assertions: Vec<Arc<Assertion>>,
@@ -26,7 +26,7 @@ struct Compiled {
     response_headers_absent: Vec<String>,
 }
 
-/// What stands beside assertions.
+/// The fields next to assertions.
 const FIELDS: [&str; 4] = [
     "max_duration_ms",
     "max_response_tokens",
@@ -45,12 +45,13 @@ impl<'s> Compiler<'s> {
         compiler
     }
 
-    /// Where what stands beside the assertions of a test stands.
+    /// The places of the fields next to a test's assertions.
     pub(super) fn fields(&self, test: &SourceSpot) -> Vec<(&'static str, SourceSpot)> {
         self.fields_of(&self.suite.place(test, "/expect"))
     }
 
-    /// The same for a test of a tool, with the default test for what it does not have.
+    /// Like `fields`, for a test of a tool: followed by the fields of the default test, which count
+    /// if the test lacks them.
     pub(super) fn fields_with_default(&self, test: &SourceSpot) -> Vec<(&'static str, SourceSpot)> {
         let mut fields = self.fields(test);
         let default = self.suite.default_test.expect_place.as_ref();
@@ -66,13 +67,13 @@ impl<'s> Compiler<'s> {
     fn fields_of(&self, expect: &SourceSpot) -> Vec<(&'static str, SourceSpot)> {
         let place = |field: &'static str| {
             let place = self.suite.key_place(expect, &format!("/{field}"));
-            // The place of what is not there is that of what it would stand in.
+            // A missing field would have the place of its block.
             (place.span != expect.span).then_some((field, place))
         };
         FIELDS.into_iter().filter_map(place).collect()
     }
 
-    /// What a test expects, and where each of its assertions stands.
+    /// The expectation of a test, and the places of its assertions.
     pub(super) fn expectation(&mut self, expect: &Expect) -> (Expectation, Vec<SourceSpot>) {
         let own = self.block(expect);
         let expectation = Expectation {
@@ -85,8 +86,8 @@ impl<'s> Compiler<'s> {
         (expectation, own.places)
     }
 
-    /// What a test of a tool expects. Behind its own assertions stand those of the default
-    /// test; of what stands beside them its own counts, where it has it.
+    /// The expectation of a tool's test: its own assertions, followed by those of the default test;
+    /// its own fields take precedence.
     pub(super) fn with_default(&mut self, expect: &Expect) -> (Expectation, Vec<SourceSpot>) {
         let (mut own, mut places) = self.expectation(expect);
         let default = &self.default;
@@ -104,7 +105,7 @@ impl<'s> Compiler<'s> {
         (own, places)
     }
 
-    /// Assertions, and where each of them stands.
+    /// Assertions, and their places.
     pub(super) fn assertions(
         &mut self,
         written: &[expect::Assertion],
@@ -121,7 +122,7 @@ impl<'s> Compiler<'s> {
         (assertions, places)
     }
 
-    /// Something of the suite cannot be used.
+    /// Adds an error about something in the suite.
     pub(super) fn refuse(&mut self, base: &SourceSpot, pointer: &str, message: String, help: &str) {
         self.issues.push(Issue {
             code: Code::Value,
@@ -132,7 +133,7 @@ impl<'s> Compiler<'s> {
         });
     }
 
-    /// The plan, unless something is wrong.
+    /// The plan, unless there are errors.
     pub(super) fn finish(self, plan: Plan) -> Result<Plan, Vec<Issue>> {
         if self.issues.is_empty() {
             Ok(plan)

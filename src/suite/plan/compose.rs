@@ -1,4 +1,4 @@
-//! A composition: calls of tools, in an order that gives each what it needs.
+//! A composition: calls of tools, ordered so that each follows the calls whose values it needs.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use tapewright_config::Suite;
 use tapewright_config::suite::composition::{Composition, CompositionNode};
 use tapewright_config::template::Template;
 
-/// The calls of a composition in topological order. Of those that could come next, the one
-/// that the suite names first does.
+/// The calls of a composition in topological order. Of several possible next ones, the first in the
+/// suite comes first.
 #[derive(Debug)]
 pub(crate) struct Graph {
     pub(crate) nodes: Vec<Node>,
-    /// The node whose output is that of the composition.
+    /// The node whose output is the output of the composition.
     pub(crate) output: Option<String>,
     pub(crate) assertions: Vec<Arc<Assertion>>,
 }
@@ -28,7 +28,7 @@ pub(crate) struct Node {
 }
 
 impl Graph {
-    /// The graph of a composition that was checked: no circles, no unknown names.
+    /// The graph of a checked composition: without cycles or unknown names.
     pub(super) fn new(from: &Composition, suite: &Suite, assertions: Vec<Arc<Assertion>>) -> Self {
         let mut waiting: Vec<&CompositionNode> = from.nodes.iter().collect();
         let mut nodes: Vec<Node> = Vec::new();
@@ -37,7 +37,7 @@ impl Graph {
                 let mut needs = one.needs.iter();
                 needs.all(|id| nodes.iter().any(|node| node.id == *id))
             });
-            // A circle was refused before; should one come, its nodes stay in their order.
+            // Cycles were refused before; if there were one, its nodes would keep their order.
             let one = waiting.remove(ready.unwrap_or(0));
             let only = suite.servers.first().map(|server| server.name.clone());
             nodes.push(Node {

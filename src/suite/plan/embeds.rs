@@ -1,4 +1,4 @@
-//! `similar` needs a model that embeds.
+//! Checks that `similar` uses a model with embeddings.
 
 use serde_json::Value;
 use tapewright_config::{SourceSpot, Suite};
@@ -8,7 +8,7 @@ use tapewright_models::embeddings::EmbedWire;
 
 use super::compile::Compiler;
 
-/// Refuses a model of a family that has no embeddings. `assertion` stands at `place`.
+/// Refuses a model of a family without embeddings. `place` is that of `assertion`.
 pub(super) fn check(
     compiler: &mut Compiler<'_>,
     suite: &Suite,

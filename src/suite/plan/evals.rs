@@ -23,7 +23,7 @@ pub(crate) struct EvalCase {
     server: String,
     prompt: String,
     rubric: Option<By>,
-    /// The name of its cassette: whichever model answers.
+    /// The name of its cassette, which is independent of the model.
     file: String,
 }
 
@@ -67,7 +67,7 @@ impl EvalCase {
         &self.file
     }
 
-    /// It as the test of an agent with this model; nothing where there is nothing to grade by.
+    /// The evaluation as an agent test with this model; `None` if there is nothing to grade by.
     pub(crate) fn agent(&self, model: Model) -> Option<AgentCase> {
         let rubric = self.rubric.clone()?;
         Some(AgentCase {

@@ -1,4 +1,4 @@
-//! From a suite to cases: everything compiled, nothing run.
+//! Compiles a suite to cases.
 
 mod agents;
 mod compile;
@@ -24,17 +24,17 @@ pub(crate) use self::compose::{Graph, Node};
 pub(crate) use self::evals::EvalCase;
 pub(crate) use self::rubric::{By, Measure, Scoring, written};
 
-/// What a suite asks, in the order of the reports: tools, resources, prompts,
-/// compositions, compliance, and what needs a model.
+/// The cases of a suite, in the order of reports: tools, resources, prompts, compositions,
+/// compliance, and agents.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     pub(crate) cases: Vec<Case>,
-    /// What of the suite is not run, a line each.
+    /// The parts of the suite that are not run, a line each.
     pub(crate) skipped: Vec<String>,
 }
 
 impl Plan {
-    /// Whether any test says how long an answer may take.
+    /// Whether any test limits the time of an answer.
     pub(crate) fn limits_time(&self) -> bool {
         let mut fields = self.cases.iter().flat_map(|case| &case.fields);
         fields.any(|(name, _)| *name == "max_duration_ms")
@@ -47,38 +47,38 @@ pub(crate) struct Case {
     pub(crate) kind: Kind,
     pub(crate) name: String,
     pub(crate) tags: Vec<String>,
-    /// Its own limit, or that of the suite.
+    /// Its time limit, or that of the suite.
     pub(crate) timeout: Option<Duration>,
     pub(crate) what: What,
-    /// Where it stands.
+    /// Its place.
     pub(crate) place: SourceSpot,
-    /// Where each of its assertions stands.
+    /// The places of its assertions.
     pub(crate) assertions: Vec<SourceSpot>,
-    /// Where what stands beside them stands.
+    /// The places of the fields next to them.
     pub(crate) fields: Vec<(&'static str, SourceSpot)>,
-    /// How it takes part in a run.
+    /// The options for its run.
     pub(crate) options: TestOptions,
 }
 
-/// What is to be done for a case.
+/// What to do for a case.
 #[derive(Debug)]
 pub(crate) enum What {
-    /// Ask a server. A command may rewrite the request first.
+    /// Ask a server. A command may transform the request first.
     Ask {
         test: Arc<Test>,
         request_transform: Option<Vec<String>>,
     },
-    /// Call several tools, each with what others gave.
+    /// Call several tools, with values from earlier calls.
     Compose(Graph),
-    /// Judge an error that no server sent.
+    /// Judge an injected error.
     Inject { test: Arc<Test>, error: Json },
-    /// Let a model work with servers.
+    /// Run an agent.
     Agent(Arc<AgentCase>),
-    /// Let a model work with a server, and have its answer graded.
+    /// Run an agent, and grade its answer.
     Eval(Arc<EvalCase>),
 }
 
-/// What kind of test it is.
+/// The kind of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Agent,
@@ -102,7 +102,7 @@ impl Kind {
         Self::Tool,
     ];
 
-    /// The word for it.
+    /// Its name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Agent => "agent",
@@ -117,7 +117,7 @@ impl Kind {
 }
 
 impl Case {
-    /// The test, where the case is one question.
+    /// The test, if the case is a single request.
     pub(crate) fn test(&self) -> Option<&Test> {
         match &self.what {
             What::Ask { test, .. } | What::Inject { test, .. } => Some(test),
@@ -125,7 +125,7 @@ impl Case {
         }
     }
 
-    /// Whether a model has a part in it.
+    /// Whether it needs a model.
     fn asks_models(&self) -> bool {
         let judged = |assertions: &[Arc<Assertion>]| assertions.iter().any(|one| one.asks_models());
         match &self.what {
@@ -137,7 +137,7 @@ impl Case {
         }
     }
 
-    /// The servers that have to be connected for it.
+    /// The servers that must be connected for it.
     pub(crate) fn servers(&self) -> Vec<&str> {
         match &self.what {
             What::Ask { test, .. } => vec![test.server.as_str()],
@@ -168,19 +168,19 @@ impl Case {
         }
     }
 
-    /// Where a field of `expect` stands; the case itself for anything else.
+    /// The place of a field of `expect`; for anything else, the place of the case.
     pub(crate) fn field(&self, name: &str) -> &SourceSpot {
         let found = self.fields.iter().find(|(field, _)| *field == name);
         found.map_or(&self.place, |(_, place)| place)
     }
 
-    /// Where an assertion stands; beyond them, the case itself.
+    /// The place of an assertion; beyond the last one, the place of the case.
     pub(crate) fn assertion(&self, index: usize) -> &SourceSpot {
         self.assertions.get(index).unwrap_or(&self.place)
     }
 }
 
-/// Compiles a suite. What is wrong is told at its place.
+/// Compiles a suite. Errors have their places.
 pub(crate) fn build(suite: &Suite) -> Result<Plan, Vec<Issue>> {
     let mut compiler = Compiler::new(suite);
     let mut cases = Vec::new();
@@ -190,7 +190,7 @@ pub(crate) fn build(suite: &Suite) -> Result<Plan, Vec<Issue>> {
     checks(suite, &mut compiler, &mut cases);
     agents::cases(suite, &mut compiler, &mut cases);
     evals::cases(suite, &mut compiler, &mut cases);
-    // Nothing runs it, and its assertions are to be sound all the same.
+    // It is not run here, but its assertions must be valid.
     if let Some(check) = &suite.compliance.spec_version_check {
         compiler.assertions(&check.expect);
     }
@@ -341,7 +341,7 @@ fn method(check: &str) -> String {
     .to_owned()
 }
 
-/// What is validated and not run, in one line each.
+/// The parts that are validated but not run, one line each.
 fn skipped(suite: &Suite, cases: &[Case]) -> Vec<String> {
     let mut lines = Vec::new();
     let mut say = |count: usize, one: &str, many: &str, why: &str| {

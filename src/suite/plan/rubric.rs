@@ -1,4 +1,4 @@
-//! Rubrics of a suite, as judges take them.
+//! Converts the rubrics of a suite for judges.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use tapewright_config::suite::metrics::Metrics;
 use tapewright_config::suite::rubric::{Branch, Form as Written, Rubric as Rules};
 use tapewright_judges::{Criterion, Form, Metric, Node, Rubric};
 
-/// Something that a judge is asked about the run of an agent.
+/// One measure of an agent's run.
 #[derive(Clone, Debug)]
 pub(crate) struct Measure {
     /// Its key in the suite.
@@ -19,13 +19,13 @@ pub(crate) struct Measure {
 /// What a run is measured by.
 #[derive(Clone, Debug)]
 pub(crate) enum By {
-    /// Words of ours.
+    /// A built-in metric.
     Metric {
         metric: Metric,
         threshold: f64,
         strict: bool,
     },
-    /// Those of the suite.
+    /// A rubric of the suite.
     Rubric(Rubric),
     /// A program of the suite.
     Scorer(Scoring),
@@ -35,15 +35,15 @@ pub(crate) enum By {
 #[derive(Clone, Debug)]
 pub(crate) struct Scoring {
     pub(crate) scorer: Arc<Scorer>,
-    /// What it is told to grade by.
+    /// The criteria passed to the program.
     pub(crate) criteria: String,
-    /// The least score that passes, beside its verdict; where the suite sets one.
+    /// The least score that passes, in addition to its verdict; if the suite sets one.
     pub(crate) threshold: Option<f64>,
-    /// Only a score of 1 passes.
+    /// Whether only a score of 1 passes.
     pub(crate) strict: bool,
 }
 
-/// What a rubric of the suite comes to; `threshold` counts where the rubric has none.
+/// Converts a rubric of the suite; `threshold` is used if the rubric has none.
 pub(crate) fn written(suite: &Suite, rules: &Rules, threshold: Option<f64>) -> By {
     if let Written::Scorer { name, criteria } = &rules.form
         && let Some(scorer) = suite.scorers.iter().find(|one| one.name == *name)
@@ -58,7 +58,7 @@ pub(crate) fn written(suite: &Suite, rules: &Rules, threshold: Option<f64>) -> B
     By::Rubric(rubric(suite, rules, threshold))
 }
 
-/// A rubric with what it refers to; `threshold` counts where the rubric has none.
+/// A rubric with its references resolved; `threshold` is used if the rubric has none.
 fn rubric(suite: &Suite, written: &Rules, threshold: Option<f64>) -> Rubric {
     let named = match &written.form {
         Written::Ref(name) => {
@@ -91,7 +91,7 @@ fn form(written: &Written) -> Form {
                 .collect(),
         ),
         Written::Tree(root) => Form::Tree(node(root)),
-        // The checks find what refers to nothing.
+        // The checks find dangling references.
         Written::Ref(name) | Written::Scorer { name, .. } => Form::Text(name.clone()),
     }
 }
@@ -110,7 +110,7 @@ fn node(written: &Branch) -> Node {
     }
 }
 
-/// What a block `eval` measures, in the order of the document.
+/// The measures of a block `eval`, in the order of the document.
 pub(super) fn measures(suite: &Suite, metrics: &Metrics) -> Vec<Measure> {
     let written = |metric| match metric {
         Metric::TaskCompletion => metrics.mcp_task_completion,

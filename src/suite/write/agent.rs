@@ -1,4 +1,4 @@
-//! A suite with one agent test, which holds of a recorded run.
+//! Writes a suite with one agent test that holds for a recorded run.
 
 use serde_json::{Map, Value, json};
 use tapewright_models::agent_cassette::{AgentCassette, Trace};
@@ -6,16 +6,16 @@ use tapewright_models::agent_cassette::{AgentCassette, Trace};
 use super::server::{Server, write_all};
 use super::{comment, yaml};
 
-/// A suite about to be written.
+/// A suite to write.
 #[derive(Debug)]
 pub(crate) struct AgentDraft<'d> {
-    /// What it was made of and how it is run: lines of a comment.
+    /// Its origin and how to run it: lines of a comment.
     pub(crate) about: Vec<String>,
     pub(crate) servers: Vec<Server>,
     pub(crate) cassette: &'d AgentCassette,
 }
 
-/// The longest text that is held as a whole, in characters.
+/// The longest text that is expected as a whole, in characters.
 const WHOLE: usize = 2_000;
 
 impl AgentDraft<'_> {
@@ -61,7 +61,7 @@ impl AgentDraft<'_> {
     }
 }
 
-/// What holds of the run: which tools were asked for, with what, and what was said at last.
+/// The expectations that hold for the run: the tool calls with their arguments, and the last reply.
 fn expect(trace: &Trace) -> Value {
     let exact = |target: &str, value: Value| json!({"target": target, "matcher": {"exact": value}});
     let names: Vec<&str> = trace
@@ -85,5 +85,5 @@ fn expect(trace: &Trace) -> Value {
     Value::Array(all)
 }
 
-/// Of how many tool calls the arguments are held.
+/// For how many tool calls arguments are expected.
 const MOST: usize = 20;

@@ -1,4 +1,4 @@
-//! The calls of a recording: what was asked, and every answer to it.
+//! The calls of a recording, each with every answer to it.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::event::{Direction, Event};
 use tapewright_schemas::order::Order as _;
 
-/// What a test can ask for.
+/// The kinds of calls that a test can make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Asks {
     /// `tools/call`.
@@ -20,7 +20,7 @@ pub(crate) enum Asks {
 }
 
 impl Asks {
-    /// The block of a suite that its tests stand in.
+    /// The block of a suite that contains its tests.
     pub(crate) fn block(self) -> &'static str {
         match self {
             Self::Tool => "tools",
@@ -30,7 +30,7 @@ impl Asks {
     }
 }
 
-/// One question, and what it was answered each time.
+/// One call, and its answers.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) asks: Asks,
@@ -41,26 +41,26 @@ pub(crate) struct Call {
     pub(crate) answers: Vec<Value>,
 }
 
-/// The calls of a recording, in order, each question once.
+/// The calls of a recording, in order, equal ones combined.
 #[derive(Debug)]
 pub(crate) struct Calls {
     conversation: Conversation<()>,
-    // The questions that await their answer.
+    // The calls that are still unanswered.
     open: PerExchange<RecordedCall>,
     known: HashMap<String, usize>,
     pub(crate) all: Vec<Call>,
     bytes: usize,
-    /// How many answers were passed over, as there was no room for them.
+    /// How many answers were dropped for lack of room.
     pub(crate) left_out: u64,
     /// How many requests were never answered.
     pub(crate) unanswered: u64,
 }
 
-/// How many questions a suite may have.
+/// How many calls a suite may have.
 const CALLS: usize = 1_000;
-/// How many answers to one question are compared.
+/// How many answers to one call are compared.
 const ANSWERS: usize = 8;
-/// How much of answers is kept, in bytes.
+/// How many bytes of answers are kept.
 const BYTES: usize = 64 << 20;
 
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl Default for Calls {
 }
 
 impl Calls {
-    /// Takes the next event, whose message may have been taken apart.
+    /// Takes the next event, with its parsed message if available.
     pub(crate) fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         let open = &mut self.open;
         let mut answered = Vec::new();
@@ -113,7 +113,7 @@ impl Calls {
         }
     }
 
-    /// The recording is over; another one may follow.
+    /// Ends the recording; another one may follow.
     pub(crate) fn finish(&mut self) {
         let open = std::mem::take(&mut self.open);
         self.unanswered += open.len() as u64;
@@ -135,7 +135,7 @@ impl Calls {
         self.add(call, envelope, bytes);
     }
 
-    /// Adds an answer to a question.
+    /// Adds an answer to a call.
     pub(crate) fn add(&mut self, call: Call, answer: Value, bytes: usize) {
         let key = call.key();
         let place = match self.known.get(&key) {
@@ -151,7 +151,7 @@ impl Calls {
             }
         };
         if let Some(call) = self.all.get_mut(place) {
-            // More answers of one question tell nothing new; the first has to be there.
+            // More answers to one call add little, but the first one is required.
             let room = call.answers.is_empty() || call.answers.len() < ANSWERS;
             if room && self.bytes + bytes <= BYTES {
                 self.bytes += bytes;
@@ -164,7 +164,7 @@ impl Calls {
 }
 
 impl Call {
-    /// Equal for equal questions.
+    /// Equal for equal calls.
     fn key(&self) -> String {
         let arguments = self.arguments.as_ref().map(sorted);
         let arguments = arguments.unwrap_or(Value::Object(serde_json::Map::new()));
@@ -172,7 +172,7 @@ impl Call {
     }
 }
 
-/// The value with the members of its objects in order.
+/// The value with the members of its objects sorted.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(members) => {

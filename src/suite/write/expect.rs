@@ -1,4 +1,4 @@
-//! What of answers is held: what is stable, and of the rest its form.
+//! Makes expectations from answers: exact for stable parts, and by form for the rest.
 
 use serde_json::{Map, Value, json};
 
@@ -16,12 +16,12 @@ pub(super) struct Expectation {
 
 /// How many assertions a test gets.
 const MOST: usize = 12;
-/// How many parts of an answer are looked at one by one.
+/// How many parts of an answer get their own assertions.
 const PARTS: usize = 4;
-/// How many members of a structure are held one by one, and how deep.
+/// How many members of a structure get their own assertions, and down to which depth.
 const MEMBERS: usize = 8;
 const DEPTH: usize = 3;
-/// The longest value that is held as a whole, in characters.
+/// The longest value that is expected as a whole, in characters.
 const WHOLE: usize = 300;
 
 impl Expectation {
@@ -38,19 +38,19 @@ impl Expectation {
         Self::new(target, "exact", value.clone())
     }
 
-    /// It has this form.
+    /// Expects this form.
     pub(super) fn form(target: &str, values: &[&Value]) -> Self {
         Self::new(target, "schema", schema(values))
     }
 }
 
-/// What all answers to a question have in common. Never empty.
+/// The assertions that hold for all answers to a call. Never empty.
 pub(super) fn held(asks: Asks, answers: &[Value]) -> Vec<Expectation> {
     let errors = all(answers, "error");
     let results = all(answers, "result");
     let mut held = Vec::new();
     if answers.is_empty() {
-        // It has not been asked yet.
+        // There is no answer yet.
         held.push(Expectation::new(
             "result",
             "schema",
@@ -68,7 +68,7 @@ pub(super) fn held(asks: Asks, answers: &[Value]) -> Vec<Expectation> {
             held.push(Expectation::form("result", &results));
         }
     } else {
-        // Sometimes it fails. A test that looks at the error lets it be one.
+        // It fails sometimes. A test that checks the error also allows an error.
         let mut seen = errors.clone();
         seen.extend(results.iter().filter_map(|one| one.get("error")));
         seen.push(&Value::Null);
@@ -83,7 +83,7 @@ fn all<'v>(values: &'v [Value], name: &str) -> Vec<&'v Value> {
     values.iter().filter_map(|one| one.get(name)).collect()
 }
 
-/// The same, of references; nothing unless every value has it.
+/// Like `all`, for references; empty unless every value has it.
 fn all_of<'v>(values: &[&'v Value], name: &str) -> Vec<&'v Value> {
     let found: Vec<&Value> = values.iter().filter_map(|one| one.get(name)).collect();
     if found.len() == values.len() {
@@ -115,7 +115,7 @@ fn tool(results: &[&Value], held: &mut Vec<Expectation>) {
         value("result.structuredContent", &structures, 0, held);
     }
     let contents = all_of(results, "content");
-    // The text of a structured result says the same once more.
+    // The text of a structured result repeats the structure.
     let told = !structures.is_empty() && contents.iter().all(|one| is_one_text(one));
     if !told {
         list("result.content", &contents, held);
@@ -145,7 +145,7 @@ fn list(target: &str, lists: &[&Value], held: &mut Vec<Expectation>) {
     }
 }
 
-/// One block: its text, or what it is.
+/// One block: its text, or its kind.
 fn part(target: &str, parts: &[&Value], held: &mut Vec<Expectation>) {
     let said = all_of(parts, "text");
     if let Some(texts) = texts(&said) {
@@ -155,7 +155,7 @@ fn part(target: &str, parts: &[&Value], held: &mut Vec<Expectation>) {
         let (target, parts) = content;
         return part(&target, &parts, held);
     }
-    // Bytes are held by their kind.
+    // Only the type of binary content is expected.
     let mut kind = Map::new();
     for name in ["type", "mimeType", "name"] {
         let values = all_of(parts, name);
@@ -202,7 +202,8 @@ fn messages(lists: &[&Value], held: &mut Vec<Expectation>) {
 /// A value of a structure.
 fn value(target: &str, values: &[&Value], depth: usize, held: &mut Vec<Expectation>) {
     let Some(first) = values.first() else { return };
-    // Looking for what changes costs most: only in what may be held as a whole.
+    // Searching for variable parts is the most expensive step, so only values that may be expected
+    // as a whole are searched.
     if same(values) && first.to_string().len() <= WHOLE && text::is_stable_value(first) {
         return held.push(Expectation::exact(target, first));
     }
@@ -238,13 +239,13 @@ fn same(values: &[&Value]) -> bool {
     })
 }
 
-/// All as texts.
+/// All values as texts, if they are.
 fn texts<'v>(values: &[&'v Value]) -> Option<Vec<&'v str>> {
     let texts: Option<Vec<&str>> = values.iter().map(|one| one.as_str()).collect();
     texts.filter(|texts| !texts.is_empty())
 }
 
-/// The elements of lists that are the same but for their order.
+/// The elements of lists that only differ in their order.
 fn in_any_order(values: &[&Value]) -> Option<Value> {
     let key = |one: &&Value| {
         let mut all: Vec<String> = one.as_array()?.iter().map(Value::to_string).collect();

@@ -1,5 +1,5 @@
-//! For any recorded answers: the suite that is written of them loads without a word, and
-//! holds of each of them.
+//! Property test: for any recorded answers, the suite written from them loads without warnings, and
+//! holds for each answer.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::server::{Reach, Server};
 use super::{Draft, ServerDraft};
 use crate::suite::plan;
 
-/// A suite that is nowhere on a disk.
+/// A suite in memory.
 struct Suite(String);
 
 impl Files for Suite {
@@ -31,7 +31,7 @@ impl Files for Suite {
     }
 }
 
-/// What went wrong when a suite was written of these envelopes, loaded, and judged by them.
+/// What went wrong when a suite was written from these envelopes, loaded, and used to judge them.
 fn wrong(asks: Asks, answers: &[String]) -> Option<String> {
     let draft = Draft {
         about: Vec::new(),

@@ -1,8 +1,8 @@
-//! Suites that are written from what was asked and answered.
+//! Writes suites from calls and their answers.
 //!
-//! [`call`] collects the questions of a recording, each once with every answer to it;
-//! [`expect`] says what the answers have in common; [`yaml`] writes as a person would.
-//! `init` gives it the calls of a server that it asks itself, `export` those of a file.
+//! [`call`] collects the calls of a recording, each once with every answer to it; [`expect`] finds
+//! what the answers have in common; [`yaml`] writes it as a person would. `init` uses it for the
+//! calls that it sends to a server, `export` for those of a file.
 
 pub(crate) mod agent;
 pub(crate) mod call;
@@ -20,26 +20,26 @@ use self::call::{Asks, Call};
 use self::name::Names;
 use self::server::Server;
 
-/// A suite about to be written.
+/// A suite to write.
 #[derive(Debug)]
 pub(crate) struct Draft {
-    /// What it was made of and how it is run: lines of a comment.
+    /// Its origin and how to run it: lines of a comment.
     pub(crate) about: Vec<String>,
     /// The servers, each with its tests.
     pub(crate) servers: Vec<ServerDraft>,
 }
 
-/// A server of a suite about to be written.
+/// A server of a suite to write.
 #[derive(Debug)]
 pub(crate) struct ServerDraft {
     pub(crate) server: Server,
     /// The calls, in order.
     pub(crate) calls: Vec<Call>,
-    /// Tests that the user has to complete, and why: they are written as comments.
+    /// Tests that the user must complete, with the reasons: they are written as comments.
     pub(crate) stubs: Vec<Stub>,
 }
 
-/// A test that could not be written whole.
+/// A test that could not be written completely.
 #[derive(Debug)]
 pub(crate) struct Stub {
     pub(crate) call: Call,
@@ -92,7 +92,7 @@ impl Draft {
         }
     }
 
-    /// The tests alone, each an item of a list.
+    /// The tests alone, as the items of a list.
     pub(crate) fn steps(&self) -> String {
         let (mut out, mut names) = (String::new(), Names::default());
         for server in &self.servers {
@@ -103,7 +103,7 @@ impl Draft {
         out
     }
 
-    /// The number of tests, and of those that the user has to complete.
+    /// The number of tests, and of those that the user must complete.
     pub(crate) fn counts(&self) -> (usize, usize) {
         let calls = self.servers.iter().map(|one| one.calls.len());
         let stubs = self.servers.iter().map(|one| one.stubs.len());
@@ -161,7 +161,7 @@ impl ServerDraft {
     }
 }
 
-/// Why a call cannot be made again.
+/// Why a call cannot be repeated.
 fn skipped(call: &Call) -> Option<&'static str> {
     let arguments = call.arguments.as_ref().map(Value::to_string);
     let hidden = |text: &str| text.contains(PLACEHOLDER);
@@ -169,10 +169,10 @@ fn skipped(call: &Call) -> Option<&'static str> {
         .then_some("a secret was redacted in the arguments; use a variable instead")
 }
 
-/// What stands where a secret was.
+/// The beginning of a redaction placeholder.
 const PLACEHOLDER: &str = "<REDACTED";
 
-/// Appends a comment, which is one line whatever it says.
+/// Appends a comment, always as one line.
 fn comment(text: &str, depth: usize, out: &mut String) {
     for line in text.split(['\n', '\r']) {
         out.push_str(&"  ".repeat(depth));

@@ -1,4 +1,4 @@
-//! Names of tests: what is asked, and with what.
+//! Names of tests, made of the call and its arguments.
 
 use std::collections::HashSet;
 
@@ -6,16 +6,16 @@ use serde_json::Value;
 
 use super::call::{Asks, Call};
 
-/// How many arguments a name tells, and how many characters of each.
+/// How many arguments a name has, and how many characters of each.
 const ARGUMENTS: usize = 2;
 const CHARS: usize = 24;
 
-/// Names that are unlike each other.
+/// Unique names.
 #[derive(Debug, Default)]
 pub(super) struct Names(HashSet<String>);
 
 impl Names {
-    /// A name for a call that no other has.
+    /// A unique name for a call.
     pub(super) fn of(&mut self, call: &Call) -> String {
         let name = plain(call);
         let mut unlike = name.clone();
@@ -65,7 +65,7 @@ fn fails(answer: &Value) -> bool {
         || answer.pointer("/result/isError").and_then(Value::as_bool) == Some(true)
 }
 
-/// The beginning of a text, on one line and without what cannot be seen.
+/// The beginning of a text, on one line and without invisible characters.
 fn shown(text: &str, most: usize) -> String {
     let clean = |char: char| if char.is_control() { ' ' } else { char };
     let words: String = text.chars().map(clean).collect();

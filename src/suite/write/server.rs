@@ -1,19 +1,19 @@
-//! The server of a suite that is written.
+//! The server of a written suite.
 
 use serde_json::{Map, Value, json};
 use tapewright_schemas::tape::Header;
 
 use super::{PLACEHOLDER, yaml};
 
-/// How the server is reached.
+/// How to reach the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// This program with its arguments.
     Command(Vec<String>),
-    /// This URL, with headers whose values are in variables of the environment: a name, and
-    /// the variable.
+    /// This URL, with headers whose values are in environment variables: the name, and the
+    /// variable.
     Url(String, Vec<(String, String)>),
-    /// A recording stands in for it.
+    /// This recording, in place of the server.
     Cassette(String),
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// The server that a recording is of; `path` stands in where it does not say.
+    /// The server of a recording; `path` is used if the recording does not say how to reach it.
     pub(crate) fn of(header: &Header, path: &str) -> Self {
         let reach = if !header.command.is_empty() {
             Reach::Command(header.command.clone())
@@ -70,7 +70,7 @@ impl Server {
     }
 }
 
-/// Appends the blocks `variables`, where there are any, and `servers`.
+/// Appends the blocks `variables`, if there are any, and `servers`.
 pub(super) fn write_all<'s>(servers: impl Iterator<Item = &'s Server>, out: &mut String) {
     let mut variables = Map::new();
     let members = servers.map(|one| (one, one.members(&mut variables)));
@@ -96,7 +96,7 @@ pub(super) fn write_all<'s>(servers: impl Iterator<Item = &'s Server>, out: &mut
     }
 }
 
-/// Headers from the environment: a bearer token is the business of `auth`.
+/// Headers from the environment; a bearer token becomes `auth`.
 fn fields(headers: &[(String, String)], server: &mut Map<String, Value>) {
     let mut others = Map::new();
     for (name, variable) in headers {

@@ -1,10 +1,10 @@
-//! The form that values have in common, as a JSON Schema.
+//! The common form of values, as a JSON Schema.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-/// How many members of an object are described, and how deep.
+/// How many members of an object are described, and down to which depth.
 const MEMBERS: usize = 8;
 const DEPTH: usize = 4;
 

@@ -1,4 +1,4 @@
-//! What is written is read back by the loader, and holds of what it was made of.
+//! Written suites are read by the loader, and hold for their sources.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn said(text: &str) -> Value {
     json!({ "content": [{ "type": "text", "text": text }] })
 }
 
-/// The one matcher of a text that was answered so each time.
+/// The only matcher for a text with these answers.
 fn matcher(texts: &[&str]) -> Value {
     let answers: Vec<Value> = texts.iter().map(|text| said(text)).collect();
     let call = call("t", json!({}), &answers);
@@ -134,7 +134,7 @@ tools:
     assert_eq!(draft.write(), expected);
 }
 
-/// What the loader reads of a value that was written.
+/// What the loader reads from a written value.
 fn read_back(value: &Value) -> Option<Value> {
     let mut text = "a: 1\nb:\n".to_owned();
     yaml::member("v", value, 1, &mut text);

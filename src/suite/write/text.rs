@@ -1,4 +1,4 @@
-//! What of texts is held.
+//! Makes expectations from texts.
 
 use std::collections::HashSet;
 
@@ -9,19 +9,19 @@ use super::shape::schema;
 use super::volatile::{Piece, is_stable, pattern, pieces};
 use tapewright_schemas::slices::Part as _;
 
-/// The longest text that is held word for word, in characters and lines.
+/// The longest text that is expected verbatim, in characters and lines.
 const EXACT: usize = 400;
 const LINES: usize = 8;
-/// The longest text that is held by a pattern, in characters.
+/// The longest text that is expected by a pattern, in characters.
 const PATTERN: usize = 200;
-/// A line that tells something has so many characters.
+/// The length of a significant line, in characters.
 const TELLING: std::ops::RangeInclusive<usize> = 8..=100;
-/// How many lines of a long text are looked at.
+/// How many lines of a long text are examined.
 const LOOKED_AT: usize = 60;
-/// The longest JSON text whose form is held, in bytes.
+/// The longest JSON text whose form is expected, in bytes.
 const JSON: usize = 64 * 1024;
 
-/// What all texts have in common.
+/// An expectation that holds for all texts.
 pub(super) fn held(target: &str, texts: &[&str]) -> Expectation {
     let first = texts.first().copied().unwrap_or_default();
     let same = texts.iter().all(|one| *one == first);
@@ -49,7 +49,7 @@ pub(super) fn held(target: &str, texts: &[&str]) -> Expectation {
     )
 }
 
-/// Whether nothing within a value looks as if it changed.
+/// Whether no part of a value looks variable.
 pub(super) fn is_stable_value(value: &Value) -> bool {
     match value {
         Value::String(text) => text.len() <= EXACT * 4 && is_stable(text),
@@ -62,7 +62,7 @@ pub(super) fn is_stable_value(value: &Value) -> bool {
     }
 }
 
-/// The form of texts that are JSON, where there is more to it than a single value.
+/// The form of texts that are JSON, unless it is a single value.
 fn json_form(texts: &[&str]) -> Option<Value> {
     let read = |text: &&str| {
         let begins = text.trim_start().starts_with(['{', '[']);
@@ -94,7 +94,7 @@ fn common_pattern(texts: &[&str]) -> Option<String> {
         .then_some(pattern)
 }
 
-/// The first stable line that all have.
+/// The first stable line that all texts have.
 fn telling_line<'t>(texts: &[&'t str]) -> Option<&'t str> {
     let (first, others) = texts.split_first()?;
     let others: Vec<HashSet<&str>> = others
@@ -110,7 +110,7 @@ fn telling_line<'t>(texts: &[&'t str]) -> Option<&'t str> {
     first.lines().take(LOOKED_AT).map(str::trim).find(telling)
 }
 
-/// How all begin, up to the end of a word.
+/// The common beginning of all texts, up to the end of a word.
 fn common_start<'t>(texts: &[&'t str]) -> Option<&'t str> {
     let (first, others) = texts.split_first()?;
     let line = first.lines().next()?;
@@ -133,7 +133,7 @@ fn common_start<'t>(texts: &[&'t str]) -> Option<&'t str> {
         .map(|(_, end)| end)
         .last()?;
     let common = line.part(..end);
-    // A word that goes on may go on otherwise the next time.
+    // The rest of a cut word may differ next time.
     let whole = if end == first.len() {
         common
     } else {

@@ -1,12 +1,12 @@
-//! What in a text is new each time.
+//! Finds the parts of a text that change each time.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 use tapewright_schemas::slices::Part as _;
 
-/// What is looked for, and the pattern that stands in its place: times, ids, ports, folders
-/// of the moment, and what redaction took out. The first that matches counts.
+/// The variable parts, and the patterns that replace them: times, ids, ports, temporary folders,
+/// and redaction placeholders. The first match counts.
 const TABLE: &[(&str, &str)] = &[
     (r"<REDACTED[^>]*>", r".+"),
     (
@@ -42,7 +42,7 @@ const TABLE: &[(&str, &str)] = &[
     ),
 ];
 
-/// The shortest run of hexadecimal digits that is taken for an id.
+/// The shortest run of hexadecimal digits that counts as an id.
 const SHORTEST_ID: usize = 12;
 
 static ALL: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
@@ -53,9 +53,9 @@ static ALL: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
 /// A piece of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Piece<'t> {
-    /// It stays as it is.
+    /// A stable part.
     Stable(&'t str),
-    /// It changes, and matches this pattern.
+    /// A variable part, which matches this pattern.
     Volatile(&'static str),
 }
 
@@ -79,12 +79,12 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
     found
 }
 
-/// Whether nothing in the text looks as if it changed.
+/// Whether no part of the text looks variable.
 pub(super) fn is_stable(text: &str) -> bool {
     first(text).is_none()
 }
 
-/// The pattern that the whole text matches.
+/// The pattern that matches the whole text.
 pub(super) fn pattern(pieces: &[Piece<'_>]) -> String {
     let mut pattern = "^".to_owned();
     for piece in pieces {
@@ -97,7 +97,7 @@ pub(super) fn pattern(pieces: &[Piece<'_>]) -> String {
     pattern
 }
 
-/// Where the first thing that changes stands, and its pattern.
+/// The range of the first variable part, and its pattern.
 fn first(text: &str) -> Option<(usize, usize, &'static str)> {
     let hit = |(look, put): &(Regex, &'static str)| {
         let long = |one: &regex::Match<'_>| *put != "[0-9a-f]+" || one.len() >= SHORTEST_ID;

@@ -1,17 +1,17 @@
-//! YAML as a person writes it: block style, quotes only where they are needed.
+//! Writes YAML as a person would: block style, quotes only where needed.
 //!
-//! Reading is a library's, and stays so. No library writes comments and small maps on one
-//! line; what is written here is read back by the loader in the tests.
+//! A library parses YAML, but none writes comments and small maps on one line. The tests read the
+//! output with the loader.
 
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-/// The longest line that a small map or list is put on, in characters.
+/// The longest line for a small map or list, in characters.
 const LINE: usize = 72;
 
-/// The value with `$` doubled in its texts, so that none of them means a variable. Names of
-/// members are never looked at for variables.
+/// The value with `$` doubled in its texts, so that none of them refers to a variable. Names of
+/// members have no variables.
 pub(super) fn literal(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(text.replace('$', "$$")),
@@ -32,7 +32,7 @@ pub(super) fn member(name: &str, value: &Value, depth: usize, out: &mut String) 
     behind(value, depth, out);
 }
 
-/// Appends a value behind a colon, and ends the line.
+/// Appends a value after a colon, and ends the line.
 fn behind(value: &Value, depth: usize, out: &mut String) {
     if let Some(flow) = flow(value, LINE.saturating_sub(2 * depth)) {
         out.push(' ');
@@ -54,7 +54,7 @@ fn behind(value: &Value, depth: usize, out: &mut String) {
             }
         }
         Value::String(text) => block_text(text, depth, out),
-        // Whatever has no parts fits a line.
+        // Scalars always fit on a line.
         other => {
             out.push(' ');
             out.push_str(&other.to_string());
@@ -74,7 +74,7 @@ pub(super) fn item(value: &Value, depth: usize, out: &mut String) {
         return;
     }
     match value {
-        // The first member stands behind the dash.
+        // The first member follows the dash.
         Value::Object(members) => {
             let from = out.len();
             for (name, value) in members {
@@ -87,11 +87,11 @@ pub(super) fn item(value: &Value, depth: usize, out: &mut String) {
     }
 }
 
-/// The value on one line of at most so many characters.
+/// The value on one line of at most `room` characters.
 fn flow(value: &Value, room: usize) -> Option<String> {
     let text = match value {
         Value::String(text) if is_block(text) => return None,
-        // A text on a line of its own may be as long as it is.
+        // A text on its own line may have any length.
         Value::String(text) => return Some(scalar(text)),
         Value::Array(elements) if elements.is_empty() => "[]".to_owned(),
         Value::Object(members) if members.is_empty() => "{}".to_owned(),
@@ -106,7 +106,7 @@ fn flow(value: &Value, room: usize) -> Option<String> {
 }
 
 fn flow_members(members: &Map<String, Value>, room: usize) -> Option<Vec<String>> {
-    // What is nested reads better in lines.
+    // Nested values are easier to read in block style.
     let nested = |value: &Value| match value {
         Value::Object(members) => !members.is_empty(),
         Value::Array(elements) => elements.iter().any(|one| one.is_object() || one.is_array()),
@@ -121,7 +121,7 @@ fn flow_members(members: &Map<String, Value>, room: usize) -> Option<Vec<String>
         .collect()
 }
 
-/// Whether a text is written in lines of its own.
+/// Whether a text is written as a block.
 fn is_block(text: &str) -> bool {
     let body = text.strip_suffix('\n').unwrap_or(text);
     let plain = |line: &str| {
@@ -163,7 +163,7 @@ fn scalar(text: &str) -> String {
             '\n' => quoted.push_str("\\n"),
             '\t' => quoted.push_str("\\t"),
             '\r' => quoted.push_str("\\r"),
-            // In the log of a CI `##[` would be a command.
+            // In the log of a CI, `##[` would be a command.
             '#' if quoted.ends_with('#') => quoted.push_str("\\x23"),
             char if is_shown(char) => quoted.push(char),
             char => {
@@ -180,11 +180,11 @@ fn scalar(text: &str) -> String {
     quoted
 }
 
-/// Whether a text means itself without quotes, in a small map as well.
+/// Whether a text keeps its meaning without quotes, also in a small map.
 fn is_plain(text: &str) -> bool {
     let begins = text.starts_with(|char: char| char.is_ascii_alphabetic() || char == '_');
     let word = |char: char| char.is_alphanumeric() || " _-./()+=@".contains(char);
-    // Words that some readers of YAML take for something else.
+    // Words with a special meaning for some readers of YAML.
     let taken = [
         "true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf",
     ];
@@ -194,7 +194,7 @@ fn is_plain(text: &str) -> bool {
         && !taken.contains(&text.to_ascii_lowercase().as_str())
 }
 
-/// Whether a character can be seen for what it is.
+/// Whether a character is visible and unambiguous.
 fn is_shown(char: char) -> bool {
     let hidden = char.is_control()
         || matches!(char, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')

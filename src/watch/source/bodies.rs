@@ -1,4 +1,4 @@
-//! What was said, read from the recording again.
+//! Reads messages from the recording again.
 
 use std::fs::File;
 use std::io::{BufReader, Seek as _, SeekFrom};
@@ -21,18 +21,18 @@ use crate::watch::message_texts::SAID_BYTES;
 use crate::watch::run::Input;
 use crate::watch::{Line, MessageText, MessageTexts, SourceUpdate};
 
-/// What was said on one recording, as far as it can be read again.
+/// The messages of one recording, as far as they can be read again.
 #[derive(Debug)]
 pub(in crate::watch) enum Bodies {
-    /// It is on a tape.
+    /// They are on a tape.
     Tape(Box<OnTape>),
-    /// It is in memory.
+    /// They are in memory.
     Events(Arc<Vec<Event>>),
-    /// It cannot be read, for this reason.
+    /// They cannot be read, for this reason.
     Nowhere(String),
 }
 
-/// Where the events of a tape stand.
+/// The positions of events on a tape.
 #[derive(Debug)]
 pub(in crate::watch) struct OnTape {
     path: PathBuf,
@@ -40,19 +40,19 @@ pub(in crate::watch) struct OnTape {
     places: Mutex<Places>,
 }
 
-/// Every few events where they stand: what is between is read.
+/// The positions of every few events; those in between are found by reading.
 #[derive(Debug, Default)]
 struct Places {
-    // Numbers of events, and where their lines begin.
+    // Numbers of events, and the offsets of their lines.
     all: Vec<(u64, u64)>,
     count: usize,
 }
 
-/// From one event whose place is kept to the next.
+/// How many events there are from one kept position to the next.
 const STEP: usize = 64;
-/// How many events are read to find what was said.
+/// How many events are read to find messages.
 const READ: usize = 200_000;
-/// How many places further up a call of a model may have been opened.
+/// How many positions earlier a model call may have been opened.
 const UP: usize = 4;
 
 impl Places {
@@ -63,7 +63,8 @@ impl Places {
         self.count += 1;
     }
 
-    /// Where to read from to come by an event, so many places further up.
+    /// The offset to start reading from to find an event; `up` goes back further by that many
+    /// positions.
     fn before(&self, seq: u64, up: usize) -> Option<u64> {
         let at = self.all.partition_point(|(one, _)| *one <= seq);
         let at = at.checked_sub(1)?.saturating_sub(up);
@@ -72,7 +73,7 @@ impl Places {
 }
 
 impl OnTape {
-    /// The line of an event begins here.
+    /// Notes the offset of an event's line.
     pub(super) fn note(&self, seq: u64, at: u64) {
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         places.note(seq, at);
@@ -94,7 +95,7 @@ impl OnTape {
 }
 
 impl Bodies {
-    /// What was said is on this tape.
+    /// The messages on this tape.
     pub(super) fn tape(path: PathBuf, header: Header) -> Self {
         Self::Tape(Box::new(OnTape {
             path,
@@ -103,7 +104,7 @@ impl Bodies {
         }))
     }
 
-    /// Shows events from the one with this number on, until `enough`.
+    /// Passes on events from the one with this number, until `enough` returns true.
     fn from(
         &self,
         seq: u64,
@@ -130,7 +131,7 @@ impl Bodies {
         Ok(())
     }
 
-    /// What was said on a line.
+    /// The messages of a line.
     fn said(&self, line: &Line) -> MessageTexts {
         let read = if line.kind == LineKind::Model {
             self.model(line)
@@ -158,7 +159,7 @@ impl Bodies {
         Ok(all)
     }
 
-    /// A call of a model: a stream is told as what it adds up to.
+    /// A model call: a stream is combined into the complete response.
     fn model(&self, line: &Line) -> Result<Vec<MessageText>, String> {
         let wanted = Wanted {
             kinds: [LineKind::Model].into(),
@@ -216,7 +217,7 @@ fn spoken(event: &Event) -> Option<MessageText> {
     Some(cut(event.seq, event.dir == Direction::ToClient, text))
 }
 
-/// What is to be read: the number of a line, and the line.
+/// What to read: the number of a line, and the line.
 pub(in crate::watch) type Reading = (u64, Line);
 
 /// Reads messages, until no more are requested.
@@ -247,7 +248,7 @@ mod tests {
     fn a_place_is_never_behind_what_is_looked_for() {
         let mut places = Places::default();
         assert_eq!(places.before(1, 0), None);
-        // Events are numbered from 1 on, and a gap has no lines.
+        // Events are numbered from 1, and a gap has no lines.
         let numbers: Vec<u64> = (1..500).chain(900..1_500).collect();
         for (at, seq) in (0..).zip(&numbers) {
             places.note(*seq, at * 10);

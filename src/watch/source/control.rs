@@ -1,4 +1,4 @@
-//! A recorder that is asked through its control: what passes, without what it says, and its faults.
+//! Follows a recorder through its control: the traffic without message contents, and its faults.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
@@ -18,16 +18,16 @@ use crate::report::watch as words;
 use crate::watch::run::Input;
 use crate::watch::{Fault, Introduced, Part, PartState, SourceUpdate};
 
-/// What the control is asked for.
+/// A request to the control.
 #[derive(Debug)]
 pub(in crate::watch) enum Asked {
-    /// The faults in force.
+    /// List the active faults.
     Faults,
-    /// That a fault is in force, or is not.
+    /// Activate or deactivate a fault.
     Switch(Fault),
 }
 
-/// How many requests that wait are followed.
+/// How many pending requests are followed.
 const OPEN: usize = 65_536;
 
 /// A follower of a control.
@@ -35,7 +35,7 @@ struct Follower<'f> {
     remote: &'f Remote,
     watcher: &'f Watcher,
     open: HashMap<LinePosition, ExchangeRow>,
-    // What waited was asked since events were heard.
+    // Whether pending requests were listed since events arrived.
     is_asked: bool,
 }
 
@@ -83,7 +83,7 @@ impl Follower<'_> {
         }
         let remote = self.remote;
         remote.follow("/events", |data| {
-            // Between the lists and the events something may have passed.
+            // Events between the list and the stream may have been missed.
             if !std::mem::replace(&mut self.is_asked, true) {
                 self.pending()?;
             }
@@ -120,7 +120,7 @@ impl Follower<'_> {
         self.tell(SourceUpdate::Introduced(0, number, who))
     }
 
-    /// Asks what waits: what else we thought to wait has ended without our hearing it.
+    /// Lists pending requests: any others have ended without an event.
     fn pending(&mut self) -> anyhow::Result<()> {
         let answer = self.remote.ask("GET", "/pending", None)?;
         let mut rows = HashMap::new();
@@ -129,7 +129,7 @@ impl Follower<'_> {
             rows.insert(place(&row), row);
         }
         let count = usize::try_from(whole(&answer, "count")).unwrap_or_default();
-        // A list that was cut says nothing of those that are not in it.
+        // A truncated list says nothing about requests that are not in it.
         if count == rows.len() {
             let gone = self.open.keys().filter(|place| !rows.contains_key(place));
             for place in gone.copied().collect::<Vec<_>>() {
@@ -179,7 +179,7 @@ impl Follower<'_> {
     }
 }
 
-/// Where an exchange stands: several of a batch have one event and different ids.
+/// The position of an exchange: those of a batch share an event and differ in their ids.
 fn place(row: &ExchangeRow) -> LinePosition {
     let hashed = BuildHasherDefault::<DefaultHasher>::default().hash_one(&row.id);
     LinePosition(
@@ -193,14 +193,14 @@ fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
     list.map_or(&[], Vec::as_slice)
 }
 
-/// Asks a control about its faults, until the view is closed.
+/// Handles requests about faults until the view is closed.
 pub(in crate::watch) struct Asker {
     /// The recorder.
     pub(in crate::watch) remote: Arc<Remote>,
 }
 
 impl Asker {
-    /// Answers what is asked.
+    /// Answers requests.
     pub(in crate::watch) fn serve(&self, asked: &Receiver<Asked>, send: &SyncSender<Input>) {
         for one in asked {
             let switched = match one {

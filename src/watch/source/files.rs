@@ -1,4 +1,4 @@
-//! Files that are read side by side, in the order of their times, and on when they grow.
+//! Reads files in parallel, ordered by time, and follows them as they grow.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -15,11 +15,11 @@ use super::{Library, Watcher, name};
 use crate::files::folder;
 use crate::watch::{Part, PartState, SourceUpdate};
 
-/// How many changes are told at once.
+/// How many changes are sent at once.
 const AT_ONCE: usize = 1_024;
-/// How many files are read side by side.
+/// How many files are read in parallel.
 const FILES: usize = 256;
-/// How long an answer is unsettled behind which nothing comes.
+/// How long an answer at the end of a tape may still change.
 const UNSETTLED: Duration = Duration::from_millis(1_200);
 
 struct Files<'w> {
@@ -28,9 +28,9 @@ struct Files<'w> {
     watcher: &'w Watcher,
     library: &'w Library,
     growth: Growth,
-    // When the first of them began, in microseconds of wall time.
+    // When the first tape began, in microseconds of wall time.
     first_us: Option<i64>,
-    // What was not told yet, of one tape.
+    // The changes of one tape that were not sent yet.
     changes: Vec<Change>,
     of: usize,
 }
@@ -38,7 +38,7 @@ struct Files<'w> {
 /// The view was closed.
 struct Gone;
 
-/// Reads files, and what is added to them, until nothing more can come or the view is closed.
+/// Reads files as they grow, until nothing more can come or the view is closed.
 pub(super) fn follow(
     paths: &[PathBuf],
     folder: Option<&Path>,
@@ -55,13 +55,13 @@ pub(super) fn follow(
         changes: Vec::with_capacity(AT_ONCE),
         of: 0,
     };
-    // Who does not listen any more need not be told why.
+    // If the view is closed, nobody needs the reason.
     drop(files.follow(paths, folder));
 }
 
 impl Files<'_> {
     fn follow(&mut self, paths: &[PathBuf], folder: Option<&Path>) -> Result<(), Gone> {
-        // Before anything is looked at: what comes meanwhile is told, too.
+        // Before anything is read, so that later files are noticed.
         if let Some(folder) = folder {
             self.growth.add(folder);
         }
@@ -80,7 +80,7 @@ impl Files<'_> {
         for (path, tape) in opened {
             self.add(path, tape)?;
         }
-        // What came after the folder was listed, and before it was watched.
+        // Files that came after the folder was listed, and before it was watched.
         self.come(folder)?;
         self.read()?;
         self.settle()?;
@@ -127,7 +127,7 @@ impl Files<'_> {
         all.push(bodies);
     }
 
-    /// Reads what is there, the earliest event first.
+    /// Reads what exists, the earliest event first.
     fn read(&mut self) -> Result<(), Gone> {
         loop {
             let next = self.tapes.iter_mut().enumerate();
@@ -170,7 +170,7 @@ impl Files<'_> {
         self.tell(SourceUpdate::Changes(number(self.of), changes))
     }
 
-    /// All that is there was read: what became of each tape.
+    /// Reports the state of each tape after reading everything.
     fn settle(&mut self) -> Result<(), Gone> {
         for at in 0..self.tapes.len() {
             let Some(tape) = self.tapes.get_mut(at) else {
@@ -191,9 +191,9 @@ impl Files<'_> {
         Ok(())
     }
 
-    /// Waits until something has grown, and reads on.
+    /// Waits until a file has grown, and continues reading.
     fn grow(&mut self, folder: Option<&Path>) -> Result<(), Gone> {
-        // What has happened does not matter: all are looked at.
+        // It does not matter which file grew: all are read.
         let _over = self.growth.wait(None, None);
         loop {
             for tape in &mut self.tapes {
@@ -208,7 +208,7 @@ impl Files<'_> {
             if before == self.seen() {
                 break;
             }
-            // An answer behind which nothing comes is looked at once more.
+            // An answer at the end of a tape is checked again.
             let _over = self.growth.wait(Some(UNSETTLED), None);
         }
         for at in 0..self.tapes.len() {
@@ -228,13 +228,13 @@ impl Files<'_> {
         self.tapes.iter().map(Tape::seen).sum()
     }
 
-    /// Takes up recordings that have come into the folder.
+    /// Adds recordings that are new in the folder.
     fn come(&mut self, folder: Option<&Path>) -> Result<(), Gone> {
         let Some(folder) = folder else { return Ok(()) };
         let found = folder::named(folder).unwrap_or_default();
         for path in found {
             let is_new = !self.known.contains(&path) && self.known.len() < FILES;
-            // One that has no header yet is looked at again.
+            // A tape without a header is tried again later.
             if is_new && let Ok(tape) = Tape::open(&path) {
                 self.add(&path, Ok(tape))?;
             }
@@ -245,7 +245,7 @@ impl Files<'_> {
 
 /// The number of a tape.
 fn number(at: usize) -> u16 {
-    // There are fewer.
+    // The number of files is limited to less.
     u16::try_from(at).unwrap_or(u16::MAX)
 }
 

@@ -1,5 +1,5 @@
-//! Where what is watched comes from: tapes that grow or have ended, cassettes and captures, folders
-//! of them, and the control of a recorder.
+//! Sources for `watch`: tapes that grow or have ended, cassettes and captures, folders of them, and
+//! the control of a recorder.
 
 mod bodies;
 mod control;
@@ -20,16 +20,16 @@ use crate::command::control::Remote;
 pub(super) use self::bodies::{Reading, serve};
 pub(super) use self::control::{Asked, Asker};
 
-/// What is watched.
+/// A source.
 pub(crate) enum Source {
-    /// Files, and a folder in which more may come.
+    /// Files, and a folder in which more may appear.
     Files {
         /// The files.
         files: Vec<PathBuf>,
-        /// The folder, where one was named.
+        /// The folder, if one was given.
         folder: Option<PathBuf>,
     },
-    /// A recorder that runs, and tells of no tape that can be read from here.
+    /// A running recorder whose tape, if any, cannot be read from here.
     Control {
         /// The recorder.
         remote: Arc<Remote>,
@@ -41,19 +41,19 @@ pub(crate) enum Source {
 /// The tapes by their numbers, to be read again.
 pub(super) type Library = Arc<Mutex<Vec<Arc<Bodies>>>>;
 
-/// Whether the view is still open.
+/// The connection to the view.
 pub(super) struct Watcher {
     send: SyncSender<Input>,
 }
 
 impl Watcher {
-    /// Tells it something; whether it still listens.
+    /// Sends an update. Returns whether the view is still open.
     fn tell(&self, told: super::SourceUpdate) -> bool {
         self.send.send(Input::Told(Box::new(told))).is_ok()
     }
 }
 
-/// Reads a source on a thread of its own, until the view is closed or nothing more can come.
+/// Reads a source on a separate thread, until the view is closed or nothing more can come.
 pub(super) fn start(
     source: Source,
     send: SyncSender<Input>,

@@ -1,4 +1,4 @@
-//! Who speaks in a session, as its opening tells.
+//! Finds the peers of a session by its opening.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::watch::Introduced;
 /// Follows the openings of sessions.
 #[derive(Debug, Default)]
 pub(super) struct Openings {
-    // Those whose opening was asked and not answered, with how.
+    // Those that are not answered yet, with their requests' contents.
     open: HashMap<u32, (Introduction, String)>,
 }
 
@@ -20,7 +20,7 @@ pub(super) struct Openings {
 const OPEN: usize = 1_000;
 
 impl Openings {
-    /// Takes the next event; who speaks, where it tells that.
+    /// Takes the next event. Returns the peers if it declares them.
     pub(super) fn observe(
         &mut self,
         event: &Event,

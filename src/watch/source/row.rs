@@ -1,4 +1,4 @@
-//! What a control tells, as rows and notes.
+//! Converts the events of a control to rows and notes.
 
 use serde_json::Value;
 use tapewright_schemas::conversation::{ExchangeRow, Outcome, shown};
@@ -7,7 +7,7 @@ use tapewright_schemas::event::{Direction, FaultRef, Faulted, Finding, Gap, GapR
 use tapewright_schemas::filter::LineKind;
 use tapewright_schemas::listing::{Body, Entry, LinePosition, Note, NoteContent};
 
-/// A request that waits, of the list of them.
+/// A pending request, from their list.
 pub(super) fn pending(one: &Value) -> ExchangeRow {
     let fault = one.get("fault").cloned();
     ExchangeRow {
@@ -17,7 +17,7 @@ pub(super) fn pending(one: &Value) -> ExchangeRow {
     }
 }
 
-/// A request that has come.
+/// A new request.
 pub(super) fn request(one: &Value) -> ExchangeRow {
     let (method, name) = (text(one, "method"), text(one, "name"));
     let name = |kind: &str| (!name.is_empty() && method.starts_with(kind)).then(|| name.clone());
@@ -50,7 +50,7 @@ pub(super) fn request(one: &Value) -> ExchangeRow {
     }
 }
 
-/// An exchange that is over: the published row.
+/// An exchange that has ended: the published row.
 pub(super) fn exchange(row: &Value) -> ExchangeRow {
     let optional = |name: &str| row.get(name).and_then(Value::as_str).map(shown);
     let fault: Option<FaultRef> = row
@@ -108,7 +108,7 @@ pub(super) fn entry(row: ExchangeRow) -> Entry {
     }
 }
 
-/// What stands beside the exchanges, where it is shown.
+/// Other lines, if they are shown.
 pub(super) fn note(event: &Value) -> Option<(LinePosition, Entry)> {
     let (kind, told) = match &*text(event, "event") {
         "message" => (message_kind(event)?, NoteContent::Message(Body::Unwanted)),
@@ -149,7 +149,7 @@ pub(super) fn note(event: &Value) -> Option<(LinePosition, Entry)> {
         about: None,
         told,
     };
-    // No line is looked for by the place of what is whole at once.
+    // A line that is complete at once is not looked up by position.
     Some((LinePosition(note.seq, 0), Entry::Beside(Box::new(note))))
 }
 
@@ -196,7 +196,7 @@ fn from(one: &Value) -> &'static str {
     }
 }
 
-/// The text of a member, no longer than is shown.
+/// The text of a member, cut to the length that is shown.
 pub(super) fn text(value: &Value, name: &str) -> String {
     shown(value.get(name).and_then(Value::as_str).unwrap_or_default())
 }
@@ -206,7 +206,7 @@ pub(super) fn number(value: &Value, name: &str) -> Option<f64> {
     value.get(name).and_then(Value::as_f64)
 }
 
-/// A whole number, 0 where there is none.
+/// A whole number, 0 if missing.
 pub(super) fn whole(value: &Value, name: &str) -> u64 {
     value.get(name).and_then(Value::as_u64).unwrap_or_default()
 }

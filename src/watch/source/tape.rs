@@ -1,4 +1,4 @@
-//! One tape, read as far as it is there, and on when it has grown.
+//! Reads one tape up to its current end, and continues when it has grown.
 
 use std::fs::File;
 use std::io::{BufReader, Seek as _, SeekFrom};
@@ -25,17 +25,17 @@ use crate::watch::{Introduced, PartState};
 pub(super) struct Tape {
     pub(super) path: PathBuf,
     pub(super) header: Header,
-    /// Its texts, to be read again.
+    /// Its messages, to be read again.
     pub(super) bodies: Arc<Bodies>,
     pub(super) state: PartState,
     input: Input,
     listing: Listing,
     openings: Openings,
-    // How much later than the others it began, in milliseconds.
+    // How much later than the first tape it began, in milliseconds.
     pub(super) later_ms: f64,
     last: Offset,
     next: Option<Read>,
-    // Events that were taken.
+    // How many events were taken.
     taken: usize,
     /// Whether it was being written when it was last opened or read.
     was_written: bool,
@@ -46,16 +46,16 @@ enum Input {
     Events(Arc<Vec<Event>>),
 }
 
-/// How much is read at once, in bytes.
+/// How many bytes are read at once.
 const READ_BYTES: usize = 256 << 10;
-/// After so long an answer behind which nothing came has reached its receiver.
+/// After this time an answer at the end of a tape has reached its receiver.
 const SETTLED: Offset = Offset(1_100_000);
 
 impl Tape {
     /// Opens a tape, a cassette or a capture.
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
         let recording = Recording::open(path)?;
-        // Before it is read: what comes later is not missed.
+        // Checked before reading, so that later events are not missed.
         let was_written = is_written(&recording.path);
         let (header, timed, path) = (
             recording.header(),
@@ -68,7 +68,7 @@ impl Tape {
                 (Input::Tape(reader), bodies)
             }
             contents => {
-                // Cassettes and captures are smaller than tapes are.
+                // Cassettes and captures are smaller than tapes.
                 let recording = Recording::of(path.clone(), contents);
                 let mut events = Vec::new();
                 recording.events(|event| {
@@ -97,8 +97,8 @@ impl Tape {
         })
     }
 
-    /// When the next event was seen, in milliseconds since the first of all tapes began; `None` at
-    /// the end of what is there.
+    /// The time of the next event, in milliseconds since the first of all tapes began; `None` at
+    /// the current end.
     pub(super) fn next_at(&mut self) -> Option<f64> {
         if let Input::Events(events) = &self.input {
             let event = events.get(self.taken)?;
@@ -130,7 +130,7 @@ impl Tape {
         }
     }
 
-    /// Takes the next event; who speaks, where it tells that.
+    /// Takes the next event. Returns the peers if it declares them.
     pub(super) fn take(&mut self) -> Option<(u32, Introduced)> {
         let next = match &self.input {
             Input::Events(events) => {
@@ -164,7 +164,7 @@ impl Tape {
         Some((event.session.0, told))
     }
 
-    /// What happened to its lines.
+    /// The next change of its lines.
     pub(super) fn poll(&mut self) -> Option<Change> {
         let change = self.listing.poll_change()?;
         Some(later(change, self.later_ms))
@@ -175,7 +175,7 @@ impl Tape {
         self.taken
     }
 
-    /// All that was there is read: what becomes of it.
+    /// Updates the state after everything was read.
     pub(super) fn settle(&mut self) {
         if matches!(self.state, PartState::Failed(_)) {
             self.listing.finish();
@@ -195,13 +195,13 @@ impl Tape {
         }
     }
 
-    /// Nothing has come for a while.
+    /// Called after a pause.
     pub(super) fn rest(&mut self) {
         self.listing
             .tick(Offset(self.last.0.saturating_add(SETTLED.0)));
     }
 
-    /// Reads on where it was read to.
+    /// Continues reading.
     pub(super) fn read_on(&mut self) {
         let Input::Tape(reader) = &self.input else {
             return;

@@ -1,9 +1,9 @@
-//! What is wanted of a listing, and when it happened among several tapes.
+//! The lines that sources request of a listing, and their times among several tapes.
 
 use tapewright_schemas::filter::{Filter, LineKind};
 use tapewright_schemas::listing::{Change, Wanted};
 
-/// Every kind of line, without what was said.
+/// Every kind of line, without message contents.
 pub(super) fn every_kind(timed: bool) -> Wanted {
     Wanted {
         filter: Filter::default(),
@@ -13,7 +13,7 @@ pub(super) fn every_kind(timed: bool) -> Wanted {
     }
 }
 
-/// A change whose times count from so many milliseconds earlier.
+/// A change with its times moved later by `ms` milliseconds.
 pub(super) fn later(change: Change, ms: f64) -> Change {
     if ms == 0.0 {
         return change;

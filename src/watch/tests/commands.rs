@@ -1,4 +1,4 @@
-//! What is typed behind `:`.
+//! The input after `:`.
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn a_command_goes_to_a_row_an_event_an_id_or_a_time() {
         // The answer of the seventh exchange, whose request is event 19.
         ("event 20", 6),
         ("id 8", 7),
-        // From behind the cursor on, and then from the beginning.
+        // After the cursor, and then from the beginning.
         ("id 0", 0),
         ("at 0.1", 3),
         ("at 101ms", 4),
@@ -34,7 +34,7 @@ fn a_command_goes_to_a_row_an_event_an_id_or_a_time() {
         assert!(played.state.message.is_some(), "{typed}");
         assert_eq!(played.state.stream.list.cursor, 8, "{typed}");
     }
-    // From whatever lies over the panels as well.
+    // From any overlay as well.
     played.press(&[Key::Char('4'), Key::Enter]);
     commands(&mut played, "ev 5");
     assert_eq!(
@@ -90,7 +90,7 @@ fn what_is_no_command_says_what_would_be_one() {
         played.press(&[Key::Escape]);
         assert_eq!(played.state.prompt, None);
     }
-    // Nothing is nothing, and the tab key completes.
+    // Empty input does nothing, and the tab key completes.
     assert_eq!(commands(&mut played, " "), []);
     assert_eq!(played.state.prompt, None);
     played.types(":ev");
@@ -112,7 +112,7 @@ fn rows_are_marked_and_only_those_are_shown_until_escape() {
     played.types("mqM");
     assert_eq!(played.state.stream.count(), 2);
     assert_eq!(lines(&played.state)[0], "2 tools/call Answered");
-    // A mark that is taken away takes its row along.
+    // Removing a mark removes the row.
     played.types("gm");
     assert_eq!(played.state.stream.count(), 1);
     played.types("gm");

@@ -1,4 +1,4 @@
-//! Asking a server, over both eras, and keeping what was said.
+//! Asks a server in both eras, and keeps the conversation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,12 +25,12 @@ use crate::command::record::target;
 use crate::command::redaction;
 use crate::report::{self, Mistake};
 
-/// The longest message that is taken, in bytes.
+/// The longest message to accept, in bytes.
 const LONGEST_MESSAGE: usize = 64 << 20;
-/// How many pages of a list are asked for.
+/// How many pages of a list to request.
 const PAGES: usize = 20;
 
-/// Asks, and examines what was said.
+/// Asks the server, and examines the conversation.
 pub(super) fn examine(arguments: &Arguments, target: &str) -> anyhow::Result<Examined> {
     let clock = Clock::start();
     let timeout = arguments.timeout;
@@ -82,7 +82,7 @@ pub(super) fn examine(arguments: &Arguments, target: &str) -> anyhow::Result<Exa
 fn recorder(arguments: &Arguments, rules: &Arc<Rules>, clock: Clock) -> anyhow::Result<Recorder> {
     let rules = Arc::clone(rules);
     let mut output = arguments.output.clone();
-    // Only a tape holds everything, and it is the one file that is wanted.
+    // Only a tape has everything, and only a tape is requested.
     if let Some(path) = &mut output
         && !path.to_string_lossy().ends_with(".tape.jsonl")
     {
@@ -117,7 +117,8 @@ fn recorder(arguments: &Arguments, rules: &Arc<Rules>, clock: Clock) -> anyhow::
     Recorder::start(settings, clock).context("cannot start the recorder")
 }
 
-/// A server on HTTP: where MCP is spoken, and where its authorization server would describe itself.
+/// The URLs of a server on HTTP: its MCP endpoint, and where its authorization server would
+/// describe itself.
 struct Places {
     endpoint: Arc<Origin>,
     metadata: Arc<Origin>,
@@ -166,7 +167,8 @@ struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// Asks without a handshake, on a link of its own; whether the server answers such requests.
+    /// Asks without a handshake, on a separate link. Returns whether the server answers such
+    /// requests.
     fn stateless(&self, doctor: &mut Doctor) -> Result<bool, ClientError> {
         let mut client = Client::open(self.tapped, self.settings.clone(), self.clock)?;
         let opening = Opening {
@@ -188,13 +190,14 @@ impl Asking<'_> {
             }
             Err(error) => return Err(error),
         };
-        // A server may answer what stands alone without knowing how to be discovered.
+        // A server may answer stateless requests without supporting discovery.
         let answers = self.questions(&mut client);
         client.close();
         Ok(opened && answers)
     }
 
-    /// Asks with a handshake. We offer what goes, so that a server that uses it shows it.
+    /// Asks with a handshake. We offer every capability we can, so that a server that uses one
+    /// shows it.
     fn handshake(&self) -> Result<(), ClientError> {
         let mut client = Client::open(self.tapped, self.settings.clone(), self.clock)?;
         client.answer_with(offered);
@@ -208,7 +211,7 @@ impl Asking<'_> {
             Ok(_) => {
                 self.questions(&mut client);
             }
-            // A server of the stateless era alone says no, which is right.
+            // A server that only supports the stateless era refuses, which is correct.
             Err(ClientError::Refused { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -216,7 +219,7 @@ impl Asking<'_> {
         Ok(())
     }
 
-    /// What is asked in either era; whether anything was answered by a result.
+    /// The requests for either era. Returns whether any of them was answered by a result.
     fn questions(&self, client: &mut Client) -> bool {
         let mut cursor: Option<String> = None;
         let mut answered = false;

@@ -1,4 +1,5 @@
-//! `tapewright compliance doctor`: what has to change before a server, or a client, speaks a later revision.
+//! `tapewright compliance doctor`: what must change before a server or a client can use a later
+//! revision.
 
 mod live;
 mod probe;
@@ -91,23 +92,23 @@ enum Format {
     Github,
 }
 
-/// What was found, and in what.
+/// The findings about one server or recording.
 #[derive(Debug)]
 pub(crate) struct Examined {
-    /// The recording: of old, or of what we asked just now.
+    /// The recording: an existing one, or that of the requests just sent.
     pub(crate) path: PathBuf,
-    /// Whether it is a tape, so that an event stands on a line of it.
+    /// Whether it is a tape, in which an event is one line.
     pub(crate) is_tape: bool,
     /// The revision to migrate to
     pub(crate) target: String,
     /// One for each case.
     pub(crate) findings: Vec<Finding>,
-    /// What the official suite says of the same server.
+    /// The results of the official suite for the same server.
     pub(crate) official: Option<Official>,
 }
 
 impl Examined {
-    /// How many cases came out so.
+    /// How many cases have this status.
     pub(crate) fn count(&self, status: Status) -> usize {
         self.findings
             .iter()
@@ -115,7 +116,7 @@ impl Examined {
             .count()
     }
 
-    /// The cases as rules that hold or do not, for comparison.
+    /// The cases as rules with outcomes, for comparison.
     fn as_rules(&self) -> Vec<OurRule> {
         let rule = |finding: &Finding| OurRule {
             rule: finding.case.id.to_owned(),
@@ -130,17 +131,17 @@ impl Examined {
     }
 }
 
-/// What was found in a server, a recording, or those of a folder.
+/// The findings about a server, a recording, or the recordings of a folder.
 #[derive(Debug)]
 pub(crate) struct Examination {
-    /// They are those of a folder.
+    /// Whether they are from a folder.
     pub(crate) is_folder: bool,
     /// One for each recording.
     pub(crate) all: Vec<Examined>,
 }
 
 impl Examination {
-    /// How many cases came out so, over all recordings.
+    /// How many cases have this status, over all recordings.
     pub(crate) fn count(&self, status: Status) -> usize {
         self.all.iter().map(|one| one.count(status)).sum()
     }
@@ -183,7 +184,7 @@ impl Arguments {
         Ok(examined.exit())
     }
 
-    /// Examines a server, also with the official suite where that is wanted.
+    /// Examines a server, if requested also with the official suite.
     fn live(&self, target: &str) -> anyhow::Result<Examined> {
         let mut examined = live::examine(self, target)?;
         if let (true, Some(url)) = (self.official.official, self.server.url()?) {
@@ -195,7 +196,7 @@ impl Arguments {
     }
 }
 
-/// Examines recordings, in which the client is not ours.
+/// Examines recordings, in which the client is the user's.
 fn recorded(named: &std::path::Path, target: &str) -> anyhow::Result<Examination> {
     let mut all = Vec::new();
     for path in folder::of(named)? {
@@ -214,7 +215,7 @@ fn recorded(named: &std::path::Path, target: &str) -> anyhow::Result<Examination
     })
 }
 
-/// Shows a doctor everything in a recording.
+/// Feeds everything in a recording to a doctor.
 fn fold(path: &std::path::Path, mut doctor: Doctor) -> anyhow::Result<(Doctor, PathBuf, bool)> {
     use tapewright_schemas::recording::FileKind;
     let recording = Recording::open_slowly(path)?;

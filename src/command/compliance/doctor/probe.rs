@@ -1,4 +1,5 @@
-//! What only HTTP can tell: a request without its headers, and the metadata of an authorization server.
+//! Checks that need HTTP: a request without its headers, and the metadata of an authorization
+//! server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use tapewright_schemas::json;
 
 use crate::command::upstream::Field;
 
-/// A request of 2026-07-28 that is right but for its headers.
+/// A request of 2026-07-28 that is valid except for its headers.
 const BODY: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"tapewright","version":"1"}}}}"#;
 
 /// Where an authorization server on the same origin would describe itself (RFC 8414 §3).
@@ -47,8 +48,8 @@ pub(super) fn without_method(
     }
 }
 
-/// Asks whether an authorization server on the same origin says that it sends `iss`. One on another origin is not
-/// asked: its address comes from the server.
+/// Asks whether an authorization server on the same origin declares that it sends `iss`. One on
+/// another origin is not asked, since its address comes from the server.
 pub(super) fn metadata(doctor: &mut Doctor, origin: &Arc<Origin>, timeout: Duration) {
     let ask = Ask {
         method: Method::GET,
@@ -63,7 +64,7 @@ pub(super) fn metadata(doctor: &mut Doctor, origin: &Arc<Origin>, timeout: Durat
     }
 }
 
-/// What came back: a message, or an event that holds one.
+/// The response: a message, or an event that contains one.
 fn probed(fetched: &Fetched) -> Probed {
     let lines = fetched.body.split(|byte| *byte == b'\n');
     let data = lines.filter_map(|line| line.strip_prefix(b"data:"));
@@ -76,7 +77,7 @@ fn probed(fetched: &Fetched) -> Probed {
     }
 }
 
-/// The code of an error, and whether it is a result; nothing when it is no response.
+/// The code of an error, and whether it is a result; `None` if it is not a response.
 fn response(text: &[u8]) -> Option<(Option<i64>, bool)> {
     let Kind::Response { result, error, .. } = Envelope::parse(text.trim_ascii()).kind else {
         return None;

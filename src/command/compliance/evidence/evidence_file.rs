@@ -1,4 +1,4 @@
-//! Files that a part of a recording can be put into, and judged from again.
+//! Kinds of files that a part of a recording can be written to, and judged from again.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::Cursor;
@@ -23,7 +23,7 @@ use crate::files::{self, Contents, Recording};
 /// What the whole recording shows.
 #[derive(Default)]
 pub(super) struct RecordingFacts {
-    /// By every rule: code, side and words of each finding.
+    /// By every rule: code, side and text of each finding.
     findings: BTreeSet<(Code, Side, String)>,
     /// Whether it can be replayed.
     replays: bool,
@@ -36,14 +36,14 @@ pub(super) struct Source {
     events: Vec<Event>,
     ending: Ending,
     capture: Option<Capture>,
-    // The events that belong together, each by its place.
+    // The events that belong together, by their positions.
     parts: Vec<Vec<usize>>,
     pub(super) known: RecordingFacts,
 }
 
-/// A kind of file, and how parts of the recording get into it.
+/// A kind of file, and how to write parts of the recording to it.
 pub(super) trait EvidenceFile {
-    /// Every part there is.
+    /// All parts.
     fn parts(&self) -> Vec<usize>;
 
     /// The parts that a finding mentions, and those that open the session.
@@ -52,11 +52,11 @@ pub(super) trait EvidenceFile {
     /// The text of a file with these parts.
     fn text(&self, parts: &[usize]) -> Option<Vec<u8>>;
 
-    /// How its name ends.
+    /// The ending of its name.
     fn ending(&self) -> &'static str;
 
-    /// Whether the text, judged again, shows the finding and no other than these, and can be
-    /// replayed where the whole recording can.
+    /// Whether the text, judged again, shows the finding and no others than those of the recording,
+    /// and can be replayed if the whole recording can be.
     fn shows(&self, text: Vec<u8>, finding: &Finding, known: &RecordingFacts) -> bool {
         let replays = !known.replays || Script::load(text.clone()).is_ok();
         let told = |one: &Finding| (one.code, one.side, one.detail.clone());
@@ -65,7 +65,7 @@ pub(super) trait EvidenceFile {
             selection.select(code).ok()?;
             Some(selection)
         };
-        // By its own rule first, which is quick and mostly tells.
+        // Its own rule first, which is quick and usually decides.
         let found = |selection| findings(text.clone(), selection).unwrap_or_default();
         let own = alone(finding.code).map(found).unwrap_or_default();
         let there = own.iter().any(|one| told(one) == told(finding));
@@ -90,7 +90,7 @@ impl Source {
         let continues = !recording.header().continues.is_empty();
         let mut last = None;
         let frame = recording.events(|event| {
-            // The parts get numbers of their own: what these leave out is said in its place.
+            // Parts are numbered again; a gap takes the place of what they leave out.
             let before = last.replace(event.seq);
             let missing = match before {
                 None if continues => 0,
@@ -125,7 +125,7 @@ impl Source {
         })
     }
 
-    /// What a finding can be put into, the best first.
+    /// The kinds of files that can show a finding, the best first.
     pub(super) fn evidence_files(&self) -> Vec<Box<dyn EvidenceFile + '_>> {
         let mut evidence_files: Vec<Box<dyn EvidenceFile>> = vec![Box::new(ToCassette(self))];
         match &self.capture {
@@ -166,7 +166,7 @@ impl Source {
     }
 }
 
-/// So many events are missing before this one.
+/// An event saying that this many events are missing before `before`.
 fn lost(before: &Event, events: u64) -> Event {
     let gap = Gap {
         events,
@@ -177,7 +177,7 @@ fn lost(before: &Event, events: u64) -> Event {
     lost
 }
 
-/// Requests with their responses, HTTP exchanges, and every other event alone.
+/// Requests with their responses, HTTP exchanges, and every other event as its own part.
 fn parts(events: &[Event]) -> Vec<Vec<usize>> {
     let mut parts: Vec<Vec<usize>> = Vec::new();
     let mut exchanges = HashMap::new();
@@ -252,7 +252,7 @@ impl EvidenceFile for ToTape<'_> {
     }
 
     fn text(&self, parts: &[usize]) -> Option<Vec<u8>> {
-        // It is redacted as its source is.
+        // It is redacted exactly as its source is.
         let off = Settings {
             off: true,
             ..Settings::default()
@@ -265,7 +265,7 @@ impl EvidenceFile for ToTape<'_> {
             last = event.at.0;
             encoder.encode(event, &mut text);
         }
-        // A tape without an end does not get one: what it lacks would be told of as a finding.
+        // A tape without an end gets none, since the missing events would be reported as a finding.
         if !matches!(self.0.ending, Ending::CutShort { .. }) {
             encoder.footer(last, None).write(&mut text);
         }
@@ -277,7 +277,7 @@ impl EvidenceFile for ToTape<'_> {
     }
 }
 
-/// Every exchange of every session is a part.
+/// Makes each exchange of each session a part.
 struct ToCapture<'a>(&'a Capture);
 
 impl ToCapture<'_> {
@@ -355,7 +355,7 @@ fn session_text(session: &CapturedSession, exchanges: &[&CapturedExchange]) -> O
     Some(format!("{{\n{}\n}}", members.join(",\n")))
 }
 
-/// What fails in a text by some rules.
+/// The findings in a text by some rules.
 fn findings(text: Vec<u8>, selection: Selection) -> Option<Vec<Finding>> {
     let (mut checker, ending);
     if FileKind::is_tape_header(text.split(|byte| *byte == b'\n').next()?) {

@@ -1,4 +1,4 @@
-//! Cutting findings out of their recording: for each the smallest file that still shows it.
+//! Cuts findings out of their recording: writes for each the smallest file that still shows it.
 
 mod evidence_file;
 
@@ -16,7 +16,7 @@ use super::Verdicts;
 use crate::files::NewFile;
 use crate::report::{self, Mistake};
 
-/// How often a finding is looked for in smaller and smaller files.
+/// How many smaller files are tried for a finding.
 const TRIES: usize = 2_000;
 
 /// Writes the evidence of every finding into a folder.
@@ -63,8 +63,8 @@ struct Cut {
     ending: &'static str,
 }
 
-/// The smallest file with a finding: a cassette where one can show it, and else a capture
-/// or a tape, as the source is.
+/// The smallest file that shows a finding: a cassette if one can show it, otherwise a capture or a
+/// tape, like the source.
 fn cut(source: &Source, finding: &Finding) -> Option<Cut> {
     for evidence_file in source.evidence_files() {
         let all = evidence_file.parts();
@@ -72,7 +72,7 @@ fn cut(source: &Source, finding: &Finding) -> Option<Cut> {
             let text = evidence_file.text(parts);
             text.is_some_and(|text| evidence_file.shows(text, finding, &source.known))
         };
-        // What proves it, and how the session began, is mostly enough.
+        // The events that prove it and the beginning of the session are usually enough.
         let likely = evidence_file.likely(finding);
         let start = if likely.len() < all.len() && shows(&likely) {
             likely

@@ -103,7 +103,7 @@ mod draft;
 )]
 mod plan;
 
-/// Code, side and words of everything that fails in a file, by every rule.
+/// Code, side and text of everything that fails in a file, by every rule.
 fn all_failures(path: &Path) -> BTreeSet<(Code, Side, String)> {
     let question = Question {
         path,
@@ -115,9 +115,9 @@ fn all_failures(path: &Path) -> BTreeSet<(Code, Side, String)> {
     failures(&verdicts).into_iter().map(told).collect()
 }
 
-/// What is wrong with the evidence of a rule on a tape: each of its findings has a file, which
-/// shows it, nothing that the tape does not show, and can be replayed. `None` where it finds
-/// nothing.
+/// What is wrong with the evidence of a rule on a tape: each of its findings must have a file that
+/// shows it, shows nothing that the tape does not show, and can be replayed. `None` if the rule
+/// finds nothing.
 fn flaw(folder: &Path, rule: Code, tape: &[u8]) -> Option<Result<(), String>> {
     fs::create_dir(folder).expect("a new folder");
     let whole = folder.join("whole.tape.jsonl");
@@ -174,7 +174,7 @@ fn a_tape_whose_numbers_jump_gets_evidence_as_clean() {
         let mut mutant = plan.mutant();
         mutant.lose(mutant.len() / 2);
         let folder = folder.path().join(number.to_string());
-        // What hangs on the lost event is inconclusive.
+        // Verdicts that depend on the lost event are inconclusive.
         let Some(looked) = flaw(&folder, plan.rule, &mutant.tape()) else {
             continue;
         };

@@ -1,4 +1,4 @@
-//! What can be asked of `compliance run`.
+//! The arguments of `compliance run`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
     pub(crate) log: LogArguments,
 }
 
-/// Which rules, and how they are asked.
+/// Which rules to run, and how.
 #[derive(Debug, Args)]
 pub(super) struct Choice {
     /// Revision to check against, such as `2025-06-18` or `draft` [default: the revision
@@ -81,7 +81,7 @@ pub(super) struct Choice {
     pub(super) timeout: Duration,
 }
 
-/// What is reported, and what is compared.
+/// What to report, and what to compare with.
 #[derive(Debug, Args)]
 pub(super) struct Output {
     /// Format of the report
@@ -106,7 +106,7 @@ pub(super) struct Output {
     pub(super) save_scorecard: Option<PathBuf>,
 }
 
-/// How a score is told.
+/// The format of a report on a score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
     /// Text for people
@@ -126,7 +126,7 @@ pub(super) enum Format {
 }
 
 impl Output {
-    /// How the score is told.
+    /// The format of the report.
     pub(super) fn format(&self) -> Format {
         if self.json { Format::Json } else { self.format }
     }

@@ -20,19 +20,19 @@ use super::scored::Scored;
 use crate::command::compliance::corpora::sound;
 use crate::files::{Disk, NewFile};
 
-/// What a baseline made of a score.
+/// The result of applying a baseline to a score.
 #[derive(Debug, Default)]
 pub(crate) struct Expectations {
     /// Failures that are listed.
     pub(crate) expected: BTreeSet<String>,
     /// Failures that are not.
     pub(crate) regressions: BTreeSet<String>,
-    /// What is listed and holds.
+    /// Listed rules that hold.
     pub(crate) stale: BTreeSet<String>,
 }
 
 impl Expectations {
-    /// What is listed, beside what became of it.
+    /// Compares the listed rules with their outcomes.
     fn of(listed: &BTreeSet<String>, scored: &Scored) -> Self {
         let failed: BTreeSet<String> = scored.failed().map(str::to_owned).collect();
         let passed: BTreeSet<String> = scored.passed().map(str::to_owned).collect();
@@ -44,7 +44,7 @@ impl Expectations {
     }
 }
 
-/// Marks what is expected, and what is so no longer; with `update` the file is brought up to date first.
+/// Marks expected failures and stale entries; with `update` the file is brought up to date first.
 pub(super) fn apply(path: &Path, update: bool, scored: &mut Scored) -> anyhow::Result<()> {
     let known = if update && !path.exists() {
         Baseline::default()
@@ -55,7 +55,7 @@ pub(super) fn apply(path: &Path, update: bool, scored: &mut Scored) -> anyhow::R
     if update {
         let failed: BTreeSet<String> = scored.failed().map(str::to_owned).collect();
         let passed: BTreeSet<&str> = scored.passed().collect();
-        // What was not tested stays.
+        // Rules that were not tested stay.
         listed.retain(|id| !passed.contains(id.as_str()));
         listed.extend(failed);
         write(path, &known, &listed)?;
@@ -64,7 +64,7 @@ pub(super) fn apply(path: &Path, update: bool, scored: &mut Scored) -> anyhow::R
     Ok(())
 }
 
-/// Writes the list; of what stood there before, reasons are kept.
+/// Writes the list, and keeps the reasons in the earlier one.
 fn write(path: &Path, before: &Baseline, listed: &BTreeSet<String>) -> anyhow::Result<()> {
     let mut text = "# Rules that the server is known to break.\nserver:".to_owned();
     if listed.is_empty() {
@@ -81,7 +81,7 @@ fn write(path: &Path, before: &Baseline, listed: &BTreeSet<String>) -> anyhow::R
 }
 
 fn entry(id: &str, old: Option<&KnownFailure>, text: &mut String) {
-    // JSON is YAML: whatever a name holds, it stays one.
+    // JSON is YAML, and quotes any name safely.
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let reasons = old.map(|one| [("reason", &one.reason), ("tracking", &one.tracking)]);
     let reasons: Vec<(&str, String)> = reasons

@@ -1,4 +1,4 @@
-//! `--from-suite`: the `compliance` block of a suite, and the rules that it pins.
+//! `--from-suite`: the `compliance` block of a suite, and the rules of the version it pins.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -25,7 +25,7 @@ use crate::suite::plan::Kind;
 use crate::suite::result::{self, Status};
 use crate::suite::world::SuiteWorld;
 
-/// How long each step of an opening may take, where the suite sets no limit.
+/// Time limit for each step of an opening, if the suite sets none.
 const OPENING: Duration = Duration::from_secs(60);
 
 impl Arguments {
@@ -82,7 +82,7 @@ impl Arguments {
         Ok(scored)
     }
 
-    /// Carries the rules out against one server.
+    /// Runs the rules against one server.
     fn carry_out(
         &self,
         suite: &Suite,
@@ -115,7 +115,7 @@ impl Arguments {
     }
 }
 
-/// The servers of the checks, each once; else all of the suite.
+/// The servers of the checks, each once; without checks, all servers of the suite.
 fn servers(suite: &Suite) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for test in &suite.compliance.tests {
@@ -133,7 +133,7 @@ fn servers(suite: &Suite) -> Vec<String> {
     names
 }
 
-/// How the servers are asked.
+/// The options for asking the servers.
 fn options(ready: &mut Ready) -> anyhow::Result<live::Options> {
     let pairs = ready.suite.secrets.pairs().iter().cloned();
     let process = std::env::vars_os()
@@ -144,7 +144,7 @@ fn options(ready: &mut Ready) -> anyhow::Result<live::Options> {
     ready.hide(&tokens);
     let version = ready.suite.compliance.spec_version;
     let revision = version.and_then(|version| version.strip_prefix('v'));
-    // A server is asked in the revision of the pin; the stateless ones have no other.
+    // Only a stateless revision is set: with a handshake, the server chooses.
     let revision = revision.filter(|revision| *revision >= FIRST_STATELESS);
     Ok(live::Options {
         parallel: 1,
@@ -195,7 +195,7 @@ fn tests(ready: &Ready, options: &live::Options, path: &Path) -> (Vec<Row>, Vec<
     (run.into_iter().map(row).collect(), notes)
 }
 
-/// A test as a result: its rule is the first word of its name, where that is an id.
+/// A test as a result: its rule is the first word of its name, if that is an id.
 fn row(row: &result::Row) -> Row {
     let failures = row.failures.iter().map(|one| failed(&one.what));
     let errors = row.errors.iter().map(|one| one.what.to_string());
@@ -211,7 +211,7 @@ fn row(row: &result::Row) -> Row {
     }
 }
 
-/// What did not hold, in a line.
+/// A failure as one line.
 pub(super) fn failed(failure: &Failure) -> String {
     let found = failure
         .actual
@@ -226,7 +226,7 @@ pub(super) fn failed(failure: &Failure) -> String {
     )
 }
 
-/// How much of a value is shown, in characters.
+/// How many characters of a value are shown.
 const SHOWN: usize = 200;
 
 /// The id of a rule at the beginning of a name; else the name.
@@ -245,7 +245,7 @@ fn rule_of(name: &str) -> &str {
     if is_id { word } else { name }
 }
 
-/// What became of each rule, over all servers and the tests of the suite: one failure is enough.
+/// The outcome of each rule over all servers and the tests of the suite: one failure is enough.
 fn merged(
     server: String,
     versions: &Versions,
@@ -284,7 +284,7 @@ fn merged(
     scored
 }
 
-/// Adds what tests of the suite say of a rule.
+/// Adds the outcomes of the suite's tests to those of a rule.
 fn add(judged: &mut Judged, rows: &[Row]) {
     let facts = tapewright_corpus::plan::Facts::default();
     let own = results::judged(&judged.rule, rows, &facts);

@@ -17,7 +17,7 @@ use crate::report::{self, Mistake};
 const GRADE_DELTA: &str = "grade_delta";
 const SPEC_VERSION_CHECK: &str = "spec_version_check";
 
-/// Asks the gates of a suite, which stands at `suite`.
+/// Evaluates the gates of the suite at the path `suite`.
 pub(super) fn apply(
     scored: &mut Scored,
     compliance: &Compliance,
@@ -47,7 +47,7 @@ pub(super) fn apply(
     Ok(())
 }
 
-/// The score beside one that was saved.
+/// Compares the score with a saved one.
 fn grade(scored: &Scored, gate: &GradeDelta, suite: &Path) -> anyhow::Result<Gate> {
     let passes = |text: String| Gate {
         name: GRADE_DELTA,
@@ -98,7 +98,7 @@ fn assertions(gate: &GradeDelta) -> anyhow::Result<Vec<Assertion>> {
     ))
 }
 
-/// What the first assertion that does not hold says.
+/// The message of the first assertion that does not hold.
 fn first_failure(assertions: &[Assertion], targets: &Json) -> anyhow::Result<Option<String>> {
     let evidence = Evidence {
         envelope: targets,

@@ -1,4 +1,4 @@
-//! `tapewright compliance run`: the rules of a revision, carried out and graded.
+//! `tapewright compliance run`: runs the rules of a revision and grades the outcome.
 
 mod arguments;
 mod baseline;
@@ -28,11 +28,11 @@ use crate::files::NewFile;
 use crate::report;
 use crate::report::formats::{Reportable as _, github, html, junit, markdown};
 
-/// How long all questions together may take.
+/// Time limit for all requests together.
 const LIMIT: Duration = Duration::from_secs(300);
 
 impl Arguments {
-    /// Carries the rules out, and reports.
+    /// Runs the rules, and reports.
     pub(super) fn run(&self) -> anyhow::Result<Exit> {
         let versions = Versions::open(self.choice.registry.as_deref())?;
         let captured = !self.capture.is_empty();
@@ -57,7 +57,7 @@ impl Arguments {
         Ok(scored.exit())
     }
 
-    /// Grades results of others.
+    /// Grades results from other tools.
     fn results(&self, path: &Path, versions: &Versions) -> anyhow::Result<Scored> {
         let rows = results::read(path)?;
         let named = self.choice.capabilities.clone();
@@ -95,7 +95,7 @@ impl Arguments {
         Ok(scored)
     }
 
-    /// Asks a server.
+    /// Tests a server.
     fn live(&self, versions: &Versions) -> anyhow::Result<Scored> {
         let asked = self.choice.spec_version.as_deref();
         let version = asked.map(|text| versions.named(text)).transpose()?;
@@ -136,7 +136,7 @@ impl Arguments {
         Ok(scored)
     }
 
-    /// Has the official suite ask the same server, where that is wanted.
+    /// If requested, runs the official suite against the same server.
     fn ask_official(&self, scored: &mut Scored) -> anyhow::Result<()> {
         let (true, Some(url)) = (self.official.official, self.server.url()?) else {
             return Ok(());
@@ -148,7 +148,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// Reports.
+    /// Prints the report.
     fn tell(&self, scored: &Scored) -> anyhow::Result<()> {
         if let Some(path) = &self.output.save_scorecard {
             let mut file = NewFile::create(path)?;
@@ -178,7 +178,7 @@ impl Arguments {
     }
 }
 
-/// The revision that a version asks for; the server's choice for the draft, and where there is no version.
+/// The revision to request for a version; without a version and for the draft, the server chooses.
 fn opening(version: Option<&str>) -> Revision {
     match version.and_then(|version| version.strip_prefix('v')) {
         None => Revision::Auto,

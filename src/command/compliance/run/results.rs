@@ -12,7 +12,7 @@ use tapewright_corpus::verdict::Untested;
 use super::scored::{Judged, Other, Scored};
 use crate::report::{self, Mistake};
 
-/// A row of the file, or of a suite that was run.
+/// A row of the file, or of a suite.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Row {
     pub(super) rule_id: String,
@@ -73,7 +73,7 @@ pub(super) fn score(
     scored
 }
 
-/// What rows say of a rule; one that failed is enough.
+/// The outcome of a rule by its rows; one failed row is enough.
 pub(super) fn judged(rule: &RegisteredRule, rows: &[Row], facts: &Facts) -> Judged {
     let broken: Vec<Broken> = rows.iter().filter(|row| !row.passed).map(broken).collect();
     let lacks = rule

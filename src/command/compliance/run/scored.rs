@@ -1,4 +1,4 @@
-//! What became of the rules, and what that makes.
+//! The outcomes of the rules, and the score they make.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,43 +13,43 @@ use crate::command::compliance::Official;
 use crate::corpus::Run;
 use crate::exit::Exit;
 
-/// Everything that is reported of a run.
+/// Everything that is reported about a run.
 #[derive(Debug)]
 pub(crate) struct Scored {
-    /// What the server is called.
+    /// The name of the server.
     pub(crate) server: String,
     /// The version of the rules; `None` where results came from a file.
     pub(crate) version: Option<String>,
-    /// The revision that the server speaks, where it is known.
+    /// The revision that the server uses, if known.
     pub(crate) revision: Option<String>,
     /// The recordings that were judged, in the order in which they began.
     pub(crate) recordings: Vec<String>,
     /// Every rule of the registry.
     pub(crate) rules: Vec<Judged>,
-    /// Results that no rule of the registry is about.
+    /// Results that belong to no rule of the registry.
     pub(crate) others: Vec<Other>,
     /// The grade.
     pub(crate) card: Scorecard,
     /// Gates of a suite.
     pub(crate) gates: Vec<Gate>,
-    /// What a baseline made of it.
+    /// The result of applying a baseline.
     pub(crate) expectations: Option<Expectations>,
-    /// What is to be said beside it.
+    /// Notes to print next to it.
     pub(crate) notes: Vec<String>,
-    /// The evidence has gaps.
+    /// Whether the evidence has gaps.
     pub(crate) gaps: bool,
-    /// What the official suite says of the same server.
+    /// The results of the official suite for the same server.
     pub(crate) official: Option<Official>,
     /// The baseline that a suite names.
     pub(crate) known: Option<PathBuf>,
 }
 
-/// A rule, and what became of it.
+/// A rule with its outcome.
 #[derive(Debug)]
 pub(crate) struct Judged {
     /// The rule.
     pub(crate) rule: RegisteredRule,
-    /// How it came out.
+    /// The outcome.
     pub(crate) state: State,
     /// How long its tests took.
     pub(crate) took: Duration,
@@ -57,14 +57,14 @@ pub(crate) struct Judged {
     pub(crate) source: String,
 }
 
-/// A result that no rule of the registry is about.
+/// A result that belongs to no rule of the registry.
 #[derive(Debug)]
 pub(crate) struct Other {
-    /// What it is called.
+    /// Its id.
     pub(crate) id: String,
     /// Whether it passed.
     pub(crate) passed: bool,
-    /// Why not.
+    /// The reason, if it failed.
     pub(crate) message: Option<String>,
     /// Who tested it.
     pub(crate) source: String,
@@ -79,12 +79,12 @@ pub(crate) struct Gate {
     pub(crate) name: &'static str,
     /// Whether it holds.
     pub(crate) passed: bool,
-    /// What it compared, and why it does not hold.
+    /// What it compared, and the reason if it does not hold.
     pub(crate) text: String,
 }
 
 impl Scored {
-    /// Scores what became of rules.
+    /// Scores the outcomes of rules.
     pub(crate) fn new(server: String, rules: Vec<Judged>) -> Self {
         let card = score::score(rules.iter().map(|one| (&one.rule, &one.state)));
         Self {
@@ -104,7 +104,7 @@ impl Scored {
         }
     }
 
-    /// Scores a corpus that was carried out.
+    /// Scores the run of a corpus.
     pub(crate) fn of(server: String, run: Run) -> Self {
         let Run {
             plan,
@@ -136,7 +136,7 @@ impl Scored {
         }
     }
 
-    /// The outcome of each rule, for other runs against the same server.
+    /// The outcome of each rule, to compare with other runs against the same server.
     pub(crate) fn as_rules(&self) -> Vec<OurRule> {
         let ours = |one: &Judged| {
             let (holds, detail) = match &one.state {
@@ -157,7 +157,7 @@ impl Scored {
         self.rules.iter().map(ours).collect()
     }
 
-    /// This and another server's: of each rule one failure is enough.
+    /// Merges this score with that of another server: one failure of a rule is enough.
     pub(crate) fn beside(mut self, other: Self) -> Self {
         for (one, other) in self.rules.iter_mut().zip(other.rules) {
             one.took += other.took;
@@ -190,7 +190,7 @@ impl Scored {
             .is_some_and(|known| known.expected.contains(id))
     }
 
-    /// The ids that failed: rules, and results about none.
+    /// The ids that failed: of rules, and of other results.
     pub(crate) fn failed(&self) -> impl Iterator<Item = &str> {
         let rules = self
             .rules
@@ -214,7 +214,7 @@ impl Scored {
             .chain(others.map(|one| one.id.as_str()))
     }
 
-    /// What the caller is told.
+    /// The exit status.
     pub(crate) fn exit(&self) -> Exit {
         let must = |one: &&Judged| {
             matches!(one.state, State::Fail(_)) && one.rule.severity == Severity::Must
@@ -235,5 +235,5 @@ impl Scored {
     }
 }
 
-/// The source of what was tested here.
+/// The source of rules that were tested by tapewright.
 pub(crate) const LOCAL: &str = "local";

@@ -1,4 +1,4 @@
-//! The cassettes of agent tests, beside the suite.
+//! The cassettes of agent tests, next to the suite.
 
 use std::fs;
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -15,7 +15,7 @@ use super::drive::Ran;
 use crate::files::NewFile;
 use crate::suite::plan::AgentCase;
 
-/// The longest cassette that is read, in bytes.
+/// The longest cassette to read, in bytes.
 const LONGEST: u64 = 64 << 20;
 
 /// A recorded run, and its file.
@@ -24,7 +24,7 @@ pub(super) struct RecordedRun {
     pub(super) cassette: AgentCassette,
 }
 
-/// Where the cassette of a case is: under its own name, or that of other tools.
+/// The path of a case's cassette: under its own name, or that of other tools.
 pub(crate) fn found(folder: &Path, agent: &AgentCase) -> Option<PathBuf> {
     let (ours, other) = &agent.files;
     let paths = [Some(ours), other.as_ref()];
@@ -32,12 +32,12 @@ pub(crate) fn found(folder: &Path, agent: &AgentCase) -> Option<PathBuf> {
     paths.find(|path| path.exists())
 }
 
-/// The recorded run of a case, where there is one; the error says why it cannot be read.
+/// The recorded run of a case, if there is one; the error says why it cannot be read.
 pub(super) fn read(folder: &Path, agent: &AgentCase) -> Result<Option<RecordedRun>, String> {
     found(folder, agent).map_or(Ok(None), open)
 }
 
-/// The model of the cassette with this name, where there is one.
+/// The model of the cassette with this name, if it exists.
 pub(super) fn model(folder: &Path, file: &str) -> Result<Option<Model>, String> {
     let known = open(folder.join(file))?;
     Ok(known.map(|known| Model::named(known.cassette.model)))
@@ -61,8 +61,8 @@ fn open(path: PathBuf) -> Result<Option<RecordedRun>, String> {
     Ok(Some(RecordedRun { path, cassette }))
 }
 
-/// Whether a recorded run is of what the suite asks. What is a secret was hidden when it was
-/// written, so that it is hidden in the suite before the two are compared.
+/// Whether a recorded run matches the suite. Secrets were hidden when it was written, so they are
+/// hidden in the suite before comparing.
 pub(super) fn check(
     known: &RecordedRun,
     agent: &AgentCase,
@@ -108,7 +108,7 @@ pub(super) fn of_run(agent: &AgentCase, ran: &Ran, clock: Clock) -> AgentCassett
     }
 }
 
-/// The same cassette, as it is written; `None` where that cannot be read again.
+/// The cassette in its written form; `None` if that cannot be read again.
 pub(crate) fn without_secrets(
     cassette: &AgentCassette,
     rules: &Arc<Rules>,
@@ -132,7 +132,7 @@ pub(super) fn write(
     file.commit(tapewright_proxy::system::files::readable_by_all())
 }
 
-/// A document without secrets. What is no JSON is not written at all.
+/// A document without secrets. Text that is not JSON is not written at all.
 fn hidden(text: &str, rules: &Arc<Rules>) -> String {
     let mut redactor = Redactor::new(Arc::clone(rules));
     let clean = redactor.json(text.as_bytes());

@@ -1,4 +1,4 @@
-//! A run of an agent against its servers and its provider.
+//! Runs an agent with its servers and its provider.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,30 +21,29 @@ use crate::suite::live::opening;
 use crate::suite::models::TestBudget;
 use crate::suite::plan::{AgentCase, Case};
 
-/// How long one tool may take where nothing else is said.
+/// Default time limit for one tool call.
 const TOOL: Duration = Duration::from_secs(60);
 
-/// A run that came to an end of its own, or was stopped by a cap.
+/// A run that ended by itself or by a cap.
 pub(super) struct Ran {
     pub(super) finished: Finished,
     pub(super) fingerprint: String,
     pub(super) offered: usize,
-    /// The version that each server told.
+    /// The version that each server declared.
     pub(super) servers: BTreeMap<String, String>,
-    /// Why the stub stood in.
+    /// Why the stub was used.
     pub(super) stub: Option<String>,
     pub(super) took: Duration,
     pub(super) notes: Vec<String>,
 }
 
-/// Who answers for the model.
+/// What answers for the model.
 enum Model {
     Provider(Box<Provider>),
     Stub(Wire),
 }
 
-/// Runs an agent. The error says why it cannot be judged; what it cost by then is in the
-/// budget.
+/// Runs an agent. The error says why it cannot be judged; its costs until then are in the budget.
 pub(super) fn run(
     case: &Case,
     agent: &AgentCase,
@@ -76,7 +75,7 @@ pub(super) fn run(
     let done = driver.drive(Run::new(task(agent, wire), catalogue, faults(agent)));
     let notes = close(driver.connections);
     let mut finished = done?;
-    // As it will be counted on replay.
+    // Counted the same way as on replay.
     finished.hung = faults(agent).met(&finished.trace);
     Ok(Ran {
         finished,
@@ -89,7 +88,7 @@ pub(super) fn run(
     })
 }
 
-/// Who answers, over which wire, and why that is the stub.
+/// The model, its wire, and the reason if it is the stub.
 fn model(choice: Choice, agents: &Agents<'_>) -> Result<(Model, Wire, Option<String>), String> {
     let endpoint = match choice {
         Choice::Stub { wire, why } => return Ok((Model::Stub(wire), wire, Some(why))),
@@ -101,7 +100,7 @@ fn model(choice: Choice, agents: &Agents<'_>) -> Result<(Model, Wire, Option<Str
     Ok((Model::Provider(provider), wire, None))
 }
 
-/// The version that each server told when it was greeted.
+/// The version that each server declared in the handshake.
 fn versions(connections: &[Connection]) -> BTreeMap<String, String> {
     let versions = connections.iter().filter_map(|connection| {
         let version = connection.server_version()?;
@@ -110,7 +109,7 @@ fn versions(connections: &[Connection]) -> BTreeMap<String, String> {
     versions.collect()
 }
 
-/// The faults of a run, as nothing has met them yet.
+/// The faults of a run at its beginning.
 pub(super) fn faults(agent: &AgentCase) -> Faults {
     let budget = agent.gate.map(|gate| gate.max_detection);
     let wires = agent
@@ -175,7 +174,7 @@ pub(super) fn catalogue(
     Ok(Catalogue::new(&listed))
 }
 
-/// Ends the conversations; what is to be said about them.
+/// Ends the conversations, and returns notes about them.
 pub(super) fn close(connections: Vec<Connection>) -> Vec<String> {
     connections
         .into_iter()
@@ -244,7 +243,7 @@ impl Driver<'_> {
         paid
     }
 
-    /// What is left of the time of the run.
+    /// The remaining time of the run.
     fn left(&self) -> Option<Duration> {
         let limit = self.agent.limits.time_budget?;
         Some(limit.saturating_sub(self.clock.elapsed()))
@@ -254,7 +253,7 @@ impl Driver<'_> {
     fn call(&mut self, call: &Call) -> Result<Value, String> {
         let limit = self.case.timeout.unwrap_or(TOOL);
         let limit = self.left().map_or(limit, |left| left.min(limit));
-        // An agent gives up what a fault holds within this time.
+        // An agent gives up on a call that a fault holds after this time.
         let gate = self.agent.gate.filter(|_| !self.agent.wires.is_empty());
         let limit = gate.map_or(limit, |gate| gate.max_detection.min(limit));
         let mut connections = self.connections.iter_mut();
@@ -279,7 +278,7 @@ impl Driver<'_> {
     }
 }
 
-/// An error of JSON-RPC in a line.
+/// A JSON-RPC error in one line.
 fn refused(error: &Json) -> String {
     let code = error.get("code").map(Json::to_string).unwrap_or_default();
     let message = error.get("message").and_then(Json::as_str);

@@ -1,4 +1,4 @@
-//! Evaluations: the run of an agent, of which the rubric is all that counts.
+//! Evaluations: runs of an agent that only a rubric judges.
 
 use tapewright_judges::Model;
 
@@ -9,8 +9,8 @@ use crate::suite::plan::{Case, EvalCase};
 use crate::suite::result::{Row, Status};
 
 impl Agents<'_> {
-    /// Runs an evaluation: with the model that the command names, the one that is recorded,
-    /// or the first whose key is set.
+    /// Runs an evaluation: with the model of the command, the recorded one, or the first whose key
+    /// is set.
     pub(super) fn eval(
         &self,
         number: usize,

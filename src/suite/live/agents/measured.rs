@@ -1,4 +1,4 @@
-//! What judges think of a run, metric by metric.
+//! Judges a run, metric by metric.
 
 use tapewright_agents::Finished;
 use tapewright_assertions::Failure;

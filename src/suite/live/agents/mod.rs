@@ -1,7 +1,7 @@
 //! Agent tests and evaluations: from a cassette, or with a model and its servers.
 //!
-//! A test that has a cassette is judged by it, without a server and without a key. Others
-//! run, several beside each other, each with connections of its own.
+//! A test with a cassette is judged by that, without a server and without a key. Others are run,
+//! several in parallel, each with separate connections.
 
 pub(crate) mod cassette;
 mod drive;
@@ -31,53 +31,54 @@ use crate::suite::plan::{AgentCase, Case, Plan, What};
 use crate::suite::result::{Row, Status};
 use crate::suite::world::SuiteWorld;
 
-/// How agent tests are run.
+/// How to run agent tests.
 #[derive(Clone)]
 pub(crate) struct AgentOptions {
-    /// Where their cassettes are.
+    /// The folder of their cassettes.
     pub(crate) folder: PathBuf,
-    /// Those that have no cassette, or a stale one, are recorded.
+    /// Whether tests without a cassette, or with a stale one, are recorded.
     pub(crate) record: bool,
-    /// All are recorded again.
+    /// Whether all are recorded again.
     pub(crate) update: bool,
-    /// Who wants the runs themselves.
+    /// The receiver of the runs.
     pub(crate) capture: Option<Capture>,
-    /// Before a cassette is used, its tools are compared with those of the servers.
+    /// Whether the tools in a cassette are compared with those of the servers before it is used.
     pub(crate) check_tools: bool,
-    /// What models cost, and what was spent.
+    /// The costs of models, and the caps.
     pub(crate) money: Arc<Money>,
-    /// How evaluations are run; they are left out without.
+    /// How to run evaluations; without, they are skipped.
     pub(crate) evals: Option<EvalOptions>,
 }
 
-/// How evaluations are run.
+/// How to run evaluations.
 #[derive(Clone)]
 pub(crate) struct EvalOptions {
-    /// The model that answers, where the command names one.
+    /// The model that answers, if the command names one.
     pub(crate) model: Option<String>,
 }
 
 /// A receiver of the runs themselves, recorded or new.
 #[derive(Clone)]
 pub(crate) struct Capture {
-    /// Where each of them is handed over.
+    /// The list that they are added to.
     pub(crate) runs: Arc<Mutex<Vec<CapturedRun>>>,
-    /// The model is asked, whatever cassette there is; none is written for that alone.
+    /// Whether the model is asked even if there is a cassette; no cassette is written then.
     pub(crate) fresh: bool,
 }
 
 /// The run of an agent test, without secrets.
 pub(crate) struct CapturedRun {
-    /// Its place among the cases of the plan.
+    /// Its index among the cases of the plan.
     pub(crate) case: usize,
     pub(crate) cassette: AgentCassette,
 }
 
-/// All agent tests of a suite that are chosen.
+/// The selected agent tests of a suite.
 pub(super) struct Agents<'a> {
     pub(super) suite: &'a Suite,
     pub(super) plan: &'a Plan,
-    /// Those of the suite; the traffic of agents with their servers is in their cassettes.
+    /// The options of the suite, without recording: the traffic of agents with their servers is in
+    /// their cassettes.
     pub(super) options: Options,
     pub(super) how: &'a AgentOptions,
     pub(super) shared: &'a Arc<SuiteWorld>,
@@ -108,7 +109,7 @@ impl<'a> Agents<'a> {
         }
     }
 
-    /// Runs them, so many at once; `over` hears of each row.
+    /// Runs them, up to the limit in parallel; `over` gets each row.
     pub(super) fn run(
         &self,
         chosen: &[usize],
@@ -161,7 +162,7 @@ impl<'a> Agents<'a> {
         let choice = choose(&agent.model, &self.suite.providers, &self.options.variables);
         let has_key = matches!(choice, Ok(Choice::Provider(_)));
         let known = cassette::read(&self.how.folder, agent);
-        // The stub never takes the place of what a model said.
+        // The output of the stub never replaces a model's.
         let is_empty = match &known {
             Ok(Some(known)) => Stub::made(&known.cassette.trace),
             Ok(None) => false,
@@ -231,7 +232,7 @@ impl<'a> Agents<'a> {
         timed.collect()
     }
 
-    /// Whether the servers offer what they offered when the run was recorded.
+    /// Whether the servers offer the same tools as when the run was recorded.
     fn same_tools(&self, agent: &AgentCase, known: &RecordedRun) -> Result<(), String> {
         let Some(recorded) = &known.cassette.tools_fingerprint else {
             return Ok(());
@@ -301,7 +302,7 @@ impl<'a> Agents<'a> {
         (rows, ran.notes)
     }
 
-    /// Hands a run to its receiver, except that of the stub.
+    /// Passes a run to its receiver, unless it is the stub's.
     fn hand_over(&self, case: usize, cassette: &AgentCassette) {
         let Some(Capture { runs, .. }) = &self.how.capture else {
             return;
@@ -314,7 +315,7 @@ impl<'a> Agents<'a> {
         runs.extend(cassette.map(|cassette| CapturedRun { case, cassette }));
     }
 
-    /// What judges think of a test, whose own model is one unless another is named.
+    /// The judging of a test, whose own model is the default judge.
     fn test_judge(
         &self,
         case: &Case,
@@ -332,7 +333,7 @@ impl<'a> Agents<'a> {
         )))
     }
 
-    /// Records a run, where that is wanted and it came to its own end.
+    /// Records a run, if requested and if it ended by itself.
     fn keep(&self, agent: &AgentCase, ran: &Ran, cassette: &AgentCassette) -> Result<(), String> {
         let wanted = self.how.record || self.how.update;
         if !wanted || ran.finished.trip.is_some() {

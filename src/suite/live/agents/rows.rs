@@ -1,4 +1,4 @@
-//! What a run of an agent becomes in a report.
+//! Turns the run of an agent into rows of a report.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,19 +15,19 @@ use crate::suite::plan::{AgentCase, Case};
 use crate::suite::result::{Located, Row, Status};
 use crate::suite::world::{SuiteWorld, TestWorld};
 
-/// What there is to judge of a run.
+/// What a run is judged by.
 pub(super) struct Evidence<'e> {
     pub(super) finished: &'e Finished,
-    /// Why the stub stood in.
+    /// Why the stub was used.
     pub(super) stub: Option<&'e str>,
     pub(super) replay: bool,
     pub(super) took: Duration,
-    /// What judges think of it.
+    /// Its judging.
     pub(super) test_judge: Option<Arc<TestJudge>>,
 }
 
-/// The rows of a run: that of its expectations, that of its recovery, and one for each
-/// metric. Of an evaluation there is that of its rubric alone.
+/// The rows of a run: for its expectations, for its recovery, and one for each metric. An
+/// evaluation only has the row of its rubric.
 pub(super) fn rows(
     number: usize,
     case: &Case,
@@ -59,7 +59,7 @@ pub(super) fn rows(
     own.chain(measured()).collect()
 }
 
-/// The row of what is expected of a run.
+/// The row of a run's expectations.
 fn expected(
     number: usize,
     case: &Case,
@@ -101,7 +101,7 @@ fn expected(
     row
 }
 
-/// The row of how a run met its faults, where that is a test.
+/// The row of a run's recovery, if it is tested.
 fn recovered(
     number: usize,
     case: &Case,
@@ -132,7 +132,7 @@ pub(super) fn begun(number: usize, case: &Case, evidence: &Evidence<'_>) -> Row 
     row
 }
 
-/// A row for a run of the stub, which says nothing about a model.
+/// A row for a run of the stub, which does not show anything about a model.
 fn stubbed(number: usize, case: &Case, evidence: &Evidence<'_>) -> Option<Row> {
     let why = evidence.stub?;
     let mut row = begun(number, case, evidence);
@@ -146,7 +146,7 @@ fn stubbed(number: usize, case: &Case, evidence: &Evidence<'_>) -> Option<Row> {
     Some(row)
 }
 
-/// Which cap stopped the run, and why in words.
+/// The cap that stopped the run, and a sentence about it.
 fn stopped(finished: &Finished) -> Option<(&'static str, String)> {
     if let Some(trip) = &finished.trip {
         return Some((trip.key(), format!("the run was stopped by {trip}")));
@@ -163,7 +163,7 @@ fn stopped(finished: &Finished) -> Option<(&'static str, String)> {
 }
 
 fn failed(row: &mut Row, matcher: &str, target: &str, why: String, place: SourceSpot) {
-    // What could not be judged stays so.
+    // A run that could not be judged stays so.
     if row.status != Status::Error {
         row.status = Status::Fail;
     }
@@ -179,8 +179,8 @@ fn failed(row: &mut Row, matcher: &str, target: &str, why: String, place: Source
     });
 }
 
-/// How a run recovered, in a line. What meets faults on the wire takes its real time, of
-/// which only the most is known.
+/// How a run recovered, in one line. Faults on the wire take real time, for which only an upper
+/// bound is known.
 fn told(recovery: &Recovery, on_wire: bool) -> String {
     let (calls, within, most) = if on_wire {
         ("calls that failed by a fault", "within", "at most ")

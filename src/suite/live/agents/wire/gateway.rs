@@ -1,4 +1,4 @@
-//! A gateway of ours before a server on HTTP, which injects faults.
+//! A gateway in front of a server on HTTP that injects faults.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -24,11 +24,11 @@ use crate::suite::live::{Options, record};
 /// How many gateways this process has started.
 static STARTED: AtomicU64 = AtomicU64::new(0);
 
-/// A gateway that is not there yet.
+/// A gateway that is not started yet.
 pub(super) struct Making<'s> {
     name: &'s str,
     clock: Clock,
-    /// The faults that it will inject.
+    /// The faults to inject.
     pub(super) fault_set: FaultSet,
 }
 
@@ -36,12 +36,12 @@ pub(super) struct Making<'s> {
 pub(in crate::suite::live) struct Faulty {
     serving: Option<Background>,
     recorder: Arc<Recorder>,
-    /// Path and query of the server.
+    /// Path and query of the server's URL.
     path: String,
 }
 
 impl<'s> Making<'s> {
-    /// Before the server of this name.
+    /// For the server with this name.
     pub(super) fn new(name: &'s str) -> Self {
         let clock = Clock::start();
         Self {
@@ -69,12 +69,12 @@ impl<'s> Making<'s> {
         })
     }
 
-    /// Records where recordings go; nothing where there is nothing to be injected.
+    /// A recorder for the folder of recordings; one that keeps nothing if there are no faults.
     fn recorder(&self, options: &Options) -> anyhow::Result<Recorder> {
         if self.fault_set.entries().is_empty() {
             return Ok(Recorder::off(LONGEST_MESSAGE, self.clock));
         }
-        // Several may begin within one second.
+        // Several may start within one second.
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let file = format!("{}-{number}", self.name);
         let target = target::of(None, &file, self.clock.created)?;
@@ -86,7 +86,7 @@ impl<'s> Making<'s> {
 }
 
 impl Faulty {
-    /// Where the server is now.
+    /// The URL of the server behind the gateway.
     pub(super) fn url(&self) -> String {
         let origin = match self.serving.as_ref().map(Background::reached) {
             Some(ReachableAt::Origin(origin)) => origin.as_str(),
@@ -95,7 +95,7 @@ impl Faulty {
         format!("{origin}{}", self.path)
     }
 
-    /// The server as it is reached now. How it is verified is the business of the gateway.
+    /// The server at its new address. The gateway verifies its certificate.
     pub(super) fn server(&self, url: &UrlServer) -> UrlServer {
         UrlServer {
             url: self.url(),
@@ -116,12 +116,12 @@ impl Faulty {
 impl Drop for Faulty {
     fn drop(&mut self) {
         drop(self.serving.take());
-        // What it could not write down, its tape says.
+        // Its tape says what it could not write.
         drop(self.recorder.finish());
     }
 }
 
-/// What passes changes by faults alone.
+/// A gateway that changes messages by faults only.
 fn gateway(place: OriginUrl, settings: OriginSettings, fault_set: FaultSet) -> Settings {
     Settings {
         listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into(),
@@ -132,7 +132,7 @@ fn gateway(place: OriginUrl, settings: OriginSettings, fault_set: FaultSet) -> S
         allow_origins: Vec::new(),
         client_token: None,
         limits: Limits::default(),
-        // Its one client has left.
+        // Its only client has left.
         drain: Duration::ZERO,
         metrics: None,
         pass_healthz: true,

@@ -14,15 +14,15 @@ use crate::suite::live::Options;
 use crate::suite::live::servers;
 use crate::suite::plan::Wire;
 
-/// A server as an agent reaches it.
+/// A server in the form that an agent connects to.
 pub(super) struct Reached<'s> {
     pub(super) server: Cow<'s, Server>,
-    /// What stands before it, and has to stay for as long as it is spoken to.
+    /// The gateway in front of it, which must live as long as the connection.
     pub(super) gateway: Option<Faulty>,
 }
 
-/// The server as an agent reaches it: as it is, or behind a recorder of ours that injects
-/// these faults. What passed is on the tape of that recorder, where recordings go.
+/// The server in the form that an agent connects to: unchanged, or behind a recorder that injects
+/// these faults. The traffic is on the tape of that recorder, in the folder of recordings.
 pub(super) fn faulty<'s>(
     server: &'s Server,
     faults: &[Arc<Wire>],
@@ -57,8 +57,8 @@ pub(super) fn faulty<'s>(
     })))
 }
 
-/// A server on HTTP, behind a gateway that injects what can be done there. What can be done
-/// to lines alone is done by a recorder that speaks lines, in front of that gateway.
+/// A server on HTTP, behind a gateway that injects the faults possible there. Faults that only
+/// apply to lines are injected by a recorder that uses lines, in front of that gateway.
 fn remote<'s>(
     server: &'s Server,
     url: &UrlServer,
@@ -110,7 +110,7 @@ fn remote<'s>(
     })
 }
 
-/// The words of a recorder of ours.
+/// The command of a recorder.
 fn recorder(server: &Server, faults: &[&str]) -> Result<Vec<String>, String> {
     ours(
         "record",
