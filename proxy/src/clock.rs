@@ -4,8 +4,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use tapewright_schemas::event::Offset;
 
-/// The runtime's time, by which its timers run. Only what is compared with it may be told
-/// by it: never what stands on a tape.
+/// The runtime's clock, on which its timers run. Only for comparison with it, never for times on a
+/// tape.
 #[expect(
     clippy::disallowed_methods,
     reason = "how long connections idle, where no recording's clock is at hand"
@@ -14,7 +14,7 @@ pub(crate) fn runtime_now() -> tokio::time::Instant {
     tokio::time::Instant::now()
 }
 
-/// Wall time, by which certificates are valid. No recording is told by it.
+/// Wall time, for the validity of certificates. Not for recordings.
 #[must_use]
 #[expect(
     clippy::disallowed_methods,
@@ -24,12 +24,12 @@ pub fn wall() -> SystemTime {
     SystemTime::now()
 }
 
-/// How much of a processor the calling thread has taken so far.
+/// The processor time of the calling thread so far.
 pub(crate) fn processor_time() -> Duration {
     crate::system::process::processor_time()
 }
 
-/// The clock of one recording: offsets since it began.
+/// The clock of one recording: offsets since its start.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Instant,
@@ -51,10 +51,10 @@ impl Clock {
         }
     }
 
-    /// The same clock, put forward: for what is told behind something else.
+    /// The same clock, advanced: for events that follow something else.
     #[must_use]
     pub fn put_forward(mut self, by: Duration) -> Self {
-        // As far as the system's clock goes back.
+        // Limited by the range of the system's clock.
         self.start = self.start.checked_sub(by).unwrap_or(self.start);
         self
     }

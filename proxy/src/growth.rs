@@ -1,4 +1,4 @@
-//! Waiting until files grow: the system tells, so that waiting costs nothing.
+//! Waits until files grow: the system notifies, so waiting costs nothing.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,23 +6,23 @@ use std::time::Duration;
 pub use crate::system::growth::Wakeup;
 use crate::system::growth::{FileWatcher, Readiness, wait};
 
-/// How long is waited at least between two looks, so that a busy recorder is looked at some
-/// twenty times a second and not for every message.
+/// The minimum time between two checks, so that a busy recorder is checked about twenty times a
+/// second instead of for every message.
 const REST: Duration = Duration::from_millis(50);
-/// How often files are looked at where the system does not tell.
+/// The interval between checks of files if the system does not notify.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Why waiting is over.
+/// Why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitEnd {
     /// Something may have grown.
     Grown {
-        /// Whether a file may have come into a folder.
+        /// Whether a file may have been created in a folder.
         came: bool,
     },
     /// Another thread has woken it.
     Woken,
-    /// It was waited for as long as was asked.
+    /// The time has passed.
     Time,
 }
 
@@ -41,13 +41,13 @@ impl Default for Growth {
 }
 
 impl Growth {
-    /// Another file, or a folder in which files may come and grow.
+    /// Adds a file, or a folder in which files may be created and grow.
     pub fn add(&mut self, path: &Path) {
         self.told.add(path);
     }
 
-    /// Waits until something may have grown, another thread wakes it, or for so long. What happened
-    /// since the last call counts.
+    /// Waits until something may have grown, another thread wakes it, or the time has passed.
+    /// Events since the last call count.
     #[must_use]
     pub fn wait(&self, most: Option<Duration>, wakeup: Option<&Wakeup>) -> WaitEnd {
         let is_told = self.told.is_told();
@@ -68,7 +68,7 @@ impl Growth {
         } else if is_told || most.is_some_and(|most| most <= LOOK) {
             return WaitEnd::Time;
         }
-        // What happened to which file does not matter: all are looked at.
+        // The changed file does not matter: all are checked.
         WaitEnd::Grown {
             came: self.told.came(),
         }

@@ -1,11 +1,10 @@
 //! Transports and the recorder.
 //!
-//! Bytes come and go here; what they mean is decided in [`tapewright_engine`] and
-//! [`tapewright_schemas`], which know nothing of descriptors, threads or clocks.
+//! This crate transports bytes; their meaning is decided in [`tapewright_engine`] and
+//! [`tapewright_schemas`], which do not use descriptors, threads or clocks.
 //!
-//! The stdio path runs on plain blocking threads, one per direction: on a pipe a read
-//! and a write are the whole cost of a hop, and a direction that blocks cannot hold up
-//! another one.
+//! The stdio path uses plain blocking threads, one per direction: on a pipe a read and a write are
+//! the whole cost of a hop, and a blocked direction cannot delay another one.
 
 pub mod agent;
 pub mod behind;

@@ -1,4 +1,4 @@
-//! Following an event stream of the server, and taking it up again.
+//! Follows an event stream of the server, and resumes it.
 
 use std::time::Duration;
 
@@ -16,28 +16,28 @@ use super::send::{Ask, is_stream};
 use super::shared::{RETRY, RETRY_MOST, Shared};
 use crate::http::origin::{Answer, Lease};
 
-/// The event after which a stream goes on.
+/// The event after which a stream resumes.
 pub(crate) const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
-/// How often a stream is taken up again without a single event, before its request
-/// counts as lost.
+/// The maximum number of resumptions without a single event, after which the request counts as
+/// lost.
 const ATTEMPTS: u32 = 5;
 
-/// Where a stream stands.
+/// The position in a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Cursor {
     /// The id of its last event.
     pub(crate) last: Option<HeaderValue>,
-    /// How long the server wants its client to wait before it comes back.
+    /// How long the server asks its client to wait before it reconnects.
     pub(crate) retry: Option<Duration>,
-    /// Whether anything has come since it was opened.
+    /// Whether anything was received since it was opened.
     pub(crate) moved: bool,
-    /// A message was longer than we carry.
+    /// A message exceeded the limit.
     pub(crate) clipped: bool,
 }
 
 impl Cursor {
-    /// How long to wait before the attempt of this number, from 0 on.
+    /// How long to wait before the attempt of this number, from 0.
     pub(crate) fn wait(&self, attempt: u32) -> Duration {
         self.retry.unwrap_or_else(|| {
             let factor = 1.5_f64.powi(attempt.min(20).try_into().unwrap_or(i32::MAX));
@@ -57,11 +57,11 @@ impl Cursor {
     }
 }
 
-/// A server that asks for more waiting than this is not taken at its word.
+/// The maximum wait that a server may ask for.
 const RETRY_LIMIT: Duration = Duration::from_secs(3_600);
 
 impl Shared {
-    /// Gives the client every message of a stream, until the stream ends.
+    /// Sends every message of a stream to the client, until the stream ends.
     pub(crate) async fn follow(
         &self,
         events: &mut Events,
@@ -80,8 +80,8 @@ impl Shared {
         Ok(())
     }
 
-    /// Takes up the stream of an exchange, again and again, while it owes an answer and
-    /// the server lets it be resumed (2025-11-25, basic/transports, "Resumability").
+    /// Resumes the stream of an exchange, repeatedly, while it has unanswered requests and the
+    /// server lets it be resumed (2025-11-25, basic/transports, "Resumability").
     pub(crate) async fn resume(
         &self,
         exchange: ExchangeId,
@@ -109,8 +109,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Opens a stream of the session, from where `cursor` stands; `None` when there was no
-    /// answer.
+    /// Opens a stream of the session, from the position of `cursor`; `None` if there was no answer.
     pub(crate) async fn open_stream(&self, cursor: &Cursor) -> Option<Answer> {
         let mut head = self.client().session_head().unwrap_or_default();
         if let Some(last) = &cursor.last {
@@ -145,7 +144,7 @@ impl Shared {
             behind: false,
             written: None,
         };
-        // Whatever the server says to it, we leave.
+        // The server's answer does not matter.
         drop(self.ask(ask).await);
     }
 }
@@ -172,7 +171,7 @@ impl Events {
         }
     }
 
-    /// Notes how the stream ended, and the event within which it did.
+    /// Records how the stream ended, and the unfinished event, if any.
     fn end(&mut self, reason: CloseReason) {
         let Some(noted) = self.noted.take() else {
             return;
@@ -183,8 +182,8 @@ impl Events {
         noted.closed(reason);
     }
 
-    /// The next event; `None` when the stream ended, or broke, which is the same to a
-    /// client: it takes the stream up again.
+    /// The next event; `None` if the stream ended or broke, which are equivalent for a client: it
+    /// resumes the stream.
     pub(crate) async fn next(&mut self) -> Option<SseEvent> {
         loop {
             match self.framer.poll() {

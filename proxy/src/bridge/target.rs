@@ -1,9 +1,9 @@
-//! Where the references of a server lead.
+//! Resolves the references that a server sends.
 
 use crate::http::origin::OriginUrl;
 
-/// Resolves a reference against the address of the document that holds it (RFC 3986, §5),
-/// as far as HTTP servers write them. `None` when it is no address of HTTP.
+/// Resolves a reference against the URL of the document that contains it (RFC 3986, §5), in the
+/// forms that HTTP servers use. `None` if it is not an HTTP URL.
 pub(crate) fn resolve(base: &OriginUrl, reference: &str) -> Option<OriginUrl> {
     let reference = reference.trim();
     let reference = reference.split('#').next().unwrap_or_default();

@@ -1,9 +1,9 @@
-//! Which arguments of which tools are mirrored in headers.
+//! Which arguments of which tools are mirrored in header fields.
 //!
-//! A server marks a property of a tool's schema with `x-mcp-header`, and a client that
-//! calls the tool over HTTP repeats the argument as `Mcp-Param-<name>` (2026-07-28,
-//! basic/transports/streamable-http, "Custom Headers from Tool Parameters"). A client on
-//! stdio knows nothing of it: what the bridge needs it learns from the lists that pass.
+//! A server marks a property of a tool's schema with `x-mcp-header`, and a client that calls the
+//! tool over HTTP repeats the argument as `Mcp-Param-<name>` (2026-07-28,
+//! basic/transports/streamable-http, "Custom Headers from Tool Parameters"). A client on stdio does
+//! not do this, so the bridge learns the marks from the lists of tools that it forwards.
 
 use std::collections::HashMap;
 
@@ -21,17 +21,17 @@ pub(crate) struct Tools(HashMap<String, Vec<Mirrored>>);
 /// One mirrored argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mirrored {
-    /// Where it stands in the arguments.
+    /// Its path within the arguments.
     pub(crate) path: Vec<String>,
-    /// The whole name of its header, in lower case.
+    /// The full name of its header field, in lower case.
     pub(crate) header: HeaderName,
 }
 
-/// How many tools are remembered; further ones are called without mirrored arguments.
+/// The maximum number of remembered tools; others are called without mirrored arguments.
 const TOOLS: usize = 8_192;
-/// How many mirrored arguments one tool may have.
+/// The maximum number of mirrored arguments of one tool.
 const ARGUMENTS: usize = 64;
-/// How deep mirrored arguments may stand.
+/// The maximum depth of mirrored arguments.
 const DEPTH: usize = 16;
 
 impl Tools {
@@ -64,7 +64,7 @@ impl Tools {
         self.0.get(tool).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The headers that a call of `tool` needs.
+    /// The header fields for a call of `tool`.
     pub(crate) fn headers(
         &self,
         tool: &str,
@@ -82,8 +82,8 @@ impl Tools {
 }
 
 impl Mirrored {
-    /// The text that stands for this argument; `None` when it is absent, `null`, or of a
-    /// type that is not mirrored.
+    /// The text of this argument; `None` if it is absent, `null`, or of a type that is not
+    /// mirrored.
     pub(crate) fn value(&self, arguments: &[u8]) -> Option<String> {
         let path: Vec<&str> = self.path.iter().map(String::as_str).collect();
         let source = json::find(arguments, &path)?;
@@ -97,8 +97,8 @@ impl Mirrored {
     }
 }
 
-/// The mirrored arguments of a schema. One whose annotations break the rules has none: a
-/// client must not call such a tool over HTTP as if it had understood it.
+/// The mirrored arguments of a schema. A schema with invalid annotations has none: a client must
+/// not call such a tool over HTTP as if it had understood it.
 fn mirrored(schema: &[u8]) -> Vec<Mirrored> {
     let mut found = Vec::new();
     walk(schema, &mut Vec::new(), &mut found);

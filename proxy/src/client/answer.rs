@@ -16,29 +16,28 @@ pub struct ServerRequest<'a> {
     pub params: Option<&'a [u8]>,
 }
 
-/// What a request of the server gets.
+/// The answer to a request of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Answer {
-    /// `{}` for a `ping`, and for anything else the error that the method is not known.
+    /// `{}` to a `ping`, and a method-not-found error to anything else.
     Default,
     /// An error.
     Error {
         /// Its code.
         code: i64,
-        /// What it says.
+        /// Its message.
         message: String,
     },
     /// A result, as the source text of a JSON value.
     Result(String),
-    /// Nothing, ever.
+    /// No answer.
     Silence,
 }
 
 /// Answers requests of the server: sampling, elicitation, roots, ping.
 pub trait Answers: Send {
-    /// Decides what a request gets. Runs while the caller waits for a reply: it must not
-    /// take long.
+    /// Decides about the answer. Runs while the caller waits for a reply, so it must not take long.
     fn answer(&mut self, asked: &ServerRequest<'_>) -> Answer;
 }
 
@@ -48,7 +47,7 @@ impl<F: FnMut(&ServerRequest<'_>) -> Answer + Send> Answers for F {
     }
 }
 
-/// A client that offers nothing: the default answers.
+/// A client without any features: the default answers.
 #[derive(Clone, Copy, Debug)]
 pub struct NoAnswers;
 
@@ -58,7 +57,7 @@ impl Answers for NoAnswers {
     }
 }
 
-/// The line of an answer; `None` for silence.
+/// The line of an answer; `None` for no answer.
 pub(super) fn line(asked: &ServerRequest<'_>, answers: &mut dyn Answers) -> Option<Bytes> {
     let mut body = Vec::new();
     match answers.answer(asked) {
@@ -67,7 +66,7 @@ pub(super) fn line(asked: &ServerRequest<'_>, answers: &mut dyn Answers) -> Opti
             body.extend_from_slice(b"\"result\":");
             body.extend_from_slice(result.as_bytes());
         }
-        // A result that is no JSON would break the whole line.
+        // An invalid result would break the whole line.
         Answer::Result(_) => error(-32_603, "the answer is not JSON", &mut body),
         Answer::Error { code, message } => error(code, &message, &mut body),
         Answer::Default if asked.method == "ping" => body.extend_from_slice(b"\"result\":{}"),

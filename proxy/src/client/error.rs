@@ -1,4 +1,4 @@
-//! Why a server could not be asked.
+//! Errors of requests to a server.
 
 use std::fmt;
 use std::io;
@@ -9,28 +9,28 @@ use tapewright_schemas::event::Exit;
 use super::reply::Passed;
 use crate::upstream::OpenError;
 
-/// Why a server could not be asked, or what was asked got no answer.
+/// Why a request could not be sent, or got no answer.
 ///
-/// An error that the server answers with is none of these: it is a reply. Texts hold
-/// nothing that the server said but its log and the error of a refused opening, redacted.
+/// An error response of the server is not among them: it is a reply. The only texts of the server
+/// in these errors are its log and the error of a refused opening, redacted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// The answer to the opening is not one.
+    /// The answer to the opening is invalid.
     #[error("the server's answer to `{method}` cannot be used: {why}")]
     BadOpening {
         /// `initialize` or `server/discover`.
         method: &'static str,
-        /// What is wrong with it.
+        /// The error.
         why: &'static str,
     },
-    /// The HTTP server behind the bridge could not be reached, or answered with no message
-    /// of MCP.
+    /// The HTTP server behind the bridge could not be reached, or its answer was not an MCP
+    /// message.
     #[error("{why}")]
     Bridge {
-        /// What the bridge says, which holds no secret.
+        /// The bridge's message, which contains no secret.
         why: String,
-        /// The HTTP status of the server's answer, when there was one.
+        /// The HTTP status of the server's answer, if there was one.
         status: Option<u16>,
     },
     /// The output of the server ended before the answer.
@@ -38,31 +38,31 @@ pub enum ClientError {
     Ended {
         /// The method.
         what: String,
-        /// How its process ended, when that is known.
+        /// How its process ended, if known.
         exit: Option<Exit>,
-        /// What it said last beside the protocol, redacted.
+        /// The end of its log, redacted.
         log: String,
     },
-    /// More came before an answer than is kept.
+    /// There were too many messages before an answer.
     #[error("the server sent too many messages before the answer")]
     Flooded,
-    /// What is to be sent as a request is none.
+    /// The message to send is not a request.
     #[error("this is not a JSON-RPC request with an id")]
     NotARequest,
-    /// What is to be sent is not JSON.
+    /// The message to send is not JSON.
     #[error("the parameters of `{method}` are not JSON")]
     NotJson {
         /// The method.
         method: String,
     },
-    /// The server takes no more input.
+    /// The server accepts no more input.
     #[error("the server did not accept {what}{}", Last { exit: *exit, log })]
     NotTaken {
-        /// A method, or what was sent.
+        /// The method, or the message.
         what: String,
-        /// How its process ended, when that is known.
+        /// How its process ended, if known.
         exit: Option<Exit>,
-        /// What it said last beside the protocol, redacted.
+        /// The end of its log, redacted.
         log: String,
     },
     /// No link could be opened.
@@ -73,27 +73,27 @@ pub enum ClientError {
     Refused {
         /// `initialize` or `server/discover`.
         method: &'static str,
-        /// The code of its error, when it has one.
+        /// The code of its error, if it has one.
         code: Option<i64>,
         /// Source text of its error, redacted.
         error: String,
     },
-    /// A thread could not be had.
+    /// A thread could not be started.
     #[error("cannot connect to the server")]
     Thread(#[source] io::Error),
-    /// No answer came in time. The request was cancelled.
+    /// There was no answer in time. The request was cancelled.
     #[error("no answer to `{what}` within {after:?}{}", Last { exit: None, log })]
     TimedOut {
         /// The method.
         what: String,
-        /// How long it was waited for.
+        /// The timeout.
         after: Duration,
-        /// What came until then.
+        /// The messages until then.
         between: Vec<Passed>,
-        /// What the server said last beside the protocol, redacted.
+        /// The end of the server's log, redacted.
         log: String,
     },
-    /// A message of the server is longer than is taken.
+    /// A message of the server exceeds the limit.
     #[error("the server sent a message of more than {limit_bytes} bytes")]
     TooLong {
         /// The limit, in bytes.
@@ -101,7 +101,7 @@ pub enum ClientError {
     },
 }
 
-/// How a server ended, and its last words.
+/// How a server ended, and the end of its log.
 struct Last<'a> {
     exit: Option<Exit>,
     log: &'a str,

@@ -1,4 +1,4 @@
-//! How a conversation begins, by era and revision.
+//! How a conversation starts, by era and revision.
 
 use std::time::Duration;
 
@@ -10,56 +10,55 @@ use tapewright_schemas::slices::Front as _;
 
 use super::{Client, ClientError, Reply};
 
-/// What a client says of itself when a conversation begins.
+/// A client's description of itself at the start of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opening {
-    /// Which revision is spoken.
+    /// The revision to use.
     pub revision: Revision,
     /// `clientInfo`, as source text of a JSON object.
     pub client_info: String,
-    /// `capabilities`, as source text of a JSON object. What is declared here has to be
-    /// answered by the client's [`Answers`](super::Answers).
+    /// `capabilities`, as source text of a JSON object. The client's [`Answers`](super::Answers)
+    /// must support what is declared here.
     pub capabilities: String,
 }
 
-/// Which revision a conversation is held in.
+/// The revision of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Revision {
-    /// `initialize` with the latest revision that has one; a server that refuses it is
-    /// asked by `server/discover` of the first one that has none.
+    /// `initialize` with the latest revision with a handshake; if the server refuses it,
+    /// `server/discover` with the first stateless revision.
     Auto,
     /// `initialize`, with this revision.
     Handshake(String),
-    /// No handshake: each request names this revision.
+    /// No handshake: each request contains this revision.
     Stateless {
         /// The revision.
         version: String,
-        /// Ask `server/discover` first. Optional for clients (2026-07-28, server/discover).
+        /// Send `server/discover` first. Optional for clients (2026-07-28, server/discover).
         discover: bool,
     },
 }
 
-/// What client and server have agreed on.
+/// The result of an opening.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Greeting {
     /// The era of the conversation.
     pub era: Era,
-    /// The revision in use: the server's choice, or the client's if the
-    /// server is not asked.
+    /// The revision in use: the server's choice, or the client's if the server was not asked.
     pub revision: String,
-    /// The server's answer: of `initialize`, of `server/discover`, or none.
+    /// The server's answer to `initialize` or `server/discover`, if there was such a request.
     pub reply: Option<Reply>,
 }
 
-/// The latest revision that opens with a handshake.
+/// The latest revision with a handshake.
 pub const LATEST_HANDSHAKE: &str = "2025-11-25";
 
-/// The first revision without one.
+/// The first revision without a handshake.
 pub const FIRST_STATELESS: &str = "2026-07-28";
 
 impl Default for Opening {
-    /// This program, by its name and version, which offers nothing.
+    /// This program's name and version, and no capabilities.
     fn default() -> Self {
         Self {
             revision: Revision::Auto,
@@ -75,10 +74,10 @@ impl Default for Opening {
 }
 
 impl Client {
-    /// Begins the conversation: `initialize` and `notifications/initialized`, or
-    /// `server/discover`, or nothing but a note of what every request has to name.
+    /// Starts the conversation: sends `initialize` and `notifications/initialized`, or
+    /// `server/discover`, or just notes what every request must contain.
     ///
-    /// `timeout` is for each request of it.
+    /// `timeout` is for each of these requests.
     pub fn greet(
         &mut self,
         opening: &Opening,
@@ -96,7 +95,7 @@ impl Client {
                     error,
                 }) if FALL_BACK.contains(&code) => self
                     .discover(opening, FIRST_STATELESS, true, timeout)
-                    // The first refusal is the one that tells.
+                    // The first refusal is the informative one.
                     .map_err(|_| ClientError::Refused {
                         method,
                         code: Some(code),
@@ -199,12 +198,12 @@ fn text(plain: &str) -> String {
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// Refusals of `initialize` after which the stateless era is tried: unknown method, bad
+/// Error codes of `initialize` after which the stateless era is tried: unknown method, bad
 /// parameters (no `_meta`), bad request, unsupported revision.
 const FALL_BACK: [i64; 4] = [-32_601, -32_602, -32_600, -32_022];
 
 const INFO_KEY: &str = "io.modelcontextprotocol/clientInfo";
 const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// How much of a refusal is shown, in bytes.
+/// The maximum length of a refusal in an error, in bytes.
 const SHOWN: usize = 2_000;

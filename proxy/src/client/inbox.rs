@@ -1,4 +1,4 @@
-//! What waits to be taken from a server: bounded, and waited for with a deadline.
+//! A bounded queue of messages from a server, with waits that have a deadline.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,19 +12,19 @@ use super::reply::Passed;
 use super::tail::Tail;
 use crate::clock::Clock;
 
-/// How much may wait before the server is no longer read, in bytes. A single line may be
-/// larger when nothing else waits.
+/// The number of queued bytes above which reading from the server pauses. A single line may be
+/// larger when the queue is empty.
 const CAPACITY: usize = 4 << 20;
 
 /// How often a waiting thread checks whether it should stop.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What the threads of a link tell the client.
+/// What the threads of a link report to the client.
 #[derive(Clone, Debug)]
 pub(super) struct Inbox {
     shared: Arc<Shared>,
     pub(super) limit_bytes: usize,
-    // Waiting was called off.
+    // Set to stop all waits.
     stop: Option<Arc<AtomicBool>>,
 }
 
@@ -38,11 +38,11 @@ struct Shared {
 struct State {
     lines: VecDeque<Passed>,
     bytes: usize,
-    // How many lines the server has taken.
+    // The number of lines that the server has accepted.
     written: u64,
-    // It takes no more.
+    // It accepts no more lines.
     deaf: bool,
-    // It says no more.
+    // Its output has ended.
     end: Option<OutputEnd>,
     exit: Option<Exit>,
     log: Tail,
@@ -51,17 +51,17 @@ struct State {
     closed: bool,
 }
 
-/// Why the output of a server has ended.
+/// Why the output of a server ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OutputEnd {
     Closed,
     TooLong,
 }
 
-/// What a wait has brought.
+/// The result of a wait.
 #[derive(Debug)]
 pub(super) enum Taken {
-    /// No more will come; or, while writing was awaited, the server takes no more.
+    /// There are no more messages; or, during a wait for a write, the server accepts no more input.
     End,
     Line(Passed),
     TimedOut,
@@ -79,8 +79,7 @@ impl Inbox {
         }
     }
 
-    /// The next thing that happens; with `awaited`, that so many lines were written counts
-    /// too.
+    /// The next event; with `awaited`, also that this many lines were written.
     pub(super) fn next(&self, awaited: Option<u64>, until: Duration, clock: Clock) -> Taken {
         let mut state = self.lock();
         loop {
@@ -99,7 +98,7 @@ impl Inbox {
             match state.end {
                 Some(OutputEnd::TooLong) => return Taken::TooLong,
                 Some(OutputEnd::Closed) if awaited.is_none() => return Taken::End,
-                // What was written before may still leave; the writer will say.
+                // Pending writes may still succeed; the writer reports the result.
                 Some(OutputEnd::Closed) | None => {}
             }
             let now = clock.elapsed();
@@ -117,7 +116,7 @@ impl Inbox {
         }
     }
 
-    /// Adds a line; waits for room. False if the receiver is gone.
+    /// Adds a line; waits for space. Returns false if the receiver is gone.
     pub(super) fn push(&self, passed: Passed) -> bool {
         let mut state = self.lock();
         let full = |state: &State| {
@@ -140,7 +139,7 @@ impl Inbox {
         true
     }
 
-    /// A line was written, or could not be.
+    /// Notes that a line was written, or could not be.
     pub(super) fn written(&self, well: bool) {
         self.change(|state| {
             if well {
@@ -151,12 +150,12 @@ impl Inbox {
         });
     }
 
-    /// The output has ended.
+    /// Notes that the output has ended.
     pub(super) fn end(&self, why: OutputEnd) {
         self.change(|state| state.end = Some(why));
     }
 
-    /// The server has ended.
+    /// Notes that the server has exited.
     pub(super) fn exited(&self, exit: Exit) {
         self.change(|state| state.exit = Some(exit));
     }
@@ -169,7 +168,7 @@ impl Inbox {
         self.change(|state| state.log_ended = true);
     }
 
-    /// The receiver is gone.
+    /// Notes that the receiver is gone.
     pub(super) fn close(&self) {
         self.change(|state| {
             state.closed = true;
@@ -182,14 +181,14 @@ impl Inbox {
         self.lock().closed
     }
 
-    /// The receiver is gone, and the server has ended: if its output is still open,
-    /// another process holds it.
+    /// Whether the receiver is gone and the server has exited: if its output is still open, another
+    /// process holds it.
     pub(super) fn is_over(&self) -> bool {
         let state = self.lock();
         state.closed && state.exit.is_some()
     }
 
-    /// How the server ended; waits no longer than `time` for that and its last words.
+    /// How the server exited; waits at most for `time` for that and the rest of its log.
     pub(super) fn exit(&self, time: Duration) -> Option<Exit> {
         let waits = |state: &mut State| state.exit.is_none() || !state.log_ended;
         let waited = self
@@ -199,7 +198,7 @@ impl Inbox {
         waited.unwrap_or_else(PoisonError::into_inner).0.exit
     }
 
-    /// The last words, redacted.
+    /// The end of the log, redacted.
     pub(super) fn log(&self, rules: &Arc<Rules>) -> String {
         self.lock().log.show(rules)
     }
@@ -210,7 +209,7 @@ impl Inbox {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Each step leaves the state whole.
+        // Each step leaves the state consistent.
         self.shared
             .state
             .lock()

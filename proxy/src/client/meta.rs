@@ -1,11 +1,11 @@
-//! `_meta` of requests that describe themselves (2026-07-28, basic/index §_meta).
+//! `_meta` of stateless requests (2026-07-28, basic/index §_meta).
 
 use tapewright_schemas::json;
 use tapewright_schemas::slices::Part as _;
 
-/// `params` with these members of `_meta`, each as name and source text, where they are
-/// absent. What stands there already is kept as it is written; parameters that are no
-/// object, or whose `_meta` is none, are left alone: such a request is wrong on purpose.
+/// Adds members to the `_meta` of `params`, each as name and source text, where they are absent.
+/// Existing members are left verbatim; parameters that are not an object, or whose `_meta` is not
+/// one, are unchanged: such a request is deliberately wrong.
 pub(super) fn with(params: Option<&[u8]>, wanted: &[(String, String)]) -> Vec<u8> {
     let params = params.unwrap_or(b"{}").trim_ascii();
     let mut here = Vec::new();
@@ -44,7 +44,7 @@ pub(super) fn with(params: Option<&[u8]>, wanted: &[(String, String)]) -> Vec<u8
     }
     let comma = |is_last: bool| if is_last { b"".as_slice() } else { b"," };
     if let Some((at, meta)) = meta.and_then(|meta| Some((inside(params, meta)?, meta))) {
-        // Behind the brace that opens it.
+        // After the opening brace.
         let open = meta.iter().position(|byte| *byte == b'{').unwrap_or(0);
         let (before, after) = params.split_at(at + open + 1);
         return [before, &added, comma(here.is_empty()), after].concat();
@@ -53,7 +53,7 @@ pub(super) fn with(params: Option<&[u8]>, wanted: &[(String, String)]) -> Vec<u8
     [b"{\"_meta\":{", added.as_slice(), b"}", comma(empty), rest].concat()
 }
 
-/// Where a part stands in its whole.
+/// The position of a part within its whole.
 fn inside(whole: &[u8], part: &[u8]) -> Option<usize> {
     (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)
 }

@@ -1,9 +1,9 @@
 //! An MCP client over any [`Upstream`]: a child process, an HTTP server behind a bridge, a
 //! recording.
 //!
-//! For code that asks a server something and judges its answers: `verify` and the
-//! suites. Nothing that the server says is parsed into types, dropped or repaired; a
-//! [`Reply`] is the text of the envelope and all that came before it, each with its time.
+//! For code that sends requests to a server and judges its answers: `verify` and the suites. The
+//! server's messages are not parsed into types, dropped or repaired; a [`Reply`] is the text of the
+//! response and all messages before it, with their times.
 //!
 //! ```text
 //! Client ──put──▶ writer ──▶ server            a thread each for writing, reading, the
@@ -11,10 +11,9 @@
 //!   └── Inbox ◀── reader ◀─────┘               be taken is bounded in bytes
 //! ```
 //!
-//! One request is under way at a time: the order of what is sent is the caller's order.
-//! While it waits, requests of the server are answered by the caller's [`Answers`].
-//! Nothing that a server does can block a caller beyond the time it gave, or use more than
-//! [`MOST_BYTES`] of memory.
+//! One request is in progress at a time, so messages are sent in the caller's order. While it
+//! waits, requests of the server are answered by the caller's [`Answers`]. No server can block a
+//! caller beyond its timeout, or use more than [`MOST_BYTES`] of memory.
 //!
 //! ```no_run
 //! # use std::{sync::Arc, time::Duration};
@@ -63,9 +62,9 @@ pub use self::greeting::{FIRST_STATELESS, Greeting, LATEST_HANDSHAKE, Opening, R
 pub use self::reply::{Passed, Reply};
 pub use self::settings::{MOST_BYTES, MOST_MESSAGES, Settings};
 
-/// A conversation with a server, seen from the client's side.
+/// A conversation with a server, from the client's side.
 ///
-/// Dropping it ends the server at once; [`close`](Self::close) lets it end in order.
+/// Dropping it ends the server immediately; [`close`](Self::close) lets it end in an orderly way.
 pub struct Client {
     wires: Wires,
     peer: Peer,
@@ -76,9 +75,9 @@ pub struct Client {
     // Members of `_meta` that every request of the stateless era needs, as source text.
     meta: Vec<(String, String)>,
     next_id: u64,
-    // Lines that came while something was written.
+    // Lines that were received during a write.
     early: VecDeque<Passed>,
-    // What came since the last reply, or while one is awaited.
+    // Messages since the last reply, or during the wait for one.
     passed: Vec<Passed>,
     passed_bytes: usize,
 }
@@ -86,15 +85,15 @@ pub struct Client {
 /// How a server ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// Its status; `None` when it outlived every deadline.
+    /// Its exit status; `None` if it outlived every deadline.
     pub exit: Option<Exit>,
-    /// What it said last beside the protocol, redacted.
+    /// The end of its log, redacted.
     pub log: String,
 }
 
 impl Client {
-    /// Opens a link. Nothing is sent yet; requests of the server get the default answers
-    /// until [`answer_with`](Self::answer_with).
+    /// Opens a link without sending anything; requests of the server get the default answers until
+    /// [`answer_with`](Self::answer_with).
     pub fn open(
         upstream: &(impl Upstream + ?Sized),
         settings: Settings,
@@ -119,18 +118,18 @@ impl Client {
         })
     }
 
-    /// Who answers requests of the server from now on.
+    /// Sets who answers requests of the server from now on.
     pub fn answer_with(&mut self, answers: impl Answers + 'static) {
         self.answers = Box::new(answers);
     }
 
-    /// Who is at the other end.
+    /// The peer.
     #[must_use]
     pub fn peer(&self) -> &Peer {
         &self.peer
     }
 
-    /// What [`greet`](Self::greet) has agreed on.
+    /// The result of [`greet`](Self::greet).
     #[must_use]
     pub fn greeting(&self) -> Option<&Greeting> {
         self.greeting.as_ref()
@@ -138,10 +137,9 @@ impl Client {
 
     /// Sends a request and waits for its reply, which may be an error of the server.
     ///
-    /// `params` is the source text of a JSON object. In the stateless era the members of
-    /// `_meta` that the revision demands are added where they are absent. When `timeout`
-    /// passes, the request is cancelled as its era demands and the error tells what came
-    /// until then.
+    /// `params` is the source text of a JSON object. In the stateless era the members of `_meta`
+    /// that the revision requires are added where they are absent. On a timeout the request is
+    /// cancelled in the way of its era, and the error contains the messages until then.
     pub fn request(
         &mut self,
         method: &str,
@@ -153,7 +151,7 @@ impl Client {
         self.exchange(&line, timeout)
     }
 
-    /// An id that no request of this client has had: for envelopes of the caller's.
+    /// An id that no request of this client has used, for messages made by the caller.
     pub fn fresh_id(&mut self) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
@@ -166,8 +164,8 @@ impl Client {
         self.send(&line)
     }
 
-    /// Sends one message as it stands, whatever it is. Line ends between its tokens become
-    /// spaces, since the transport is made of lines.
+    /// Sends one message verbatim, valid or not. Line ends between its tokens become spaces, since
+    /// the transport consists of lines.
     pub fn send(&mut self, message: &[u8]) -> Result<(), ClientError> {
         let until = self.clock.elapsed().saturating_add(self.settings.patience);
         let Some(line) = one_line(&Bytes::copy_from_slice(message)) else {
@@ -176,7 +174,7 @@ impl Client {
         self.put(line, "a message", until)
     }
 
-    /// Sends a whole request envelope as it stands, and waits for the reply to its id.
+    /// Sends a whole request verbatim, and waits for the reply to its id.
     pub fn exchange(&mut self, message: &[u8], timeout: Duration) -> Result<Reply, ClientError> {
         let line = one_line(&Bytes::copy_from_slice(message)).unwrap_or_default();
         let Kind::Request { id, method, .. } = Envelope::parse(&line).kind else {
@@ -184,7 +182,7 @@ impl Client {
         };
         let until = self.clock.elapsed().saturating_add(timeout);
         let sent = self.clock.now();
-        // A server that takes nothing more may still have something to say.
+        // A server that accepts no more input may still send messages.
         let taken = self.put(line.clone(), &method, until);
         let key = IdKey::exact(&id);
         loop {
@@ -226,8 +224,8 @@ impl Client {
         }
     }
 
-    /// Takes what the server says unasked, until `enough` says so or `time` has passed.
-    /// The end of the server ends it too.
+    /// Receives messages of the server without a request, until `enough` returns true or `time` has
+    /// passed. Also returns when the server ends.
     pub fn listen(
         &mut self,
         time: Duration,
@@ -244,15 +242,14 @@ impl Client {
         Ok(self.take_passed())
     }
 
-    /// What the server has said last beside the protocol, redacted; empty for a server
-    /// without such a stream.
+    /// The end of the server's log, redacted; empty for a server without one.
     #[must_use]
     pub fn log(&self) -> String {
         self.wires.inbox.log(&self.settings.rules)
     }
 
-    /// Ends the conversation in order: the server's input ends, and when it does not end
-    /// within the grace of the settings, it is told to, and then made to.
+    /// Ends the conversation in an orderly way: closes the server's input, and if the server does
+    /// not exit within the configured grace, terminates and then kills it.
     pub fn close(mut self) -> Ended {
         let exit = self.wires.close(self.settings.grace, self.clock);
         Ended {
@@ -261,7 +258,7 @@ impl Client {
         }
     }
 
-    /// A message of ours. The stateless era describes itself in each request.
+    /// A message of this client. In the stateless era each request describes itself.
     fn line(
         &self,
         id: Option<u64>,
@@ -294,8 +291,8 @@ impl Client {
         Ok(line.into())
     }
 
-    /// Hands a line to the writer and waits until it is written; what comes meanwhile is
-    /// kept, so that a server that waits for us to read gets on.
+    /// Passes a line to the writer and waits until it is written; messages received meanwhile are
+    /// queued, so that a server that waits for its output to be read can continue.
     fn put(&mut self, line: Bytes, what: &str, until: Duration) -> Result<(), ClientError> {
         if !self.wires.write(line) {
             return Err(self.not_taken(what));
@@ -326,8 +323,8 @@ impl Client {
         self.wires.inbox.next(None, until, self.clock)
     }
 
-    /// Takes a line of the server: answers its requests, notes the rest; the response to
-    /// the awaited id, when it is among it.
+    /// Handles a line of the server: answers its requests, and records the rest; returns the
+    /// response to the awaited id, if it is there.
     fn hear(&mut self, passed: &Passed, key: Option<IdKey>) -> Result<Option<Bytes>, ClientError> {
         let mut found = None;
         let mut messages = Vec::new();
@@ -359,7 +356,7 @@ impl Client {
             })?;
             if let Some(answer) = answer {
                 let until = self.clock.elapsed().saturating_add(self.settings.patience);
-                // Its time is before what the server says in return.
+                // Its time is before that of the server's reaction.
                 self.note(Passed {
                     at: self.clock.now(),
                     dir: Direction::ToServer,
@@ -398,7 +395,7 @@ impl Client {
         passed
     }
 
-    /// Gives a request up; a server that takes nothing more needs no telling.
+    /// Cancels a request, unless the server accepts no more input.
     fn cancel(&mut self, id: &[u8]) {
         let line = [
             br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"#
@@ -411,7 +408,7 @@ impl Client {
     }
 
     fn ended(&mut self, what: &str) -> ClientError {
-        // The status and the last words come a moment after the end of the output.
+        // The exit status and the rest of the log arrive shortly after the end of the output.
         let exit = self.wires.inbox.exit(LAST_WORDS);
         ClientError::Ended {
             what: what.to_owned(),
@@ -431,7 +428,7 @@ impl Client {
 
 impl std::fmt::Debug for Client {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // What was said may hold secrets.
+        // Messages may contain secrets.
         out.debug_struct("Client")
             .field("peer", &self.peer)
             .field("greeting", &self.greeting)
@@ -439,8 +436,8 @@ impl std::fmt::Debug for Client {
     }
 }
 
-/// How long a cancellation is waited for to leave.
+/// The timeout for sending a cancellation.
 const CANCEL_TIME: Duration = Duration::from_secs(1);
 
-/// How long the status of a server is waited for whose output has ended.
+/// How long to wait for the exit status after the output has ended.
 const LAST_WORDS: Duration = Duration::from_secs(5);

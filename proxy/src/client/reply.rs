@@ -1,4 +1,4 @@
-//! What a server says.
+//! Messages of a server.
 
 use std::time::Duration;
 
@@ -9,34 +9,34 @@ use tapewright_schemas::json;
 
 use super::error::ClientError;
 
-/// A message that crossed beside a request and its reply.
+/// A message other than a request of the client and its reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passed {
-    /// When, on the clock of the client.
+    /// Its time on the clock of the client.
     pub at: Offset,
-    /// To the client: a notification, a request of the server, a stray response, or noise.
-    /// To the server: our answer to such a request.
+    /// To the client: a notification, a request of the server, a stray response, or noise. To the
+    /// server: the client's answer to such a request.
     pub dir: Direction,
     /// Its text, without the line end.
     pub message: Bytes,
 }
 
-/// The answer to a request, and what came before it.
+/// The answer to a request, and the messages before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// When the request was sent, on the clock of the client.
     pub sent: Offset,
-    /// When the answer came.
+    /// When the answer was received.
     pub at: Offset,
-    /// The whole envelope, as the server wrote it.
+    /// The whole response, verbatim.
     pub message: Bytes,
-    /// What crossed since the last reply, in order. What came before this request was sent
-    /// has an earlier time.
+    /// The messages since the last reply, in order. Those before this request was sent have an
+    /// earlier time.
     pub between: Vec<Passed>,
 }
 
 impl Reply {
-    /// Source text of the result, when it is one.
+    /// Source text of the result, if it is one.
     #[must_use]
     pub fn result(&self) -> Option<&[u8]> {
         match Envelope::of_json(&self.message).kind {
@@ -45,7 +45,7 @@ impl Reply {
         }
     }
 
-    /// Source text of the error, when it is one.
+    /// Source text of the error, if it is one.
     #[must_use]
     pub fn error(&self) -> Option<&[u8]> {
         match Envelope::of_json(&self.message).kind {
@@ -54,8 +54,7 @@ impl Reply {
         }
     }
 
-    /// The failure that a bridge tells in the place of its server; `None` for an answer of
-    /// the server's own.
+    /// The error that a bridge reports in its server's place; `None` for the server's own answers.
     pub(super) fn failure_of_bridge(&self, peer: &Peer) -> Option<ClientError> {
         let Peer::Server { .. } = peer else {
             return None;
@@ -74,7 +73,7 @@ impl Reply {
         }
     }
 
-    /// How long the answer took.
+    /// The response time.
     #[must_use]
     pub fn took(&self) -> Duration {
         Duration::from_micros(self.at.since(self.sent).0)

@@ -1,4 +1,4 @@
-//! What a client is told about its manners.
+//! The settings of a client.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -6,25 +6,24 @@ use std::time::Duration;
 
 use tapewright_schemas::redact::Rules;
 
-/// How a client behaves, whatever it asks.
+/// The behaviour of a client, independent of its requests.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What is a secret in what the server says beside the protocol: that is shown in
-    /// errors.
+    /// The redaction rules for the server's log in errors.
     pub rules: Arc<Rules>,
-    /// The longest message of a server that is taken, in bytes.
+    /// The maximum length of a server's message, in bytes.
     pub limit_bytes: usize,
-    /// How long a message without an answer may take to be written.
+    /// The timeout for writing a message without an answer.
     pub patience: Duration,
-    /// How long the server may take to end once its input has ended; half of it again
-    /// before it is killed.
+    /// How long the server may take to exit after its input was closed; after half of it again it
+    /// is killed.
     pub grace: Duration,
-    /// Once it is set, everything that waits for the server ends with a timeout.
+    /// When set, every wait for the server ends with a timeout.
     pub stop: Option<Arc<AtomicBool>>,
 }
 
 impl Settings {
-    /// Messages of 64 MiB, and the patience of the SDKs' clients: two seconds to end.
+    /// Messages of up to 64 MiB, and the grace of the SDKs' clients: two seconds to exit.
     #[must_use]
     pub fn new(rules: Arc<Rules>) -> Self {
         Self {
@@ -37,8 +36,8 @@ impl Settings {
     }
 }
 
-/// How much may come before an answer, in bytes. Beyond that the server is given up.
+/// The maximum number of bytes before an answer, beyond which the client gives up.
 pub const MOST_BYTES: usize = 256 << 20;
 
-/// How many messages may come before an answer.
+/// The maximum number of messages before an answer.
 pub const MOST_MESSAGES: usize = 100_000;

@@ -1,26 +1,26 @@
-//! The last words of a server beside the protocol.
+//! The end of a server's log.
 
 use std::sync::Arc;
 use tapewright_schemas::redact::{LineState, Redactor, Rules};
 
-/// How much is kept, in bytes.
+/// The stored length, in bytes.
 const KEPT: usize = 16 << 10;
 
-/// How many lines of it are shown.
+/// The maximum number of lines that are shown.
 const SHOWN: usize = 10;
 
 /// The end of a stream.
 #[derive(Debug, Default)]
 pub(super) struct Tail {
     bytes: Vec<u8>,
-    // The beginning was cut off, maybe amid a line.
+    // The beginning was cut off, possibly in the middle of a line.
     cut: bool,
 }
 
 impl Tail {
     pub(super) fn push(&mut self, chunk: &[u8]) {
         self.bytes.extend_from_slice(chunk);
-        // Cut now and then, not with every chunk.
+        // Cut rarely, not with every chunk.
         if self.bytes.len() > 2 * KEPT {
             self.bytes.drain(..self.bytes.len() - KEPT);
             self.cut = true;
@@ -34,7 +34,7 @@ impl Tail {
         let mut lines: Vec<String> = self
             .bytes
             .split(|byte| *byte == b'\n')
-            // The front half of a secret may be gone with what was cut off.
+            // The first half of a secret may have been cut off.
             .skip(usize::from(self.cut))
             .map(|line| {
                 let line = redactor.line(&mut state, line);

@@ -14,10 +14,10 @@ use crate::clock::Clock;
 use crate::system::Signal;
 use crate::upstream::{ChunkSink, ChunkSource, Life, Link, ReadResult};
 
-/// A link at work.
+/// An open link.
 pub(super) struct Wires {
     pub(super) inbox: Inbox,
-    /// How many lines were handed to the writer.
+    /// The number of lines passed to the writer.
     pub(super) sent: u64,
     lines: Option<SyncSender<Bytes>>,
     life: Option<Box<dyn Life>>,
@@ -27,7 +27,7 @@ impl Wires {
     /// Starts the threads. They end with the link.
     pub(super) fn connect(link: Link, inbox: Inbox, clock: Clock) -> io::Result<Self> {
         let (lines, to_write) = sync_channel(1);
-        // From here on the link is ended when a thread cannot be had.
+        // From here on an error ends the link.
         let wires = Self {
             inbox,
             sent: 0,
@@ -53,7 +53,7 @@ impl Wires {
         Ok(wires)
     }
 
-    /// Hands a line to the writer; false when it is not done with the last one.
+    /// Passes a line to the writer; returns false if the previous one is not finished.
     pub(super) fn write(&mut self, line: Bytes) -> bool {
         let Some(lines) = &self.lines else {
             return false;
@@ -63,8 +63,8 @@ impl Wires {
         taken
     }
 
-    /// Ends the server: by the end of its input, by a request, by force. Waits `grace` for
-    /// the first, and half of it for each of the others.
+    /// Ends the server: by closing its input, by terminating it, by killing it. Waits for `grace`
+    /// in the first step, and for half of it in each of the others.
     pub(super) fn close(&mut self, grace: Duration, clock: Clock) -> Option<Exit> {
         self.lines = None;
         self.inbox.close();
@@ -79,7 +79,7 @@ impl Wires {
                 life.signal(signal);
             }
             let until = clock.elapsed().saturating_add(time);
-            // Its log may be held open by others, and is not waited for.
+            // Another process may hold its log open, so it is not waited for.
             while exit.is_none() && clock.elapsed() < until {
                 exit = self.inbox.exit(STEP);
             }
@@ -110,7 +110,7 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread.spawn(work).map(drop)
 }
 
-/// Writes line by line. The end of the channel ends the server's input.
+/// Writes line by line. Closing the channel closes the server's input.
 fn write(lines: &Receiver<Bytes>, mut sink: Box<dyn ChunkSink>, inbox: &Inbox) {
     for line in lines {
         let mut whole = Vec::with_capacity(line.len() + 1);
@@ -124,7 +124,7 @@ fn write(lines: &Receiver<Bytes>, mut sink: Box<dyn ChunkSink>, inbox: &Inbox) {
     }
 }
 
-/// Cuts what comes into lines.
+/// Splits the output into lines.
 fn read(mut source: Box<dyn ChunkSource>, inbox: &Inbox, clock: Clock) {
     let mut partial = Vec::new();
     loop {
@@ -136,7 +136,7 @@ fn read(mut source: Box<dyn ChunkSource>, inbox: &Inbox, clock: Clock) {
             Ok(ReadResult::End) | Err(_) => break,
         }
         if inbox.is_closed() {
-            // Read all the same: the server may wait for that before it ends.
+            // Read on anyway: the server may wait for that before it exits.
             partial.clear();
             continue;
         }
@@ -161,7 +161,7 @@ fn said(line: Vec<u8>, inbox: &Inbox, clock: Clock) {
     if message.is_empty() {
         return;
     }
-    // A client that has left hears nothing.
+    // A closed client receives nothing.
     inbox.push(Passed {
         at: clock.now(),
         dir: Direction::ToClient,
@@ -182,11 +182,11 @@ fn read_log(mut source: Box<dyn ChunkSource>, inbox: &Inbox) {
     inbox.log_ended();
 }
 
-/// How much one read takes, in bytes.
+/// The size of one read, in bytes.
 const READ_SIZE: usize = 64 << 10;
 
-/// How long a read waits before it looks around.
+/// How long a read waits before it checks the state.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// How long one look for the server's end takes.
+/// How long each check for the server's exit waits.
 const STEP: Duration = Duration::from_millis(20);

@@ -1,17 +1,17 @@
-//! Where a control can be: a port of this machine, or a socket in the file system.
+//! The address of a control: a port of this machine, or a socket in the file system.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 pub use crate::http::listen::ListenAddress;
 
-/// Why a text names no place.
+/// Why a text is not an address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is neither a port of this machine, such as `127.0.0.1:0`, nor `unix:PATH`")]
 pub struct BadListenAddress(String);
 
 impl ListenAddress {
-    /// Reads `127.0.0.1:4001`, `4001`, an `http://` URL of the same, or `unix:PATH`.
+    /// Parses `127.0.0.1:4001`, `4001`, an `http://` URL of the same, or `unix:PATH`.
     pub fn parse(text: &str) -> Result<Self, BadListenAddress> {
         let bad = || BadListenAddress(text.to_owned());
         if let Some(path) = text.strip_prefix("unix:") {

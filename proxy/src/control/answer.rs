@@ -1,4 +1,4 @@
-//! What the control answers.
+//! The answers of the control API.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,9 +23,9 @@ pub(crate) struct Control {
     pub(crate) token: Option<Arc<str>>,
 }
 
-/// The longest request, in bytes.
+/// The maximum length of a request, in bytes.
 const LIMIT_BYTES: usize = 64 * 1024;
-/// How long a request may take as a whole: all are short.
+/// The timeout for a whole request: all are short.
 const BODY_TIME: Duration = Duration::from_secs(10);
 
 impl Handler for Control {
@@ -48,7 +48,7 @@ impl Handler for Control {
 
 impl Control {
     fn is_allowed(&self, request: &Request<Incoming>) -> bool {
-        // No page of a browser has business here, whatever it knows.
+        // Pages in a browser are never allowed, even with a token.
         let head = request.headers();
         if head.contains_key(header::ORIGIN) || comes_from_elsewhere(head) {
             return false;
@@ -93,7 +93,7 @@ impl Control {
         }
     }
 
-    /// What can be seen.
+    /// Answers requests for state.
     fn show(&self, method: &Method, path: &str) -> Response<Outbound> {
         let view = &self.view;
         let shown: fn(&View) -> Value = match path {
@@ -117,7 +117,7 @@ impl Control {
     }
 }
 
-/// The fault of a request: `{"spec": "hang tool=search"}`.
+/// Parses the fault in a request: `{"spec": "hang tool=search"}`.
 fn fault(body: &[u8]) -> Result<Fault, String> {
     let value: Value =
         serde_json::from_slice(body).map_err(|error| format!("the body is not JSON: {error}"))?;
@@ -126,7 +126,7 @@ fn fault(body: &[u8]) -> Result<Fault, String> {
     Fault::parse(spec).map_err(|error| error.to_string())
 }
 
-/// A fault that is in force, as it is told everywhere.
+/// An active fault, in the form used everywhere.
 pub(crate) fn shown(entry: &Entry) -> Value {
     json!({
         "name": entry.name,
@@ -171,7 +171,7 @@ fn whole(status: StatusCode, value: &Value) -> Response<Outbound> {
     response
 }
 
-/// A part of a path, percent-decoded.
+/// A segment of a path, percent-decoded.
 pub(crate) fn decoded(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();

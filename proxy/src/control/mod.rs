@@ -1,8 +1,7 @@
-//! The live control: the faults in force are listed, added, changed and removed while
-//! messages flow, and what flows can be seen. docs/control.openapi.yaml describes it.
+//! The live control API: lists, adds, changes and removes faults while messages flow, and shows the
+//! traffic. docs/control.openapi.yaml describes it.
 //!
-//! It runs on a thread and a runtime of its own, so that nothing it does can hold up a
-//! message.
+//! It has a separate thread and runtime, so that it can never delay a message.
 
 mod address;
 mod answer;
@@ -25,13 +24,13 @@ use crate::http::listen::{Limits, Listener, Phase, ReachableAt};
 pub struct Serving {
     phase: watch::Sender<Phase>,
     thread: Option<std::thread::JoinHandle<()>>,
-    /// Where it is.
+    /// Its address.
     pub address: String,
-    /// What a client has to know; `None` where the socket's owner is enough.
+    /// The token that clients need; `None` if the owner of the socket is sufficient.
     pub token: Option<String>,
 }
 
-/// Serves the control of a fault set, and shows what a view sees.
+/// Serves the control of a fault set, and the contents of a view.
 pub fn serve(
     fault_set: Arc<FaultSet>,
     view: Arc<View>,
@@ -76,7 +75,7 @@ impl Drop for Serving {
     fn drop(&mut self) {
         self.phase.send_replace(Phase::Stopping);
         if let Some(thread) = self.thread.take() {
-            // It holds nothing that could be lost.
+            // Its result does not matter.
             drop(thread.join());
         }
     }

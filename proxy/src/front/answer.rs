@@ -10,7 +10,7 @@ use crate::bridge::ours;
 use crate::http::body::Outbound;
 use crate::http::listen::CHALLENGE;
 
-/// The field that every answer of ours carries, as at the gateway.
+/// The header field of every answer made by tapewright, as in the gateway.
 const MARK: &str = "x-tapewright";
 
 /// A message of the server.
@@ -18,19 +18,19 @@ pub(crate) fn message(status: StatusCode, line: Bytes) -> Response<Outbound> {
     typed(status, "application/json", line)
 }
 
-/// A notification or a response was taken.
+/// The receipt for a notification or a response.
 pub(crate) fn accepted() -> Response<Outbound> {
     status(StatusCode::ACCEPTED)
 }
 
-/// A status and nothing more.
+/// A status without a body.
 pub(crate) fn status(status: StatusCode) -> Response<Outbound> {
     let mut response = Response::new(Outbound::empty());
     *response.status_mut() = status;
     response
 }
 
-/// A body of a type.
+/// A body with its content type.
 pub(crate) fn typed(status: StatusCode, kind: &'static str, body: Bytes) -> Response<Outbound> {
     let mut response = Response::new(Outbound::whole(body));
     *response.status_mut() = status;
@@ -46,7 +46,7 @@ pub(crate) fn events(body: Outbound) -> Response<Outbound> {
     for (name, value) in [
         ("content-type", "text/event-stream"),
         ("cache-control", "no-cache, no-transform"),
-        // Proxies must not hold events back.
+        // Proxies must not buffer events.
         ("x-accel-buffering", "no"),
     ] {
         head.insert(name, HeaderValue::from_static(value));
@@ -54,8 +54,8 @@ pub(crate) fn events(body: Outbound) -> Response<Outbound> {
     response
 }
 
-/// A refusal of ours, as an error of JSON-RPC. `id` is the source text of the request's id,
-/// where there is one.
+/// A refusal by the front, as a JSON-RPC error. `id` is the source text of the request's id, if
+/// there is one.
 pub(crate) fn refused(
     exchange: &FrontExchange,
     refusal: &Refusal,
@@ -90,7 +90,7 @@ pub(crate) fn refused(
     given(exchange, response, Some(reason))
 }
 
-/// Notes an answer whose body is there already.
+/// Records an answer whose body is complete.
 pub(crate) fn given(
     exchange: &FrontExchange,
     response: Response<Outbound>,

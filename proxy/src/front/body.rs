@@ -1,4 +1,4 @@
-//! Reading the body of a request, within bounds.
+//! Reads the body of a request, within limits.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use super::shared::{Front, unavailable};
 use crate::http::tap::{Share, Undecodable, decoded};
 use tapewright_schemas::event::InPlaceCause;
 
-/// A body in memory, whose share of it is given back when it is dropped.
+/// A body in memory, whose share of the budget is returned when it is dropped.
 pub(crate) struct BufferedBody {
     share: Share,
     pub(crate) bytes: Bytes,
 }
 
 impl BufferedBody {
-    /// The body without the encodings that its head names, of at most so many bytes. It works
-    /// for a while where there are any.
+    /// The body decoded from the encodings in its head, of at most `most` bytes. Decoding takes
+    /// processor time.
     pub(crate) fn decoded(mut self, head: &HeaderMap, most: usize) -> Result<Self, Refusal> {
         let (encoded, share) = (self.bytes.len(), &mut self.share);
         let has_room = |bytes: usize| share.resize(encoded + bytes);
@@ -62,12 +62,12 @@ fn too_long(why: String, most: usize) -> Refusal {
 }
 
 impl Front {
-    /// Reads a body whole.
+    /// Reads a whole body.
     pub(crate) async fn read(&self, body: Incoming) -> Result<BufferedBody, Refusal> {
         self.read_at_most(body, self.settings.body_bytes).await
     }
 
-    /// Reads a body of at most so many bytes whole.
+    /// Reads a whole body of a limited length.
     pub(crate) async fn read_at_most(
         &self,
         mut body: Incoming,

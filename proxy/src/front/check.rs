@@ -1,22 +1,22 @@
-//! What the head of a request must say, by revision.
+//! Checks the header fields that each revision requires.
 
 use http::{HeaderMap, HeaderName, StatusCode, header};
 use tapewright_schemas::event::InPlaceCause;
 
 use crate::bridge::mirror;
 
-/// A request that is not taken.
+/// A request that is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
-    /// The code of JSON-RPC.
+    /// The JSON-RPC code.
     pub(crate) code: i32,
-    /// Why, as a token.
+    /// The cause, as a token.
     pub(crate) cause: InPlaceCause,
-    /// What the cause is about.
+    /// Details of the cause.
     pub(crate) about: Option<String>,
-    /// What the client is told, in words that hold no secret.
+    /// The message for the client, without secrets.
     pub(crate) why: String,
 }
 
@@ -35,27 +35,27 @@ impl Refusal {
         Self::new(StatusCode::BAD_REQUEST, cause, why)
     }
 
-    /// With another code of JSON-RPC than that of a server's own.
+    /// Replaces the default JSON-RPC code for server errors.
     pub(crate) fn coded(self, code: i32) -> Self {
         Self { code, ..self }
     }
 
-    /// With what the cause is about.
+    /// Adds details of the cause.
     pub(crate) fn about(self, what: &dyn ToString) -> Self {
         let about = Some(what.to_string());
         Self { about, ..self }
     }
 }
 
-/// What a client takes.
+/// The content types that a client accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Accepts {
     pub(crate) json: bool,
     pub(crate) events: bool,
 }
 
-/// Reads `Accept`. A client must list both types; one that lists just one, or says
-/// nothing, is served with what it takes.
+/// Parses `Accept`. A client must list both types; one that lists only one, or none, gets what it
+/// accepts.
 pub(crate) fn accepts(head: &HeaderMap) -> Result<Accepts, Refusal> {
     let mut named = head.get_all(header::ACCEPT).iter().peekable();
     if named.peek().is_none() {
@@ -96,7 +96,7 @@ fn is_zero_weight(parameter: &str) -> bool {
     name.trim().eq_ignore_ascii_case("q") && weight.trim().parse() == Ok(0.0_f32)
 }
 
-/// Whether a client takes an event stream, which is all that a GET can bring.
+/// Checks that a client accepts an event stream, the only answer to a GET.
 pub(crate) fn takes_events(head: &HeaderMap) -> Result<(), Refusal> {
     if accepts(head)?.events {
         return Ok(());
@@ -109,7 +109,7 @@ pub(crate) fn takes_events(head: &HeaderMap) -> Result<(), Refusal> {
     ))
 }
 
-/// A POST must say that it brings JSON.
+/// Checks that a POST declares a JSON body.
 pub(crate) fn brings_json(head: &HeaderMap) -> Result<(), Refusal> {
     let kind = head.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -125,7 +125,7 @@ pub(crate) fn brings_json(head: &HeaderMap) -> Result<(), Refusal> {
     ))
 }
 
-/// The one value of a field; a field that comes twice says nothing for sure.
+/// The only value of a field; a repeated field is refused as ambiguous.
 pub(crate) fn single<'a>(
     head: &'a HeaderMap,
     name: &HeaderName,
@@ -140,7 +140,7 @@ pub(crate) fn single<'a>(
     Err(Refusal::bad(InPlaceCause::FieldUnreadable, why).about(name))
 }
 
-/// The revisions that open with a handshake.
+/// The revisions with a handshake.
 const HANDSHAKE: [&str; 5] = [
     "2024-10-07",
     "2024-11-05",
@@ -149,10 +149,10 @@ const HANDSHAKE: [&str; 5] = [
     "2025-11-25",
 ];
 
-/// The first revision without one.
+/// The first revision without a handshake.
 const STATELESS_FROM: &str = "2026-07-28";
 
-/// Whether a revision is of the stateless era, as far as a name can tell.
+/// Whether a revision is of the stateless era, judging by its name.
 pub(crate) fn is_stateless(version: &str) -> bool {
     is_date(version) && version >= STATELESS_FROM
 }
@@ -168,9 +168,8 @@ fn is_date(version: &str) -> bool {
         })
 }
 
-/// A request of a session must name a revision that we know, or the negotiated one;
-/// without the field it is taken for 2025-03-26 (2025-11-25, basic/transports,
-/// "Protocol Version Header").
+/// Checks the revision of a request in a session: a known one, or the negotiated one; without the
+/// field it counts as 2025-03-26 (2025-11-25, basic/transports, "Protocol Version Header").
 pub(crate) fn version(head: &HeaderMap, negotiated: Option<&str>) -> Result<(), Refusal> {
     let Some(version) = single(head, &mirror::VERSION)? else {
         return Ok(());

@@ -1,5 +1,5 @@
-//! One server behind the front: a link, carried as a session on stdio is carried, between
-//! a queue of lines and a board of streams.
+//! One server behind the front: a link, driven like a session on stdio, between a queue of lines
+//! and a switchboard of streams.
 
 use std::io;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -30,15 +30,15 @@ use crate::stdio::notes::{Keys, Notes};
 use crate::stdio::session::{Ends, Mailbox, Notice};
 use crate::upstream::{Link, OpenError, Upstream};
 
-/// What children are started with.
+/// The settings for starting servers.
 pub(crate) struct Starter {
     pub(crate) upstream: Arc<dyn Upstream>,
     pub(crate) carry: Carry,
     pub(crate) recorder: Arc<Recorder>,
     pub(crate) clock: Clock,
-    /// The longest line of a server that is carried, in bytes.
+    /// The maximum length of a server's line, in bytes.
     pub(crate) limit_bytes: usize,
-    /// Holds everything that must have ended before we may.
+    /// Tracks everything that must end before the front may end.
     pub(crate) alive: TaskTracker,
 }
 
@@ -46,17 +46,17 @@ pub(crate) struct Starter {
 pub(crate) struct Child {
     pub(crate) notes: Notes,
     board: Mutex<Switchboard>,
-    // A reader has taken something, or left.
+    // A reader has taken an event, or left.
     taken: Condvar,
     input: LineQueue,
-    // Why it was ended, when we ended it.
+    // Why the front ended it, if it did.
     ended: Mutex<Option<SessionEnd>>,
-    // What the session's thread is told.
+    // Notices for the session's thread.
     notify: SyncSender<Notice>,
 }
 
 impl Starter {
-    /// Starts a server. Blocks for as long as that takes.
+    /// Starts a server. Blocks until it has started.
     pub(crate) fn start(
         &self,
         manner: ProtocolStyle,
@@ -139,14 +139,14 @@ impl Child {
         }
     }
 
-    /// What a reader gets next.
+    /// The next event for a reader.
     pub(crate) fn take(&self, opened: Opened, waker: &Waker) -> Next {
         let next = self.board().take(opened, waker);
         self.taken.notify_all();
         next
     }
 
-    /// A reader leaves. What the stateless era cancels so is told to the server.
+    /// Detaches a reader. In the stateless era this cancels its requests at the server.
     pub(crate) fn leave(&self, opened: Opened) {
         let cancelled = self.board().detach(opened);
         self.taken.notify_all();
@@ -157,18 +157,18 @@ impl Child {
                 &id,
                 br#","reason":"the client closed the stream"}}"#,
             ];
-            // A server that has ended needs no telling.
+            // A server that has ended needs no cancellation.
             self.input.push_now(Bytes::from(line.concat())).ok();
         }
     }
 
-    /// Ends the conversation: the server is told by the end of its input, and every stream
-    /// ends.
+    /// Ends the conversation: closes the server's input, and ends every stream.
     pub(crate) fn end(&self, why: SessionEnd) {
         self.ended().get_or_insert(why);
         self.input.finish();
         self.finish("the session was ended");
-        // The end of its input may never be read. A full channel has told it enough.
+        // The server may never read the end of its input. A full channel already has enough
+        // notices.
         drop(
             self.notify
                 .try_send(Notice::Happened(Happening::ClientDone)),
@@ -176,15 +176,16 @@ impl Child {
         self.taken.notify_all();
     }
 
-    /// The server says nothing any more, whatever became of its process: who waits for it
-    /// is told, and it is let go.
+    /// Handles the end of the server's output, independent of its process: pending requests get an
+    /// error, and the server is released.
     pub(super) fn fall_silent(&self) {
         self.input.finish();
         self.finish(PROCESS_ENDED);
         self.taken.notify_all();
     }
 
-    /// An answer is longer than we carry: who waits for it is told, where it is known who.
+    /// Handles an answer that exceeds the limit: the waiting request gets an error, if it is
+    /// certain which one it is.
     pub(super) fn fail_sole(&self) {
         let why = "the server's response is too long";
         self.board().fail_sole(why, |line| self.made(line));
@@ -194,7 +195,7 @@ impl Child {
         self.board().finish(why, |line| self.made(line));
     }
 
-    /// Notes an answer of ours, in the server's place.
+    /// Records an answer made by tapewright in the server's place.
     fn made(&self, line: &Bytes) {
         let message = EventBody::Message {
             payload: Payload::Whole(line.clone()),
@@ -207,7 +208,7 @@ impl Child {
         self.note(Direction::ToClient, message);
     }
 
-    /// Gives an answer in another way than as a message on its stream.
+    /// Delivers an answer in another way than as a message on its stream.
     fn give(&self, line: &Bytes, given: &Delivery) {
         let (loss, told) = self.board().give(line, given);
         if let Some(told) = told {
@@ -216,7 +217,7 @@ impl Child {
         self.tell(loss);
     }
 
-    /// Notes what could not be brought to the client.
+    /// Records what could not be sent to the client.
     pub(super) fn tell(&self, loss: Loss) {
         if let Some(why) = loss.message {
             self.faulted(What::NotPassed { why });
@@ -232,19 +233,19 @@ impl Child {
         self.note(Direction::ToClient, EventBody::Faulted(faulted));
     }
 
-    /// Whether it can take messages.
+    /// Whether it has ended, and accepts no messages.
     pub(crate) fn is_over(&self) -> bool {
         self.board().is_over()
     }
 
-    /// Waits, as a thread, while readers have too much to take.
+    /// Blocks the thread while readers have too much unread.
     pub(crate) fn wait_for_readers(&self, most_bytes: usize) {
         let full = |board: &mut Switchboard| board.backlog() > most_bytes && !board.is_over();
         let waited = self.taken.wait_while(self.board(), full);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Notes something about the conversation.
+    /// Records an event of the conversation.
     pub(crate) fn note(&self, dir: Direction, body: EventBody) {
         self.notes.note(dir, body);
     }
@@ -260,7 +261,7 @@ impl Child {
         self.board().under_way()
     }
 
-    /// The session's thread has come to its end.
+    /// Handles the end of the session's thread.
     fn over(&self, began: bool) {
         let why = self.ended().unwrap_or(SessionEnd::ProcessEnded);
         self.input.close();

@@ -1,4 +1,4 @@
-//! Answers that a fault delivers in another way than as a message on their stream.
+//! Delivers answers that a fault changed in another way than as a message on their stream.
 
 use bytes::Bytes;
 use tapewright_engine::policy::Delivery;
@@ -11,16 +11,15 @@ use crate::bridge::line::one_line;
 /// How a stream ends early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AbnormalEnd {
-    /// The connection is cut, after these bytes of the answer; without them there is no
-    /// response at all.
+    /// The connection is cut, after these bytes of the answer; if `None`, there is no response at
+    /// all.
     Cut(Option<Bytes>),
-    /// The response is this status, with `Retry-After` in seconds.
+    /// The response has this status, with `Retry-After` in seconds.
     Status(u16, Option<u64>),
 }
 
 impl Switchboard {
-    /// Takes an answer of the server that is given in another way; what was lost, and what
-    /// else there is to tell.
+    /// Handles an answer with another delivery; returns the losses, and the effect to record.
     pub(crate) fn give(&mut self, line: &Bytes, given: &Delivery) -> (Loss, Option<What>) {
         let Some(line) = one_line(line) else {
             return (Loss::default(), None);

@@ -1,4 +1,4 @@
-//! Which part of the front a request is for.
+//! Routes requests to the parts of the front.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::shared::{Front, unavailable};
 use crate::http::body::Outbound;
 use crate::http::listen::Client;
 
-/// One request, taken apart.
+/// One request, parsed.
 pub(crate) struct FrontRequest {
     pub(crate) client: Client,
     pub(crate) head: http::request::Parts,
@@ -21,10 +21,10 @@ pub(crate) struct FrontRequest {
     pub(crate) exchange: FrontExchange,
 }
 
-/// A refusal, and the source text of the id of the request that is refused, if it is known.
+/// A refusal, and the source text of the refused request's id, if known.
 pub(crate) type Refused = (Refusal, Option<Vec<u8>>);
 
-/// A refusal of something that is no request of JSON-RPC.
+/// A refusal of something that is not a JSON-RPC request.
 pub(crate) fn plain(refusal: Refusal) -> Refused {
     (refusal, None)
 }
@@ -104,7 +104,7 @@ impl Front {
     }
 }
 
-/// The method is not served here.
+/// The method is not supported here.
 pub(crate) fn not_allowed() -> Refusal {
     let why = "method not allowed";
     Refusal::new(StatusCode::METHOD_NOT_ALLOWED, InPlaceCause::Method, why)

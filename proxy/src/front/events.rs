@@ -1,4 +1,4 @@
-//! A stream of the board as the body of an answer.
+//! A stream of the switchboard as the body of an answer.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,31 +15,31 @@ use super::reading::{Part, Reading};
 use crate::http::body::BodyError;
 use crate::http::fault::CutBehind;
 
-/// A stream of the board as an event stream.
+/// A stream of the switchboard as an event stream.
 pub(crate) struct Events {
     reading: Reading,
-    // What stands before the first event.
+    // Sent before the first event.
     prelude: Option<Bytes>,
-    // Events carry ids, by which the stream can be taken up again.
+    // Events have ids, with which the stream can be resumed.
     numbered: bool,
     learn: Option<Learn>,
     keep_alive: Interval,
     ended: Ended,
     // The session that ends with the stream.
     ends: Option<Ends>,
-    // What comes last, when the connection is to be cut.
+    // The last part, if the connection is to be cut.
     cut: Option<CutBehind>,
 }
 
-/// Looks at every message of a stream.
+/// A callback for every message of a stream.
 pub(crate) type Learn = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
-/// How a stream is shown to its client.
+/// How a stream is sent to its client.
 pub(crate) struct Show {
     pub(crate) prelude: Option<Bytes>,
     pub(crate) numbered: bool,
     pub(crate) learn: Option<Learn>,
-    /// After how much silence a comment is sent.
+    /// The time without events after which a comment is sent.
     pub(crate) keep_alive: Duration,
 }
 
@@ -53,7 +53,7 @@ impl Events {
         } = show;
         let mut keep_alive = interval(keep_alive);
         keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // The first tick of an interval is at once.
+        // The first tick of an interval is immediate.
         keep_alive.reset();
         Self {
             reading,
@@ -86,8 +86,8 @@ impl Events {
         event.freeze()
     }
 
-    /// What the client gets of an answer before its connection is cut: no more than a line
-    /// that has no end, unless that is all of it.
+    /// The part of an answer that the client gets before its connection is cut: at most an
+    /// unfinished line, unless it is the whole answer.
     fn part(&self, part: &Bytes) -> Bytes {
         if part.is_empty() {
             return Bytes::new();
@@ -98,14 +98,14 @@ impl Events {
     }
 }
 
-/// The first event of a stream: it has an id, so that a client that is cut off before the
-/// first message can come back (2025-11-25, basic/transports, "Sending Messages").
+/// The first event of a stream: it has an id, so that a client that is disconnected before the
+/// first message can resume (2025-11-25, basic/transports, "Sending Messages").
 pub(crate) fn priming(stream: u64, after: u64, retry: Duration) -> Bytes {
     let retry = retry.as_millis();
     Bytes::from(format!("id: {stream}-{after}\nretry: {retry}\ndata:\n\n"))
 }
 
-/// Whether this is all of a message: the beginning of an object is no JSON.
+/// Whether this is a whole message: the beginning of an object is not valid JSON.
 fn is_whole(part: &[u8]) -> bool {
     tapewright_schemas::json::is_valid(part)
 }
@@ -145,7 +145,7 @@ impl Body for Events {
             Poll::Pending => {}
         }
         if self.keep_alive.poll_tick(context).is_ready() {
-            // Asked again, so that the timer wakes us.
+            // Poll again, so that the timer is registered.
             context.waker().wake_by_ref();
             return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b":\n\n")))));
         }

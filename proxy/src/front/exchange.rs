@@ -1,6 +1,6 @@
-//! One HTTP exchange with a client, on the tape.
+//! Records one HTTP exchange with a client.
 //!
-//! Its messages stand with their session, on the conduit of the server's process; the
+//! Its messages are recorded with their session, on the conduit of the server's process; the
 //! exchange itself has its two heads and how each direction ended.
 
 use std::sync::Arc;
@@ -17,16 +17,16 @@ use crate::http::gateway::peer;
 use crate::http::listen::Client;
 use crate::http::tap::Log;
 
-/// Why we speak in the server's place.
+/// Why tapewright answers in the server's place.
 pub(crate) struct Reason {
     pub(crate) why: InPlace,
     pub(crate) cause: Option<InPlaceCause>,
-    /// What the cause is about.
+    /// Details of the cause.
     pub(crate) about: Option<String>,
 }
 
 impl Reason {
-    /// Nothing more is known of it.
+    /// A reason without details.
     pub(crate) fn plain(why: InPlace) -> Self {
         Self {
             why,
@@ -36,12 +36,12 @@ impl Reason {
     }
 }
 
-/// One HTTP exchange, on the tape.
+/// Records one HTTP exchange.
 #[derive(Clone)]
 pub(crate) struct FrontExchange(Arc<Log>);
 
 impl FrontExchange {
-    /// A request has come.
+    /// Records the start of a request.
     pub(crate) fn begin(log: Log, client: Client, head: &Parts) -> Self {
         let target = match head.uri.path_and_query() {
             Some(target) => target.as_str(),
@@ -64,19 +64,19 @@ impl FrontExchange {
         Self(log)
     }
 
-    /// Its session is known.
+    /// Sets its session.
     pub(crate) fn belongs_to(&self, session: SessionKey) {
         self.0.decide(session);
     }
 
-    /// The request was read to its end, or not.
+    /// Records the end of the request's body.
     pub(crate) fn read(&self, reason: CloseReason) {
         self.0.note(Direction::ToServer, EventBody::Closed(reason));
     }
 
-    /// The answer begins. `ours` says why we speak in the server's place.
+    /// Records the start of the answer. `ours` says why tapewright answers in the server's place.
     pub(crate) fn answers<B>(&self, response: &Response<B>, ours: Option<Reason>) {
-        // Whatever was not decided belongs to no session.
+        // If undecided, it is sessionless.
         self.0.decide(SessionKey::default());
         let (ours_cause, ours_about) = match &ours {
             Some(reason) => (reason.cause, reason.about.clone()),
@@ -96,7 +96,7 @@ impl FrontExchange {
         );
     }
 
-    /// Something of its bodies, which is no message.
+    /// Records a part of its bodies that is not a message.
     pub(crate) fn says(&self, dir: Direction, body: EventBody) {
         self.0.note(dir, body);
     }
@@ -109,12 +109,12 @@ impl FrontExchange {
         }
     }
 
-    /// Notes that the client left before there was an answer, unless told otherwise.
+    /// Records, unless disarmed, that the client left before there was an answer.
     pub(crate) fn unanswered(&self) -> Unanswered {
         Unanswered(Some(self.clone()))
     }
 
-    /// Something of the answer is not as it could have been.
+    /// Records that a part of the answer is missing.
     pub(crate) fn lacks(&self, what: What) {
         let faulted = Effect::plain(what).about(None);
         self.0
@@ -122,19 +122,19 @@ impl FrontExchange {
     }
 }
 
-/// Notes the end of an answer when it is dropped.
+/// Records the end of an answer when it is dropped.
 pub(crate) struct Ended {
     exchange: FrontExchange,
     reason: CloseReason,
 }
 
 impl Ended {
-    /// The answer was given to its end.
+    /// Notes that the answer was sent completely.
     pub(crate) fn complete(&mut self) {
         self.reason = CloseReason::EndOfInput;
     }
 
-    /// We break it off.
+    /// Notes that the front cuts the answer off.
     pub(crate) fn cut(&mut self) {
         self.reason = CloseReason::Failed;
     }
@@ -147,11 +147,11 @@ impl Drop for Ended {
     }
 }
 
-/// Notes, when it is dropped, that the client left before there was an answer.
+/// Records when dropped that the client left before there was an answer.
 pub(crate) struct Unanswered(Option<FrontExchange>);
 
 impl Unanswered {
-    /// There is an answer.
+    /// Disarms it, since there is an answer.
     pub(crate) fn answered(mut self) {
         self.0 = None;
     }

@@ -1,5 +1,5 @@
-//! HTTP+SSE, the transport of 2024-11-05: an event stream at `/sse`, whose first event
-//! names the place where messages are taken.
+//! HTTP+SSE, the transport of 2024-11-05: an event stream at `/sse`, whose first event contains the
+//! endpoint for messages.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use super::switchboard::ProtocolStyle;
 use crate::http::body::Outbound;
 
 impl Front {
-    /// Begins a session with its stream. It ends with it.
+    /// Starts a session with its stream. The session ends with the stream.
     pub(crate) async fn legacy_stream(
         self: &Arc<Self>,
         asked: &FrontRequest,
@@ -47,7 +47,7 @@ impl Front {
         Ok(response)
     }
 
-    /// Takes a message; what answers it comes on the stream.
+    /// Handles a message; its answer is sent on the stream.
     pub(crate) async fn legacy_post(
         self: &Arc<Self>,
         asked: FrontRequest,

@@ -1,16 +1,14 @@
-//! Clients on HTTP in front, servers on stdio behind: any
-//! [`Upstream`](crate::upstream::Upstream), a child process or a cassette, served as an MCP
-//! server on HTTP.
+//! Connects clients on HTTP with servers on stdio: any [`Upstream`](crate::upstream::Upstream), a
+//! child process or a cassette, served as an MCP server on HTTP.
 //!
-//! All revisions at one address, the era decided per message:
+//! All revisions are served at one address, and the era is decided per message:
 //!
-//! - 2025-03-26 to 2025-11-25 at `/mcp`: a link of its own for each session;
-//! - from 2026-07-28 on at `/mcp`: links from a pool, none for a client alone;
-//! - 2024-11-05 at `/sse` and `/messages`: a link of its own for each event stream.
+//! - 2025-03-26 to 2025-11-25 at `/mcp`: a separate link for each session;
+//! - from 2026-07-28 at `/mcp`: links from a pool, not one for each client;
+//! - 2024-11-05 at `/sse` and `/messages`: a separate link for each event stream.
 //!
-//! Lines are carried as they are, ids included. Which stream a line goes to is decided by
-//! the switchboard, which knows no socket and no clock. `docs/bridges.md` lists what
-//! cannot cross.
+//! Lines are forwarded unchanged, including ids. The switchboard decides about the stream for each
+//! line, without a socket or a clock. `docs/bridges.md` lists what cannot be bridged.
 
 mod answer;
 mod body;

@@ -1,4 +1,4 @@
-//! Requests to a front that are not MCP, answered by the handler that it was given.
+//! Requests to a front that are not MCP, for a separate handler.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -29,11 +29,11 @@ use crate::http::fields::to_vocabulary;
 
 /// Answers requests that are not MCP.
 pub trait Answers: Send + Sync {
-    /// What is answered to a request. Called on a thread that may work.
+    /// The answer to a request. Called on a thread that may block.
     fn answer(&self, request: &Request) -> Reply;
 
-    /// What is answered to a request whose body was not taken, with this status and for this
-    /// reason; `None` where any answer will do. The request has no body.
+    /// The answer to a request whose body was refused, with this status and for this reason; `None`
+    /// if any answer will do. The request has no body.
     fn refuse(&self, _request: &Request, _status: u16, _why: &str) -> Option<OtherResponse> {
         None
     }
@@ -49,23 +49,23 @@ impl fmt::Debug for NonMcpHandler {
     }
 }
 
-/// A request, whole.
+/// A complete request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// `POST`, `GET`, …
     pub method: String,
     /// Path and query.
     pub target: String,
-    /// Its fields, in order.
+    /// Its header fields, in order.
     pub fields: Fields,
-    /// Its body, its encodings undone.
+    /// Its decoded body.
     pub body: Bytes,
 }
 
-/// What is answered to a request.
+/// The answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// Nothing, until the client leaves.
+    /// No answer, until the client leaves.
     Silence,
     /// A response.
     Response(OtherResponse),
@@ -74,25 +74,25 @@ pub enum Reply {
 /// A response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtherResponse {
-    /// How long to wait before it begins.
+    /// The delay before it starts.
     pub wait: Duration,
     /// Its status.
     pub status: u16,
-    /// Its fields, in order. One that HTTP does not allow is left out.
+    /// Its header fields, in order. A field that HTTP does not allow is omitted.
     pub fields: Fields,
-    /// Its body, part by part, each with how long to wait before it.
+    /// Its body in parts, each with the delay before it.
     pub parts: VecDeque<(Duration, Bytes)>,
-    /// Whether the body breaks off behind the last part.
+    /// Whether the body is cut off after the last part.
     pub breaks_off: bool,
-    /// Why we answer instead of the upstream, if we do.
+    /// Why tapewright answers in the upstream's place, if it does.
     pub ours: Option<InPlace>,
 }
 
-/// The longest body that is taken, in bytes, encoded and not: twice as long as any provider takes.
+/// The maximum length of a body, in bytes, encoded or decoded: twice the limit of any provider.
 const MOST: usize = 64 << 20;
 
 impl Front {
-    /// Answers what is no MCP.
+    /// Answers a request that is not MCP.
     pub(crate) async fn answer_beside(
         &self,
         beside: NonMcpHandler,
@@ -125,7 +125,7 @@ impl Front {
         drop(held);
         match answering {
             Ok(Reply::Response(given)) => Ok(given.into_response(&exchange).await),
-            // The client leaves, or we end.
+            // Until the client leaves, or the front ends.
             Ok(Reply::Silence) => std::future::pending().await,
             Err(_) => Err(plain(unavailable(
                 InPlaceCause::Internal,
@@ -134,8 +134,7 @@ impl Front {
         }
     }
 
-    /// The handler of a request that is not MCP, if it is one, and the request without its
-    /// body.
+    /// The handler of a request, if it is not MCP, and the request without its body.
     pub(crate) fn beside(&self, head: &Parts) -> Option<(NonMcpHandler, Request)> {
         let path = head.uri.path();
         let is_mcp = path == self.settings.path || matches!(path, "/sse" | "/messages");
@@ -143,7 +142,7 @@ impl Front {
         Some((beside, asked_for(head)))
     }
 
-    /// Reads a body whole, and undoes its encodings.
+    /// Reads a whole body, and decodes it.
     async fn read_decoded(
         &self,
         body: Incoming,
@@ -161,7 +160,7 @@ impl Front {
 }
 
 impl NonMcpHandler {
-    /// A refusal of ours in the form of the handler's answers.
+    /// A refusal by the front in the form of the handler's answers.
     pub(crate) async fn refused(
         &self,
         request: &Request,
@@ -230,7 +229,7 @@ impl OtherResponse {
     }
 }
 
-/// A body whose parts come each in its time.
+/// A body with a delay before each part.
 struct Paced {
     parts: VecDeque<(Duration, Bytes)>,
     sleep: Option<Pin<Box<Sleep>>>,
@@ -271,10 +270,10 @@ impl Body for Paced {
     }
 }
 
-/// A response as it is put on the tape.
+/// Records a response.
 struct TapedResponse {
     exchange: FrontExchange,
-    // Cuts an event stream into its events.
+    // Splits an event stream into its events.
     framer: Option<SseFramer>,
 }
 

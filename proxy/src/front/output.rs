@@ -1,4 +1,4 @@
-//! What a server writes, cut into lines for the board.
+//! Splits a server's output into lines for the switchboard.
 
 use std::io;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use super::route::Loss;
 use super::switchboard::KEEP_BYTES;
 use crate::upstream::ChunkSink;
 
-/// What a server writes, cut into lines for the board.
+/// Splits a server's output into lines for the switchboard.
 pub(crate) struct Output {
     child: Arc<Child>,
     partial: Vec<u8>,
-    // The rest of the line under way is not carried.
+    // The rest of the current line is dropped.
     too_long: bool,
     limit_bytes: usize,
 }

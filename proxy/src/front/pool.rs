@@ -1,15 +1,15 @@
-//! Which server process answers a request of the stateless era.
+//! Chooses the server process for a request of the stateless era.
 //!
-//! Such a request stands alone, so any process may answer it. Ids are not rewritten: what
-//! a client sends is what its server gets. Two requests with one id under way must then not
-//! meet in one process; and on stdio nothing tells which request a log message is for. So
+//! Such requests are independent, so any process may answer them. Ids are not rewritten: the server
+//! gets what the client sends. Therefore two pending requests with the same id must not be sent to
+//! one process; and on stdio it is unknown which request a log message belongs to. So
 //!
-//! 1. a process with nothing under way is taken, the one that was started first;
+//! 1. an idle process is used, the one that was started first;
 //! 2. if there is none, another one is started, up to a limit;
-//! 3. at the limit, the process with the least under way is shared, if no id and no
-//!    progress token would meet there its like.
+//! 3. at the limit, the process with the fewest pending requests is shared, unless an id or a
+//!    progress token would collide there.
 //!
-//! Processes are never shared between clients that show different credentials.
+//! Processes are never shared between clients with different credentials.
 
 use std::time::Duration;
 
@@ -25,30 +25,30 @@ pub(crate) struct Pool<T> {
 struct PooledChild<T> {
     who: Credential,
     child: T,
-    // When it had something to do, as far as was looked.
+    // When it was last seen busy.
     used: Duration,
 }
 
-/// Stands for the credentials that a client shows.
+/// A hash of a client's credentials.
 pub(crate) type Credential = u64;
 
-/// What a process has to do.
+/// The load of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Load {
-    /// How many requests are under way.
+    /// The number of pending requests.
     pub(crate) under_way: usize,
-    /// Whether the new request would meet its like.
+    /// Whether an id or token of the new request would collide.
     pub(crate) collides: bool,
 }
 
-/// Who answers.
+/// The process for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice<T> {
     /// This process.
     Use(T),
-    /// One that is to be started; room for it is kept until [`Pool::started`].
+    /// A new process; its place is reserved until [`Pool::started`].
     Start,
-    /// No client at present.
+    /// None is available at present.
     Nobody,
 }
 
@@ -62,12 +62,12 @@ impl<T: Clone> Pool<T> {
         }
     }
 
-    /// Chooses who answers a request.
+    /// Chooses the process for a request.
     pub(crate) fn choose(&mut self, who: Credential, load: impl Fn(&T) -> Load) -> Choice<T> {
         let own = self.children.iter().filter(|kept| kept.who == who);
         let mut own: Vec<(Load, &T)> = own.map(|kept| (load(&kept.child), &kept.child)).collect();
         own.retain(|(load, _)| !load.collides);
-        // The first of those with the least to do.
+        // The first of those with the lowest load.
         let best = own.iter().min_by_key(|(load, _)| load.under_way);
         if let Some((load, child)) = best
             && load.under_way == 0
@@ -81,20 +81,20 @@ impl<T: Clone> Pool<T> {
         best.map_or(Choice::Nobody, |(_, child)| Choice::Use((*child).clone()))
     }
 
-    /// The start of a process is over; it was a success when there is a `child`.
+    /// Ends the start of a process, which was successful if there is a `child`.
     pub(crate) fn started(&mut self, who: Credential, child: Option<(T, Duration)>) {
         self.starting = self.starting.saturating_sub(1);
         let kept = child.map(|(child, used)| PooledChild { who, child, used });
         self.children.extend(kept);
     }
 
-    /// A process with nothing under way, to make room for other credentials.
+    /// Removes an idle process, to make room for other credentials.
     pub(crate) fn evict(&mut self, is_free: impl Fn(&T) -> bool) -> Option<T> {
         let at = self.children.iter().position(|kept| is_free(&kept.child))?;
         Some(self.children.remove(at).child)
     }
 
-    /// Takes out what `keep` does not keep.
+    /// Removes and returns the processes for which `keep` is false.
     pub(crate) fn retain(&mut self, keep: impl Fn(&T) -> bool) -> Vec<T> {
         let mut out = Vec::new();
         self.children.retain(|kept| {
@@ -107,7 +107,7 @@ impl<T: Clone> Pool<T> {
         out
     }
 
-    /// Takes out what was not used for `idle`. What is busy is in use.
+    /// Removes and returns the processes that were not used for `idle`. Busy ones count as used.
     pub(crate) fn expire(
         &mut self,
         now: Duration,

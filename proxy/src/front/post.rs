@@ -1,4 +1,4 @@
-//! A message of a client: which era it is of, and how it is answered.
+//! Handles a message of a client: its era, and how it is answered.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::bridge::mirror;
 use crate::http::body::Outbound;
 use crate::http::fault::{self, CutBehind};
 
-/// A message of a client, and what the client takes.
+/// A message of a client, and the content types that the client accepts.
 pub(crate) struct Message<'a> {
     pub(crate) line: &'a Bytes,
     pub(crate) kind: Kind<'a>,
@@ -31,7 +31,7 @@ pub(crate) struct Message<'a> {
 }
 
 impl Message<'_> {
-    /// The source text of its id, when it is a request.
+    /// The source text of its id, if it is a request.
     pub(crate) fn id(&self) -> Option<Vec<u8>> {
         match &self.kind {
             Kind::Request { id, .. } => Some(id_source(id)),
@@ -45,19 +45,19 @@ impl Message<'_> {
     }
 }
 
-/// How an answer is to be given.
+/// How to send an answer.
 pub(crate) struct AnswerContext<'a> {
     pub(crate) exchange: &'a FrontExchange,
     pub(crate) accepts: Accepts,
-    /// The name of the session that begins with this answer.
+    /// The id of the session that starts with this answer.
     pub(crate) begins: Option<&'a str>,
-    /// The status of an answer that is one message.
+    /// Determines the status of an answer that is one message.
     pub(crate) status: &'a (dyn Fn(&[u8]) -> StatusCode + Sync),
     pub(crate) learn: Option<Learn>,
 }
 
 impl Front {
-    /// Takes a message.
+    /// Handles a message.
     pub(crate) async fn post(
         self: &Arc<Self>,
         asked: FrontRequest,
@@ -94,7 +94,7 @@ impl Front {
         self.session_post(&head.headers, &exchange, &message).await
     }
 
-    /// Gives the answer that a client waits for.
+    /// Sends the answer that a client waits for.
     pub(crate) async fn give(
         &self,
         reading: Reading,
@@ -156,7 +156,7 @@ impl Front {
                 return Err(fate);
             }
             let numbered = board.manner() == ProtocolStyle::Session;
-            // Clients of older revisions read every event as a message.
+            // Clients of older revisions parse every event as a message.
             let primed = board
                 .version()
                 .is_some_and(|version| version >= "2025-11-25");
@@ -173,7 +173,7 @@ impl Front {
     }
 }
 
-/// What the client gets for an answer that a fault keeps from it.
+/// The response for an answer that a fault withholds.
 fn doomed(exchange: &FrontExchange, fate: AbnormalEnd) -> Response<Outbound> {
     let response = match fate {
         AbnormalEnd::Status(status, retry_after) => {
@@ -192,7 +192,7 @@ fn doomed(exchange: &FrontExchange, fate: AbnormalEnd) -> Response<Outbound> {
     response
 }
 
-/// Names the session that begins with an answer.
+/// Adds the id of the session that starts with an answer.
 fn with_session(
     mut response: Response<Outbound>,
     name: Option<&str>,
@@ -206,8 +206,8 @@ fn with_session(
     response
 }
 
-/// Whether a message is of the stateless era: by what it says itself, or, for what cannot
-/// say it, by its head.
+/// Whether a message is of the stateless era: by its content or, if that has no place for it, by
+/// its header fields.
 fn is_stateless(kind: &Kind<'_>, version: Option<&str>) -> bool {
     let by_head = version.is_some_and(check::is_stateless);
     match kind {
@@ -229,7 +229,7 @@ fn malformed(why: Malformed) -> Refusal {
     refusal.coded(code).about(&why.name())
 }
 
-/// A message that the board does not take.
+/// The refusal of a message that the switchboard did not accept.
 pub(crate) fn untaken(why: NotAccepted) -> Refusal {
     let new = |status, cause| Refusal::new(status, cause, why.to_string());
     match why {

@@ -10,7 +10,7 @@ use super::child::Child;
 use super::stream::Next;
 use super::switchboard::{Form, Opened};
 
-/// What comes next on a stream.
+/// The next part of a stream.
 pub(crate) enum Part {
     /// The connection is cut, after these bytes of an answer.
     Cut(Bytes),
@@ -18,14 +18,14 @@ pub(crate) enum Part {
     Event(u64, Bytes),
 }
 
-/// A client that reads a stream. Dropping it is how the client leaves.
+/// A client that reads a stream. Dropping it detaches the client.
 pub(crate) struct Reading {
     pub(crate) child: Arc<Child>,
     pub(crate) opened: Opened,
 }
 
 impl Reading {
-    /// Waits until it shows how the answer begins.
+    /// Waits until it is decided how the answer starts.
     pub(crate) async fn form(&self) -> Form {
         poll_fn(|context| {
             let form = self.child.board().form(self.opened, context.waker());
@@ -34,7 +34,7 @@ impl Reading {
         .await
     }
 
-    /// What comes next; `None` at the end.
+    /// The next part; `None` at the end.
     pub(crate) fn poll_next(&self, context: &Context<'_>) -> Poll<Option<Part>> {
         match self.child.take(self.opened, context.waker()) {
             Next::Event(number, line) => Poll::Ready(Some(Part::Event(number, line))),

@@ -1,15 +1,15 @@
-//! Where a message of the server goes.
+//! Chooses the stream for a message of the server.
 //!
 //! | message | stream |
 //! |---|---|
 //! | a response | of its request |
-//! | progress | of the request that gave the token |
-//! | with a subscription id (2026-07-28) | of the `subscriptions/listen` it names |
-//! | `notifications/cancelled` of the server | where the request that it names went |
-//! | a change of lists or resources | the general one, when the client reads it |
-//! | anything else | of the only request under way; with several, the general one if it is read, or else of the latest request |
+//! | progress | of the request with the token |
+//! | with a subscription id (2026-07-28) | of that `subscriptions/listen` |
+//! | `notifications/cancelled` of the server | that of the request it cancels |
+//! | a change of lists or resources | the general one, if the client reads it |
+//! | other | of the only pending request; of several: the general one if read, else the latest |
 //!
-//! What has no stream at all is kept for the general one. Nothing goes to two streams.
+//! Messages without a stream are stored for the general one. No message is sent on two streams.
 
 use bytes::Bytes;
 use tapewright_schemas::conversation::IdKey;
@@ -21,17 +21,17 @@ use super::stream::Stream;
 use super::switchboard::{GENERAL, ProtocolStyle, StreamId, Switchboard};
 use crate::bridge::line::{one_line, text_of};
 
-/// What could not be brought to the client.
+/// Messages that could not be sent to the client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Loss {
-    /// Why this message went nowhere.
+    /// Why this message has no stream.
     pub(crate) message: Option<Unroutable>,
-    /// How many earlier ones were given up to make room.
+    /// The number of earlier ones that were dropped to make room.
     pub(crate) earlier: u64,
 }
 
 impl Switchboard {
-    /// Takes the next line of the server, without its line end.
+    /// Routes the next line of the server, without its line end.
     pub(crate) fn route(&mut self, line: &Bytes) -> Loss {
         let Some(line) = one_line(line) else {
             return Loss::default();
@@ -57,7 +57,7 @@ impl Switchboard {
         }
     }
 
-    /// Notes the answers in a line, after it was pushed: the last one ends its stream.
+    /// Handles the answers in a line that was already queued: the last one ends its stream.
     pub(super) fn answered(&mut self, line: &[u8]) {
         for_each_message(line, |message| {
             let Kind::Response { id, result, .. } = Envelope::parse(message).kind else {
@@ -139,7 +139,7 @@ impl Switchboard {
             if let Some(stream) = self.asked.take(request) {
                 return Ok(stream);
             }
-            // A server of the stateless era ends a subscription so.
+            // A server of the stateless era ends a subscription in this way.
             if let Some(stream) = self.requests.get(request) {
                 return Ok(*stream);
             }
@@ -154,7 +154,7 @@ impl Switchboard {
         })
     }
 
-    /// A message without a name to go by belongs to the only request that it can belong to.
+    /// A message without any reference belongs to the only possible request.
     fn place_stateless(&self, method: &str) -> Result<StreamId, Unroutable> {
         let logs = method == "notifications/message";
         let mut open = self.open_streams();
@@ -167,14 +167,14 @@ impl Switchboard {
         }
     }
 
-    /// Where a message goes that belongs to a request, most likely.
+    /// The stream for a message that most likely belongs to a request.
     fn related(&self) -> StreamId {
         let read = self.open_streams().filter(|(_, stream)| stream.is_read());
         let read: Vec<StreamId> = read.map(|(id, _)| id).collect();
         match read.as_slice() {
             [only] => *only,
             [] => {
-                // One that was cut off, and that its client may take up again.
+                // A stream that was cut, and that its client may resume.
                 let mut open = self.open_streams();
                 match (open.next(), open.next()) {
                     (Some((only, _)), None) if !self.is_general_read() => only,
@@ -186,7 +186,7 @@ impl Switchboard {
         }
     }
 
-    /// Where a message goes that belongs to no request.
+    /// The stream for a message that belongs to no request.
     fn unrelated(&self) -> StreamId {
         if self.heard {
             return GENERAL;
@@ -200,7 +200,7 @@ impl Switchboard {
         self.streams.get(&GENERAL).is_some_and(Stream::is_read)
     }
 
-    /// The streams of requests under way that can carry more than the answer.
+    /// The streams of pending requests that can carry more than the answer.
     fn open_streams(&self) -> impl DoubleEndedIterator<Item = (StreamId, &Stream)> {
         self.streams.iter().filter_map(|(id, stream)| {
             let open = *id != GENERAL && !stream.ended && !stream.quiet && !stream.void;

@@ -1,4 +1,4 @@
-//! A front from its start to its end.
+//! Runs a front from its start to its end.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use crate::http::gateway::{Outcome, ServeError, bind, ending_signals, prepare_ag
 use crate::http::listen::{Client, Handler, Limits, ListenAddress, Listener, Phase, ReachableAt};
 use crate::system::process::raise_file_limit;
 
-/// Serves what is `behind` at `place` until a signal ends it. `listening` is told how
-/// once clients can connect.
+/// Serves what is `behind` at `place` until a signal ends it. `listening` is called as soon as
+/// clients can connect.
 ///
 /// The recorder is left running: the caller finishes it.
 pub fn run<P: Policy + Clone + Sync + 'static>(
@@ -38,8 +38,8 @@ pub fn run<P: Policy + Clone + Sync + 'static>(
     })
 }
 
-/// Serves for as long as an agent runs, which `agent` makes once it is known how we are
-/// reached; how it ended, where that is known. Signals are the agent's.
+/// Serves while an agent runs, which `agent` creates from the front's address; returns how the
+/// agent ended, if known. The agent receives the signals.
 ///
 /// The recorder is left running: the caller finishes it.
 pub fn run_beside<P: Policy + Clone + Sync + 'static>(
@@ -53,13 +53,13 @@ pub fn run_beside<P: Policy + Clone + Sync + 'static>(
     prepare_agent(agent)?.until_over(|ends, start| serve_until(settings, at, behind, ends, start))
 }
 
-/// Where clients are served, and with which certificate.
+/// The address of a front, and its certificate.
 struct At {
     place: ListenAddress,
     tls: Option<Arc<rustls::ServerConfig>>,
 }
 
-/// Serves until something comes through `ends`.
+/// Serves until a value arrives on `ends`.
 fn serve_until<P: Policy + Clone + Sync + 'static>(
     settings: FrontSettings,
     at: At,
@@ -88,7 +88,7 @@ fn serve_until<P: Policy + Clone + Sync + 'static>(
             phase.send_replace(Phase::Draining);
             tokio::select! {
                 () = tokio::time::sleep(drain) => {}
-                // A second signal means: now.
+                // A second signal ends it immediately.
                 _ = ends.recv() => {}
             }
             phase.send_replace(Phase::Stopping);
@@ -101,7 +101,7 @@ fn serve_until<P: Policy + Clone + Sync + 'static>(
             () = &mut shutdown => {
                 served.await;
             }
-            // Everything that was under way came to its end before the deadline.
+            // Everything in progress finished before the deadline.
             _ = &mut served => {}
         }
         let signal = ended_by.get().copied();
@@ -113,8 +113,8 @@ fn serve_until<P: Policy + Clone + Sync + 'static>(
     outcome
 }
 
-/// Serves clients on `listener` until `phase` says otherwise; returns when no connection
-/// and no server is left.
+/// Serves clients on `listener` until `phase` changes; returns when no connection and no server is
+/// left.
 pub async fn serve(listener: Listener, front: &Arc<Front>, phase: watch::Receiver<Phase>) {
     let mut draining = phase.clone();
     let keeping = async {
@@ -133,7 +133,7 @@ pub async fn serve(listener: Listener, front: &Arc<Front>, phase: watch::Receive
     front.finish().await;
 }
 
-/// How often, at most and at least, unused sessions are looked for.
+/// The minimum and maximum interval of the search for unused sessions.
 const SOONEST: Duration = Duration::from_millis(50);
 const LATEST: Duration = Duration::from_secs(30);
 

@@ -22,7 +22,7 @@ use crate::bridge::stream::LAST_EVENT;
 use crate::http::body::Outbound;
 
 impl Front {
-    /// Takes a message of a session, or one that begins a session.
+    /// Handles a message of a session, or one that starts a session.
     pub(crate) async fn session_post(
         self: &Arc<Self>,
         head: &HeaderMap,
@@ -56,7 +56,7 @@ impl Front {
         let begun = self.begin(ProtocolStyle::Session).await;
         let (name, child) = begun.map_err(|refusal| message.refuse(refusal))?;
         exchange.belongs_to(child.notes.keys.session);
-        // A client that leaves before it knows the name of its session can never use it.
+        // A client that leaves before it gets the id of its session can never use it.
         let mut unnamed = Unnamed {
             front: self,
             name: Some(&name),
@@ -89,7 +89,7 @@ impl Front {
                 Kind::Response { error: Some(_), .. }
             )
         };
-        // A session that was refused has no name to give.
+        // A refused session has no id.
         let status = |line: &[u8]| match begins {
             Some(_) if refused(line) => StatusCode::BAD_REQUEST,
             _ => StatusCode::OK,
@@ -104,7 +104,8 @@ impl Front {
         Ok(self.give(reading, giving).await)
     }
 
-    /// Opens the stream on which the server speaks unasked, or takes up one that was cut.
+    /// Opens the stream for messages that the server sends without a request, or resumes one that
+    /// was cut.
     pub(crate) fn get(
         self: &Arc<Self>,
         asked: &FrontRequest,
@@ -171,7 +172,7 @@ impl Front {
         Ok(given(&asked.exchange, response, None))
     }
 
-    /// The session that a head names.
+    /// The session of a request.
     fn of_session(&self, head: &HeaderMap) -> Result<Arc<Child>, Refusal> {
         let Some(name) = single(head, &SESSION)? else {
             let why = "Mcp-Session-Id is missing; start a session with initialize";
@@ -186,7 +187,7 @@ impl Front {
     }
 }
 
-/// Ends a session whose client never learned its name.
+/// Ends a session whose client never received its id.
 struct Unnamed<'a> {
     front: &'a Front,
     name: Option<&'a str>,
@@ -213,7 +214,7 @@ fn not_stateless(head: &HeaderMap) -> Result<(), Refusal> {
     }
 }
 
-/// The stream and the number that an event's id stands for.
+/// The stream and the number in an event's id.
 fn event_id(id: &str) -> Option<(StreamId, u64)> {
     let (stream, number) = id.split_once('-')?;
     Some((stream.parse().ok()?, number.parse().ok()?))

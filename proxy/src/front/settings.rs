@@ -1,48 +1,48 @@
-//! What a front allows, and how long it waits.
+//! Limits and timeouts of a front.
 
 use std::time::Duration;
 
 use super::non_mcp::NonMcpHandler;
 use crate::http::listen::ClientToken;
 
-/// What a front allows, and how long it waits.
+/// Limits and timeouts of a front.
 #[derive(Clone, Debug)]
 pub struct FrontSettings {
-    /// Further names under which we are reached, for `Host`.
+    /// Additional names of this front, for `Host`.
     pub allow_hosts: Vec<String>,
-    /// Further origins whose pages may talk to us.
+    /// Additional origins whose pages may use this front.
     pub allow_origins: Vec<String>,
-    /// What every client has to show.
+    /// The token that every client must present.
     pub client_token: Option<ClientToken>,
     /// The path of the endpoint.
     pub path: String,
-    /// Who answers what is no MCP; without it nothing is there.
+    /// The handler of requests that are not MCP; without it they are not found.
     pub beside: Option<NonMcpHandler>,
     /// How long an unused session is kept.
     pub idle: Duration,
-    /// How many sessions may be open at once.
+    /// The maximum number of open sessions.
     pub sessions: usize,
-    /// How many processes serve the stateless era at once.
+    /// The maximum number of processes for the stateless era.
     pub pool: usize,
-    /// The longest body of a request, in bytes.
+    /// The maximum length of a request's body, in bytes.
     pub body_bytes: usize,
-    /// How many bytes of bodies may be in memory at once.
+    /// The maximum total size of bodies in memory, in bytes.
     pub bodies_bytes: usize,
-    /// How long a body may pause.
+    /// The maximum pause within a body.
     pub body_time: Duration,
-    /// How many exchanges are served at once.
+    /// The maximum number of concurrent exchanges.
     pub exchanges: usize,
-    /// The longest line of a server that is carried, in bytes.
+    /// The maximum length of a server's line, in bytes.
     pub limit_bytes: usize,
-    /// How long the first message of an answer is waited for before the answer becomes an
-    /// event stream, so that the client sees a head.
+    /// How long to wait for the first message of an answer before the answer becomes an event
+    /// stream, so that the client gets a head.
     pub patience: Duration,
-    /// After how much silence a stream gets a comment, which also finds out whether its
-    /// client is still there.
+    /// The time without events after which a stream gets a comment, which also detects a client
+    /// that is gone.
     pub keep_alive: Duration,
-    /// How long a client is asked to wait before it takes up a stream again.
+    /// How long clients are asked to wait before they resume a stream.
     pub retry: Duration,
-    /// How long what is under way may go on after a signal to stop.
+    /// How long exchanges in progress may continue after a signal to stop.
     pub drain: Duration,
 }
 

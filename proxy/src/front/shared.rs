@@ -1,4 +1,4 @@
-//! A front at work: what its exchanges share.
+//! A running front: the state shared by its exchanges.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::net::SocketAddr;
@@ -30,7 +30,7 @@ use crate::record::Recorder;
 use crate::stdio::notes::Keys;
 use crate::upstream::Upstream;
 
-/// A front at work.
+/// A running front.
 pub struct Front {
     pub(crate) settings: FrontSettings,
     pub(crate) guard: Guard,
@@ -40,7 +40,7 @@ pub struct Front {
     sessions: Mutex<Table<Arc<Child>>>,
     pool: Mutex<Pool<Arc<Child>>>,
     tools: Arc<Mutex<Tools>>,
-    // What bodies may take of our memory.
+    // The memory budget for bodies.
     pub(crate) budget: Arc<Budget>,
     conduits: AtomicU32,
     session_keys: AtomicU32,
@@ -49,22 +49,21 @@ pub struct Front {
 
 impl std::fmt::Debug for Front {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The names of sessions are credentials.
+        // The ids of sessions are credentials.
         out.debug_struct("Front")
             .field("settings", &self.settings)
             .finish_non_exhaustive()
     }
 }
 
-/// A place for a session whose server is being started: in a burst no more are started than
-/// there is room for. It is given back when the session stands in the table, or its client
-/// is gone.
+/// A place for a session whose server is starting, so that a burst does not start more servers than
+/// allowed. It is returned when the session is in the table, or its client is gone.
 struct SessionSlot<'t>(&'t Mutex<Table<Arc<Child>>>);
 
 impl<'t> SessionSlot<'t> {
     fn new(table: &'t Mutex<Table<Arc<Child>>>) -> Result<Self, Refusal> {
         if lock(table).take() {
-            // Made only now: dropped, it gives a place back.
+            // Only constructed here, since dropping it returns a place.
             return Ok(Self(table));
         }
         Err(unavailable(
@@ -80,20 +79,20 @@ impl Drop for SessionSlot<'_> {
     }
 }
 
-/// What clients of a front speak with, and how that is recorded.
+/// The upstream of a front, and how its links are recorded.
 pub struct Behind<P> {
-    /// What serves each link.
+    /// The upstream of each link.
     pub upstream: Arc<dyn Upstream>,
-    /// Every link is carried under a clone of it.
+    /// Every link is forwarded under a clone of it.
     pub policy: P,
-    /// What records them.
+    /// The recorder.
     pub recorder: Arc<Recorder>,
-    /// Their time.
+    /// The clock of the recording.
     pub clock: Clock,
 }
 
 impl Front {
-    /// A front of what is `behind`, which clients reach at `listen`.
+    /// A front for what is `behind`, which clients reach at `listen`.
     #[must_use]
     pub fn new<P: Policy + Clone + Sync + 'static>(
         settings: FrontSettings,
@@ -141,7 +140,7 @@ impl Front {
         }
     }
 
-    /// Begins to record an exchange.
+    /// Starts to record an exchange.
     pub(crate) fn exchange(&self, client: Client, head: &Parts) -> FrontExchange {
         let recorder = Arc::clone(&self.starter.recorder);
         let log = Log::new(
@@ -154,7 +153,7 @@ impl Front {
         FrontExchange::begin(log, client, head)
     }
 
-    /// Starts a server for a new session and gives it a name.
+    /// Starts a server for a new session and assigns an id to it.
     pub(crate) async fn begin(
         &self,
         manner: ProtocolStyle,
@@ -204,7 +203,7 @@ impl Front {
         }
     }
 
-    /// The open session of a name, and of a manner.
+    /// The open session with an id and a protocol style.
     pub(crate) fn session(&self, name: &str, manner: ProtocolStyle) -> Option<Arc<Child>> {
         let child = lock(&self.sessions).get(name, self.starter.clock.elapsed())?;
         let fits = child.board().manner() == manner;
@@ -228,12 +227,12 @@ impl Front {
         lock(&self.pool)
     }
 
-    /// The tools whose arguments are mirrored in heads, as far as they were listed.
+    /// The tools whose arguments are mirrored in header fields, as far as they were listed.
     pub(crate) fn tools(&self) -> Arc<Mutex<Tools>> {
         Arc::clone(&self.tools)
     }
 
-    /// What stands for the credentials of a request.
+    /// A hash of the credentials of a request.
     pub(crate) fn credential(&self, client: Client, head: &Parts) -> Credential {
         let mut hasher = self.hasher.build_hasher();
         let shown = [header::AUTHORIZATION, header::COOKIE];
@@ -246,7 +245,7 @@ impl Front {
         hasher.finish()
     }
 
-    /// Whether anything new is taken.
+    /// Checks that the front still accepts requests.
     pub(crate) fn is_serving(&self) -> Result<(), Refusal> {
         if *self.phase.borrow() == Phase::Serving {
             return Ok(());
@@ -254,7 +253,7 @@ impl Front {
         Err(unavailable(InPlaceCause::ShuttingDown, "shutting down"))
     }
 
-    /// Ends what has not been used for a while.
+    /// Ends sessions and processes that were not used for a while.
     pub(crate) fn expire(&self) {
         let now = self.starter.clock.elapsed();
         let busy = |child: &Arc<Child>| {
@@ -269,7 +268,7 @@ impl Front {
         }
     }
 
-    /// Ends the streams that only wait, so that a shutdown does not wait for them.
+    /// Ends streams that are only waiting, so that a shutdown does not wait for them.
     pub(crate) fn drain(&self) {
         for child in lock(&self.sessions).all() {
             let mut board = child.board();
@@ -279,7 +278,7 @@ impl Front {
         }
     }
 
-    /// Ends every server, and waits until the last of them is gone.
+    /// Ends every server, and waits until all of them are gone.
     pub(crate) async fn finish(&self) {
         let sessions = lock(&self.sessions).all();
         let pool = lock(&self.pool).retain(|_| false);
@@ -290,7 +289,7 @@ impl Front {
         self.starter.alive.wait().await;
     }
 
-    /// The time since the recording began.
+    /// The time since the start of the recording.
     pub(crate) fn now(&self) -> Duration {
         self.starter.clock.elapsed()
     }
@@ -301,7 +300,7 @@ impl Front {
     }
 }
 
-/// We cannot serve this now.
+/// A refusal because of a temporary condition.
 pub(crate) fn unavailable(cause: InPlaceCause, why: &str) -> Refusal {
     Refusal::new(StatusCode::SERVICE_UNAVAILABLE, cause, why)
 }

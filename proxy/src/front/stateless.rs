@@ -1,5 +1,5 @@
-//! What the stateless era wants of a head and of a status (2026-07-28,
-//! basic/transports/streamable-http, "Server Validation" and "Protocol Version Header").
+//! Header fields and statuses of the stateless era (2026-07-28, basic/transports/streamable-http,
+//! "Server Validation" and "Protocol Version Header").
 
 use http::{HeaderMap, HeaderName, StatusCode};
 use tapewright_schemas::envelope::{Envelope, Kind};
@@ -10,10 +10,10 @@ use crate::bridge::mirror;
 use crate::bridge::tools::Tools;
 use tapewright_schemas::event::InPlaceCause;
 
-/// The head does not say what the body says.
+/// The header fields do not match the body.
 const MISMATCH: i32 = -32_020;
 
-/// Checks that the head of a request repeats what its body says.
+/// Checks that the header fields of a request repeat its body.
 pub(crate) fn check(
     head: &HeaderMap,
     method: &str,
@@ -47,7 +47,7 @@ pub(crate) fn check(
 }
 
 fn agree(head: &HeaderMap, name: &HeaderName, value: Option<&str>) -> Result<(), Refusal> {
-    // What the body lacks is for the server to say.
+    // A member that is missing in the body is for the server to report.
     match (said(head, name)?, value) {
         (Some(said), Some(value)) if said != value => Err(mismatch(name)),
         (None, Some(_)) => Err(mismatch(name)),
@@ -65,7 +65,7 @@ fn said(head: &HeaderMap, name: &HeaderName) -> Result<Option<String>, Refusal> 
     }
 }
 
-/// Whether two texts are the same integer, however they are written.
+/// Whether two texts are the same integer, in any notation.
 fn is_same_number(one: &str, two: &str) -> bool {
     let number = |text: &str| text.parse::<f64>().ok().filter(|value| value.is_finite());
     match (number(one), number(two)) {
@@ -96,7 +96,7 @@ pub(crate) fn status(answer: &[u8], params: Option<&[u8]>) -> StatusCode {
     }
 }
 
-/// Whether a request has what its `_meta` must hold.
+/// Whether a request has the required members of `_meta`.
 fn describes_itself(params: Option<&[u8]>) -> bool {
     let capabilities = "io.modelcontextprotocol/clientCapabilities";
     mirror::version(params).is_some()

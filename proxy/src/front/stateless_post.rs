@@ -1,4 +1,4 @@
-//! Requests of the stateless era, from 2026-07-28 on.
+//! Requests of the stateless era, from 2026-07-28.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use super::switchboard::ProtocolStyle;
 use crate::http::body::Outbound;
 
 impl Front {
-    /// Takes a request that stands alone.
+    /// Handles a stateless request.
     pub(crate) async fn stateless_post(
         self: &Arc<Self>,
         head: &HeaderMap,
@@ -31,7 +31,7 @@ impl Front {
     ) -> Result<Response<Outbound>, Refused> {
         let Kind::Request { method, params, .. } = &message.kind else {
             return match &message.kind {
-                // There is nothing that it could be about: over HTTP, cancelling is leaving.
+                // It has no effect: over HTTP, a client cancels by leaving.
                 Kind::Notification { .. } => Ok(given(exchange, accepted(), None)),
                 _ => Err(message.refuse(
                     Refusal::bad(
@@ -76,7 +76,7 @@ impl Front {
         Ok(self.give(reading, giving).await)
     }
 
-    /// Finds, or starts, the process that answers a request.
+    /// Finds or starts the process for a request.
     async fn lease(
         self: &Arc<Self>,
         who: Credential,
@@ -108,7 +108,7 @@ impl Front {
                 choice = pool.choose(who, load);
             }
             match choice {
-                // Opened under the lock, so that no other request takes it.
+                // Opened under the lock, so that no other request can claim it.
                 Choice::Use(child) => return open(child),
                 Choice::Start => {}
                 Choice::Nobody => {
@@ -136,7 +136,7 @@ impl Front {
     }
 }
 
-/// Gives back the room of a process whose start failed, or whose client left meanwhile.
+/// Returns the place of a process whose start failed, or whose client left meanwhile.
 struct Starting<'a> {
     front: &'a Front,
     who: Credential,

@@ -1,4 +1,4 @@
-//! One stream to a client: what it is to hear, and what it has heard.
+//! One stream to a client: its queued events, and how far they were read.
 
 use std::collections::VecDeque;
 use std::task::Waker;
@@ -9,7 +9,7 @@ use bytes::Bytes;
 use super::delivery::AbnormalEnd;
 use crate::bridge::ours;
 
-/// Names one reader of a stream: a connection that carries it.
+/// Identifies one reader of a stream: a connection that carries it.
 pub(crate) type Reader = u64;
 
 /// One stream: the answer to a POST, or the stream of a GET.
@@ -19,42 +19,42 @@ pub(crate) type Reader = u64;
     reason = "six facts that hold in any combination"
 )]
 pub(crate) struct Stream {
-    // Events from number `first` on; `bytes` is their length.
+    // Events from number `first`; `bytes` is their total length.
     log: VecDeque<Bytes>,
     bytes: usize,
     first: u64,
-    // The next one that the reader gets.
+    // The next event for the reader.
     next: u64,
     reader: Option<Reader>,
     waker: Option<Waker>,
-    /// Its events carry ids, so that it can be taken up again.
+    /// Its events have ids, so that it can be resumed.
     pub(crate) numbered: bool,
-    /// Its reader takes nothing but the answer.
+    /// Its reader only accepts the answer.
     pub(crate) quiet: bool,
-    /// Its request wants log messages (2026-07-28).
+    /// Its request asked for log messages (2026-07-28).
     pub(crate) logs: bool,
     /// It can never be read again.
     pub(crate) void: bool,
-    /// Keys of the requests whose answers it owes, and the source text of their ids.
+    /// Keys of the unanswered requests, and the source text of their ids.
     pub(crate) owed: Vec<(IdKey, Vec<u8>)>,
-    /// Nothing more will come.
+    /// There are no more events.
     pub(crate) ended: bool,
-    /// The response that carries it has begun.
+    /// The response that carries it has started.
     pub(crate) begun: bool,
-    /// How it ends, when that is not its proper end.
+    /// How it ends, if not in the normal way.
     pub(crate) fate: Option<AbnormalEnd>,
 }
 
-/// What a reader gets.
+/// The result for a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// An event and its number, from 1 on.
+    /// An event and its number, from 1.
     Event(u64, Bytes),
     /// The connection is cut, after these bytes of an answer.
     Cut(Bytes),
-    /// Nothing more, or another reader took over.
+    /// No more events, or another reader took over.
     End,
-    /// Nothing yet.
+    /// No event yet.
     Nothing,
 }
 
@@ -74,7 +74,8 @@ impl Stream {
         self.wake();
     }
 
-    /// Answers in the server's place what is still owed, each answer once `note` has had it.
+    /// Answers all unanswered requests in the server's place, calling `note` with each answer
+    /// first.
     pub(crate) fn answer_owed(&mut self, why: &str, mut note: impl FnMut(&Bytes)) {
         for (_, id) in std::mem::take(&mut self.owed) {
             let line = ours::error(&id, why, None);
@@ -83,19 +84,19 @@ impl Stream {
         }
     }
 
-    /// Nothing more will come.
+    /// Ends the stream.
     pub(crate) fn end(&mut self) {
         self.ended = true;
         self.wake();
     }
 
-    /// Takes the stream over for a new reader. What was heard stays heard.
+    /// Attaches a new reader in place of the old one. Events that were read are not repeated.
     pub(crate) fn attach(&mut self, reader: Reader) {
         self.reader = Some(reader);
         self.wake();
     }
 
-    /// The reader left; false when another one had taken over.
+    /// Detaches a reader; returns false if another one had taken over.
     pub(crate) fn detach(&mut self, reader: Reader) -> bool {
         let own = self.reader == Some(reader);
         if own {
@@ -110,8 +111,8 @@ impl Stream {
         self.reader.is_some()
     }
 
-    /// Goes back, so that the next event is the one after number `after`; how many events
-    /// in between are gone.
+    /// Rewinds, so that the next event is the one after number `after`; returns how many events in
+    /// between are lost.
     pub(crate) fn rewind(&mut self, after: u64) -> u64 {
         let last = self.first + self.log.len() as u64;
         let wanted = after.saturating_add(1).min(last);
@@ -119,7 +120,7 @@ impl Stream {
         self.next - wanted
     }
 
-    /// What comes next for a reader; `waker` is woken when something does.
+    /// The next event for a reader; `waker` is woken when there is one.
     pub(crate) fn take(&mut self, reader: Reader, waker: &Waker) -> Next {
         if self.reader != Some(reader) {
             return Next::End;
@@ -141,30 +142,30 @@ impl Stream {
         Next::Nothing
     }
 
-    /// The answer, when it is all that there is to hear: one event, and the end.
+    /// The answer, if it is all there is to read: one event, and the end.
     pub(crate) fn sole(&self) -> Option<&Bytes> {
         let ends_well = self.ended && self.fate.is_none();
         let sole = ends_well && self.log.len() == 1 && self.next == self.first;
         self.log.front().filter(|_| sole)
     }
 
-    /// How it ends, when that is all that there is to hear.
+    /// How it ends, if that is all there is to read.
     pub(crate) fn fate(&self) -> Option<&AbnormalEnd> {
         let heard = self.next == self.first + self.log.len() as u64;
         self.fate.as_ref().filter(|_| heard)
     }
 
-    /// Whether there is anything to hear, or an end.
+    /// Whether there is an event or the end to read.
     pub(crate) fn is_ready(&self) -> bool {
         self.ended || self.next < self.first + self.log.len() as u64
     }
 
-    /// Wakes `waker` when something comes.
+    /// Sets the waker for the next event.
     pub(crate) fn watch(&mut self, waker: &Waker) {
         self.waker = Some(waker.clone());
     }
 
-    /// Bytes that the reader has not taken yet.
+    /// The number of unread bytes.
     pub(crate) fn unheard_bytes(&self) -> usize {
         let heard = usize::try_from(self.next - self.first).unwrap_or(usize::MAX);
         self.log.iter().skip(heard).map(Bytes::len).sum()
@@ -180,8 +181,8 @@ impl Stream {
         self.log.len()
     }
 
-    /// Gives up the oldest event, unless a reader is still to hear it. Whether one was given
-    /// up, and whether it was undelivered.
+    /// Drops the oldest event, unless it is still to be read by the current reader. Returns whether
+    /// the dropped event was undelivered, or `None` if none was dropped.
     pub(crate) fn give_up_oldest(&mut self) -> Option<bool> {
         let heard = self.next > self.first;
         if !heard && self.is_read() {
@@ -192,7 +193,7 @@ impl Stream {
         Some(!heard)
     }
 
-    /// Gives up everything; returns how many events were undelivered.
+    /// Drops all events; returns how many were undelivered.
     pub(crate) fn clear(&mut self) -> u64 {
         let unheard = self.first + self.log.len() as u64 - self.next;
         while self.pop().is_some() {}

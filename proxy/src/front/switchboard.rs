@@ -1,9 +1,9 @@
-//! Which stream a message of the server goes to, without IO or a clock.
+//! Chooses the stream for each message of the server, without IO or a clock.
 //!
-//! On stdio everything a server says comes on one line after another; over HTTP each
-//! message belongs on exactly one of several streams (2025-11-25, basic/transports,
-//! "Multiple Connections"). Answers and progress name theirs. For the rest stdio does not
-//! tell what a message belongs to, and [`route`](super::route) says where it goes.
+//! On stdio all messages of a server come on one stream of lines; over HTTP each belongs on exactly
+//! one of several streams (2025-11-25, basic/transports, "Multiple Connections"). Answers and
+//! progress refer to a request. For other messages stdio does not show what they belong to, and
+//! [`route`](super::route) decides.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::task::Waker;
@@ -17,30 +17,30 @@ use super::delivery::AbnormalEnd;
 use super::stream::{Next, Reader, Stream};
 use crate::bridge::line::{id_source, text_of};
 
-/// Names one stream of a conversation.
+/// Identifies one stream of a conversation.
 pub(crate) type StreamId = u64;
 
 /// The stream that belongs to no request: of a GET, or of the older transport.
 pub(crate) const GENERAL: StreamId = 0;
 
-/// How a client and its server speak.
+/// The protocol between a client and its server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProtocolStyle {
     /// A session of streamable HTTP, 2025-03-26 to 2025-11-25.
     Session,
-    /// Streamable HTTP without sessions, from 2026-07-28 on.
+    /// Streamable HTTP without sessions, from 2026-07-28.
     Stateless,
-    /// HTTP+SSE, 2024-11-05: everything on one stream.
+    /// HTTP+SSE, 2024-11-05: all messages on one stream.
     Legacy,
 }
 
-/// What is kept for readers that may come back, in bytes.
+/// The maximum size of events stored for readers that may resume, in bytes.
 pub(crate) const KEEP_BYTES: usize = 4 << 20;
-/// What is kept for readers that may come back, in events.
+/// The maximum number of events stored for readers that may resume.
 pub(crate) const KEEP_EVENTS: usize = 4_096;
-/// How many ended streams can still be taken up again.
+/// The maximum number of ended streams that can be resumed.
 const KEEP_STREAMS: usize = 256;
-/// How many requests and tokens are followed at once.
+/// The maximum number of tracked requests and tokens.
 pub(crate) const MOST: usize = 4_096;
 
 /// The streams of one conversation.
@@ -48,12 +48,12 @@ pub(crate) const MOST: usize = 4_096;
 pub(crate) struct Switchboard {
     pub(super) manner: ProtocolStyle,
     pub(super) streams: BTreeMap<StreamId, Stream>,
-    // The client's requests that await their answer.
+    // The client's pending requests.
     pub(super) requests: Outstanding<StreamId>,
     pub(super) tokens: Outstanding<StreamId>,
-    // Where the server's own requests went.
+    // The streams of the server's own requests.
     pub(super) asked: Outstanding<StreamId>,
-    // Requests that were given up: an answer may still come, and is dropped.
+    // Requests that were given up: an answer may still arrive, and is dropped.
     cancelled: HashSet<IdKey>,
     cancelled_order: VecDeque<IdKey>,
     pub(super) initialize: Option<IdKey>,
@@ -65,7 +65,7 @@ pub(crate) struct Switchboard {
     over: bool,
 }
 
-/// Why a message cannot be taken.
+/// Why a message is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NotAccepted {
     #[error("a request with this id is already pending")]
@@ -83,14 +83,14 @@ pub(crate) struct Opened {
     pub(crate) reader: Reader,
 }
 
-/// How the answer to a POST begins.
+/// How the answer to a POST starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// It is one message.
     Whole(Bytes),
     /// It is a stream.
     Events,
-    /// There is no answer, because a fault wants it so.
+    /// There is no answer, because of a fault.
     Ends(AbnormalEnd),
 }
 
@@ -119,7 +119,7 @@ impl Switchboard {
         }
     }
 
-    /// How its client speaks.
+    /// The protocol style of its client.
     pub(crate) fn manner(&self) -> ProtocolStyle {
         self.manner
     }
@@ -129,12 +129,12 @@ impl Switchboard {
         self.version.as_deref()
     }
 
-    /// How many requests of the client await their answer.
+    /// The number of the client's pending requests.
     pub(crate) fn under_way(&self) -> usize {
         self.requests.len()
     }
 
-    /// Whether anybody reads anything.
+    /// Whether any stream has a reader.
     pub(crate) fn is_read(&self) -> bool {
         self.streams.values().any(Stream::is_read)
     }
@@ -144,7 +144,7 @@ impl Switchboard {
         self.over
     }
 
-    /// Whether a request of this body would collide with one that is, or was, under way.
+    /// Whether a request in this body would collide with one that is, or was, pending.
     pub(crate) fn collides(&self, body: &[u8]) -> bool {
         let mut collides = false;
         each_request(body, |id, params| {
@@ -156,8 +156,8 @@ impl Switchboard {
         collides
     }
 
-    /// Opens the stream that answers a body with requests. A `quiet` reader takes nothing
-    /// but the answers.
+    /// Opens the stream for the answers to a body with requests. A `quiet` reader only accepts the
+    /// answers.
     pub(crate) fn open(&mut self, body: &[u8], quiet: bool) -> Result<Opened, NotAccepted> {
         if self.over {
             return Err(NotAccepted::Over);
@@ -197,8 +197,8 @@ impl Switchboard {
         Ok(Opened { stream: id, reader })
     }
 
-    /// The client sends something that is no request: a response lets the server's request
-    /// be forgotten, a cancellation ends the stream of its request.
+    /// Handles a message of the client that is not a request: a response settles the server's
+    /// request, a cancellation ends the stream of its request.
     pub(crate) fn observe(&mut self, body: &[u8]) {
         for_each_message(body, |message| match Envelope::parse(message).kind {
             Kind::Response { id, .. } => {
@@ -223,9 +223,8 @@ impl Switchboard {
         self.attach(GENERAL)
     }
 
-    /// Takes a stream up again after its event of this number, also from a reader that we
-    /// have not seen leaving yet, and says how many events are gone; `None` when there is
-    /// no such stream.
+    /// Resumes a stream after its event of this number, even if its previous reader has not been
+    /// detached yet, and returns how many events are lost; `None` if there is no such stream.
     pub(crate) fn resume(&mut self, stream: StreamId, after: u64) -> Option<(Opened, u64)> {
         let known = self.streams.get_mut(&stream)?;
         if !known.numbered || known.void {
@@ -235,8 +234,8 @@ impl Switchboard {
         Some((self.attach(stream)?, missed))
     }
 
-    /// The response that carries a stream begins: its events go out with ids from now on.
-    /// What becomes of it instead, when that was decided before.
+    /// Starts the response that carries a stream: its events get ids from now on. Returns its
+    /// abnormal end, if that is already decided.
     pub(crate) fn begin(&mut self, stream: StreamId) -> Option<AbnormalEnd> {
         let stream = self.streams.get_mut(&stream)?;
         if let Some(fate @ AbnormalEnd::Status(..)) = &stream.fate {
@@ -247,12 +246,12 @@ impl Switchboard {
         None
     }
 
-    /// Whether the response that a stream stands for has begun.
+    /// Whether the response for a stream has started.
     pub(super) fn has_begun(&self, stream: StreamId) -> bool {
         self.streams.get(&stream).is_some_and(|stream| stream.begun)
     }
 
-    /// A stream ends in this way, once its reader has heard what came before.
+    /// Ends a stream in this way, after its reader has read everything before.
     pub(super) fn doom(&mut self, stream: StreamId, fate: AbnormalEnd) {
         if let Some(found) = self.streams.get_mut(&stream) {
             found.fate = Some(fate);
@@ -260,7 +259,7 @@ impl Switchboard {
         self.close(stream);
     }
 
-    /// What a reader gets next.
+    /// The next event for a reader.
     pub(crate) fn take(&mut self, opened: Opened, waker: &Waker) -> Next {
         match self.streams.get_mut(&opened.stream) {
             Some(stream) => stream.take(opened.reader, waker),
@@ -268,7 +267,7 @@ impl Switchboard {
         }
     }
 
-    /// How the answer begins; `None` while nothing has come.
+    /// How the answer starts; `None` if nothing has arrived so far.
     pub(crate) fn form(&mut self, opened: Opened, waker: &Waker) -> Option<Form> {
         let Some(stream) = self.streams.get_mut(&opened.stream) else {
             return Some(Form::Events);
@@ -289,8 +288,8 @@ impl Switchboard {
         })
     }
 
-    /// A reader leaves. In the stateless era that cancels what it waited for: the source
-    /// text of those ids (2026-07-28, basic/transports/streamable-http).
+    /// Detaches a reader. In the stateless era this cancels its pending requests: returns the
+    /// source text of their ids (2026-07-28, basic/transports/streamable-http).
     pub(crate) fn detach(&mut self, opened: Opened) -> Vec<Vec<u8>> {
         let mut cancelled = Vec::new();
         let Some(stream) = self.streams.get_mut(&opened.stream) else {
@@ -300,7 +299,7 @@ impl Switchboard {
             return cancelled;
         }
         if opened.stream != GENERAL && !stream.numbered {
-            // Its events cannot be named by a client.
+            // A client cannot refer to its events.
             stream.void = true;
             stream.clear();
         }
@@ -315,14 +314,14 @@ impl Switchboard {
         cancelled
     }
 
-    /// Bytes that readers have still to take: the server is not read on while they are many.
+    /// The number of unread bytes: while it is large, reading from the server pauses.
     pub(crate) fn backlog(&self) -> usize {
         let read = self.streams.values().filter(|stream| stream.is_read());
         read.map(Stream::unheard_bytes).sum()
     }
 
-    /// The server has ended: what it owes is answered by us, each answer once `note` has had
-    /// it, and every stream ends.
+    /// Handles the end of the server: answers its unanswered requests, calling `note` with each
+    /// answer first, and ends every stream.
     pub(crate) fn finish(&mut self, why: &str, mut note: impl FnMut(&Bytes)) {
         self.over = true;
         self.requests = Outstanding::new(MOST);
@@ -332,7 +331,7 @@ impl Switchboard {
         }
     }
 
-    /// The only request under way, if there is just one, fails with an error of ours.
+    /// Answers the only pending request, if there is exactly one, with an error.
     pub(crate) fn fail_sole(&mut self, why: &str, note: impl FnMut(&Bytes)) {
         let sole = {
             let mut under_way = self.requests.values().copied();
@@ -346,14 +345,14 @@ impl Switchboard {
         self.close(stream);
     }
 
-    /// The general stream ends: its reader has nothing more to wait for.
+    /// Ends the general stream, since its reader has nothing more to wait for.
     pub(crate) fn end_general(&mut self) {
         if let Some(general) = self.streams.get_mut(&GENERAL) {
             general.end();
         }
     }
 
-    /// A request was answered or given up.
+    /// Removes a request that was answered or given up.
     pub(super) fn settle(&mut self, key: IdKey) {
         let Some(stream) = self.requests.take(key) else {
             return;
@@ -366,8 +365,8 @@ impl Switchboard {
         }
     }
 
-    /// Makes room: delivered events, and those without a reader, go first. How many
-    /// unheard events were lost.
+    /// Frees space: delivered events, and those without a reader, go first. Returns the number of
+    /// undelivered events that were lost.
     pub(super) fn tidy(&mut self) -> u64 {
         let rests =
             |id: StreamId, stream: &Stream| id != GENERAL && stream.ended && !stream.is_read();
@@ -411,7 +410,7 @@ impl Switchboard {
         self.next_reader
     }
 
-    /// Nothing more comes on a stream.
+    /// Ends a stream.
     fn close(&mut self, stream: StreamId) {
         self.tokens.retain(|of| *of != stream);
         if let Some(stream) = self.streams.get_mut(&stream) {

@@ -21,7 +21,7 @@ fn note(method: &str, params: &str) -> Bytes {
     ))
 }
 
-/// What a reader hears until there is nothing more for now.
+/// The available events for a reader, and whether the stream has ended.
 fn heard(board: &mut Switchboard, opened: Opened) -> (Vec<Bytes>, bool) {
     let mut events = Vec::new();
     loop {

@@ -1,13 +1,13 @@
-//! The sessions that are open, without a clock.
+//! The open sessions, without a clock.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// The sessions that are open, by their secret names.
+/// The open sessions, by their secret ids.
 #[derive(Debug)]
 pub(crate) struct Table<T> {
     sessions: HashMap<String, Entry<T>>,
-    // Places that are taken for sessions to come.
+    // Places reserved for future sessions.
     taken: usize,
     most: usize,
 }
@@ -28,20 +28,20 @@ impl<T: Clone> Table<T> {
         }
     }
 
-    /// Whether there is no room for another session.
+    /// Whether there is no place for another session.
     pub(crate) fn is_full(&self) -> bool {
         self.sessions.len() + self.taken >= self.most
     }
 
-    /// Takes a place for a session whose server is about to be started. False when there is
-    /// none.
+    /// Reserves a place for a session whose server is about to be started. Returns false if there
+    /// is none.
     pub(crate) fn take(&mut self) -> bool {
         let free = !self.is_full();
         self.taken += usize::from(free);
         free
     }
 
-    /// Gives a place back: the session is in the table, or will never be.
+    /// Returns a reserved place: the session is in the table, or will never be.
     pub(crate) fn give_back(&mut self) {
         self.taken = self.taken.saturating_sub(1);
     }
@@ -51,19 +51,19 @@ impl<T: Clone> Table<T> {
         self.sessions.insert(name, Entry { value, used: now });
     }
 
-    /// The session of a name, which is in use at `now`.
+    /// The session with an id; marks it as used at `now`.
     pub(crate) fn get(&mut self, name: &str, now: Duration) -> Option<T> {
         let entry = self.sessions.get_mut(name)?;
         entry.used = now;
         Some(entry.value.clone())
     }
 
-    /// Takes a session out.
+    /// Removes a session.
     pub(crate) fn remove(&mut self, name: &str) -> Option<T> {
         self.sessions.remove(name).map(|entry| entry.value)
     }
 
-    /// Takes out what was not used for `idle`. What is busy is in use.
+    /// Removes and returns the sessions that were not used for `idle`. Busy ones count as used.
     pub(crate) fn expire(
         &mut self,
         now: Duration,
@@ -84,7 +84,7 @@ impl<T: Clone> Table<T> {
         expired
     }
 
-    /// All of them.
+    /// All sessions.
     pub(crate) fn all(&self) -> Vec<T> {
         let values = self.sessions.values();
         values.map(|entry| entry.value.clone()).collect()

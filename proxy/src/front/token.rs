@@ -1,9 +1,8 @@
-//! Names that cannot be guessed.
+//! Random ids that cannot be guessed.
 
 use std::fmt::Write as _;
 
-/// A new name of 128 random bits, in visible ASCII; `None` when the system gives no
-/// randomness.
+/// A new id of 128 random bits, in visible ASCII; `None` if the system provides no randomness.
 pub(crate) fn mint() -> Option<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).ok()?;

@@ -1,7 +1,7 @@
-//! One request to a server of MCP over HTTP as it stands, and everything that its answer shows.
+//! Sends one request to an MCP server over HTTP verbatim, and returns its whole answer.
 //!
-//! For code that judges a server by heads and statuses, or sends it what no client sends. Nothing is repeated, followed or
-//! mended.
+//! For code that checks a server's heads and statuses, or sends requests that no client sends. It
+//! does not retry, follow redirects or repair anything.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use super::origin::Origin;
 use crate::bridge::mirror;
 use crate::clock::Clock;
 
-/// Asks a server directly.
+/// Sends requests to a server directly.
 #[derive(Debug)]
 pub struct Direct {
     origin: Arc<Origin>,
@@ -27,43 +27,44 @@ pub struct Direct {
     runtime: tokio::runtime::Runtime,
 }
 
-/// What is sent.
+/// A request.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// `POST`, …
     pub method: Method,
-    /// Another path of the same server; else that of its URL.
+    /// Another path of the same server; by default that of its URL.
     pub path: Option<String>,
-    /// What the head has beside `Host` and what the user sets; a field with an empty value is not sent.
+    /// Header fields in addition to `Host` and those that the user sets; a field with an empty
+    /// value is not sent.
     pub head: HeaderMap,
     /// The body; empty for none.
     pub body: Bytes,
-    /// How long all of it may take.
+    /// The timeout for the whole exchange.
     pub timeout: Duration,
-    /// The head of the answer is enough.
+    /// Whether the head of the answer is sufficient.
     pub only_head: bool,
 }
 
-/// What came back.
+/// A response.
 #[derive(Clone, Debug)]
 pub struct Response {
     /// Its status.
     pub status: StatusCode,
-    /// Its fields.
+    /// Its header fields.
     pub head: HeaderMap,
-    /// What its body holds: a document, or the data of each event of a stream.
+    /// Its messages: a document, or the data of each event of a stream.
     pub messages: Vec<Bytes>,
-    /// How long it took, to the last of these.
+    /// The time until the last of these.
     pub took: Duration,
-    /// The time was over, or more came than is read, before it ended.
+    /// Whether the timeout passed, or the limit was exceeded, before it ended.
     pub cut: bool,
 }
 
-/// How much of a body is read, in bytes.
+/// The maximum length of a body, in bytes.
 const MOST_BYTES: usize = 16 << 20;
 
 impl Direct {
-    /// A way to a server; `fields` are set on every request, before those of the question.
+    /// Prepares requests to a server; `fields` are set on every request, before its own.
     pub fn new(
         origin: Arc<Origin>,
         fields: Vec<(HeaderName, HeaderValue)>,
@@ -79,7 +80,7 @@ impl Direct {
         })
     }
 
-    /// Sends one request, and reads its answer until `enough` says of a message that it is the last one wanted. Blocks.
+    /// Sends one request, and reads its answer until `enough` returns true for a message. Blocks.
     pub fn ask(
         &self,
         question: Question,
@@ -147,7 +148,7 @@ impl Direct {
     }
 }
 
-/// Reads a body; true when it came to its end.
+/// Reads a body; returns true if it was complete.
 async fn read(
     mut body: Incoming,
     response: &mut Response,
@@ -194,7 +195,8 @@ async fn read(
     Ok(true)
 }
 
-/// The head that a client of a revision sends with a message; `session` is the session that the server gave.
+/// The header fields that a client of a revision sends with a message; `session` is the session id
+/// from the server.
 #[must_use]
 pub fn head_of(
     method: Option<&str>,
@@ -213,7 +215,7 @@ pub fn head_of(
     if let Some(version) = revision.and_then(mirror::encode) {
         head.insert(mirror::VERSION, version);
     }
-    // The stateless era repeats what the body says.
+    // The stateless era repeats parts of the body.
     if let (Some(method), true) = (method, is_stateless(revision)) {
         head.extend(mirror::encode(method).map(|value| (mirror::METHOD, value)));
         let name = mirror::name(method, params).and_then(|name| mirror::encode(&name));

@@ -10,36 +10,36 @@ use http_body_util::{BodyExt as _, Limited};
 use super::body::Outbound;
 use super::origin::{Origin, SendError};
 
-/// What is fetched.
+/// A request.
 #[derive(Debug)]
 pub struct Ask {
     /// The method.
     pub method: Method,
-    /// Fields beside `Host` and `User-Agent`.
+    /// Header fields in addition to `Host` and `User-Agent`.
     pub fields: Vec<(HeaderName, HeaderValue)>,
     /// The body; empty for none.
     pub body: Bytes,
-    /// How long all of it may take.
+    /// The timeout for the whole exchange.
     pub timeout: Duration,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug)]
 pub struct Fetched {
     /// Its status.
     pub status: StatusCode,
-    /// Its body, of at most [`BODY_BYTES`].
+    /// Its body, at most [`BODY_BYTES`].
     pub body: Bytes,
 }
 
-/// Why nothing came back.
+/// Why there is no response.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
-    /// The body broke off, or is longer than is read.
+    /// The body was cut off, or exceeds the limit.
     #[error("cannot read the response")]
     Body,
-    /// No runtime could be had.
+    /// A runtime could not be started.
     #[error("cannot start the async runtime")]
     Runtime(#[source] std::io::Error),
     /// The request had no answer.
@@ -50,7 +50,7 @@ pub enum FetchError {
     TimedOut(Duration),
 }
 
-/// The longest body that is read.
+/// The maximum length of a body.
 pub const BODY_BYTES: usize = 1 << 20;
 
 /// Sends one request to the URL of an origin, and waits for its answer. Redirects are not

@@ -1,4 +1,4 @@
-//! Header fields: which end at us, and how they are recorded.
+//! Header fields: which belong to one connection, and how they are recorded.
 
 use std::borrow::Cow;
 
@@ -9,8 +9,8 @@ use tapewright_schemas::event::{Edit, Fields};
 use super::edit::heads;
 use super::wire;
 
-/// Fields that belong to one connection (RFC 9110 §7.6.1), beside those that `Connection`
-/// names. `Trailer` and `TE: trailers` stay: without them trailers would be lost.
+/// Fields of a single connection (RFC 9110 §7.6.1), in addition to those listed in `Connection`.
+/// `Trailer` and `TE: trailers` are kept: without them trailers would be lost.
 const ONE_HOP: &[&str] = &[
     "connection",
     "keep-alive",
@@ -22,10 +22,9 @@ const ONE_HOP: &[&str] = &[
     "upgrade",
 ];
 
-/// Fields that `Connection` cannot take away: they are meant for the other end, and a
-/// sender must not name them there (RFC 9110 §7.6.1). A sender that does, by
-/// mistake or to have us hide from the server what it decides by, gets them passed on, as
-/// they would be without us.
+/// Fields that `Connection` cannot remove: they are meant for the other end, and a sender must not
+/// list them there (RFC 9110 §7.6.1). If a sender does, by mistake or to make a proxy hide from the
+/// server what it decides by, they are forwarded anyway, as they would be without a proxy.
 const TO_THE_END: &[&str] = &[
     "accept",
     "authorization",
@@ -40,10 +39,10 @@ const TO_THE_END: &[&str] = &[
     "www-authenticate",
 ];
 
-/// The same, by how their names begin.
+/// More of these, by prefix.
 const TO_THE_END_BY_PREFIX: &[&str] = &["access-control-", "content-", "mcp-", "sec-fetch-"];
 
-/// Removes the fields that end at us. The others keep their order.
+/// Removes the fields of a single connection. The others keep their order.
 pub(crate) fn strip(fields: &mut HeaderMap) {
     let named: Vec<HeaderName> = items(fields, &header::CONNECTION)
         .filter_map(|name| name.parse().ok())
@@ -54,7 +53,7 @@ pub(crate) fn strip(fields: &mut HeaderMap) {
         })
         .collect();
     let trailers = items(fields, &header::TE).any(|item| item.eq_ignore_ascii_case("trailers"));
-    // RFC 9112 §6.3: the coding frames the message, whatever a length says beside it.
+    // RFC 9112 §6.3: the coding frames the message, and takes precedence over a length.
     let coded = fields.contains_key(header::TRANSFER_ENCODING);
     remove(fields, |name| {
         is_of_one_hop(name) || named.contains(name) || (coded && *name == header::CONTENT_LENGTH)
@@ -64,7 +63,7 @@ pub(crate) fn strip(fields: &mut HeaderMap) {
     }
 }
 
-/// Removes from trailers what may not stand there, and says what that was.
+/// Removes from trailers the fields that are not allowed there, and returns the edits.
 pub(crate) fn strip_trailers(trailers: &mut HeaderMap) -> Vec<Edit> {
     if trailers.keys().all(wire::may_trail) {
         return Vec::new();
@@ -76,8 +75,8 @@ pub(crate) fn strip_trailers(trailers: &mut HeaderMap) -> Vec<Edit> {
 
 /// Removes fields. The others keep their order.
 fn remove(fields: &mut HeaderMap, ends: impl Fn(&HeaderName) -> bool) {
-    // The last one takes the place of one that goes. Most heads end with what is of one hop, and
-    // none is moved then.
+    // The last one takes the place of a removed one. Most heads end with connection-specific
+    // fields, so nothing is moved.
     while let Some(last) = fields.keys().last().filter(|name| ends(name)).cloned() {
         fields.remove(last);
     }
@@ -85,7 +84,7 @@ fn remove(fields: &mut HeaderMap, ends: impl Fn(&HeaderName) -> bool) {
         return;
     }
     let mut name = None;
-    // Room for `Host`, too.
+    // Add space for `Host`.
     let room = HeaderMap::with_capacity(fields.len() + 1);
     for (next, value) in std::mem::replace(fields, room) {
         name = next.or(name);
@@ -95,20 +94,20 @@ fn remove(fields: &mut HeaderMap, ends: impl Fn(&HeaderName) -> bool) {
     }
 }
 
-/// Whether a field is of one connection by its name alone.
+/// Whether a field belongs to a single connection by its name alone.
 pub(crate) fn is_of_one_hop(name: &HeaderName) -> bool {
     ONE_HOP.contains(&name.as_str())
 }
 
-/// Whether a message has no transfer coding that we would have to undo: those are of one
-/// connection, and `chunked` alone is known to us (RFC 9112 §7).
+/// Whether a message has no transfer coding but `chunked`, the only one that is supported: transfer
+/// codings belong to a single connection, and a proxy must decode them (RFC 9112 §7).
 pub(crate) fn is_plainly_coded(fields: &HeaderMap) -> bool {
     let mut codings = items(fields, &header::TRANSFER_ENCODING);
     let only = |coding: &str| coding.eq_ignore_ascii_case("chunked");
     codings.next().is_none_or(only) && codings.next().is_none()
 }
 
-/// The items of the lists under a name.
+/// The items of the comma-separated lists under a name.
 pub(crate) fn items<'a>(fields: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
     fields
         .get_all(name)
@@ -118,7 +117,7 @@ pub(crate) fn items<'a>(fields: &'a HeaderMap, name: &HeaderName) -> impl Iterat
         .map(str::trim)
 }
 
-/// The word of a method.
+/// The name of a method.
 pub(crate) fn method_of(method: &Method) -> Cow<'static, str> {
     match *method {
         Method::DELETE => "DELETE".into(),
@@ -128,7 +127,7 @@ pub(crate) fn method_of(method: &Method) -> Cow<'static, str> {
     }
 }
 
-/// The word of a version of HTTP.
+/// The name of an HTTP version.
 pub(crate) fn version_of(version: Version) -> Cow<'static, str> {
     match version {
         Version::HTTP_10 => "HTTP/1.0".into(),
@@ -137,12 +136,12 @@ pub(crate) fn version_of(version: Version) -> Cow<'static, str> {
     }
 }
 
-/// The fields in the words of the tape. Secrets are taken out later, by the encoder.
+/// The fields in the form of the tape. The encoder redacts them later.
 pub(crate) fn to_vocabulary(fields: &HeaderMap) -> Fields {
     let bytes = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len();
     let mut all = Fields::with_capacity(fields.len(), fields.iter().map(bytes).sum());
     for (name, value) in fields {
-        // Nearly all are text, which is seen in one look.
+        // Nearly all values are text, which a single check confirms.
         match std::str::from_utf8(value.as_bytes()) {
             Ok(value) => all.push(name.as_str(), value),
             Err(_) => all.push(name.as_str(), &String::from_utf8_lossy(value.as_bytes())),

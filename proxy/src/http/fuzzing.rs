@@ -1,5 +1,5 @@
-//! What must hold for heads and edits, whatever comes: called with bytes of any kind by a
-//! fuzz target, and by a test with many.
+//! Properties of heads and edits for arbitrary input: called by a fuzz target, and by a test with
+//! many inputs.
 
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -11,11 +11,11 @@ use super::fields::{strip, to_vocabulary};
 use super::listen::Guard;
 use super::origin::{OriginUrl, Scheme};
 
-/// Checks everything about one input.
+/// Checks all properties for one input.
 ///
 /// # Panics
 ///
-/// When something does not hold.
+/// If a property does not hold.
 pub fn check(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let mut head = HeaderMap::new();
@@ -83,7 +83,7 @@ fn stripping(head: &HeaderMap) {
         let all = |head: &HeaderMap| head.get_all(name).iter().cloned().collect::<Vec<_>>();
         assert_eq!(all(head), all(&stripped), "{name}");
     }
-    // What is left stands in the order in which it stood.
+    // The remaining fields keep their order.
     let mut rest = before.iter();
     let mut kept = after.iter().filter(|(name, _)| *name != "te");
     assert!(kept.all(|field| rest.any(|known| known == field)));
@@ -92,7 +92,7 @@ fn stripping(head: &HeaderMap) {
     assert_eq!(again, stripped);
 }
 
-/// Whether a `Host` names this machine, decided in another way than the guard does.
+/// Whether a `Host` refers to this machine, decided in another way than by the guard.
 fn is_local(host: &str) -> bool {
     let host = host.to_ascii_lowercase();
     let bare = match host.rsplit_once(':') {
@@ -127,7 +127,7 @@ fn one_line(line: &str) {
     }
 }
 
-/// A text as it was before its edits.
+/// A text with its edits reversed.
 fn undone(text: &[u8], edits: &[Edit]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = text;

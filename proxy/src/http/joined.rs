@@ -1,4 +1,4 @@
-//! Short pieces that leave in one system call of the cheaper kind.
+//! Joins short pieces, so that they are sent in one cheaper system call.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -8,11 +8,11 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use tapewright_schemas::slices::Part as _;
 
-/// A connection that joins short pieces before it writes them: a head and the small body
-/// behind it. To hand the kernel a list of them costs more than to copy them.
+/// A connection that joins short pieces before it writes them: a head and a small body. Passing a
+/// list of them to the kernel costs more than copying them.
 pub(crate) struct Joined<S>(pub(crate) S);
 
-/// Up to how many bytes are joined.
+/// The maximum length of joined pieces, in bytes.
 const SHORT: usize = 2 * 1024;
 
 impl<S: AsyncRead + Unpin> AsyncRead for Joined<S> {
@@ -72,7 +72,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes so much at once, and notes each write.
+    /// Accepts a limited number of bytes at once, and records each write.
     struct Socket {
         room: usize,
         writes: Vec<(bool, Vec<u8>)>,
@@ -128,7 +128,7 @@ mod tests {
     fn short_pieces_leave_as_one_and_long_ones_as_they_are() {
         let (len, writes) = written(100, &[b"head", b"", b"body"]);
         assert_eq!((len, writes), (8, vec![(false, b"headbody".to_vec())]));
-        // What did not fit is the writer's again.
+        // The caller must write the rest again.
         let (len, writes) = written(5, &[b"head", b"body"]);
         assert_eq!((len, writes), (5, vec![(false, b"headb".to_vec())]));
         for (more, listed) in [(SHORT - 4, false), (SHORT - 3, true)] {

@@ -1,4 +1,4 @@
-//! Figures of a gateway, measured by itself, in the text format of Prometheus.
+//! Metrics of a gateway, in the text format of Prometheus.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,19 +11,19 @@ use crate::operations::Operations;
 use crate::record::{Amount, Figures};
 use crate::traces;
 
-/// How many buckets the latency is counted in: two per power of two, from 1 µs on.
+/// The number of buckets for latencies: two per power of two, from 1 µs.
 const BUCKETS: usize = 48;
 
-/// What a gateway counts.
+/// The counters of a gateway.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     exchanges: AtomicU64,
     in_flight: AtomicU64,
     refused: AtomicU64,
     bytes: [AtomicU64; 2],
-    // Events and bytes that passed and are not kept, by cause.
+    // Events and bytes that were forwarded but not recorded, by cause.
     lost: [[AtomicU64; 2]; 3],
-    // Of the time that exchanges were in our hands.
+    // The time that exchanges spent in the gateway.
     added: [AtomicU64; BUCKETS],
     added_sum_us: AtomicU64,
 }
@@ -42,16 +42,16 @@ impl Default for Metrics {
     }
 }
 
-/// An exchange that is under way, as long as it is.
+/// An exchange in progress.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight {
     metrics: Option<Arc<Metrics>>,
-    // Its place among those that may be under way at once.
+    // Its permit for the limit of concurrent exchanges.
     place: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
 impl InFlight {
-    /// It is over.
+    /// Ends the exchange.
     pub(crate) fn end(&self) {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         if let (Some(_), Some(metrics)) = (place.take(), &self.metrics) {
@@ -66,32 +66,32 @@ impl Drop for InFlight {
     }
 }
 
-/// What the recorder and the sessions say at the moment of a reading.
+/// The state of the recorder and the sessions at the time of a reading.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reading<'r> {
     pub(crate) sessions: usize,
     pub(crate) recorder: Figures,
     /// Lines of the operator's log that could not be written.
     pub(crate) log_lost: u64,
-    /// Spans that are sent, where they are.
+    /// The counters of exported spans, if there is an export.
     pub(crate) traces: Option<&'r traces::Figures>,
-    /// How long operations and sessions took, where that is counted.
+    /// The durations of operations and sessions, if they are counted.
     pub(crate) operations: Option<&'r Operations>,
 }
 
-/// Why a body is not kept as it passed.
+/// Why a body is not recorded as it was forwarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Loss {
-    /// Its content encoding could not be undone.
+    /// Its content encoding could not be decoded.
     Encoding,
-    /// It is longer than the longest message that is kept whole.
+    /// It exceeds the limit for messages that are recorded whole.
     Length,
-    /// All bodies under way together held as much as they may.
+    /// All bodies in progress have used up their memory limit.
     Memory,
 }
 
 impl Metrics {
-    /// An exchange begins, at a place of its own.
+    /// Starts an exchange with its permit.
     pub(crate) fn begin(self: &Arc<Self>, place: OwnedSemaphorePermit) -> InFlight {
         self.exchanges.fetch_add(1, Ordering::Relaxed);
         self.in_flight.fetch_add(1, Ordering::Relaxed);
@@ -114,7 +114,7 @@ impl Metrics {
         counter.fetch_add(count as u64, Ordering::Relaxed);
     }
 
-    /// A body was not kept as it passed; so many of its bytes are missing.
+    /// Counts a body that was not recorded as it was forwarded, and its missing bytes.
     pub(crate) fn add_lost(&self, cause: Loss, bytes: u64) {
         let [encoding, length, memory] = &self.lost;
         let [event_count, byte_count] = match cause {
@@ -150,7 +150,7 @@ impl Metrics {
         ]
     }
 
-    /// The figures as text (Prometheus exposition format 0.0.4).
+    /// The metrics as text (Prometheus exposition format 0.0.4).
     pub(crate) fn render(&self, reading: Reading<'_>) -> String {
         let mut out = Text(String::with_capacity(2_048));
         self.traffic(reading.sessions, &mut out);
@@ -269,7 +269,7 @@ impl Metrics {
     }
 }
 
-/// What became of the spans that are sent.
+/// The metrics of exported spans.
 fn spans(traces: &traces::Figures, out: &mut Text) {
     out.figure(
         "traces_sent_spans_total",
@@ -301,7 +301,7 @@ struct Text(String);
 impl Text {
     fn figure(&mut self, name: &str, kind: &str, help: &str, lines: &[(&str, f64)]) {
         let out = &mut self.0;
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         writeln!(out, "# HELP tapewright_{name} {help}").ok();
         writeln!(out, "# TYPE tapewright_{name} {kind}").ok();
         for (labels, value) in lines {
@@ -333,7 +333,7 @@ fn bucket_of(us: u64) -> usize {
     power as usize * 2 + usize::from(upper)
 }
 
-/// The upper end of a bucket, in microseconds.
+/// The upper bound of a bucket, in microseconds.
 fn end_of(bucket: usize) -> u64 {
     let power = u32::try_from(bucket / 2).unwrap_or(62).min(62);
     let low = 1_u64 << power;

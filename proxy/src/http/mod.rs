@@ -1,17 +1,17 @@
-//! MCP over HTTP: a gateway that passes every exchange on as it came, and records it.
+//! MCP over HTTP: a gateway that forwards every exchange unchanged, and records it.
 //!
-//! Heads are passed on as parsed, bodies frame by frame as they come; what is recorded is
-//! a copy. A request is sent once. When either side leaves, the other is told
-//! at once, and in the same way.
+//! Heads are forwarded as parsed, bodies frame by frame as they arrive; the recording uses a copy.
+//! A request is sent once. When either side leaves, the other is notified immediately, in the same
+//! way.
 //!
 //! - [`listen`]: the client's leg, with its limits.
-//! - [`gateway`]: one exchange, what has to change on its way, and how it all ends.
-//! - [`direct`]: one request as it stands, for code that judges servers.
+//! - [`gateway`]: one exchange, the necessary changes, and how it ends.
+//! - [`direct`]: one request verbatim, for code that checks servers.
 //! - [`origin`]: the server's leg, with its connections.
 //! - [`forward`]: the forward proxy, which changes nothing.
 //! - [`models`]: the providers of models behind one gateway.
-//! - `wire`: what hyper cannot say, written past it.
-//! - `tap`, `sessions`: what is read on the copy.
+//! - `wire`: what hyper cannot write, written without it.
+//! - `tap`, `sessions`: what is read from the copy.
 
 pub mod body;
 pub mod direct;

@@ -1,8 +1,8 @@
 //! Several providers of models behind one gateway.
 //!
-//! The first step of a path names the provider, `/anthropic/v1/messages`, and is taken off
-//! before the request goes on. Where no provider has that name the wire says it, so that an
-//! agent may be given our address alone.
+//! The first segment of a path is the name of the provider, as in `/anthropic/v1/messages`, and is
+//! removed before the request is forwarded. If no provider has that name, the wire determines it,
+//! so that an agent only needs the gateway's address.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::origin::Origin;
 /// A provider of models.
 #[derive(Debug)]
 pub struct Provider {
-    /// What the path begins with, `/anthropic`.
+    /// The prefix of the path, `/anthropic`.
     mount: Arc<str>,
     origin: Arc<Origin>,
 }
@@ -25,7 +25,7 @@ pub struct Provider {
 #[derive(Debug, Default)]
 pub struct Providers(Vec<Provider>);
 
-/// The names of the providers whose wires are known.
+/// The names of the providers with known wires.
 const OF_WIRES: [(Wire, &str); 4] = [
     (Wire::Anthropic, "anthropic"),
     (Wire::OpenAiChat, "openai"),
@@ -34,7 +34,7 @@ const OF_WIRES: [(Wire, &str); 4] = [
 ];
 
 impl Providers {
-    /// Adds a provider under its name; of two with one name the first is meant.
+    /// Adds a provider under its name; if two have the same name, the first one is used.
     #[must_use]
     pub fn with(mut self, name: &str, origin: Arc<Origin>) -> Self {
         self.0.push(Provider {
@@ -44,7 +44,7 @@ impl Providers {
         self
     }
 
-    /// Where a request goes, and what is to be taken off its path.
+    /// The destination of a request, and the prefix to remove from its path.
     pub(crate) fn find<B>(
         &self,
         request: &Request<B>,
@@ -78,7 +78,7 @@ impl Providers {
     }
 }
 
-/// The provider that a request is for by its wire, or by the version that its path begins with.
+/// The provider of a request, judging by its wire, or by the version at the start of its path.
 fn by_wire<B>(request: &Request<B>) -> Option<&'static str> {
     let head = |name: &str| request.headers().get(name)?.to_str().ok();
     let target = request.uri().path_and_query().map_or("/", |it| it.as_str());
@@ -117,7 +117,7 @@ mod tests {
             })
     }
 
-    /// Host of the provider, and what is taken off.
+    /// The host of the provider, and the removed prefix.
     fn found(target: &str, field: Option<(&str, &str)>) -> Option<(String, Option<String>)> {
         let mut request = Request::post(target);
         if let Some((name, value)) = field {
@@ -139,7 +139,7 @@ mod tests {
             ),
             ("/own/api/chat", None, "own", Some("/own")),
             ("/openai", None, "openai", Some("/openai")),
-            // What has the name of one and the wire of another goes where it is sent.
+            // A path with the name of one provider and the wire of another goes to the named one.
             ("/own/v1/messages", None, "own", Some("/own")),
             ("/v1/messages", None, "anthropic", None),
             ("/v1/chat/completions", None, "openai", None),

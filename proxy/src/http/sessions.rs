@@ -1,13 +1,12 @@
-//! Which exchange belongs to which session.
+//! Assigns exchanges to sessions.
 //!
-//! A session is what the wire says it is: a `Mcp-Session-Id` (2025-03-26 to 2025-11-25,
-//! basic/transports, Session Management), or the event stream of 2024-11-05 with the
-//! address that it announced. What belongs to none is of session 0; revision
-//! 2026-07-28 knows nothing else.
+//! The wire defines sessions: an `Mcp-Session-Id` (2025-03-26 to 2025-11-25, basic/transports,
+//! Session Management), or the event stream of 2024-11-05 with the endpoint that it announced.
+//! Sessionless exchanges have session 0; in revision 2026-07-28 all are.
 //!
-//! Only a server opens a session: by the response that names it, or, where its beginning was not
-//! seen, by a successful answer to a request that named it. An id that a client made up, that
-//! the server refuses, or that comes after the end of its session opens none.
+//! Only a server opens a session: by the response that contains the id, or, if its start was not
+//! seen, by a successful answer to a request with the id. An id that a client invented, that the
+//! server refuses, or that is used after the end of its session opens none.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,10 +17,10 @@ use tapewright_schemas::slices::Part as _;
 
 use super::tap::is_event_stream_wanted;
 
-/// The field that names a session.
+/// The header field with the session id.
 pub(crate) const SESSION_ID: &str = "mcp-session-id";
 
-/// The session of what belongs to none.
+/// The session of sessionless exchanges.
 pub(crate) const SESSIONLESS: SessionKey = SessionKey(0);
 
 /// The sessions of one gateway.
@@ -35,7 +34,7 @@ struct Table {
     last: u32,
     // Origins that answered `initialize` without a session id.
     without: HashSet<String>,
-    // Names of sessions that are over.
+    // Ids of sessions that are over.
     over: HashSet<Vec<u8>>,
 }
 
@@ -43,24 +42,24 @@ struct Table {
 struct SessionEntry {
     key: SessionKey,
     used: Offset,
-    // An exchange stands in it.
+    // It has an exchange.
     begun: bool,
 }
 
-/// What a request's head says about its session.
+/// What a request's head shows about its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionHint {
-    /// It is this one.
+    /// It is this known one.
     Known(SessionKey),
-    /// It is this one, in which no exchange stands so far.
+    /// It is this one, without exchanges so far.
     New(SessionKey),
-    /// Its first message will tell: it is an `initialize`, or belongs to none.
+    /// Its first message determines it: an `initialize`, or a sessionless message.
     AskMessage,
-    /// The response will tell.
+    /// The response determines it.
     AskResponse,
 }
 
-/// How many sessions are known at once.
+/// The maximum number of known sessions.
 const MOST: usize = 65_536;
 
 impl Sessions {
@@ -89,19 +88,19 @@ impl Sessions {
         }
     }
 
-    /// The session that an `initialize` opens; `None` where sessions have no ids.
+    /// The session that an `initialize` opens; `None` if this server's sessions have no ids.
     pub(crate) fn initialize(&self, origin: &str) -> Option<SessionKey> {
         let mut table = self.lock();
         (!table.without.contains(origin)).then(|| table.next())
     }
 
-    /// A session that an event stream opens.
+    /// The session that an event stream opens.
     pub(crate) fn stream(&self) -> SessionKey {
         self.lock().next()
     }
 
-    /// The response to an `initialize` named its session; whether it is new. Where the
-    /// exchange belongs to none already, the session begins with what follows.
+    /// Handles the session id in the response to an `initialize`; returns whether it is new. If the
+    /// exchange is already sessionless, the session starts with what follows.
     pub(crate) fn named(&self, origin: &str, id: &[u8], key: SessionKey, now: Offset) -> bool {
         let mut table = self.lock();
         table.without.remove(origin);
@@ -116,10 +115,10 @@ impl Sessions {
         true
     }
 
-    /// The server took a request of a session whose beginning was not seen, or named one in
-    /// its answer. The session of this exchange where that `is_open`; otherwise the
-    /// session begins with what follows. None where it is over, and where the server tells
-    /// no sessions apart.
+    /// Handles a session whose start was not seen: the server accepted a request with its id, or
+    /// its answer contains the id. Returns the session of this exchange if it `is_open`; otherwise
+    /// the session starts with what follows. `None` if it is over, or if the server has no session
+    /// ids.
     pub(crate) fn joined(
         &self,
         origin: &str,
@@ -141,7 +140,7 @@ impl Sessions {
         Some(SessionHint::New(key))
     }
 
-    /// The response to an `initialize` named no session.
+    /// Notes that the response to an `initialize` contained no session id.
     pub(crate) fn unnamed(&self, origin: &str) {
         let mut table = self.lock();
         if table.without.len() < MOST {
@@ -149,7 +148,7 @@ impl Sessions {
         }
     }
 
-    /// An event stream announced where its messages are to be posted.
+    /// Notes the endpoint that an event stream announced.
     pub(crate) fn announced(&self, origin: &str, endpoint: &str, key: SessionKey, now: Offset) {
         let target = target_of(endpoint);
         self.lock()
@@ -166,18 +165,18 @@ impl Sessions {
         }
     }
 
-    /// The session of this name is over, if there was one.
+    /// Ends the session with this id, if there is one.
     pub(crate) fn ended_unseen(&self, origin: &str, id: &[u8]) {
         self.lock().note_over(name(origin, b'i', id));
     }
 
-    /// Whether a stream that is over announced this address: what is posted there comes late.
+    /// Whether a stream that has ended announced this address: messages posted there are late.
     pub(crate) fn was_announced(&self, origin: &str, target: &str) -> bool {
         let name = name(origin, b'e', target.as_bytes());
         self.lock().over.contains(&name)
     }
 
-    /// How many sessions are known.
+    /// The number of known sessions.
     pub(crate) fn count(&self) -> usize {
         self.lock().known.len()
     }
@@ -205,7 +204,7 @@ impl Table {
 
     fn add(&mut self, name: Vec<u8>, key: SessionKey, now: Offset, begun: bool) {
         if self.known.len() >= MOST {
-            // The older half goes: most sessions are never closed by anybody.
+            // Drops the older half, since most sessions are never closed.
             let mut times: Vec<Offset> = self.known.values().map(|known| known.used).collect();
             let middle = times.len() / 2;
             let (_, median, _) = times.select_nth_unstable(middle);
@@ -218,7 +217,7 @@ impl Table {
 
     fn note_over(&mut self, name: Vec<u8>) {
         if self.over.len() >= MOST {
-            // What comes as late as this finds a server that has forgotten it, too.
+            // Messages this late find a server that has forgotten the session as well.
             self.over.clear();
         }
         self.over.insert(name);
@@ -284,7 +283,7 @@ mod tests {
             place(&sessions, &Method::GET, "/mcp", Some("abc")),
             SessionHint::Known(key)
         );
-        // An id that was never minted is in no session, and neither is one that is over.
+        // An id that was never assigned opens no session, and neither does one that is over.
         let unknown = |id| {
             let post = place(&sessions, &Method::POST, "/mcp", Some(id));
             let get = place(&sessions, &Method::GET, "/mcp", Some(id));
@@ -297,7 +296,7 @@ mod tests {
         sessions.ended(key);
         unknown("abc");
         assert_eq!(sessions.joined("o", b"abc", true, Offset(2)), None);
-        // Unless the server mints it again.
+        // Unless the server assigns it again.
         let key = sessions.initialize("o").unwrap();
         assert!(sessions.named("o", b"abc", key, Offset(3)));
         let found = place(&sessions, &Method::POST, "/mcp", Some("abc"));
@@ -307,7 +306,7 @@ mod tests {
     #[test]
     fn a_session_whose_beginning_was_not_seen_is_opened_by_the_servers_consent() {
         let sessions = Sessions::default();
-        // Its first exchange belongs to none, and it begins with the second.
+        // Its first exchange is sessionless, and it starts with the second.
         let joined = |id: &str, is_open| sessions.joined("o", id.as_bytes(), is_open, Offset(1));
         let Some(SessionHint::New(key)) = joined("abc", false) else {
             panic!("it is new");
@@ -317,14 +316,14 @@ mod tests {
             let found = place(&sessions, &Method::POST, "/mcp", Some("abc"));
             assert_eq!(found, expected);
         }
-        // Or with the first, and those beside it belong to it as well.
+        // Or with the first, and simultaneous ones belong to it as well.
         let Some(SessionHint::New(key)) = joined("abd", true) else {
             panic!("it is new");
         };
         assert_eq!(joined("abd", true), Some(SessionHint::Known(key)));
         let found = place(&sessions, &Method::GET, "/mcp", Some("abd"));
         assert_eq!(found, SessionHint::Known(key));
-        // Not where it was deleted unseen, nor where sessions have no ids.
+        // Not if it was deleted unseen, nor if sessions have no ids.
         sessions.ended_unseen("o", b"abe");
         assert_eq!(joined("abe", true), None);
         sessions.unnamed("p");

@@ -1,4 +1,4 @@
-//! Counting what is on one tape.
+//! Counts the operations and sessions of one tape.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,19 +12,19 @@ use tapewright_schemas::tape::Header;
 use super::Operations;
 use crate::behind::Observer;
 
-/// How many sessions of one tape are known at once.
+/// The maximum number of concurrent sessions of one tape.
 const SESSIONS: usize = 100_000;
-/// The network transport of a client over HTTP, and of one on standard streams.
+/// The network transport of a client over HTTP, and of one over stdio.
 const TCP: &str = "tcp";
 const PIPE: &str = "pipe";
 
-/// What is counted of an exchange.
+/// A finished exchange to count.
 #[derive(Debug)]
 pub(super) struct Operation<'o> {
     pub(super) method: &'o str,
     pub(super) tool: Option<&'o str>,
     pub(super) error: Option<String>,
-    /// From the request to the end of the waiting, and of that the receiver's part.
+    /// The time from the request to the end of the wait, and the receiver's part of it.
     pub(super) waited: Offset,
     pub(super) theirs: Offset,
 }
@@ -64,21 +64,22 @@ impl<'o> Operation<'o> {
     }
 }
 
-/// Counts what is on one tape.
+/// Counts the operations and sessions of one tape.
 #[derive(Debug)]
 pub struct Counting {
     operations: Arc<Operations>,
     conversation: Conversation<()>,
     transport: &'static str,
-    // When sessions began.
+    // When sessions started.
     sessions: HashMap<u32, Offset>,
-    // The session of a tape whose events say of none: when its first message came, and its last event.
+    // The session of a tape without session events: the times of its first message and its last
+    // event.
     first: Option<Offset>,
     last: Offset,
 }
 
 impl Counting {
-    /// Of a tape with this header.
+    /// Counts a tape with this header.
     #[must_use]
     pub fn new(operations: Arc<Operations>, header: &Header) -> Self {
         let is_http = header.transport == "http";
@@ -92,7 +93,7 @@ impl Counting {
         }
     }
 
-    /// Takes the next event; `message` is its message taken apart, where that is known.
+    /// Handles the next event; `message` is its parsed message, if known.
     pub fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         self.last = self.last.max(event.at);
         match event.body {
@@ -114,14 +115,14 @@ impl Counting {
         self.count();
     }
 
-    /// Nothing has come for a while, and everything up to this time has been observed.
+    /// Called after a time without events: everything up to this time was observed.
     pub fn tick(&mut self, now: Offset) {
         self.last = self.last.max(now);
         self.conversation.tick(now);
         self.count();
     }
 
-    /// Nothing more will come.
+    /// Called after the last event.
     pub fn finish(&mut self) {
         self.conversation.finish();
         self.count();
@@ -137,7 +138,7 @@ impl Counting {
     }
 }
 
-/// Counts what is on one tape that somebody reads.
+/// Counts a tape while it is read.
 #[derive(Debug)]
 pub struct Reading {
     counting: Counting,
@@ -146,7 +147,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Of a tape that began so many nanoseconds after 1970.
+    /// Counts a tape that started at this time, in nanoseconds since 1970.
     #[must_use]
     pub fn new(counting: Counting, began_nanos: u64) -> Self {
         Self {

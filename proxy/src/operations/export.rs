@@ -1,7 +1,7 @@
-//! Durations that are sent to a collector while they are counted: OTLP over HTTP, in JSON.
+//! Exports durations to a collector while they are counted: OTLP over HTTP, as JSON.
 //!
-//! Nothing waits in a queue: what a collector did not take is in the next request, until the recording ends. Data points that it never
-//! took are counted, by cause.
+//! There is no queue: data points that a collector did not accept are in the next request, until
+//! the recording ends. Data points that it never accepted are counted, by cause.
 
 use std::io;
 use std::sync::Arc;
@@ -19,25 +19,25 @@ use crate::traces::delivery::{Delivery, Parcel, Tried, Unit};
 use crate::traces::retry::{chance, pause};
 use crate::traces::{Collector, Figures, Frame, Loss};
 
-/// Where durations are sent, and how.
+/// The settings of an export.
 #[derive(Debug)]
 pub struct Settings {
-    /// Who takes them.
+    /// The collector.
     pub collector: Collector,
-    /// How much time is between two requests.
+    /// The time between two requests.
     pub interval: Duration,
-    /// From when on durations are counted in each.
+    /// The start of the period that each request covers.
     pub temporality: Temporality,
-    /// What stands around the metrics of a request.
+    /// The parts of a request around its metrics.
     pub frame: Frame,
 }
 
-/// How long the last request may take, with all tries.
+/// The timeout for the last request, including retries.
 const FLUSH: Duration = Duration::from_secs(5);
-/// How long a request that is under way may take when the recording ends.
+/// The timeout for a request in progress when the recording ends.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Durations that are being sent.
+/// A running export.
 #[derive(Debug)]
 pub struct Exports {
     end: watch::Sender<bool>,
@@ -46,7 +46,7 @@ pub struct Exports {
 }
 
 impl Exports {
-    /// Begins to send what is counted.
+    /// Starts the export.
     pub fn start(settings: Settings, operations: Arc<Operations>) -> io::Result<Self> {
         let (end, ended) = watch::channel(false);
         let figures = Arc::<Figures>::default();
@@ -60,7 +60,7 @@ impl Exports {
             .spawn(move || {
                 aside();
                 runtime.block_on(exporter.run());
-                // A name that is still being looked up holds up nothing.
+                // A pending name lookup does not delay the end.
                 runtime.shutdown_background();
             })?;
         Ok(Self {
@@ -70,25 +70,25 @@ impl Exports {
         })
     }
 
-    /// How many data points arrived, and how many did not.
+    /// The numbers of data points that arrived and that did not.
     #[must_use]
     pub fn figures(&self) -> Arc<Figures> {
         Arc::clone(&self.figures)
     }
 
-    /// Nothing more is counted: what there is is sent for the last time.
+    /// Ends the export after a last request.
     pub fn end(&self) {
         self.end.send_replace(true);
     }
 
-    /// Waits until that was done, for seven seconds at most.
+    /// Waits for the last request, for seven seconds at most.
     pub fn finish(mut self) {
         self.join();
     }
 
     fn join(&mut self) {
         self.end();
-        // One that failed has sent nothing more.
+        // A panicked thread sends nothing more.
         drop(self.thread.take().map(JoinHandle::join));
     }
 }
@@ -99,7 +99,7 @@ impl Drop for Exports {
     }
 }
 
-/// Sends what is counted, once in a while.
+/// Exports the durations at regular intervals.
 struct Exporter {
     delivery: Delivery,
     interval: Duration,
@@ -107,10 +107,10 @@ struct Exporter {
     frame: Frame,
     operations: Arc<Operations>,
     ended: watch::Receiver<bool>,
-    // What was sent before, and when, as far as the next request begins there.
+    // What was already sent, and when, if the next request starts there.
     since: Counted,
     from: u64,
-    // Until when the collector wants to be left alone, by our clock.
+    // Until when the collector asked for a pause, by the local clock.
     quiet: Duration,
     clock: Clock,
 }
@@ -150,7 +150,7 @@ impl Exporter {
         }
     }
 
-    /// Sends what is counted by now.
+    /// Sends the current durations.
     async fn export(&mut self, is_last: bool) {
         let span = Span {
             from: self.from,
@@ -168,14 +168,14 @@ impl Exporter {
         }
     }
 
-    /// Sends a request until it is settled, or given up; whether it is settled.
+    /// Sends a request until it is settled or given up; returns whether it is settled.
     async fn deliver(&mut self, points: Points, is_last: bool) -> bool {
         let parcel = self.delivery.parcel(points.body, points.count);
         let (began, mut tries) = (self.clock.elapsed(), 0);
         let limit = if is_last {
             FLUSH
         } else {
-            // Whoever sends often still gives a request its time.
+            // Even with a short interval, a request gets enough time.
             self.interval.max(self.delivery.timeout)
         };
         loop {
@@ -189,7 +189,7 @@ impl Exporter {
             self.quiet = self.clock.elapsed() + asked.unwrap_or_default();
             let wait = asked.unwrap_or_else(|| pause(tries, chance()));
             let left = limit.saturating_sub(self.clock.elapsed().saturating_sub(began));
-            // At the end there is no second try that nobody would answer.
+            // At the end there is no retry that would not be answered anyway.
             if wait >= left || is_last && status.is_none() {
                 if is_last {
                     let loss = status.map_or(Loss::Unreachable, |_| Loss::Ended);
@@ -219,7 +219,7 @@ impl Exporter {
 
 /// Waits until the recording has ended.
 async fn ended(mut ended: watch::Receiver<bool>) {
-    // Nobody is left to say so once the sender is gone.
+    // A dropped sender also counts.
     drop(ended.wait_for(|ended| *ended).await);
 }
 

@@ -1,16 +1,16 @@
-//! Durations in the buckets that the conventions advise.
+//! Histograms of durations with the buckets that the conventions recommend.
 
 use tapewright_schemas::event::Offset;
 
-/// The upper bounds of the buckets but the last, in seconds. A duration that is a bound belongs to the bucket below it.
+/// The upper bounds of all buckets but the last, in seconds. Bounds are inclusive.
 pub(crate) const BOUNDS: [f64; 14] = [
     0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0,
 ];
 
-/// So many durations in each bucket.
+/// The number of durations in each bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Histogram {
-    /// Not added up, without what is above the last bound.
+    /// Not cumulative, and without durations above the last bound.
     pub(crate) buckets: [u64; BOUNDS.len()],
     pub(crate) count: u64,
     sum: Offset,
@@ -27,7 +27,7 @@ impl Histogram {
         self.sum.0 = self.sum.0.saturating_add(took.0);
     }
 
-    /// What came to it since then.
+    /// The difference to an earlier state.
     pub(crate) fn minus(&self, before: &Self) -> Self {
         let mut rest = *self;
         for (bucket, before) in rest.buckets.iter_mut().zip(&before.buckets) {
@@ -38,7 +38,7 @@ impl Histogram {
         rest
     }
 
-    /// All durations together, in seconds.
+    /// The sum of all durations, in seconds.
     pub(crate) fn sum(&self) -> f64 {
         seconds(self.sum)
     }

@@ -1,11 +1,13 @@
-//! The durations of the conventions for MCP, as histograms: of operations and of sessions, as the sender and as the receiver sees them.
+//! The durations of the conventions for MCP, as histograms: of operations and of sessions, as the
+//! sender and as the receiver sees them.
 //!
-//! <https://github.com/open-telemetry/semantic-conventions-genai>, `docs/gen-ai/mcp.md` as it stood in August 2026. We stand between the
-//! two: to the sender of a request we are its receiver (`server`), and to its receiver the sender (`client`), whichever of the two peers
-//! sends it.
+//! <https://github.com/open-telemetry/semantic-conventions-genai>, `docs/gen-ai/mcp.md`, as of
+//! August 2026. The recorder is between the two: for the sender of a request it is the receiver
+//! (`server`), and for the receiver the sender (`client`), whichever peer sends it.
 //!
-//! A recorder counts what it has written, once that is on its tape: what the disk did not take is not counted. The tapes of an agent, which
-//! several recorders write, are read for it [behind](crate::behind) their writers.
+//! A recorder counts what it has written to its tape: events that the disk did not take are not
+//! counted. The tapes of an agent, which several recorders write, are read for it [while they are
+//! written](crate::behind).
 
 mod counting;
 mod export;
@@ -29,11 +31,11 @@ use self::counting::Operation;
 use self::series::State;
 use crate::traces::Figures;
 
-/// Durations, by what they are of.
+/// Durations, by operation and session.
 #[derive(Debug, Default)]
 pub struct Operations {
     state: Mutex<State>,
-    // How many data points arrived at a collector, where they are sent.
+    // The counters of exported data points, if there is an export.
     sent: OnceLock<Arc<Figures>>,
 }
 
@@ -42,18 +44,18 @@ impl Operations {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells with the durations what becomes of them.
+    /// Adds the counters of an export.
     fn tell_of(&self, figures: Arc<Figures>) {
-        // There is one collector.
+        // There is only one collector.
         drop(self.sent.set(figures));
     }
 
-    /// An exchange is over.
+    /// Counts a finished exchange.
     fn add(&self, operation: &Operation<'_>, transport: &'static str) {
         self.lock().add(operation, transport);
     }
 
-    /// A session is over.
+    /// Counts a finished session.
     fn add_session(&self, lasted: Offset, transport: &'static str) {
         self.lock().add_session(lasted, transport);
     }

@@ -1,23 +1,23 @@
-//! Names that peers choose, as many of them as are told.
+//! Names chosen by peers, limited in number.
 
 use std::collections::BTreeMap;
 
 use tapewright_schemas::slices::Front as _;
 
-/// How many names of methods, of tools and of errors are told.
+/// The maximum numbers of names of methods, of tools and of errors.
 pub(super) const NAMES: usize = 100;
-/// What is told of any other.
+/// The name for all others.
 pub(super) const OTHER: &str = "other";
-/// The longest name that is told, in characters.
+/// The maximum length of a name, in characters.
 const LONGEST: usize = 128;
 
-/// A name, by the order in which it came; the first is that of all others.
+/// A name, as its index in order of appearance; the first is for all others.
 pub(super) type Name = u16;
 
-/// That of all others.
+/// The index for all others.
 pub(super) const OTHERS: Name = 0;
 
-/// Names that are told.
+/// The known names.
 #[derive(Debug)]
 pub(super) struct Names {
     known: BTreeMap<String, Name>,
@@ -34,7 +34,7 @@ impl Default for Names {
 }
 
 impl Names {
-    /// A name, or the one for all others; and whether it is the name.
+    /// The index of a name, or the one for all others; and whether it is the name's own.
     pub(super) fn known(&mut self, name: &str) -> (Name, bool) {
         // Most have fewer bytes, and so fewer characters.
         let end = (name.len() > LONGEST).then(|| name.char_indices().nth(LONGEST));
@@ -52,7 +52,7 @@ impl Names {
         }
     }
 
-    /// What is told of it.
+    /// The text of a name.
     pub(super) fn text(&self, name: Name) -> &str {
         self.texts
             .get(usize::from(name))

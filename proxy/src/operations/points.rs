@@ -1,4 +1,4 @@
-//! Durations as metrics of OTLP, in JSON.
+//! Durations as OTLP metrics, as JSON.
 //!
 //! <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>: 64-bit integers are strings.
 
@@ -11,12 +11,12 @@ use super::histogram::{BOUNDS, Histogram};
 use super::series::{Both, Labels, State};
 use crate::traces::Frame;
 
-/// From when on durations are counted in what is sent.
+/// The start of the period that a request covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Temporality {
-    /// From the beginning.
+    /// The start of the recording.
     Cumulative,
-    /// From what the collector was sent before.
+    /// The previous successful request.
     Delta,
 }
 
@@ -30,29 +30,29 @@ impl Temporality {
     }
 }
 
-/// What was counted at a time.
+/// The counts at a point in time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counted {
-    // By their places, which are theirs for good.
+    // By index, which never changes.
     operations: Vec<Both>,
     sessions: BTreeMap<&'static str, Histogram>,
 }
 
-/// When durations were counted, in nanoseconds since 1970.
+/// The period in which durations were counted, in nanoseconds since 1970.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     pub(super) from: u64,
     pub(super) to: u64,
 }
 
-/// A request, and how many data points it has.
+/// A request, and the number of its data points.
 #[derive(Debug)]
 pub(super) struct Points {
     pub(super) body: Vec<u8>,
     pub(super) count: u64,
 }
 
-/// A name, what it means, and which of the two histograms it is.
+/// A name, its description, and which of the two histograms it uses.
 type OfOperations = (&'static str, &'static str, fn(&Both) -> &Histogram);
 
 const OPERATIONS: [OfOperations; 2] = [
@@ -80,7 +80,7 @@ const SESSIONS: [(&str, &str); 2] = [
 ];
 
 impl State {
-    /// What is counted now.
+    /// The current counts.
     pub(super) fn counted(&self) -> Counted {
         Counted {
             operations: self.places().map(|(_, both)| both).collect(),
@@ -88,7 +88,7 @@ impl State {
         }
     }
 
-    /// What was counted since then, of so long; `None` where there is nothing.
+    /// The request with everything counted since then, in this period; `None` if there is nothing.
     pub(super) fn points(
         &self,
         since: &Counted,
@@ -134,14 +134,14 @@ impl State {
     }
 }
 
-/// Where a metric begins: after so many bytes and data points.
+/// The start of a metric: the number of bytes and of data points before it.
 #[derive(Clone, Copy)]
 struct Start {
     length: usize,
     count: u64,
 }
 
-/// A request that is being written.
+/// A request in progress.
 struct Request {
     out: Vec<u8>,
     span: Span,
@@ -150,7 +150,7 @@ struct Request {
 }
 
 impl Request {
-    /// Begins a metric; where that is.
+    /// Starts a metric, and returns its position.
     fn begin(&mut self, name: &str, help: &str) -> Start {
         let start = Start {
             length: self.out.len(),
@@ -158,7 +158,7 @@ impl Request {
         };
         let number = self.temporality.number();
         let comma = if self.count > 0 { "," } else { "" };
-        // Writing to memory does not fail.
+        // Writing to memory cannot fail.
         write!(
             self.out,
             "{comma}{{\"name\":\"{name}\",\"description\":\"{help}\",\"unit\":\"s\",\
@@ -168,17 +168,17 @@ impl Request {
         start
     }
 
-    /// Ends a metric; one without data points is left out.
+    /// Ends a metric; one without data points is removed.
     fn end(&mut self, start: Start) {
         if self.count == start.count {
             return self.out.truncate(start.length);
         }
-        // The comma behind the last of them.
+        // The trailing comma.
         self.out.pop();
         self.out.extend_from_slice(b"]}}");
     }
 
-    /// Adds a data point, unless nothing came to it.
+    /// Adds a data point, unless nothing was counted since.
     fn point(&mut self, one: &Histogram, before: &Histogram, labels: impl FnOnce(&mut Vec<u8>)) {
         let one = one.minus(before);
         if one.count == 0 {

@@ -1,4 +1,4 @@
-//! Durations as text of Prometheus (exposition format 0.0.4).
+//! Appends all metrics.
 
 use std::fmt::Write as _;
 
@@ -28,7 +28,7 @@ impl Operations {
             "tapewright_operations_other_total",
             "Operations of which a method, a tool or an error is counted as `other`.",
         );
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         writeln!(out, "# HELP {name} {help}\n# TYPE {name} counter").ok();
         writeln!(out, "{name} {}", state.overflow()).ok();
         if let Some(sent) = self.sent.get() {
@@ -37,7 +37,7 @@ impl Operations {
     }
 }
 
-/// A name, what it means, and which of the two histograms it is.
+/// A name, its description, and which of the two histograms it uses.
 type OfOperations = (&'static str, &'static str, fn(&Both) -> &Histogram);
 
 const OPERATIONS: [OfOperations; 2] = [
@@ -64,7 +64,7 @@ const SESSIONS: [(&str, &str); 2] = [
     ),
 ];
 
-/// What became of the data points that are sent.
+/// The metrics of exported data points.
 fn points(sent: &Figures, out: &mut String) {
     let (name, help) = (
         "tapewright_metrics_sent_points_total",

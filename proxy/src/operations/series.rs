@@ -1,4 +1,4 @@
-//! Histograms by what they are of.
+//! Histograms by operation and session.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use super::counting::Operation;
 use super::histogram::Histogram;
 use super::names::{Name, Names, OTHERS};
 
-/// How many combinations of names are told.
+/// The maximum number of combinations of names.
 const SERIES: usize = 1_000;
 
-/// All that is counted.
+/// All counts.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     methods: Names,
@@ -20,11 +20,11 @@ pub(crate) struct State {
     places: BTreeMap<Key, usize>,
     operations: Vec<(Key, Both)>,
     sessions: BTreeMap<&'static str, Histogram>,
-    // Operations of which a name was one too many.
+    // The number of operations with a name beyond the limits.
     overflow: u64,
 }
 
-/// What an operation is known by.
+/// What identifies an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     transport: &'static str,
@@ -33,14 +33,15 @@ struct Key {
     error: Option<Name>,
 }
 
-/// How long operations took for their senders, to whom we are the server, and how long for us, who are the client of their receivers.
+/// The durations of operations for their senders, to whom the recorder is the server, and for the
+/// recorder as the client of their receivers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Both {
     pub(crate) server: Histogram,
     pub(crate) client: Histogram,
 }
 
-/// The same as it is told.
+/// The labels of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Labels<'s> {
     pub(crate) transport: &'s str,
@@ -50,7 +51,7 @@ pub(crate) struct Labels<'s> {
 }
 
 impl State {
-    /// An exchange is over.
+    /// Counts a finished exchange.
     pub(super) fn add(&mut self, operation: &Operation<'_>, transport: &'static str) {
         let key = self.key(operation, transport);
         let place = *self.places.entry(key).or_insert_with(|| {
@@ -63,12 +64,12 @@ impl State {
         }
     }
 
-    /// A session is over.
+    /// Counts a finished session.
     pub(super) fn add_session(&mut self, lasted: Offset, transport: &'static str) {
         self.sessions.entry(transport).or_default().add(lasted);
     }
 
-    /// The series of an exchange, of which there are so many.
+    /// The key of an exchange, within the limit of combinations.
     fn key(&mut self, operation: &Operation<'_>, transport: &'static str) -> Key {
         let (method, is_method) = self.methods.known(operation.method);
         let tool = operation.tool.map(|tool| self.tools.known(tool));
@@ -100,7 +101,7 @@ impl State {
         self.places().collect()
     }
 
-    /// All operations, in the order in which the first of each was over.
+    /// All operations, in the order in which the first of each finished.
     pub(crate) fn places(&self) -> impl Iterator<Item = (Labels<'_>, Both)> {
         self.operations.iter().map(|(key, both)| {
             let labels = Labels {
@@ -113,13 +114,13 @@ impl State {
         })
     }
 
-    /// All sessions, by their transports.
+    /// All sessions, by transport.
     pub(crate) fn sessions(&self) -> impl Iterator<Item = (&'static str, &Histogram)> {
         let all = self.sessions.iter();
         all.map(|(transport, histogram)| (*transport, histogram))
     }
 
-    /// Operations of which a name was one too many.
+    /// The number of operations with a name beyond the limits.
     pub(crate) fn overflow(&self) -> u64 {
         self.overflow
     }

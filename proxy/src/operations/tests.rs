@@ -12,7 +12,7 @@ use super::series::Both;
 use super::*;
 use crate::traces::Frame;
 
-/// All that was counted, as it is told.
+/// All metrics as text.
 pub(crate) fn text(operations: &Operations) -> String {
     let mut text = String::new();
     operations.render(&mut text);
@@ -94,7 +94,7 @@ fn a_peer_that_says_other_is_counted_with_the_others() {
     assert_eq!(text.matches(&of_others).count(), 2, "{text}");
 }
 
-/// The figures of a finished tape as the rows of its exchanges tell them.
+/// The metrics of a finished tape, computed from the rows of its exchanges.
 fn by_rows(tape: &[u8]) -> Operations {
     let mut reader = Reader::open(tape).unwrap();
     let wanted = Wanted {
@@ -145,7 +145,7 @@ fn of_row(row: &ExchangeRow) -> Operation<'_> {
     }
 }
 
-/// The figures of a finished tape.
+/// The metrics of a finished tape.
 pub(crate) fn by_tape(tape: &[u8], operations: &Arc<Operations>) {
     let mut reader = Reader::open(tape).unwrap();
     let mut counting = Counting::new(Arc::clone(operations), reader.header());
@@ -217,7 +217,7 @@ fn frame() -> Frame {
     }
 }
 
-/// The data points of a metric: with their method, count, sum, and what is in the buckets.
+/// The data points of a metric: method, count, sum, and buckets.
 fn told(points: &Points, metric: &str) -> Vec<(String, String, f64, Vec<u64>)> {
     let value: serde_json::Value = serde_json::from_slice(&points.body).unwrap();
     let metrics = &value["resourceMetrics"][0]["scopeMetrics"][0]["metrics"];

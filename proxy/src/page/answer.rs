@@ -1,4 +1,4 @@
-//! What a page's browser is answered.
+//! Answers requests of a page's browser.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -33,24 +33,24 @@ pub(super) struct Page {
     knows: Arc<PageFacts>,
 }
 
-/// What can be told.
+/// The contents of the page.
 pub(super) struct PageFacts {
     pub(super) shown: Arc<PageContent>,
     head: Value,
     switches: Option<Switches>,
 }
 
-/// A file of the page, and a name for what it holds.
+/// A file of the page, and a tag for its content.
 struct File {
     asset: Asset,
     tag: String,
 }
 
-/// The longest request, in bytes.
+/// The maximum length of a request, in bytes.
 const LIMIT_BYTES: usize = 4 * 1024;
-/// How long a request may take as a whole: all are short.
+/// The timeout for a whole request: all are short.
 const BODY_TIME: Duration = Duration::from_secs(10);
-/// How many bytes of rows are told at once.
+/// The maximum size of rows in one answer, in bytes.
 const ROWS_BYTES: usize = 1 << 20;
 
 impl Handler for Page {
@@ -72,7 +72,7 @@ impl Page {
         Self {
             guard: Arc::new(guard),
             files: Arc::new(settings.assets.into_iter().map(file).collect()),
-            // Ours is visible ASCII.
+            // The policy is visible ASCII.
             policy: HeaderValue::try_from(settings.policy)
                 .unwrap_or(HeaderValue::from_static("default-src 'none'")),
             knows: Arc::new(PageFacts::new(shown, settings.head, switches)),
@@ -123,7 +123,7 @@ impl Page {
         if let Ok(tag) = HeaderValue::try_from(&*file.tag) {
             fields.insert(header::ETAG, tag);
         }
-        // It is asked each time whether it is still so: another run may have the port.
+        // Always revalidated: another run may use the port.
         fields.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         response
     }
@@ -177,7 +177,7 @@ impl Page {
         news(Arc::clone(&self.knows), from).answer()
     }
 
-    /// What was said, of `PART/NUMBER`; the part of the only tape is empty, or `-`.
+    /// The messages of `PART/NUMBER`; the part is empty or `-` if there is only one tape.
     async fn exchange(&self, parts: &Parts, rest: &str) -> Response<Outbound> {
         if !self.knows.shown.bodies {
             let why = "messages are hidden; start the recorder with --page-bodies to show them";
@@ -200,7 +200,7 @@ impl Page {
             decoded(part)
         };
         let shown = Arc::clone(&self.knows.shown);
-        // It may be far from here, and others go on meanwhile.
+        // It may be far into the tape, so other requests continue meanwhile.
         let read = tokio::task::spawn_blocking(move || shown.said(&part, &meant)).await;
         match read {
             Ok(Ok(Some(said))) => whole(StatusCode::OK, said.to_string()),
@@ -259,7 +259,7 @@ impl Page {
         }
     }
 
-    /// What every answer says.
+    /// Adds the fields of every answer.
     fn harden(&self, fields: &mut http::HeaderMap) {
         fields.insert(header::CONTENT_SECURITY_POLICY, self.policy.clone());
         fields
@@ -274,7 +274,7 @@ impl Page {
     }
 }
 
-/// What every answer says beside the policy.
+/// Fields of every answer in addition to the policy.
 const HARDENING: [(&str, &str); 5] = [
     ("cross-origin-opener-policy", "same-origin"),
     ("cross-origin-resource-policy", "same-origin"),
@@ -330,7 +330,7 @@ fn query(parts: &Parts, name: &str) -> Option<String> {
         .map(|(_, value)| decoded(value))
 }
 
-/// A name for the content of a file: FNV-1a, which is not relied on for security.
+/// A tag for the content of a file: FNV-1a, which is not used for security.
 fn tag(bytes: &[u8]) -> String {
     let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)

@@ -17,24 +17,24 @@ use tapewright_schemas::tape::{Header, Reader};
 use super::growing::Growing;
 use super::tape::Places;
 
-/// Which row is meant.
+/// Identifies a row.
 #[derive(Clone, Debug)]
 pub(super) struct RowId {
-    /// Its place on the tape.
+    /// The number of its event.
     pub(super) seq: u64,
-    /// What sort of line it is.
+    /// Its kind of line.
     pub(super) kind: LineKind,
-    /// Its id, where there is one: a batch has several.
+    /// Its id, if it has one: a batch has several.
     pub(super) id: Option<String>,
 }
 
-/// How far behind the beginning of an exchange its end is looked for, in events and in bytes.
+/// How far after the start of an exchange its end is searched, in events and in bytes.
 const EVENTS: usize = 200_000;
 const BYTES: u64 = 256 << 20;
-/// How much of a text is told, in bytes.
+/// The maximum length of a text, in bytes.
 const TEXT_BYTES: usize = 8 << 20;
 
-/// What was said on a tape; `None` where nothing of it is there.
+/// The messages of a row on a tape; `None` if none are there.
 pub(super) fn on_tape(
     header: &Header,
     places: &Places,
@@ -62,7 +62,7 @@ pub(super) fn on_tape(
     Ok(search.finish())
 }
 
-/// What was said in a document.
+/// The messages of a row in a document.
 pub(super) fn in_events(events: &[Event], meant: &RowId) -> Option<Value> {
     let from = events.partition_point(|event| event.seq < meant.seq);
     let mut search = Search::new(meant);
@@ -74,7 +74,7 @@ pub(super) fn in_events(events: &[Event], meant: &RowId) -> Option<Value> {
     found.or_else(|| search.finish())
 }
 
-/// Looks for a line among the events from before its beginning on.
+/// Searches for a line among the events around its start.
 struct Search<'m> {
     meant: &'m RowId,
     listing: Listing,
@@ -95,7 +95,7 @@ impl<'m> Search<'m> {
     }
 
     fn take(&mut self, event: &Event, message: Option<&Envelope<'_>>) -> Option<Value> {
-        // Of what came before only what carries it matters.
+        // Of the earlier events, only those about the carrier matter.
         let is_message = matches!(event.body, EventBody::Message { .. });
         if event.seq < self.meant.seq && is_message {
             return None;
@@ -133,7 +133,7 @@ impl<'m> Search<'m> {
     }
 }
 
-/// What a line says, by the names that it has in an exported page.
+/// The messages of a line, with the same member names as in an exported page.
 fn told(entry: &Entry) -> Value {
     let bodies = match entry {
         Entry::Exchange {
@@ -167,7 +167,7 @@ fn told(entry: &Entry) -> Value {
         };
         told.insert(name.to_owned(), text);
     }
-    // Of texts that are not here whole: how long they are, where that is known.
+    // The length of texts that are incomplete, if known.
     if !cut.is_empty() {
         told.insert("cut".to_owned(), cut.into());
     }

@@ -1,4 +1,4 @@
-//! What is shown, and who looks at it.
+//! The displayed content, and its viewers.
 
 use std::io;
 use std::path::PathBuf;
@@ -20,12 +20,12 @@ use super::{Drift, Words};
 use crate::clock::Clock;
 use crate::growth::Wakeup;
 
-/// What is shown.
+/// What is displayed.
 #[derive(Debug)]
 pub enum Source {
     /// A cassette or a capture.
     Document(Box<Document>),
-    /// The tapes of a recording in a folder, also those that come to it.
+    /// The tapes of a recording in a folder, including later ones.
     Folder(Search),
     /// A tape, which may still be written.
     Tape(PathBuf),
@@ -34,60 +34,60 @@ pub enum Source {
 /// Which tapes of a folder belong to a recording.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// Where they are.
+    /// The folder.
     pub folder: PathBuf,
-    /// Which of its tapes.
+    /// The tapes in it.
     pub tapes: TapeFilter,
     /// Whether there may be several.
     pub several: bool,
 }
 
-/// Which tapes of a folder are wanted.
+/// Which tapes of a folder belong to the recording.
 #[derive(Clone, Debug)]
 pub enum TapeFilter {
-    /// Of the recording of an agent with this id.
+    /// Those of an agent's recording with this id.
     PartOf(String),
-    /// Part of no other recording; without those that are not redacted.
+    /// Not part of another recording; without unredacted ones.
     Single,
-    /// Of a recorder: its process, and when it began.
+    /// Those of a recorder, by its process and its start.
     Recorder {
-        /// The process.
+        /// The process id.
         pid: u32,
-        /// As its tapes say it.
+        /// The start, as on its tapes.
         created: String,
     },
 }
 
-/// How a page is fed.
+/// The settings of a page's content.
 pub struct Feed {
-    /// What is shown.
+    /// What is displayed.
     pub source: Source,
-    /// What is told of it.
+    /// Formats its texts.
     pub words: Box<dyn Words>,
-    /// Makes files that have no names, for the rows.
+    /// Creates files without names, for the rows.
     pub make: MakeFile,
-    /// How many rows are kept.
+    /// The maximum number of rows.
     pub room: Room,
     /// Time after which a request hangs; 30 seconds by default.
     pub long: Option<Offset>,
-    /// Whether what was said is told.
+    /// Whether messages are displayed.
     pub bodies: bool,
 }
 
-/// What is shown.
+/// The content of a page.
 #[derive(Debug)]
 pub struct PageContent {
     pub(super) rows: Rows,
     pub(super) words: Box<dyn Words>,
-    /// Whether what was said is told.
+    /// Whether messages are displayed.
     pub(super) bodies: bool,
     pub(super) long: Option<Offset>,
     state: Mutex<State>,
-    // Without viewers, and while nothing grows, the reader waits for one of these.
+    // Without viewers, and while no file grows, the reader waits for one of these.
     pub(super) wake: Condvar,
     pub(super) wakeup: Wakeup,
     pub(super) clock: Clock,
-    // How often something was read or changed.
+    // Increases when something was read or changed.
     stamps: watch::Sender<u64>,
     drift: OnceLock<Arc<dyn Drift>>,
 }
@@ -103,18 +103,18 @@ impl Drop for Viewer {
     }
 }
 
-/// How long reading goes on after a request.
+/// How long reading continues after a request.
 const LINGER: Offset = Offset(10_000_000);
-/// How many sessions, requests and hangs are told.
+/// The maximum numbers of listed sessions, requests and hangs.
 const LISTED: usize = 500;
 
 impl PageContent {
-    /// Shows a source, which is read once the page is opened.
+    /// Prepares a source, which is read as soon as the page is opened.
     pub fn start(feed: Feed) -> io::Result<Arc<Self>> {
         Self::start_at(feed, Pace::default())
     }
 
-    /// The same, at another pace.
+    /// Like `start`, at another pace.
     pub(super) fn start_at(feed: Feed, pace: Pace) -> io::Result<Arc<Self>> {
         let Feed {
             source,
@@ -143,7 +143,7 @@ impl PageContent {
         Ok(shown)
     }
 
-    /// There will be no more viewers.
+    /// Ends the reading thread, since there will be no more viewers.
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.wake();
@@ -156,7 +156,7 @@ impl PageContent {
         Viewer(Arc::clone(self))
     }
 
-    /// A request arrived.
+    /// Notes that a request arrived.
     pub(super) fn asked(&self) {
         let now = self.clock.now();
         let mut state = self.lock();
@@ -169,7 +169,7 @@ impl PageContent {
         }
     }
 
-    /// A viewer wants everything, even if the recorder has to wait.
+    /// Reads everything for a viewer, even if the recorder has to wait.
     pub(super) fn read_all(&self) {
         self.lock().reads_all = true;
         self.wake();
@@ -180,17 +180,18 @@ impl PageContent {
         self.wakeup.wake();
     }
 
-    /// What is known beside the rows has changed.
+    /// Notifies of a change outside the rows.
     pub(super) fn changed(&self) {
         self.stamps.send_modify(|stamp| *stamp += 1);
     }
 
-    /// Told whenever something was read or changed: where it is the same, so is the state.
+    /// Changes whenever something was read or changed: as long as it is equal, the state is the
+    /// same.
     pub(super) fn stamps(&self) -> watch::Receiver<u64> {
         self.stamps.subscribe()
     }
 
-    /// Shows also what a replay has missed.
+    /// Also shows the misses of a replay.
     pub(super) fn drifts(&self, drift: Arc<dyn Drift>) {
         drop(self.drift.set(drift));
     }
@@ -206,7 +207,7 @@ impl PageContent {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known beside the rows.
+    /// The state outside the rows.
     pub(super) fn told(&self) -> Map<String, Value> {
         let state = self.lock();
         let mut told = Map::new();
@@ -245,7 +246,7 @@ impl PageContent {
         told
     }
 
-    /// What was said in one exchange; `None` where nothing of it is there.
+    /// The messages of one exchange; `None` if none are there.
     pub(super) fn said(&self, part: &str, meant: &RowId) -> io::Result<Option<Value>> {
         let (header, places): (Header, Arc<Places>) = {
             let state = self.lock();

@@ -1,4 +1,4 @@
-//! The rows of one tape, and what its sessions have in hand.
+//! The rows of one tape, and the state of its sessions.
 
 use std::collections::HashMap;
 use std::io;
@@ -18,23 +18,23 @@ use super::rows::RowWriter;
 use crate::clock::Clock;
 use crate::control::View;
 
-/// The rows of one tape, and what its sessions have in hand.
+/// The rows of one tape, and the state of its sessions.
 #[derive(Debug)]
 pub(super) struct Fold {
     part: Option<String>,
     later_ms: f64,
     listing: Listing,
     view: Arc<View>,
-    // What was told of exchanges that are not over, by their places and ids.
+    // The reported outcomes of open exchanges, by number and id.
     open: HashMap<(u64, String), Outcome>,
     last: Offset,
 }
 
-/// How many exchanges that are not over are told.
+/// The maximum number of reported open exchanges.
 const OPEN: usize = 1_000;
 
 impl Fold {
-    /// Of a tape that is called so, where there are several.
+    /// The fold of a tape; `part` is its name if there are several.
     pub(super) fn new(part: Option<String>, timed: bool, long: Option<Offset>) -> Self {
         let wanted = Wanted {
             kinds: LineKind::ALL.into(),
@@ -51,17 +51,17 @@ impl Fold {
         }
     }
 
-    /// It began so many milliseconds after the first one.
+    /// Sets how many milliseconds after the first tape it started.
     pub(super) fn later_by(&mut self, ms: f64) {
         self.later_ms = ms;
     }
 
-    /// How much later than the first one it began, in milliseconds.
+    /// How many milliseconds after the first tape it started.
     pub(super) fn later_ms(&self) -> f64 {
         self.later_ms
     }
 
-    /// Takes the next event.
+    /// Handles the next event.
     pub(super) fn observe(
         &mut self,
         event: &Event,
@@ -74,13 +74,13 @@ impl Fold {
         self.hand_on(to)
     }
 
-    /// Nothing more will come.
+    /// Ends the tape.
     pub(super) fn finish(&mut self, to: RowWriter<'_>) -> io::Result<()> {
         self.listing.finish();
         self.hand_on(to)
     }
 
-    /// Tells of exchanges that are not over, as far as that is new.
+    /// Writes rows for open exchanges that have changed.
     pub(super) fn tell_open(&mut self, to: RowWriter<'_>) -> io::Result<()> {
         let mut open = HashMap::new();
         let mut fresh = Vec::new();
@@ -99,7 +99,7 @@ impl Fold {
         fresh.into_iter().try_for_each(|entry| self.tell(entry, to))
     }
 
-    /// What finds exchanges further on, of which nothing before them is known.
+    /// A listing for exchanges further on, without the events before.
     pub(super) fn peek() -> Listing {
         let wanted = Wanted {
             kinds: [LineKind::Exchange].into(),
@@ -109,7 +109,7 @@ impl Fold {
         Listing::new(wanted, Prices::default(), PartLinks::default()).followed()
     }
 
-    /// Tells what was found there: exchanges that were answered.
+    /// Writes the rows found there: answered exchanges.
     pub(super) fn tell_peeked(&self, mut found: Listing, to: RowWriter<'_>) -> io::Result<()> {
         while let Some(change) = found.poll_change() {
             if let Change::Whole(_, entry) = change
@@ -123,7 +123,7 @@ impl Fold {
 
     fn hand_on(&mut self, to: RowWriter<'_>) -> io::Result<()> {
         while let Some(change) = self.listing.poll_change() {
-            // What began is told once nothing more is there to be read.
+            // An open exchange is written when there is nothing more to read.
             if let Change::Whole(_, entry) = change {
                 self.tell(entry, to)?;
             }
@@ -136,17 +136,17 @@ impl Fold {
         to.rows.push(&to.words.row(&entry, self.part.as_deref()))
     }
 
-    /// How much there was so far.
+    /// The counts so far.
     pub(super) fn counts(&self) -> Counts {
         self.listing.counts()
     }
 
-    /// When the last event was seen.
+    /// The time of the last event.
     pub(super) fn last(&self) -> Offset {
         self.last
     }
 
-    /// What its sessions have in hand: the lists of the control.
+    /// The state of its sessions: the lists of the control API.
     pub(super) fn lists(&self, now: Offset) -> [(&'static str, Vec<Value>); 3] {
         self.view.tick(now);
         let list = |name: &'static str, mut told: Value| {

@@ -1,4 +1,4 @@
-//! A tape that may still be written: its whole lines, as far as they are there.
+//! Reads the available whole lines of a tape that may still be written.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read};
@@ -9,28 +9,28 @@ use tapewright_schemas::slices::{Part as _, PartMut as _};
 
 use crate::system::files;
 
-/// Reads whole lines. Where no more of them are there it is as if the file ended, until
-/// [`more`](Self::more) finds some.
+/// Reads whole lines. At the end of the last whole line it reports the end of the file, until
+/// [`more`](Self::more) finds further lines.
 #[derive(Debug)]
 pub(crate) struct Growing {
     file: Arc<File>,
-    // Where the next byte that is not in the buffer stands.
+    // The file position after the buffer.
     at: u64,
-    // Never shrinks: the space behind `held` is reused by each read.
+    // Never shrinks: the space after `held` is reused by each read.
     buffer: Vec<u8>,
     held: usize,
-    // From where on it was not handed out, and where its last whole line ends.
+    // The start of the unread part, and the end of the last whole line.
     start: usize,
     whole: usize,
 }
 
-/// How much is read at once, in bytes.
+/// The size of one read, in bytes.
 const READ_BYTES: usize = 256 << 10;
-/// The longest line that is waited for, in bytes: longer than any recorder writes.
+/// The maximum length of a line, in bytes: longer than any recorder writes.
 const LONGEST: usize = (1 << 30) + (1 << 20);
 
 impl Growing {
-    /// From a place on.
+    /// Starts at a file position.
     pub(crate) fn new(file: Arc<File>, at: u64) -> Self {
         Self {
             file,
@@ -42,17 +42,17 @@ impl Growing {
         }
     }
 
-    /// Where the next line begins.
+    /// The file position of the next line.
     pub(crate) fn place(&self) -> u64 {
         self.at - (self.held - self.start) as u64
     }
 
-    /// Whether there is the beginning of a line that is not whole.
+    /// Whether there is an incomplete line.
     pub(crate) fn is_torn(&self) -> bool {
         self.held > self.whole
     }
 
-    /// Whether a whole line is at hand, after a look at the file where there is none.
+    /// Whether a whole line is available; reads from the file if there is none in the buffer.
     pub(crate) fn more(&mut self) -> io::Result<bool> {
         while self.start >= self.whole {
             self.buffer.copy_within(self.start..self.held, 0);
@@ -64,7 +64,7 @@ impl Growing {
                     "a line is longer than any recorder writes",
                 ));
             }
-            // Of a long line more at once, so that it is not read piece by piece.
+            // Read a long line in larger pieces.
             let wanted = held + READ_BYTES.max(held);
             if self.buffer.len() > 4 * READ_BYTES && held < READ_BYTES {
                 self.buffer.truncate(wanted);

@@ -1,11 +1,11 @@
-//! Who may talk to a page.
+//! Decides which requests to a page are allowed.
 //!
-//! A page of another site can make its browser ask us for anything, and a name of another site
-//! can be made to point at this machine. So every request has to name us (`Host`), a request of
-//! a page has to come from our own (`Origin`, Fetch Metadata), and a request for more than the
-//! files of the page, which hold no secrets, has to show the token of this run. The token stands
-//! in the fragment of the link, which browsers do not send; it is never a cookie, which a browser
-//! would send to every port of this machine.
+//! A page of another site can make its browser send any request, and a name of another site can
+//! resolve to this machine. So every request must have the right `Host`, a request by a page must
+//! come from this page (`Origin`, Fetch Metadata), and a request for more than the files of the
+//! page, which contain no secrets, must present the token of this run. The token is in the fragment
+//! of the link, which browsers do not send; it is never a cookie, which a browser would send to
+//! every port of this machine.
 
 use std::net::SocketAddr;
 
@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 
 use crate::http::listen::{comes_from_elsewhere, is_port, is_same};
 
-/// Who may talk to a page.
+/// Decides which requests to a page are allowed.
 #[derive(Clone)]
 pub(super) struct Guard {
     address: SocketAddr,
@@ -23,14 +23,14 @@ pub(super) struct Guard {
     token: String,
 }
 
-/// What a request wants.
+/// The subject of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestedThing {
     /// A file of the page.
     File,
-    /// What is known of the recording.
+    /// The content of the recording.
     Knowledge,
-    /// That something changes.
+    /// A change.
     Change,
 }
 
@@ -66,7 +66,7 @@ impl Guard {
         }
     }
 
-    /// Whether a request may pass.
+    /// Checks whether a request is allowed.
     pub(super) fn check(
         &self,
         wants: RequestedThing,
@@ -87,8 +87,8 @@ impl Guard {
         }
     }
 
-    /// Under which name we were asked, where it is ours. A target in absolute form and
-    /// `:authority` name it as well (RFC 9112 §3.2.2): all names there are have to be the same.
+    /// The host of the request, if it is allowed. A target in absolute form and `:authority`
+    /// contain it as well (RFC 9112 §3.2.2): all of them must be equal.
     fn host(&self, uri: &Uri, head: &HeaderMap) -> Option<String> {
         let hosts = head.get_all(header::HOST).iter();
         let named = hosts.map(|host| host.to_str().unwrap_or_default());
@@ -103,7 +103,7 @@ impl Guard {
         if host == self.address.to_string() || host == format!("localhost:{port}") {
             return true;
         }
-        // Whatever stands in front of us has a port of its own, or none that is told.
+        // A proxy in front has its own port, or the default one.
         let name = match host.rsplit_once(':') {
             Some((name, port)) if is_port(port) => name,
             _ => host,
@@ -117,7 +117,7 @@ impl Guard {
         if let Some(rest) = origin.strip_prefix("http://") {
             return rest == host;
         }
-        // Something with a certificate may stand in front of us.
+        // A proxy with a certificate may be in front.
         let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
         let is_named = self.names.iter().any(|known| known == name);
         is_named && origin.strip_prefix("https://") == Some(host)
@@ -130,7 +130,7 @@ impl Guard {
         };
         let passes = match wants {
             RequestedThing::Change => is("sec-fetch-site", "same-origin"),
-            // A link may lead here from anywhere; nothing is sent along with it.
+            // A link may lead here from anywhere; it carries no credentials.
             RequestedThing::File if is("sec-fetch-mode", "navigate") => {
                 is("sec-fetch-dest", "document")
             }

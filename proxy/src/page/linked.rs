@@ -1,5 +1,5 @@
-//! Which calls of tools carried out what models asked for: told again of rows that were told
-//! before, once that is known.
+//! Finds the tool calls that carried out models' tool uses, and writes their rows again when that
+//! is known.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -18,40 +18,40 @@ use tapewright_schemas::tape::{Ending, Reader};
 use super::growing::Growing;
 use super::rows::RowWriter;
 
-/// A tape that is linked with others.
+/// A tape to link with others.
 #[derive(Debug)]
 pub(super) struct LinkedTape {
     /// Its file.
     pub(super) path: PathBuf,
-    /// What it is called.
+    /// Its name.
     pub(super) part: String,
-    /// How much later than the first one it began, in milliseconds.
+    /// How many milliseconds after the first tape it started.
     pub(super) later_ms: f64,
-    /// Whether nothing more will come.
+    /// Whether it has ended.
     pub(super) is_over: bool,
 }
 
-/// What was told of links.
+/// The links written so far.
 #[derive(Debug, Default)]
 pub(super) struct Linked {
-    // Hashes of rows, by hashes of what they are.
+    // Hashes of rows, by hashes of their identity.
     told: HashMap<u64, u64>,
-    // How many events there were when it was looked for the last time.
+    // The number of events at the last search.
     events: u64,
 }
 
-/// Beyond how many bytes of tapes nothing is linked: all of them are read again.
+/// The maximum total size of tapes to link, since all of them are read again.
 const BYTES: u64 = 256 << 20;
-/// How many rows with links are known.
+/// The maximum number of known rows with links.
 const ROWS: usize = 100_000;
 
 impl Linked {
-    /// Whether there is more than there was.
+    /// Whether there are new events.
     pub(super) fn is_due(&self, events: u64) -> bool {
         events > self.events
     }
 
-    /// Tells the rows with links that are new; whether there were any.
+    /// Writes new rows with links; returns whether there were any.
     pub(super) fn tell(
         &mut self,
         tapes: &[LinkedTape],
@@ -93,7 +93,7 @@ impl Linked {
     }
 }
 
-/// The lines of a tape that are linked with something.
+/// The linked lines of a tape.
 fn linked(tape: &LinkedTape, links: PartLinks) -> io::Result<Vec<Entry>> {
     let wanted = Wanted {
         kinds: [LineKind::Exchange, LineKind::Model].into(),
@@ -113,7 +113,7 @@ fn linked(tape: &LinkedTape, links: PartLinks) -> io::Result<Vec<Entry>> {
                 take(&mut listing, &mut found);
             }
             Ok(None) if !matches!(reader.ending(), Some(Ending::Footer(_))) => reader.go_on(),
-            // The reader of its rows reports why it goes no further.
+            // The reader of its rows reports errors.
             Ok(None) | Err(_) => break,
         }
     }

@@ -1,7 +1,7 @@
-//! A page in a browser that shows a recording while it is made, or one that is there.
+//! Shows a recording in a browser, finished or while it is made.
 //!
-//! It is served on a port of this machine, to clients with the token of this run: see `guard`.
-//! What it shows is read from the tapes, which hold no secrets, on a thread of its own.
+//! The page is served on a port of this machine, to clients with the token of this run: see
+//! `guard`. It is read from the redacted tapes, on a separate thread.
 
 mod answer;
 mod bodies;
@@ -44,44 +44,44 @@ use self::answer::Page;
 use self::guard::Guard;
 use crate::http::listen::{Limits, Listener, Phase};
 
-/// What is told to people, and of times that stand in texts.
+/// Formats texts for people, and parses times.
 pub trait Words: Debug + Send + Sync {
-    /// A row, as JSON on one line; `part` names its tape, where there are several.
+    /// A row, as JSON on one line; `part` is the name of its tape if there are several.
     fn row(&self, entry: &Entry, part: Option<&str>) -> String;
 
     /// How a recording ended: `{text, incomplete}`.
     fn end(&self, parts: &[Ended<'_>], counts: Counts) -> Value;
 
-    /// Wall time of the beginning of a tape as it says it, in microseconds; 0 where it does
-    /// not.
+    /// The wall time of the start of a tape, from its header, in microseconds; 0 if it is not
+    /// valid.
     fn began_us(&self, created: &str) -> u64;
 
-    /// Which calls of tools on these tapes carried out what models asked for, of each tape.
+    /// Which tool calls on these tapes carried out models' tool uses, by tape.
     fn links(&self, _tapes: &[PathBuf]) -> Vec<PartLinks> {
         Vec::new()
     }
 }
 
-/// Requests that a replay could not answer, and recorded ones that never came.
+/// Requests that a replay could not answer, and recorded ones that were never requested.
 pub trait Drift: Debug + Send + Sync {
-    /// So far: `drift` `[{method, name, id, why, paths}]`, the last of them, `missed` how many
-    /// there were, and `unused` `{count, of, first}`; values of messages only where `bodies` are
-    /// told.
+    /// The current state: `drift` `[{method, name, id, why, paths}]` with the last misses, `missed`
+    /// with their number, and `unused` `{count, of, first}`; values of messages only if `bodies` is
+    /// set.
     fn told(&self, bodies: bool) -> Map<String, Value>;
 }
 
 /// How one tape, cassette or capture ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended<'e> {
-    /// What it is called among several.
+    /// Its name if there are several.
     pub name: Option<&'e str>,
     /// How it ends.
     pub ending: &'e Ending,
     /// Whether its events have times.
     pub timed: bool,
-    /// When its last event was seen.
+    /// The time of its last event.
     pub last: Offset,
-    /// Why it could not be read to its end.
+    /// Why it could not be read completely.
     pub problem: Option<&'e str>,
 }
 
@@ -92,24 +92,24 @@ pub struct Asset {
     pub path: String,
     /// Its media type.
     pub kind: &'static str,
-    /// What it holds.
+    /// Its content.
     pub text: String,
 }
 
-/// What a page consists of.
+/// The parts of a page.
 #[derive(Debug)]
 pub struct Settings {
     /// Its files.
     pub assets: Vec<Asset>,
-    /// The policy that its browser has to hold it to.
+    /// The content security policy.
     pub policy: String,
-    /// What is known of the recording from the start: `file`, `kind`, `label`, `recorded_at`.
+    /// What is known from the start: `file`, `kind`, `label`, `recorded_at`.
     pub head: Value,
-    /// Further names under which it is reached, without a port.
+    /// Additional names of its host, without a port.
     pub names: Vec<String>,
-    /// The faults that it may switch.
+    /// The faults that it can switch.
     pub fault_set: Option<Arc<FaultSet>>,
-    /// What drifts, of a replay.
+    /// The drift of a replay.
     pub drift: Option<Arc<dyn Drift>>,
 }
 
@@ -119,11 +119,11 @@ pub struct Serving {
     phase: watch::Sender<Phase>,
     shown: Arc<PageContent>,
     thread: Option<std::thread::JoinHandle<()>>,
-    /// The address to open, with the token in its fragment.
+    /// The link to open, with the token in its fragment.
     pub link: String,
 }
 
-/// Serves a page at a port of this machine.
+/// Serves a page on a port of this machine.
 pub fn serve(
     shown: Arc<PageContent>,
     settings: Settings,
@@ -149,7 +149,7 @@ pub fn serve(
         .name("page".to_owned())
         .spawn(move || {
             runtime.block_on(listener.serve(page, phases));
-            // Reading a tape for an answer holds up nothing.
+            // A read for an answer does not delay the end.
             runtime.shutdown_background();
         })?;
     Ok(Serving {
@@ -165,15 +165,15 @@ impl Drop for Serving {
         self.shown.close();
         self.phase.send_replace(Phase::Stopping);
         if let Some(thread) = self.thread.take() {
-            // It holds nothing that could be lost.
+            // Its result does not matter.
             drop(thread.join());
         }
     }
 }
 
-/// Waits until a signal ends us.
+/// Waits until a signal ends the process.
 pub fn until_signal() -> io::Result<()> {
-    // One that comes without end of its own is as good as a signal.
+    // A closed channel counts as a signal.
     let _signal = crate::http::gateway::ending_signals()?.blocking_recv();
     Ok(())
 }

@@ -1,23 +1,23 @@
-//! How much of a processor the reader takes.
+//! Limits the processor time of the reader.
 //!
-//! Beside a recorder that records as fast as it can, whatever the reader takes is missing there.
-//! So it takes a small part then, and the page shows the newest rows; the rest is read once the
-//! recorder has time, or when a viewer asks for it.
+//! A recorder that runs at its limit needs all processor time. In that case the reader only takes a
+//! small part, and the page shows the newest rows; the rest is read when the recorder has time, or
+//! when a viewer asks for it.
 
 use std::time::Duration;
 
 use tapewright_schemas::event::Offset;
 
-/// How much of a processor the reader takes.
+/// The reader's budget of processor time.
 #[derive(Clone, Debug)]
 pub(super) struct Pace {
     share: u32,
-    // What may still be taken, in microseconds of a processor; negative where too much was.
+    // The remaining processor time, in microseconds; negative after too much was used.
     left: i64,
-    // How much this thread had taken, and when, at the last look.
+    // The processor time of this thread, and the time, at the last update.
     spent: Duration,
     settled: Offset,
-    // How long the tapes that are written were at the last look at them.
+    // The total length of the growing tapes at the last check.
     bytes: Option<(Offset, u64)>,
     is_busy: bool,
     // Whether there was a writer since this thread started, and whether that was reported.
@@ -25,14 +25,13 @@ pub(super) struct Pace {
     has_stepped_back: bool,
 }
 
-/// How much of a processor is taken beside a busy recorder: one part of so many.
+/// The divisor for the share of a processor while the recorder is busy.
 const SHARE: u32 = 200;
-/// How much is saved at most, in microseconds of a processor: what a small recording needs to be
-/// read at once.
+/// The maximum saved processor time, in microseconds: enough to read a small recording immediately.
 const MOST_SAVED: i64 = 10_000;
-/// How often it is looked at how fast the tapes grow.
+/// The interval between checks of the tapes' growth.
 pub(super) const LOOK: Duration = Duration::from_millis(250);
-/// A recorder that writes more than so many bytes a second is busy.
+/// A recorder that writes more than this many bytes a second is busy.
 const BUSY_BYTES: u64 = 512 << 10;
 
 impl Default for Pace {
@@ -42,7 +41,7 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// Takes one part of so many beside a busy recorder.
+    /// Takes one part in `share` of a processor while the recorder is busy.
     pub(super) fn of(share: u32) -> Self {
         Self {
             share,
@@ -56,7 +55,7 @@ impl Pace {
         }
     }
 
-    /// Takes nothing beside a recorder of which it is never known whether it is busy.
+    /// Takes nothing, as if the recorder were always busy.
     #[cfg(test)]
     pub(super) fn none() -> Self {
         Self {
@@ -66,7 +65,7 @@ impl Pace {
         }
     }
 
-    /// Takes into account that this thread has taken so much of a processor by now.
+    /// Updates the processor time used by this thread.
     pub(super) fn settle(&mut self, now: Offset, spent: Duration) {
         let micros = |time: Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
         let passed = now.0.saturating_sub(self.settled.0) / u64::from(self.share);
@@ -76,14 +75,13 @@ impl Pace {
         (self.spent, self.settled) = (spent, now);
     }
 
-    /// Whether it is to be looked at how long the tapes are.
+    /// Whether the length of the tapes must be checked.
     pub(super) fn is_due(&self, now: Offset) -> bool {
         let is_old = |at: Offset| now.0.saturating_sub(at.0) >= micros(LOOK);
         self.bytes.is_none_or(|(at, _)| is_old(at))
     }
 
-    /// Takes into account how long the tapes that are written are by now; `None` where nobody
-    /// writes any.
+    /// Updates the total length of the growing tapes; `None` if there are none.
     pub(super) fn grown(&mut self, now: Offset, bytes: Option<u64>) {
         let Some(bytes) = bytes else {
             (self.is_busy, self.bytes) = (false, Some((now, 0)));
@@ -98,20 +96,20 @@ impl Pace {
         self.bytes = Some((now, bytes));
     }
 
-    /// Whether this thread has to stand behind all others from now on: told once, when there is a
-    /// recorder. A thread that has stepped back cannot come forward again.
+    /// Whether this thread must lower its priority: returns true once, when there is a recorder.
+    /// The priority cannot be raised again.
     pub(super) fn steps_back(&mut self) -> bool {
         let is_due = self.has_writer && !self.has_stepped_back;
         self.has_stepped_back |= is_due;
         is_due
     }
 
-    /// Whether what is there may be read on now.
+    /// Whether reading may continue now.
     pub(super) fn may_read(&self) -> bool {
         !self.is_busy || self.left > 0
     }
 
-    /// Whether the recorder is busy, as far as that is known.
+    /// Whether the recorder is busy, as far as is known.
     pub(super) fn is_busy(&self) -> bool {
         self.is_busy
     }
@@ -131,7 +129,7 @@ mod tests {
     fn beside_a_busy_recorder_one_part_in_two_hundred_is_taken() {
         let mut pace = Pace::default();
         let mut taken = Duration::ZERO;
-        // It reads a millisecond at a time, whenever it may, and looks a thousand times a second.
+        // It reads for a millisecond whenever it may, and checks a thousand times a second.
         for now in (0..100 * SECOND).step_by(1_000) {
             if pace.is_due(Offset(now)) {
                 pace.grown(Offset(now), Some(now * 10));
@@ -157,7 +155,7 @@ mod tests {
         assert!(pace.may_read());
         pace.grown(Offset(2 * SECOND), Some((1 << 30) + 10_000_000));
         assert!(!pace.may_read());
-        // Its writer has gone.
+        // Its writer is gone.
         pace.grown(Offset(3 * SECOND), None);
         assert!(pace.may_read());
     }

@@ -1,8 +1,8 @@
 //! The thread that reads tapes while a page is open.
 //!
-//! It reads tapes behind their writers, from then on at the lowest priority, and beside a busy
-//! recorder as little as [`Pace`] allows: the recorder does nothing for it and waits for nothing of
-//! it. A finished tape is read like everything else.
+//! It reads tapes while they are written, at the lowest priority, and while the recorder is busy
+//! only as much as [`Pace`] allows: the recorder does no work for it, and never waits for it. A
+//! finished tape is read in the same way.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,30 +22,30 @@ use crate::clock::processor_time;
 use crate::growth::{Growth, WaitEnd};
 use crate::system::process::{Rank, step_back};
 
-/// How many events of a tape are read before it is another one's turn, and beside a busy
-/// recorder.
+/// The number of events read from one tape before the next one is read, and while the recorder is
+/// busy.
 const TURN: usize = 512;
 const SMALL_TURN: usize = 64;
-/// After what time it is looked once more whether a writer that has gone has let its tape go.
+/// The time after which to check again whether a writer has released its tape.
 const SETTLED: Duration = Duration::from_millis(500);
-/// How many tapes are shown.
+/// The maximum number of tapes.
 const TAPES: usize = 1_024;
 
-/// What there was to be read.
+/// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReadOutcome {
-    /// Something, and there may be more.
+    /// Some events, and there may be more.
     Some,
-    /// Something, and more is to be left to the recorder.
+    /// Some events, and the rest must wait for the recorder.
     Enough,
-    /// Nothing.
+    /// No events.
     Nothing,
 }
 
 impl PageContent {
     pub(super) fn run(&self, source: Source, mut pace: Pace) {
         let (path, search) = self.begin(source);
-        // Growing tapes are watched only while a page is open and little happens.
+        // Growing tapes are only watched while a page is open and there is little traffic.
         let mut growth: Option<Growth> = None;
         let (mut is_due, mut settles) = (true, false);
         let mut linked = search
@@ -63,7 +63,7 @@ impl PageContent {
             match self.read(&mut pace) {
                 ReadOutcome::Some => continue,
                 ReadOutcome::Enough => {
-                    // A watch costs the writer as well.
+                    // Watching slows the writer as well.
                     (growth, is_due) = (None, true);
                     self.pause();
                     continue;
@@ -71,7 +71,7 @@ impl PageContent {
                 ReadOutcome::Nothing => {}
             }
             let Some(growth) = &growth else {
-                // What came before it was watched is read first.
+                // First read what came before the watch.
                 growth = Some(self.watched(path.as_deref(), search.as_ref()));
                 is_due = true;
                 continue;
@@ -86,7 +86,7 @@ impl PageContent {
         }
     }
 
-    /// Takes what is shown; where it grows, and which tapes are looked for there.
+    /// Takes the source; returns the path to watch, and the search for tapes.
     fn begin(&self, source: Source) -> (Option<PathBuf>, Option<Search>) {
         match source {
             Source::Document(document) => {
@@ -124,7 +124,7 @@ impl PageContent {
         );
     }
 
-    /// Tells who asked for what, once it is quiet and there is more than there was.
+    /// Links tool uses with tool calls when there is little traffic and there are new events.
     fn link(&self, linked: &mut Linked) {
         let state = self.lock();
         let events = state.tapes.iter().map(Tape::events).sum();
@@ -133,19 +133,19 @@ impl PageContent {
         }
         let tapes: Vec<_> = state.tapes.iter().map(Tape::to_link).collect();
         drop(state);
-        // What cannot be read now was told without links.
+        // Rows that cannot be read now were written without links.
         let told = linked.tell(&tapes, events, self.row_writer());
         if told.unwrap_or(false) && self.rows.flush().is_ok() {
             self.changed();
         }
     }
 
-    /// Whether nothing more can come.
+    /// Whether there can be no more events.
     fn is_over(&self, search: Option<&Search>) -> bool {
         search.is_none() && self.lock().tapes.iter().all(Tape::is_over)
     }
 
-    /// Waits for a viewer: how long it stays at least, if that is known, and whether there was a
+    /// Waits for a viewer: returns how long it stays at least, if known, and whether there was a
     /// wait. `None` if there will be no more viewers.
     fn viewer(&self) -> Option<(Option<Duration>, bool)> {
         let mut state = self.lock();
@@ -167,7 +167,7 @@ impl PageContent {
         None
     }
 
-    /// Looks for tapes that are new; whether there is one of which nothing is known yet.
+    /// Searches for new tapes; returns whether there is one whose header is not complete yet.
     fn search(&self, search: &Search) -> bool {
         let known = self.lock().known.clone();
         let entries = std::fs::read_dir(&search.folder)
@@ -185,7 +185,7 @@ impl PageContent {
         })
     }
 
-    /// Opens a tape, where it is one of those that are looked for; whether that is known.
+    /// Opens a tape if it is wanted; returns whether that is decided.
     fn open(&self, path: &Path, search: Option<&Search>) -> bool {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let part = name.strip_suffix(".tape.jsonl").unwrap_or(&name);
@@ -194,7 +194,7 @@ impl PageContent {
             .map(|_| part.to_owned());
         let mut state = self.lock();
         let opened = match Tape::open(path, part, self.long) {
-            // Its header will come.
+            // Its header is not complete yet.
             Ok(None) => return false,
             Ok(Some(tape)) => Some(tape),
             Err(error) => {
@@ -220,14 +220,14 @@ impl PageContent {
         true
     }
 
-    /// Reads a bit of everything.
+    /// Reads some of everything.
     fn read(&self, pace: &mut Pace) -> ReadOutcome {
         let now = self.clock.now();
         pace.settle(now, processor_time());
         if pace.is_due(now) {
             pace.grown(now, self.written_bytes());
             if pace.steps_back() {
-                // Beside a recorder.
+                // There is a recorder.
                 step_back(Rank::Last);
             }
         }
@@ -253,7 +253,7 @@ impl PageContent {
             self.lock().reads_all = false;
             return ReadOutcome::Nothing;
         }
-        // What cannot be shown now will be read with the rest.
+        // Rows that cannot be shown now are read with the rest.
         let told = self.tell_newest();
         if told.unwrap_or(false) {
             self.changed();
@@ -268,7 +268,7 @@ impl PageContent {
         written.reduce(|sum, one| sum + one)
     }
 
-    /// Tells the newest rows of tapes that are behind; whether there is something new.
+    /// Writes the newest rows of tapes that are behind; returns whether there is something new.
     fn tell_newest(&self) -> io::Result<bool> {
         let to = self.row_writer();
         let mut is_new = false;
@@ -279,7 +279,7 @@ impl PageContent {
         Ok(is_new)
     }
 
-    /// Reads so many events of each tape; how many that were.
+    /// Reads up to this many events of each tape; returns their number.
     fn read_some(&self, turn: usize) -> io::Result<usize> {
         let mut read = 0;
         let to = self.row_writer();
@@ -299,7 +299,7 @@ impl PageContent {
             if let Some(tape) = state.tapes.get_mut(at) {
                 read += tape.read_on(turn, to)?;
             }
-            // Others wait for the state: a reader that is told of the end finds all rows.
+            // Others wait for the state: a reader that sees the end must find all rows.
             self.rows.flush()?;
             drop(state);
             state = self.lock();
@@ -311,7 +311,7 @@ impl PageContent {
                 read += usize::from(tape.is_over() && !was_over);
             }
         }
-        // Before others can be told how it stands.
+        // Before others can see the state.
         self.rows.flush()?;
         drop(state);
         if read > 0 {

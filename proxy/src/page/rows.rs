@@ -1,5 +1,5 @@
-//! The rows that were found so far, in files without names: code that shows them reads at its
-//! own pace, and none of them is held in memory.
+//! Stores the rows found so far in files without names: viewers read them at their own pace, and
+//! none are held in memory.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,15 +14,15 @@ use super::Words;
 use crate::system::files;
 use tapewright_schemas::slices::Part as _;
 
-/// Makes files that have no names.
+/// Creates files without names.
 pub type MakeFile = Box<dyn Fn() -> io::Result<File> + Send + Sync>;
 
-/// How much is kept.
+/// The maximum size of the rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
     /// The size of a file, in bytes.
     pub file_bytes: u64,
-    /// How many files: the oldest is given up for a new one.
+    /// The maximum number of files: the oldest is dropped for a new one.
     pub files: usize,
 }
 
@@ -35,7 +35,7 @@ impl Default for Room {
     }
 }
 
-/// Rows, one JSON text each, numbered from 0 on.
+/// Rows, one JSON text each, numbered from 0.
 pub(super) struct Rows {
     kept: Mutex<StoredRows>,
     make: MakeFile,
@@ -46,9 +46,9 @@ pub(super) struct Rows {
 #[derive(Default)]
 struct StoredRows {
     files: VecDeque<Spool>,
-    // How many there ever were, with those that are not written yet.
+    // The total number of rows, including unwritten ones.
     count: u64,
-    // Those, a line each.
+    // The unwritten rows, one line each.
     unwritten: Vec<u8>,
     unwritten_count: u64,
 }
@@ -56,35 +56,35 @@ struct StoredRows {
 /// A file of rows.
 struct Spool {
     file: Arc<File>,
-    // The number of its first row, and of the one behind its last.
+    // The number of its first row, and of the one after its last.
     first: u64,
     end: u64,
     bytes: u64,
-    // Where every so many rows begin.
+    // The positions of rows at regular intervals.
     marks: Vec<u64>,
 }
 
-/// Where rows go, and who makes their texts.
+/// The destination of rows, and how they are formatted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowWriter<'r> {
     pub(super) rows: &'r Rows,
     pub(super) words: &'r dyn Words,
 }
 
-/// Some rows.
+/// Consecutive rows.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Batch {
-    /// Their texts, with commas in between.
+    /// Their texts, separated by commas.
     pub(super) text: String,
-    /// The number of the row behind the last of them.
+    /// The number of the row after them.
     pub(super) next: u64,
-    /// How many before the first of them were given up.
+    /// How many rows before them were dropped.
     pub(super) missed: u64,
 }
 
-/// Of how many rows one is known by its place.
+/// The interval between rows with a known position.
 const STRIDE: u64 = 32;
-/// How much is gathered before it is written, in bytes.
+/// The size at which rows are written, in bytes.
 const WRITE_BYTES: usize = 256 << 10;
 
 impl fmt::Debug for Rows {
@@ -103,10 +103,10 @@ impl Rows {
         }
     }
 
-    /// Adds a row; it is there after the next [`flush`](Self::flush).
+    /// Adds a row, which becomes readable with the next [`flush`](Self::flush).
     pub(super) fn push(&self, row: &str) -> io::Result<()> {
         let mut kept = self.lock();
-        // A line each: JSON has no line feed but as white space, which serde does not write.
+        // One line each: serde writes no line feeds.
         kept.unwritten.extend_from_slice(row.as_bytes());
         kept.unwritten.push(b'\n');
         kept.unwritten_count += 1;
@@ -117,7 +117,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Lets what was added be read, and says so.
+    /// Makes added rows readable, and notifies readers.
     pub(super) fn flush(&self) -> io::Result<()> {
         let mut kept = self.lock();
         let written = kept.write(&self.make, self.room);
@@ -128,12 +128,12 @@ impl Rows {
         written
     }
 
-    /// How many there were, told whenever it changes.
+    /// Notifies of the number of rows whenever it changes.
     pub(super) fn told(&self) -> watch::Receiver<u64> {
         self.told.subscribe()
     }
 
-    /// Rows from a number on, of so many bytes or one.
+    /// Rows starting at a number, up to a size, but at least one.
     pub(super) fn read(&self, from: u64, bytes: usize) -> io::Result<Batch> {
         let kept = self.lock();
         let written = kept.count - kept.unwritten_count;
@@ -228,16 +228,16 @@ impl StoredRows {
     }
 }
 
-/// Reads lines of a file from a place on.
+/// Reads lines of a file from a position.
 struct Lines {
     file: Arc<File>,
     at: u64,
     end: u64,
-    // What was read and not handed out.
+    // The unread part.
     buffer: Vec<u8>,
 }
 
-/// How much is read at once, in bytes.
+/// The size of one read, in bytes.
 const READ_BYTES: u64 = 64 << 10;
 
 impl Lines {
@@ -295,7 +295,7 @@ mod tests {
                 ..nothing
             }
         );
-        // A number that was never told, as of a run before this one.
+        // A number beyond the end, as from a previous run.
         assert_eq!(rows.read(700, 10).unwrap().next, 100);
     }
 

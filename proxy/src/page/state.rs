@@ -1,4 +1,4 @@
-//! What is shown, as far as it was read, and how it ended.
+//! The displayed content read so far, and how it ended.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -14,14 +14,14 @@ use super::tape::{Document, Tape};
 use super::{Ended, Words};
 use crate::clock::wall;
 
-/// What is shown, as far as it was read.
+/// The displayed content read so far.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    // The number of viewers, and until when reading goes on after a request.
+    // The number of viewers, and until when reading continues after a request.
     pub(super) looking: usize,
     pub(super) asked_until: Offset,
     pub(super) closed: bool,
-    // Whether everything must be read, whatever the recorder does.
+    // Whether everything must be read, even if the recorder has to wait.
     pub(super) reads_all: bool,
     pub(super) tapes: Vec<Tape>,
     pub(super) known: HashSet<PathBuf>,
@@ -30,7 +30,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// What is followed, and what time it is there.
+    /// The folds, and the current time of each.
     pub(super) fn folds<'s>(
         &'s self,
         words: &'s dyn Words,
@@ -38,7 +38,7 @@ impl State {
         let document = self.document.iter().map(|(_, fold, _)| (fold, fold.last()));
         let tapes = self.tapes.iter().map(|tape| {
             let last = tape.fold.last();
-            // What waits where it is behind may have been answered since.
+            // A request that is pending where reading is behind may already be answered.
             let now = if tape.is_over() || tape.behind().1 > 0 {
                 last
             } else {
@@ -49,8 +49,8 @@ impl State {
         document.chain(tapes)
     }
 
-    /// How much of the tapes was not read yet, so that their recorder is not held up: events, as
-    /// far as they are known, and bytes.
+    /// How much of the tapes is left unread for the recorder's sake: events, as far as known, and
+    /// bytes.
     pub(super) fn behind(&self) -> (u64, u64) {
         let behind = self.tapes.iter().map(Tape::behind);
         behind.fold((0, 0), |(events, bytes), more| {
@@ -58,7 +58,7 @@ impl State {
         })
     }
 
-    /// How it ended, in words; null while it goes on.
+    /// How it ended, as text; null while it continues.
     pub(super) fn ended(&self, counts: Counts, words: &dyn Words) -> Value {
         if let Some(problem) = &self.problem {
             return json!({"text": problem, "incomplete": true});
@@ -96,14 +96,14 @@ impl State {
     }
 }
 
-/// What time it is on a tape that is still written.
+/// The current time on a tape that is still written.
 fn age(tape: &Tape, words: &dyn Words) -> Offset {
     let now = wall()
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap_or_default();
     let now = u64::try_from(now.as_micros()).unwrap_or_default();
     match words.began_us(&tape.header.created) {
-        // It does not say.
+        // The header has no valid time.
         0 => Offset::default(),
         began => Offset(now.saturating_sub(began)),
     }

@@ -1,7 +1,7 @@
-//! What is new, as a stream of server-sent events: rows, and what is known beside them.
+//! Updates as a stream of server-sent events: rows, and the state outside the rows.
 //!
-//! Rows are read from where they are kept once the connection has room for them: a reader that
-//! never reads costs nothing but its connection, and what was given up meanwhile it is told.
+//! Rows are read from their files when the connection has room: a reader that never reads costs
+//! only its connection, and is notified of dropped rows.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -16,16 +16,16 @@ use super::content::Viewer;
 use crate::clock::runtime_now;
 use crate::http::body::events::{ALIVE, EventStream, Tells, alive};
 
-/// What is new, to one reader.
+/// The updates for one reader.
 pub(super) type Updates = EventStream<Reading>;
 
-/// How far a viewer has read.
+/// The position of a viewer.
 pub(super) struct Reading {
     knows: Arc<PageFacts>,
     // The number of the next row.
     at: u64,
     told: watch::Receiver<u64>,
-    // What was told beside the rows, and whether that may be out of date.
+    // The last sent state, and a watch for changes.
     state: String,
     stamps: watch::Receiver<u64>,
     // When the next piece may be sent.
@@ -33,13 +33,13 @@ pub(super) struct Reading {
     _looking: Viewer,
 }
 
-/// How much is put into one frame, in bytes.
+/// The maximum size of a frame, in bytes.
 const FRAME_BYTES: usize = 128 * 1024;
-/// How long is waited at least between two pieces, where there is not more than one of them has
-/// room for: faster changes cannot be seen.
+/// The minimum time between two pieces, unless there is more than fits in one: faster changes would
+/// not be visible.
 const PIECE: Duration = Duration::from_millis(100);
 
-/// What is new from a row on.
+/// The updates starting at a row.
 pub(super) fn news(knows: Arc<PageFacts>, at: u64) -> Updates {
     EventStream::new(Reading {
         at,
@@ -53,7 +53,7 @@ pub(super) fn news(knows: Arc<PageFacts>, at: u64) -> Updates {
 }
 
 impl Tells for Reading {
-    /// What is new, once there is something; nothing at the end.
+    /// The next updates when there are any; `None` at the end.
     async fn next(mut self) -> (Option<Bytes>, Self) {
         loop {
             tokio::time::sleep_until(self.due).await;
@@ -73,7 +73,7 @@ impl Tells for Reading {
             }
             let changed = tokio::select! {
                 changed = self.told.changed() => changed,
-                // It is looked at in the next round.
+                // It is checked in the next round.
                 changed = self.stamps.changed() => changed.map(|()| self.stamps.mark_changed()),
                 () = tokio::time::sleep(ALIVE) => {
                     return (Some(alive()), self);
@@ -105,9 +105,9 @@ impl Reading {
         text
     }
 
-    /// What is known beside the rows, where that has changed.
+    /// The state outside the rows, if it has changed.
     fn beside(&mut self) -> Option<String> {
-        // Without what was read it cannot be told whether there is something new.
+        // The state can only have changed together with the stamp.
         if !self.stamps.has_changed().unwrap_or(false) {
             return None;
         }
@@ -122,7 +122,7 @@ impl Reading {
     }
 }
 
-/// As if it had changed: nothing was told so far.
+/// Marks the watch as changed, since nothing was sent so far.
 fn told_at_once(mut stamps: watch::Receiver<u64>) -> watch::Receiver<u64> {
     stamps.mark_changed();
     stamps

@@ -1,4 +1,4 @@
-//! Faults that are switched off and on again.
+//! Switches faults off and on again.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ pub(super) struct Switches {
     off: Mutex<BTreeMap<String, Entry>>,
 }
 
-/// How many that are off are remembered.
+/// The maximum number of remembered faults that are off.
 const MOST: usize = 256;
 
 /// Why a fault could not be switched.
@@ -32,7 +32,7 @@ pub(super) enum NotSwitched {
 
 impl Switches {
     pub(super) fn new(fault_set: Arc<FaultSet>) -> Self {
-        // They may come while messages flow.
+        // They may be added while messages flow.
         fault_set.open();
         Self {
             fault_set,
@@ -40,12 +40,12 @@ impl Switches {
         }
     }
 
-    /// Calls this whenever a fault is added, changed or removed, by anyone.
+    /// Sets a callback for faults that are added, changed or removed, by anyone.
     pub(super) fn tell_of_changes(&self, tell: impl Fn() + Send + Sync + 'static) {
         self.fault_set.tell_of_changes(tell);
     }
 
-    /// Puts a fault in force, or takes it out: whatever it holds is let go.
+    /// Switches a fault on or off, which releases the messages that it holds.
     pub(super) fn set(&self, name: &str, enabled: bool) -> Result<(), NotSwitched> {
         let mut off = self.off();
         let here = self
@@ -76,7 +76,7 @@ impl Switches {
         }
     }
 
-    /// All of them, by name.
+    /// All faults, by name.
     pub(super) fn told(&self) -> Value {
         let on = self.fault_set.entries();
         let off = self.off();

@@ -1,4 +1,4 @@
-//! One tape that is shown, and where on it what stands.
+//! One displayed tape, and the positions of its events.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -18,41 +18,40 @@ use crate::record::is_held;
 /// A tape that is read while a page is open.
 #[derive(Debug)]
 pub(super) struct Tape {
-    /// What was recorded on it, and how.
+    /// Its header.
     pub(super) header: Header,
     /// Its file.
     pub(super) path: PathBuf,
-    /// What it is called among several; empty for the only one.
+    /// Its name if there are several; empty for the only one.
     pub(super) part: String,
     /// Its rows.
     pub(super) fold: Fold,
-    /// Where what it holds stands.
+    /// The positions of its events.
     pub(super) places: Arc<Places>,
-    /// How it ends, once it does.
+    /// How it ended, if it has.
     pub(super) ending: Option<Ending>,
     /// Why it cannot be read any further.
     pub(super) problem: Option<String>,
     reader: Reader<Growing>,
     file: Arc<File>,
     last_seq: u64,
-    // How far it had come when it was left for a while: its last event that is known, and its
-    // length.
+    // Where reading was suspended: the last known event, and the length of the tape.
     newest: Option<(u64, u64)>,
 }
 
-/// How much of the end of a tape that is behind is told, in bytes and in events.
+/// How much of the end of a tape is read while it is behind, in bytes and in events.
 const NEWEST_BYTES: u64 = 16 << 10;
 const NEWEST_EVENTS: usize = 200;
 
-/// Where the events of a tape stand in its file.
+/// The positions of events in a tape's file.
 #[derive(Debug)]
 pub(super) struct Places {
     pub(super) file: Arc<File>,
-    // The numbers of some events, and the places of their lines.
+    // The numbers of some events, and the positions of their lines.
     marks: Mutex<BTreeMap<u64, u64>>,
 }
 
-/// Of how many events one is known by its place.
+/// The interval between events with a known position.
 const STRIDE: u64 = 64;
 
 impl Places {
@@ -63,7 +62,7 @@ impl Places {
         }
     }
 
-    /// A line at or before an event; `None` before there is one.
+    /// The position of a line at or before an event; `None` if there is none.
     pub(super) fn before(&self, seq: u64) -> Option<u64> {
         let marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
         let (_, place) = marks.range(..=seq).next_back()?;
@@ -80,7 +79,7 @@ impl Places {
 }
 
 impl Tape {
-    /// Opens a tape; `None` while its header is not there, or where it is none.
+    /// Opens a tape; `None` while its header is incomplete, or if it is not a tape.
     pub(super) fn open(
         path: &Path,
         part: Option<String>,
@@ -110,7 +109,7 @@ impl Tape {
         }))
     }
 
-    /// Reads so many events, as far as they are there; how many there were.
+    /// Reads up to this many available events; returns their number.
     pub(super) fn read_on(&mut self, most: usize, to: RowWriter<'_>) -> io::Result<usize> {
         for read in 0..most {
             if self.is_over() || !self.reader.input().more()? {
@@ -143,8 +142,8 @@ impl Tape {
         Ok(most)
     }
 
-    /// Tells the newest exchanges of a tape that is left for a while: they come again when what
-    /// stands before them was read. Whether there are any.
+    /// Writes the newest exchanges of a tape whose reading is suspended; they are written again
+    /// when the events before were read. Returns whether there are any.
     pub(super) fn tell_newest(&mut self, to: RowWriter<'_>) -> io::Result<bool> {
         let (here, length) = (self.reader.input().place(), self.file.metadata()?.len());
         let known = self.newest.map_or(0, |(_, length)| length);
@@ -167,7 +166,7 @@ impl Tape {
         let mut peek = Fold::peek();
         let mut last = self.newest.map_or(self.last_seq, |(seq, _)| seq);
         for _ in 0..NEWEST_EVENTS {
-            // The reader of the whole reports what is wrong with it.
+            // The main reader reports errors.
             let Ok(true) = reader.input().more() else {
                 break;
             };
@@ -176,7 +175,7 @@ impl Tape {
                 break;
             };
             last = last.max(event.seq);
-            // A request for one message does not read all that is left for later.
+            // A request for one message must not read everything that is left for later.
             self.places.mark(event.seq, place);
             let message = reader.envelope(&event);
             peek.observe(&event, message.as_ref());
@@ -186,7 +185,7 @@ impl Tape {
         Ok(true)
     }
 
-    /// How much of it is left for a while: events, as far as they are known, and bytes.
+    /// How much of it is left for later: events, as far as known, and bytes.
     pub(super) fn behind(&self) -> (u64, u64) {
         self.newest.map_or((0, 0), |(seq, length)| {
             let place = self.reader.offset();
@@ -197,7 +196,7 @@ impl Tape {
         })
     }
 
-    /// Nothing more can be read: without a writer, that is its end.
+    /// Handles the current end of the tape: without a writer, it is final.
     pub(super) fn rest(&mut self, to: RowWriter<'_>) -> io::Result<()> {
         if self.is_over() {
             return Ok(());
@@ -213,12 +212,12 @@ impl Tape {
         self.fold.finish(to)
     }
 
-    /// How many events were read.
+    /// The number of events read.
     pub(super) fn events(&self) -> u64 {
         self.last_seq
     }
 
-    /// What others need to be linked with it.
+    /// The properties needed to link it.
     pub(super) fn to_link(&self) -> LinkedTape {
         LinkedTape {
             path: self.path.clone(),
@@ -245,12 +244,12 @@ impl Tape {
     }
 }
 
-/// What a cassette or a capture tells, which is read whole.
+/// A cassette or a capture, read whole.
 #[derive(Debug)]
 pub struct Document {
-    /// What was recorded, and how.
+    /// Its header.
     pub header: Header,
-    /// What it tells, as events.
+    /// Its content as events.
     pub events: Vec<Event>,
     /// How it ends.
     pub ending: Ending,

@@ -1,4 +1,4 @@
-//! What is read of a tape that grows, and what a reader that is slow is told.
+//! How a growing tape is read, and what a slow reader gets.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -40,7 +40,7 @@ impl Words for Plain {
     }
 }
 
-/// A tape that a test writes, and what is shown of it.
+/// A tape written by a test, and its page.
 struct Shows {
     folder: tempfile::TempDir,
     file: File,
@@ -76,7 +76,7 @@ impl Shows {
         }
     }
 
-    /// Writes exchanges that are over.
+    /// Writes finished exchanges.
     fn exchanges(&mut self, count: u64) {
         let mut text = String::new();
         for _ in 0..count {
@@ -100,7 +100,7 @@ impl Shows {
     }
 }
 
-/// What comes until a text was among it.
+/// Reads updates until they contain a text.
 async fn until(news: &mut Updates, wanted: &str) -> String {
     let mut all = String::new();
     while !all.contains(wanted) {
@@ -121,7 +121,7 @@ async fn rows_come_as_the_tape_grows_and_a_reader_goes_on_where_it_was() {
     let mut shows = Shows::start(Room::default());
     shows.exchanges(10);
     let mut news = shows.news(0);
-    // Of the last answer nothing behind it says yet that it got through.
+    // Nothing after the last answer proves yet that it was delivered.
     let first = until(&mut news, "\"seq\":19").await;
     assert!(first.starts_with(": listening\n\n"), "{first}");
     let last: u64 = first
@@ -159,7 +159,7 @@ async fn a_reader_that_is_too_slow_is_told_how_many_rows_it_missed() {
     let mut shows = Shows::start(room);
     let mut news = shows.news(0);
     assert_eq!(until(&mut news, "listening").await, ": listening\n\n");
-    // It reads nothing, while somebody else looks.
+    // It reads nothing, while there is another viewer.
     let mut told = shows.knows.shown.rows.told();
     for _ in 0..5 {
         shows.exchanges(20);
@@ -173,7 +173,7 @@ async fn a_reader_that_is_too_slow_is_told_how_many_rows_it_missed() {
         .expect("it is told");
     let missed: u64 = missed.split('}').next().unwrap().parse().unwrap();
     assert!(missed > 0, "{text}");
-    // What was missed and what came are all there was so far.
+    // The missed rows and the received ones are all there were so far.
     let rows = text.split("event: rows\ndata: ").nth(1).unwrap();
     let rows: Vec<Value> = serde_json::from_str(rows.lines().next().unwrap()).unwrap();
     let next = text.split("id: ").nth(1).unwrap().lines().next().unwrap();
@@ -185,7 +185,7 @@ async fn a_reader_that_is_too_slow_is_told_how_many_rows_it_missed() {
 async fn nothing_is_read_while_nobody_looks() {
     let mut shows = Shows::start(Room::default());
     shows.exchanges(10);
-    // Some time passes in which it could have been read.
+    // In this time it could have been read.
     tokio::time::sleep(Duration::from_millis(50)).await;
     assert_eq!(*shows.knows.shown.rows.told().borrow(), 0);
     let mut news = shows.news(0);
@@ -218,7 +218,7 @@ async fn what_changes_beside_the_rows_is_told_at_once() {
         first.contains("\"missed\":1") && first.contains("\"bodies\":false"),
         "{first}"
     );
-    // Somebody else changes a fault, and nothing passes.
+    // A fault is changed elsewhere, and there is no traffic.
     fault_set
         .add(Fault::parse("hang tool=search").unwrap())
         .unwrap();
@@ -230,11 +230,11 @@ async fn what_changes_beside_the_rows_is_told_at_once() {
 
 #[tokio::test]
 async fn beside_a_busy_recorder_the_newest_rows_are_told_and_the_rest_when_somebody_asks() {
-    // It is never known whether this recorder is busy, and nothing is left for the reader.
+    // This recorder counts as busy, and the reader gets no time.
     let mut shows = Shows::start_at(Room::default(), Pace::none());
     shows.exchanges(5_000);
     let mut news = shows.news(0);
-    // Of the last answer nothing behind it says yet that it got through.
+    // Nothing after the last answer proves yet that it was delivered.
     let first = until(&mut news, "\"seq\":9997").await;
     let told = |text: &str, seq: u64| {
         let ends = [",", "}"].map(|end| format!("\"seq\":{seq}{end}"));
@@ -244,7 +244,7 @@ async fn beside_a_busy_recorder_the_newest_rows_are_told_and_the_rest_when_someb
     let seen = Arc::clone(&shows.knows.shown);
     let behind = || serde_json::to_value(seen.told()).unwrap()["behind"].clone();
     assert_eq!(behind()["events"], 10_000);
-    // What was said in one of them is found without what stands before.
+    // The messages of one of them are found without the events before.
     let meant = RowId {
         seq: 9_997,
         kind: LineKind::Exchange,
@@ -265,7 +265,7 @@ async fn beside_a_busy_recorder_the_newest_rows_are_told_and_the_rest_when_someb
     while behind()["bytes"] != 0 {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    // What comes from then on is kept back again.
+    // Further rows are deferred again.
     shows.exchanges(5_000);
     let more = until(&mut news, "\"seq\":19997").await;
     assert!(!told(&more, 15_001));
@@ -284,7 +284,7 @@ async fn what_comes_in_quick_succession_comes_in_one_piece() {
         let frame = tokio::time::timeout(Duration::from_millis(2), news.frame()).await;
         frames += usize::from(frame.is_ok());
     }
-    // A tenth of a second for each is at least what fifty waits of two milliseconds take.
+    // A tenth of a second for each is at least as long as fifty waits of two milliseconds.
     assert!(frames <= 10, "{frames} pieces");
     until(&mut news, "\"seq\":99").await;
     shows.knows.shown.close();

@@ -1,4 +1,4 @@
-//! Why a provider gave no answer.
+//! Errors of requests to a provider.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,14 +8,14 @@ use tapewright_models::conversation::ApiError;
 
 use crate::http::origin::{BadUrl, SendError};
 
-/// No answer of a provider. Its text holds no key.
+/// A request to a provider without an answer. Its text contains no key.
 #[derive(Debug)]
 pub struct ProviderError {
-    /// The provider, as the suite or its family calls it.
+    /// The provider, by its name in the suite or its family.
     pub provider: String,
-    /// The model that was asked.
+    /// The requested model.
     pub model: String,
-    /// How often it was asked.
+    /// How often the request was sent.
     pub attempts: u32,
     /// Why there is no answer.
     pub cause: Cause,
@@ -25,46 +25,46 @@ pub struct ProviderError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Cause {
-    /// The provider says why.
+    /// The provider returned an error.
     #[error("{}", told(.0))]
     Api(Box<ApiError>),
-    /// What it answered cannot be read.
+    /// The answer cannot be parsed.
     #[error("cannot read its response")]
     Read(#[source] ReadError),
-    /// The answer broke off, or is longer than is read.
+    /// The answer was cut off, or exceeds the limit.
     #[error("its response was cut off, or is longer than {0} bytes")]
     Body(usize),
     /// The request could not be sent, or had no answer.
     #[error("cannot connect to it")]
     Send(#[source] SendError),
-    /// It took longer than any answer may.
+    /// It exceeded the timeout for any answer.
     #[error("no answer within {0:?}")]
     TimedOut(Duration),
-    /// The caller's time was over.
+    /// The caller's timeout passed.
     #[error("no answer before the time limit")]
     OutOfTime,
-    /// We were asked to end.
+    /// It was interrupted.
     #[error("interrupted")]
     Interrupted,
-    /// It has no embeddings: nothing was sent.
+    /// The provider has no embeddings: nothing was sent.
     #[error("it has no embeddings")]
     NoEmbeddings,
     /// Its address cannot be used.
     #[error("invalid address")]
     Url(#[source] BadUrl),
-    /// Its address and the path of the request are no path together.
+    /// Its URL and the path of the request do not form a valid path.
     #[error("invalid path in its address")]
     Path,
-    /// A field cannot be sent: its value is not repeated.
+    /// The value of a header field is invalid, and not repeated here.
     #[error("the header `{0}` has an invalid value")]
     Field(&'static str),
-    /// No runtime could be had.
+    /// A runtime could not be started.
     #[error("cannot start the async runtime")]
     Runtime(#[source] std::io::Error),
 }
 
 impl Cause {
-    /// The same without the key, which some providers repeat.
+    /// The error without the key, which some providers repeat.
     pub(super) fn without(mut self, key: &str) -> Self {
         if let (Self::Api(error), false) = (&mut self, key.is_empty()) {
             error.message = error.message.replace(key, "<key>");

@@ -1,8 +1,8 @@
 //! A client of model providers: one request, one answer or one vector, over HTTP.
 //!
-//! Answers are bounded in length and time. Requests that a provider could not serve just now
-//! (429, 529, 5xx) are sent again when it says so, as long as that is within the time that
-//! the caller has. Keys stand in one header and in no error.
+//! Answers are limited in length and time. Requests that fail temporarily (429, 529, 5xx) are
+//! retried as the provider asks, within the time that the caller has. A key is only used in one
+//! header field and in no error.
 
 mod error;
 
@@ -23,30 +23,29 @@ use crate::clock::{self, Clock};
 use crate::http::body::Outbound;
 use crate::http::origin::{Origin, OriginSettings, OriginUrl};
 
-/// The longest answer that is read, in bytes.
+/// The maximum length of an answer, in bytes.
 const LONGEST: usize = 16 << 20;
-/// How often a request is sent at most.
+/// The maximum number of attempts.
 const ATTEMPTS: u32 = 4;
-/// How long is waited before a request is sent again where the provider does not say:
-/// doubled each time.
+/// The wait before the first retry, unless the provider specifies it; doubled for each further one.
 const PAUSE: Duration = Duration::from_millis(500);
-/// How long one answer may take.
+/// The timeout for one answer.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// How often we check whether we were asked to end.
+/// The interval between checks for an interruption.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Where a provider is and how it is spoken to. Holds a key.
+/// The address of a provider, and its settings. Contains a key.
 #[derive(Clone)]
 pub struct Endpoint {
-    /// What errors call it.
+    /// Its name in errors.
     pub name: String,
     /// Its wire.
     pub wire: Wire,
-    /// Where it is; the path of the wire is put behind its path.
+    /// Its URL; the path of the wire is appended to its path.
     pub base_url: String,
-    /// The key, as its value stands in a header. A secret.
+    /// The value of the header field with the key. A secret.
     pub key: String,
-    /// Fields beside those of the wire.
+    /// Header fields in addition to those of the wire.
     pub fields: Vec<(&'static str, String)>,
 }
 
@@ -59,27 +58,27 @@ impl std::fmt::Debug for Endpoint {
     }
 }
 
-/// A provider that can be asked. Blocks while it is.
+/// A client of a provider. Its methods block.
 #[derive(Debug)]
 pub struct Provider {
     endpoint: Endpoint,
     origin: Arc<Origin>,
-    // What of the address stands behind its path.
+    // The URL without its query.
     base: OriginUrl,
     runtime: Runtime,
     stop: Arc<AtomicBool>,
 }
 
-/// An answer, and how often it was asked for.
+/// An answer, and the number of attempts.
 #[derive(Debug)]
 pub struct Answered {
-    /// The messages of an exchange.
+    /// The answer.
     pub response: Response,
-    /// How often the request was sent.
+    /// The number of attempts.
     pub attempts: u32,
 }
 
-/// What is sent: one request, in the words of its wire.
+/// One request in the format of its wire.
 struct Question<'a> {
     wire: Wire,
     model: &'a str,
@@ -88,7 +87,7 @@ struct Question<'a> {
 }
 
 impl Provider {
-    /// Nothing is connected yet. `stop` ends whatever is waited for.
+    /// A client without connections. `stop` ends all waits.
     pub fn new(
         endpoint: Endpoint,
         settings: OriginSettings,
@@ -108,7 +107,7 @@ impl Provider {
         })
     }
 
-    /// Asks for one answer, within this time if any.
+    /// Requests one answer, with an optional timeout.
     pub fn ask(
         &self,
         request: &Request,
@@ -126,7 +125,7 @@ impl Provider {
         Ok(Answered { response, attempts })
     }
 
-    /// Asks for the vector of a text, within this time if any.
+    /// Requests the vector of a text, with an optional timeout.
     pub fn embed(
         &self,
         request: &EmbedRequest,
@@ -145,7 +144,8 @@ impl Provider {
         self.answered(&question, read, limit).map(|(one, _)| one)
     }
 
-    /// Sends a request until it is answered or that does not help; with how often it was sent.
+    /// Sends a request until it is answered or a retry is pointless; returns the number of attempts
+    /// as well.
     fn answered<T>(
         &self,
         question: &Question<'_>,
@@ -180,7 +180,7 @@ impl Provider {
         }
     }
 
-    /// Waits; false if we were asked to end.
+    /// Waits; returns false if interrupted.
     fn waits(&self, pause: Duration) -> bool {
         let clock = Clock::start();
         while clock.elapsed() < pause {
@@ -261,7 +261,7 @@ impl Provider {
     }
 }
 
-/// The path of a request below that of the provider; a query of the address stays.
+/// The path of a request below that of the provider; the URL's query is preserved.
 fn uri(base: &str, path: &str) -> Result<Uri, Cause> {
     let (base, query) = base.split_once('?').unwrap_or((base, ""));
     let base = base.trim_end_matches('/');
@@ -273,8 +273,8 @@ fn uri(base: &str, path: &str) -> Result<Uri, Cause> {
     text.parse().map_err(|_| Cause::Path)
 }
 
-/// How long it is until the date of `Retry-After`, by the provider's own clock where it tells
-/// it (RFC 9110 §10.2.3); nothing when it is past.
+/// The time until the date in `Retry-After`, by the provider's own clock if it sends it (RFC 9110
+/// §10.2.3); zero if it has passed.
 pub(crate) fn date_ms<'h>(head: impl Fn(&str) -> Option<&'h str>) -> Option<u64> {
     let date = |name: &str| httpdate::parse_http_date(head(name)?.trim()).ok();
     let later = date("retry-after")?;
@@ -283,7 +283,7 @@ pub(crate) fn date_ms<'h>(head: impl Fn(&str) -> Option<&'h str>) -> Option<u64>
     u64::try_from(wait.as_millis()).ok()
 }
 
-/// For how long to wait before the same is sent again; `None` where that does not help.
+/// How long to wait before a retry; `None` if a retry is pointless.
 fn again(cause: &Cause, attempts: u32) -> Option<Duration> {
     let Cause::Api(error) = cause else {
         return None;
@@ -295,7 +295,7 @@ fn again(cause: &Cause, attempts: u32) -> Option<Duration> {
     Some(told.unwrap_or(PAUSE.saturating_mul(1 << (attempts - 1).min(8))))
 }
 
-/// Whether the status says that it may succeed later, whatever the body says.
+/// Whether the status implies that a retry may succeed, regardless of the body.
 fn is_later(error: &ApiError) -> bool {
     use tapewright_models::conversation::ErrorKind::Quota;
     error.kind != Quota && matches!(error.status, Some(429 | 500..=599))

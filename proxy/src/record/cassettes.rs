@@ -1,4 +1,4 @@
-//! The thread that projects finished tapes, beside the writer.
+//! The thread that projects finished tapes, next to the writer.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
@@ -10,14 +10,14 @@ use super::follow::Drafts;
 use super::names::Target;
 use crate::system::files::Identity;
 
-/// The tapes of one session, which are to become a cassette and a capture.
+/// The tapes of one session, to be projected to a cassette and a capture.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
     pub(crate) session: u32,
     pub(crate) tapes: Vec<PathBuf>,
     pub(crate) target: Target,
     pub(crate) number: u32,
-    /// Something is missing on a tape.
+    /// Whether a tape is incomplete.
     pub(crate) gaps: bool,
 }
 
@@ -26,11 +26,11 @@ pub(crate) struct Job {
 pub(crate) struct Cassettes {
     jobs: Option<SyncSender<Job>>,
     thread: Option<JoinHandle<Written>>,
-    // Where no thread could be had.
+    // The results if no thread could be started.
     here: Written,
 }
 
-/// What was written so far.
+/// The results so far.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
     sessions: HashMap<PathBuf, SessionOutput>,
@@ -42,15 +42,15 @@ pub(crate) struct Written {
 #[derive(Debug)]
 struct SessionOutput {
     files: SessionFiles,
-    // What we left at the places of the cassette and the capture.
+    // The files last written as the cassette and the capture.
     left: [Option<Identity>; 2],
 }
 
-/// How many finished sessions wait before the writer does.
+/// The number of waiting sessions above which the writer blocks.
 const WAITING: usize = 256;
-/// How many sessions are listed at the end.
+/// The maximum number of listed sessions.
 const LISTED: usize = 10_000;
-/// How many problems are told.
+/// The maximum number of reported problems.
 const TOLD: usize = 1_000;
 
 impl Cassettes {
@@ -73,7 +73,7 @@ impl Cassettes {
         }
     }
 
-    /// Projects the tapes of a session, soon. Waits when too many sessions wait.
+    /// Queues the tapes of a session. Blocks if too many sessions are waiting.
     pub(crate) fn project(&mut self, job: Job) {
         let Some(jobs) = &self.jobs else {
             return self.here.project(&job);
@@ -83,7 +83,7 @@ impl Cassettes {
         }
     }
 
-    /// Waits for everything that was asked for.
+    /// Waits for all queued projections.
     pub(crate) fn finish(&mut self) -> Written {
         drop(self.jobs.take());
         let here = std::mem::take(&mut self.here);
@@ -115,7 +115,7 @@ fn work(jobs: &Receiver<Job>) -> Written {
 }
 
 impl Written {
-    /// The files of every session, in the order in which the first were finished.
+    /// The files of every session, in the order in which their first projection finished.
     pub(crate) fn into_files(mut self) -> (Vec<SessionFiles>, u64, Vec<Problem>) {
         let sessions = &mut self.sessions;
         let files = self.order.iter().filter_map(|first| sessions.remove(first));

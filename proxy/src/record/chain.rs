@@ -1,4 +1,4 @@
-//! Tapes that continue one another, read as one.
+//! Reads consecutive tapes as one.
 
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -25,13 +25,13 @@ impl<'a> Chain<'a> {
         })
     }
 
-    /// What was recorded, and how.
+    /// The header of the first tape.
     pub(crate) fn header(&self) -> &Header {
         self.first.header()
     }
 
-    /// Hands out every event in order, with its message taken apart where that is known to be
-    /// JSON; how the whole ends.
+    /// Passes on every event in order, with its parsed message if it is known to be JSON; returns
+    /// the common ending.
     pub(crate) fn feed(
         &mut self,
         mut observe: impl FnMut(&Event, Option<&Envelope<'_>>) -> io::Result<()>,
@@ -62,7 +62,7 @@ fn read(
     }))
 }
 
-/// How two tapes end together: complete if both are.
+/// The common ending of two tapes: complete if both are.
 fn join(before: Ending, last: Ending) -> Ending {
     match (before, last) {
         (Ending::Footer(before), Ending::Footer(mut last)) => {

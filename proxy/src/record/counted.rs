@@ -1,4 +1,4 @@
-//! Counting what is on a tape that is being written.
+//! Counts the operations on a tape while it is written.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use tapewright_schemas::tape::Header;
 
 use crate::operations::{Counting, Operations};
 
-/// Counts the lines of a tape once they are in its file.
+/// Counts the lines of a tape as soon as they are in its file.
 #[derive(Debug)]
 pub(super) struct Counted(Box<Counting>);
 
-/// For how long what was seen may still be on its way to the tape.
+/// How long an event may take until it is on the tape.
 const SLACK: Offset = Offset(2_000_000);
 
 impl Counted {
@@ -21,7 +21,7 @@ impl Counted {
         Self(Box::new(Counting::new(operations, header)))
     }
 
-    /// What was encoded is in the file, up to the event of this number, and what is behind it is lost.
+    /// Handles a write: encoded events up to this number are in the file, later ones are lost.
     pub(super) fn written(&mut self, gists: &mut VecDeque<Gist>, last: u64) {
         let Self(counting) = self;
         for gist in gists.iter().take_while(|gist| gist.seq() <= last) {
@@ -30,12 +30,12 @@ impl Counted {
         gists.clear();
     }
 
-    /// It is `now`.
+    /// Updates the time.
     pub(super) fn tick(&mut self, now: Offset) {
         self.0.tick(now.since(SLACK));
     }
 
-    /// The tape ended at this time.
+    /// Ends the tape at this time.
     pub(super) fn finish(mut self, now: Offset) {
         self.0.tick(now);
         self.0.finish();
@@ -194,7 +194,7 @@ mod tests {
         )
     }
 
-    /// The lines of the one text that are not those of the other.
+    /// The lines of one text that the other does not have.
     fn odd(one: &str, other: &str) -> Vec<String> {
         let pairs = one.lines().zip(other.lines());
         let odd = pairs.filter(|(one, other)| one != other);
@@ -206,7 +206,7 @@ mod tests {
         odd
     }
 
-    /// The figures of the finished tapes in a folder.
+    /// The metrics of the finished tapes in a folder.
     fn of_tapes(folder: &Path) -> String {
         let operations = Arc::default();
         for file in folder.read_dir().unwrap() {

@@ -1,8 +1,8 @@
-//! The end of a recording: what the tape projects to, and under which names.
+//! The end of a recording: writes the projections of the tape, and names them.
 //!
-//! A projection is written to a new file, which then takes its name. Three things are
-//! never done: overwrite a cassette with a recording that is empty or has holes;
-//! overwrite one that another process wrote while we recorded; leave half a file behind.
+//! A projection is written to a new file, which is then renamed. Three things never happen: a
+//! cassette is overwritten by a recording that is empty or has gaps; a cassette is overwritten that
+//! another process wrote during the recording; a partial file is left behind.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -20,53 +20,52 @@ use super::together;
 use crate::system::files::{self, Identity};
 use crate::system::unnamed;
 
-/// Why a tape is not whole, and what the system says of it.
+/// Why a tape is incomplete, and the system's error.
 pub type Failure = (TapeFailure, String);
 
-/// What became of a recording.
+/// The result of a recording.
 #[derive(Debug, Default)]
 pub struct Finished {
-    /// The tape, when there is one.
+    /// The tape, if there is one.
     pub tape: Option<PathBuf>,
-    /// The cassette, when one was written, under the name that it got.
+    /// The cassette, if one was written, by its actual name.
     pub cassette: Option<PathBuf>,
-    /// The capture, when one was written, under the name that it got.
+    /// The capture, if one was written, by its actual name.
     pub capture: Option<PathBuf>,
-    /// Of a recording into a folder: the files of every session.
+    /// For a recording into a folder: the files of every session.
     pub sessions: Vec<SessionFiles>,
-    /// How many sessions are not listed, because there were too many.
+    /// The number of sessions that are not listed, because there were too many.
     pub unlisted: u64,
-    /// How many events the tape, or all tapes, hold.
+    /// The number of events on the tape, or on all tapes.
     pub events: u64,
-    /// What is missing on it.
+    /// The gaps.
     pub gaps: GapTotal,
-    /// What judges found, if there were any.
+    /// The findings of judges.
     pub findings: Findings,
-    /// Why the tape is not whole, when it is not.
+    /// Why the tape is incomplete, if it is.
     pub lost: Option<Failure>,
-    /// What else went wrong, in words.
+    /// Other problems, as text.
     pub problems: Vec<Problem>,
 }
 
 /// The files of one session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionFiles {
-    /// Its number; 0 for what belongs to no session.
+    /// Its number; 0 for sessionless exchanges.
     pub session: u32,
-    /// Its tapes, each of which continues the one before.
+    /// Its tapes, each continuing the one before.
     pub tapes: Vec<PathBuf>,
-    /// Its cassette, when one was written, under the name that it got.
+    /// Its cassette, if one was written, by its actual name.
     pub cassette: Option<PathBuf>,
-    /// Its capture, when one was written, under the name that it got.
+    /// Its capture, if one was written, by its actual name.
     pub capture: Option<PathBuf>,
 }
 
-/// Something that was asked for and could not be done.
+/// A requested file that could not be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// A file stands where it stood: the recording is no better than what it would
-    /// replace.
+    /// An existing file was kept: the recording is no better than it.
     #[error("`{}` was kept: {why}", path.display())]
     Kept {
         /// The file.
@@ -79,13 +78,13 @@ pub enum Problem {
     Unwritten {
         /// The file.
         path: PathBuf,
-        /// What the system, or the tape's reader, said.
+        /// The error of the system or of the tape's reader.
         why: String,
     },
 }
 
 impl Finished {
-    /// Whether everything that was asked for is on the disk.
+    /// Whether all requested files were written.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         let failed = |problem: &Problem| matches!(problem, Problem::Unwritten { .. });
@@ -103,33 +102,32 @@ impl Finished {
     }
 }
 
-/// What is to be projected, and where to.
+/// Tapes to project, and where to.
 pub(crate) struct Projection<'a> {
-    /// Tapes, each of which continues the one before.
+    /// The tapes, each continuing the one before.
     pub(crate) tapes: &'a [PathBuf],
     pub(crate) number: u32,
     pub(crate) target: &'a Target,
     pub(crate) before: &'a [Option<Identity>; 2],
-    /// What stood there before is ours, and tells of the same session.
+    /// Whether the existing files are from this recorder, for the same session.
     pub(crate) ours: [bool; 2],
-    /// The tape is to have the name of its cassette. In a folder, numbers say what continues
-    /// what.
+    /// Whether to rename the tape like its cassette. In a folder, the numbers show which tape
+    /// continues which.
     pub(crate) together: bool,
 }
 
-/// What stood at a place before.
+/// The file that existed before.
 #[derive(Clone, Copy)]
 struct Before {
     file: Option<Identity>,
-    /// It is ours, and tells of the same session.
+    /// Whether it is from this recorder, for the same session.
     ours: bool,
 }
 
-/// Writes a projection of tapes, with its spools near to where it is to stand, and with times or
-/// without.
+/// Writes a projection of tapes, with its spools near the target path, and with or without times.
 type Project = fn(&[PathBuf], &Path, bool, &mut dyn Write) -> io::Result<Content>;
 
-/// What a projection turned out to hold.
+/// The content of a projection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Content {
     exchanges: u64,
@@ -137,8 +135,7 @@ pub(super) struct Content {
 }
 
 impl Projection<'_> {
-    /// Writes what was asked for, as far as it is not there already as a draft, and notes how
-    /// it went.
+    /// Writes the requested projections, unless they exist as drafts, and notes the results.
     pub(crate) fn write(&self, drafts: Drafts, finished: &mut Finished) {
         let [cassette_before, capture_before] = *self.before;
         if let Some(path) = &self.target.capture {
@@ -149,7 +146,7 @@ impl Projection<'_> {
             let written = self.written(path, drafts.capture, write_capture);
             finished.capture = self.one(path, before, written, finished);
         }
-        // The last one: with it the tape may get another name.
+        // Written last, since the tape may be renamed after it.
         if let Some(path) = &self.target.cassette {
             let before = Before {
                 file: cassette_before,
@@ -160,7 +157,7 @@ impl Projection<'_> {
         }
     }
 
-    /// Sees to it that a whole projection stands beside its place.
+    /// Ensures that a complete projection is next to its target path.
     fn written(&self, path: &Path, draft: Option<Draft>, write: Project) -> io::Result<Content> {
         let fresh = beside(path, FRESH);
         if let Some((file, content)) = draft.and_then(|draft| draft.name(&fresh).ok()) {
@@ -185,7 +182,7 @@ impl Projection<'_> {
         let fresh = beside(path, FRESH);
         let placed =
             written.and_then(|content| self.place(&fresh, path, before, content, finished));
-        // Gone already when it has taken its name.
+        // Already gone if it was renamed.
         drop(fs::remove_file(&fresh));
         match placed {
             Ok(placed) => placed,
@@ -196,8 +193,7 @@ impl Projection<'_> {
         }
     }
 
-    /// Gives a finished file its name, under a lock that all recorders of the folder
-    /// share.
+    /// Renames a finished file, under a lock that all recorders of the folder share.
     fn place(
         &self,
         fresh: &Path,
@@ -251,7 +247,7 @@ impl Projection<'_> {
         }
     }
 
-    /// Gives a finished file its name.
+    /// Renames a finished file.
     fn rename(&self, fresh: &Path, path: &Path) -> io::Result<()> {
         if let [tape] = self.tapes {
             together::mark(fresh, tape);
@@ -269,7 +265,7 @@ impl Projection<'_> {
         found.ok_or_else(|| io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Gives the tape the name that belongs to what was made of it.
+    /// Renames the tape like its projection.
     fn join(&self, path: &Path, number: Option<u32>, finished: &mut Finished) {
         if let (true, [tape]) = (self.is_joined(path), self.tapes) {
             let wanted = numbered(&self.target.tape, number.unwrap_or(1));
@@ -277,7 +273,7 @@ impl Projection<'_> {
         }
     }
 
-    /// Whether it is by this file that the tape is named.
+    /// Whether the tape is named after this file.
     fn is_joined(&self, path: &Path) -> bool {
         self.together && self.target.cassette.as_deref() == Some(path)
     }
@@ -324,7 +320,7 @@ impl Content {
     }
 }
 
-/// The largest projection that is synced before it takes its name, in bytes.
+/// The maximum size of a projection that is synced before it is renamed, in bytes.
 const SYNC_LIMIT: u64 = 8 << 20;
 
 /// Writes a new file.
@@ -338,18 +334,18 @@ fn write_new<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<T>
 }
 
 fn sync(file: &File) -> io::Result<()> {
-    // A large file would keep the client waiting; its tape is there in any case.
+    // Syncing a large file would make the client wait; its tape exists in any case.
     if file.metadata()?.len() <= SYNC_LIMIT {
         file.sync_data()?;
     }
     Ok(())
 }
 
-/// What a whole projection is called before it has its name.
+/// The extension of a complete projection before it is renamed.
 const FRESH: &str = "new";
 
-/// A file without a name, beside `near`. Where the file system has none, it has a name for a
-/// moment.
+/// Creates a file without a name, next to `near`. If the file system does not support that, it
+/// briefly has a name.
 pub(super) fn spool(near: &Path, kind: &str) -> io::Result<File> {
     if let Ok(file) = unnamed::create(folder_of(near)) {
         return Ok(file);
@@ -361,7 +357,7 @@ pub(super) fn spool(near: &Path, kind: &str) -> io::Result<File> {
     Ok(file)
 }
 
-/// A name that no other process uses: `.fs.json.4711.new`.
+/// A name that no other process uses, such as `.fs.json.4711.new`.
 fn beside(path: &Path, kind: &str) -> PathBuf {
     let name = path
         .file_name()

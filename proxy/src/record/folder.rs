@@ -1,9 +1,9 @@
-//! A tape for each session.
+//! Writes a tape for each session.
 //!
-//! A session's tape is created at its first event and closed when the session ends, when
-//! it has been silent for long, or when too many others are open. A session that speaks
-//! again gets another tape, which says what it continues; its cassette and capture are
-//! projected from all of them together.
+//! A session's tape is created at its first event and closed when the session ends, when it has
+//! been silent for long, or when too many others are open. If the session continues later, it gets
+//! another tape, whose header says which one it continues; its cassette and capture are projected
+//! from all of them together.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ use crate::operations::Operations;
 pub(crate) struct Folder {
     path: PathBuf,
     stem: String,
-    // Whether cassettes tell times.
+    // Whether cassettes contain times.
     times: bool,
     header: Header,
     rules: Arc<Rules>,
@@ -40,22 +40,22 @@ pub(crate) struct Folder {
     judging: Option<(Judging, Durability)>,
     operations: Option<Arc<Operations>>,
     open: HashMap<SessionKey, Open>,
-    // The sessions of this batch.
+    // The sessions in this batch.
     touched: Vec<SessionKey>,
-    // What has to be on the disk before the batch counts as recorded.
+    // What must be synced before the batch counts as recorded.
     unsynced: Vec<Unsynced>,
     known: HashMap<SessionKey, SessionFiles>,
-    // The sessions that are known, the longest first.
+    // The known sessions, in the order in which they were added.
     order: VecDeque<SessionKey>,
-    // Those with closed tapes that no cassette tells of yet.
+    // Those with closed tapes that are not projected yet.
     due: BTreeSet<SessionKey>,
     now: Offset,
-    // How many events came.
+    // The number of events so far.
     stamp: u64,
     next_look: Offset,
     cassettes: Cassettes,
     disk: Arc<Disk>,
-    // What closed tapes amount to, and what the disk did not take of them.
+    // The totals of closed tapes, and what the disk did not take of them.
     done: Finished,
     lost: Amount,
     finished: bool,
@@ -70,16 +70,16 @@ struct Open {
     /// Number of its last event.
     stamp: u64,
     touched: bool,
-    /// The session has ended, and only its last exchange may still say something.
+    /// The session has ended, and only its last exchange may still have events.
     ended: bool,
 }
 
-/// What is known of a session beside its open tape.
+/// What is known of a session in addition to its open tape.
 #[derive(Debug, Default)]
 struct SessionFiles {
-    /// Its closed tapes since the last cassette that was begun.
+    /// Its tapes closed since the current cassette was started.
     tapes: Vec<PathBuf>,
-    /// Which cassette of the session that is.
+    /// The number of the session's current cassette.
     volume: u32,
     /// How often it was written.
     rewrites: u32,
@@ -90,20 +90,20 @@ struct SessionFiles {
 /// Why a tape is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Closing {
-    /// Its session may go on at any time.
+    /// Its session may continue at any time.
     MakesRoom,
-    /// Its session is over, as far as one can tell.
+    /// Its session is probably over.
     Settled,
 }
 
-/// How long the last exchange of a session that ended may take, in microseconds.
+/// How long to wait for the last exchange of a session that ended, in microseconds.
 const LINGER_US: u64 = 1_000_000;
-/// How many sessions are remembered whose tapes are closed.
+/// The maximum number of remembered sessions with closed tapes.
 const KNOWN: usize = 65_536;
-/// How often a cassette is rewritten because its session went on after a pause: each
-/// time all its tapes have to be read. Then the session gets another cassette.
+/// How often a cassette is rewritten because its session continued after a pause, which requires
+/// reading all its tapes. After that the session gets another cassette.
 const REWRITES: u32 = 16;
-/// How many tapes a cassette is put together from.
+/// The maximum number of tapes of a cassette.
 const CHAIN: usize = 4_096;
 
 impl Folder {
@@ -152,7 +152,7 @@ impl Folder {
         }
     }
 
-    /// Adds an event; it is in its file after the next [`flush`](Self::flush).
+    /// Adds an event, which is written with the next [`flush`](Self::flush).
     pub(crate) fn encode(&mut self, event: &mut Event) {
         self.now = self.now.max(event.at);
         if self.now >= self.next_look {
@@ -179,7 +179,7 @@ impl Folder {
         }
     }
 
-    /// Writes what was added.
+    /// Writes the added events.
     pub(crate) fn flush(&mut self) {
         for key in std::mem::take(&mut self.touched) {
             let Some(open) = self.open.get_mut(&key) else {
@@ -197,12 +197,12 @@ impl Folder {
         }
     }
 
-    /// What was written since the last call and is not known to be on the disk.
+    /// The files written since the last call that are not synced.
     pub(crate) fn unsynced(&mut self) -> Vec<Unsynced> {
         std::mem::take(&mut self.unsynced)
     }
 
-    /// Finishes what has been silent for long.
+    /// Finishes the files of sessions that have been silent for long.
     pub(crate) fn tick(&mut self, now: Offset) {
         self.now = self.now.max(now);
         if self.judging.is_some() || self.operations.is_some() {
@@ -221,7 +221,7 @@ impl Folder {
         self.finished
     }
 
-    /// Closes all tapes and writes what they project to.
+    /// Closes all tapes and writes their projections.
     pub(crate) fn finish(&mut self, now: Offset) -> Finished {
         self.finished = true;
         self.now = self.now.max(now);
@@ -243,7 +243,7 @@ impl Folder {
         finished
     }
 
-    /// Removes the tapes, which hold nothing.
+    /// Removes the tapes, which are empty.
     pub(crate) fn remove(&mut self) {
         self.finished = true;
         self.open.values_mut().for_each(|open| open.tape.remove());
@@ -253,7 +253,7 @@ impl Folder {
     /// Opens a tape for a session, its first or another one.
     fn begin(&mut self, key: SessionKey) {
         while self.open.len() >= self.most_open {
-            // What has ended goes first.
+            // Close the tapes of sessions that have ended first.
             let silent = |(_, open): &(&SessionKey, &Open)| (!open.ended, open.stamp);
             let Some((oldest, _)) = self.open.iter().min_by_key(silent) else {
                 break;
@@ -336,7 +336,7 @@ impl Folder {
         }
     }
 
-    /// Makes sure that a session is known, and forgets the one that was known longest.
+    /// Adds a session, and forgets the one that was added first if there are too many.
     fn remember(&mut self, key: SessionKey) {
         if self.known.contains_key(&key) {
             return;
@@ -351,7 +351,7 @@ impl Folder {
         self.known.insert(key, SessionFiles::default());
     }
 
-    /// Hands the tapes of a session over, to become a cassette and a capture.
+    /// Queues the tapes of a session for projection to a cassette and a capture.
     fn project(&mut self, key: SessionKey) {
         self.due.remove(&key);
         let name = self.name(key);
@@ -387,7 +387,7 @@ impl Folder {
         }
     }
 
-    /// Finishes what has been silent for long, and what has ended.
+    /// Finishes sessions that have been silent for long, or have ended.
     fn look(&mut self) {
         let linger = LINGER_US.min(self.idle_us);
         self.next_look = Offset(self.now.0.saturating_add(linger / 2 + 1));
@@ -414,7 +414,7 @@ impl Folder {
         }
     }
 
-    /// What the names of a session's files begin with.
+    /// The prefix of the names of a session's files.
     fn name(&self, key: SessionKey) -> String {
         match key {
             SessionKey(0) => format!("{}-lane", self.stem),

@@ -1,4 +1,4 @@
-//! A judge on a thread of its own, behind a bounded queue that never blocks traffic.
+//! Runs a judge on a separate thread, behind a bounded queue that never blocks traffic.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,14 +10,14 @@ use tapewright_schemas::event::{Event, Judge, Offset};
 
 use super::queue::Queue;
 
-/// Hands events on to a judge on another thread. When too much waits for it, the judge is
-/// told of a gap, and what depends on it cannot be known.
+/// Passes events to a judge on another thread. When the queue is full, the judge gets a gap, and
+/// results that depend on it are inconclusive.
 #[derive(Debug)]
 pub(crate) struct JudgeThread {
     queue: Arc<Queue>,
     found: Arc<Found>,
     thread: Option<JoinHandle<Box<dyn Judge>>>,
-    // The judge itself, once its thread has ended.
+    // The judge, after its thread has ended.
     judge: Option<Box<dyn Judge>>,
 }
 
@@ -28,11 +28,11 @@ struct Found {
 }
 
 impl JudgeThread {
-    /// Starts the thread; without one the judge judges where it is called.
+    /// Starts the thread; if that fails, the judge runs on the caller's thread.
     pub(crate) fn start(judge: Box<dyn Judge>) -> Box<dyn Judge> {
         let queue = Arc::new(Queue::aside());
         let found = Arc::new(Found::default());
-        // The judge is given to the thread once there is one.
+        // The judge is passed to the thread when it runs.
         let (give, take) = std::sync::mpsc::sync_channel::<Box<dyn Judge>>(1);
         let (events, findings) = (Arc::clone(&queue), Arc::clone(&found));
         let thread = thread::Builder::new()
@@ -104,7 +104,7 @@ impl Judge for JudgeThread {
 
     fn end(&mut self, now: Offset) {
         self.queue.close();
-        // A judge that failed has found what it found.
+        // A panicked judge keeps its earlier findings.
         self.judge = self.thread.take().and_then(|thread| thread.join().ok());
         if let Some(judge) = &mut self.judge {
             judge.end(now);
@@ -119,7 +119,7 @@ impl Judge for JudgeThread {
 
 impl Drop for JudgeThread {
     fn drop(&mut self) {
-        // The thread of a tape that is never finished ends as well.
+        // The thread of a tape that is never finished must end as well.
         self.queue.close();
     }
 }
@@ -132,7 +132,7 @@ mod tests {
 
     use super::*;
 
-    /// Finds something in every event, and counts gaps.
+    /// Reports a finding for every event, and counts gaps.
     #[derive(Debug, Default)]
     struct Picky {
         found: VecDeque<Event>,
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_a_gap_and_nobody_waits() {
         let mut aside = JudgeThread::start(Box::<Picky>::default());
-        // More than may wait, at once: the thread naps while nothing has come.
+        // More than the queue holds, at once: the thread naps while there are no events.
         for seq in 1..=64 {
             aside.observe(&message(seq, 2 << 20), None);
         }

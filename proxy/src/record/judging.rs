@@ -1,4 +1,4 @@
-//! A judge beside the tape: what it finds is written where it was found.
+//! Judges a recording while it is made, and writes the findings to its tape.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,42 +17,42 @@ use super::judge_thread::JudgeThread;
 use super::listener::Feed;
 use crate::system::processes;
 
-/// Makes the judge of a tape with this header.
+/// Creates the judge of a tape with this header.
 pub type MakeJudge = dyn Fn(&Header) -> Box<dyn Judge> + Send + Sync;
 
-/// Hears of a finding, and of the event that tells it.
+/// A callback for a finding, with its event.
 pub type Tell = dyn Fn(&Event, &Finding) + Send + Sync;
 
 /// How recordings are judged while they are written.
 #[derive(Clone)]
 pub struct Judging {
-    /// Makes the judge of each tape, if there is to be one.
+    /// Creates the judge of each tape, if there is to be one.
     pub judge: Option<Arc<MakeJudge>>,
-    /// Hear all tapes, and take their time: nothing that they find is for them.
+    /// Listeners to all tapes, which may be slow and have no findings.
     pub feeds: Vec<Feed>,
-    /// Hears of every finding once it is on the tape.
+    /// Called for every finding when it is on the tape.
     pub tell: Arc<Tell>,
-    /// How often a judge is told the time, also when nothing happens, if it has to know.
+    /// How often judges get the time even without events, if they need it.
     pub beat: Option<Duration>,
 }
 
-/// What judges found in a recording.
+/// The counts of findings in a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// Invariants that did not hold, each time.
+    /// Violations of invariants, each time.
     pub failed: u64,
-    /// Requests that hung and were not answered since.
+    /// Hanging requests that were not answered since.
     pub hanging: u64,
 }
 
 impl Findings {
-    /// Whether nothing was found that anybody is to blame for.
+    /// Whether there are no findings that a peer is responsible for.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.failed == 0 && self.hanging == 0
     }
 
-    /// Counts those of another tape as well.
+    /// Adds the counts of another tape.
     pub(crate) fn add(&mut self, other: Self) {
         self.failed += other.failed;
         self.hanging += other.hanging;
@@ -62,7 +62,7 @@ impl Findings {
         match finding.status {
             FindingStatus::Open => self.hanging += 1,
             FindingStatus::Closed => self.hanging = self.hanging.saturating_sub(1),
-            // Our own actions are not a peer's fault.
+            // The recorder's own actions are not a peer's fault.
             FindingStatus::Fail if finding.side != Side::Recorder => self.failed += 1,
             FindingStatus::Fail | FindingStatus::Race => {}
         }
@@ -81,15 +81,15 @@ impl Judging {
         }
     }
 
-    /// The same, and `feed` listens as well.
+    /// Adds the listener of `feed`.
     #[must_use]
     pub fn and_heard_by(mut self, feed: Feed) -> Self {
         self.feeds.push(feed);
         self
     }
 
-    /// Who judges a tape. Where the thread that carries the bytes writes the tape as well,
-    /// the judge has a thread of its own.
+    /// The judge of a tape. If the forwarding thread writes the tape as well, the judge gets its
+    /// own thread.
     pub(crate) fn of(&self, header: &Header, durability: Durability) -> Option<Box<dyn Judge>> {
         let judge = self.judge.as_ref().map(|make| make(header));
         let judge = judge.map(|judge| match durability {
@@ -107,7 +107,7 @@ impl Judging {
     }
 }
 
-/// A judge, if there is one, and others who only listen.
+/// An optional judge, and listeners.
 #[derive(Debug)]
 struct JudgeAndListeners {
     judge: Option<Box<dyn Judge>>,
@@ -167,7 +167,7 @@ impl fmt::Debug for Judging {
     }
 }
 
-/// What a tape remembers of its judge.
+/// The state that a tape keeps for its judge.
 #[derive(Debug)]
 pub(crate) struct Bench {
     judging: Judging,
@@ -176,23 +176,23 @@ pub(crate) struct Bench {
     servers: HashMap<SessionKey, Server>,
 }
 
-/// A server, and what its processes did when they were last looked at.
+/// A server, and the last observed state of its processes.
 #[derive(Debug)]
 struct Server {
     pid: u32,
     seen: Option<(Offset, Vec<Process>)>,
-    // How many hangs were told with what was seen.
+    // The number of hangs reported with that state.
     told: usize,
 }
 
-/// How long what was seen of processes holds. To look asks the system about each of them,
-/// and a million requests may hang at once.
+/// How long the state of processes stays valid. An update queries the system for each of them, and
+/// a million requests may hang at once.
 const FRESH: Offset = Offset(1_000_000);
-/// How many hangs are told with the same processes: of more they say no more.
+/// The maximum number of hangs reported with the same processes: more would add nothing.
 const TOLD: usize = 16;
 
 impl Server {
-    /// What its processes do at this time.
+    /// The state of its processes at this time.
     fn processes(&mut self, now: Offset, look: impl FnOnce(u32) -> Vec<Process>) -> Vec<Process> {
         let seen = self.seen.take();
         let fresh = seen.filter(|(at, _)| now.since(*at) < FRESH);
@@ -210,7 +210,7 @@ impl Server {
     }
 }
 
-/// How many servers are remembered.
+/// The maximum number of remembered servers.
 const SERVERS: usize = 4_096;
 
 impl Bench {
@@ -222,7 +222,7 @@ impl Bench {
         }
     }
 
-    /// Takes note of an event that is about to be judged.
+    /// Notes an event that is about to be judged.
     pub(crate) fn note(&mut self, event: &Event) {
         match &event.body {
             EventBody::Opened(Peer::Process { pid }) if self.servers.len() < SERVERS => {
@@ -258,7 +258,7 @@ impl Bench {
         }
     }
 
-    /// Tells of a finding that was written.
+    /// Reports a finding that was written.
     pub(crate) fn tell(&self, event: &Event) {
         if let EventBody::Finding(finding) = &event.body {
             (self.judging.tell)(event, finding);
@@ -270,7 +270,7 @@ impl Bench {
     }
 }
 
-/// Names of files can hold secrets, and are told before the tape would take them out.
+/// Names of files may contain secrets, and are reported before the tape redacts them.
 fn redact(process: &mut Process, redactor: &mut Redactor) {
     for text in process.files.iter_mut().chain([&mut process.name]) {
         let redacted = redactor.text(text.as_bytes());
@@ -303,7 +303,7 @@ mod tests {
             told += found.len();
         }
         assert_eq!((looks, told), (3, 3 * TOLD));
-        // Later ones are told what is so then.
+        // Later ones get the state at that time.
         assert_eq!(server.processes(Offset(10_000_000), |_| Vec::new()), []);
     }
 }

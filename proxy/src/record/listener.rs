@@ -1,8 +1,8 @@
-//! A listener that receives everything that is recorded, on a thread of its own, behind a bounded
-//! queue that never blocks traffic.
+//! Passes everything that is recorded to a listener on a separate thread, behind a bounded queue
+//! that never blocks traffic.
 //!
-//! Unlike a judge it puts nothing onto the tape, so that neither the traffic nor the end of
-//! a tape has to wait for it: it may start processes and take its time.
+//! Unlike a judge it writes nothing to the tape, so neither the traffic nor the end of a tape waits
+//! for it: it may start processes and be slow.
 
 use std::io;
 use std::sync::Arc;
@@ -13,15 +13,14 @@ use tapewright_schemas::event::{Event, EventBody, Head, Judge, Offset, Payload, 
 
 use super::queue::Queue;
 
-/// A thread on which a sink gets the events of all tapes of a recording, as they stand
-/// there.
+/// A thread on which a sink gets the events of all tapes of a recording, as written.
 #[derive(Debug)]
 pub struct Listener<S> {
     queue: Arc<Queue>,
     thread: Option<JoinHandle<S>>,
 }
 
-/// Passes on what a listener is to hear.
+/// Passes events to a listener.
 #[derive(Clone, Debug)]
 pub struct Feed {
     queue: Arc<Queue>,
@@ -41,7 +40,7 @@ impl<S: Sink + Send + 'static> Listener<S> {
                     for event in &batch {
                         sink.record(event);
                     }
-                    // Time is nothing to it, but what was told has to be taken.
+                    // It ignores the time, but the value must be taken.
                     events.ticked();
                 }
                 sink
@@ -61,7 +60,7 @@ impl<S: Sink + Send + 'static> Listener<S> {
         }
     }
 
-    /// Waits until everything has been heard. Nothing when the sink has failed.
+    /// Waits until all events were handled. `None` if the sink has panicked.
     #[must_use]
     pub fn finish(mut self) -> Option<S> {
         self.queue.close();
@@ -71,22 +70,21 @@ impl<S: Sink + Send + 'static> Listener<S> {
 
 impl<S> Drop for Listener<S> {
     fn drop(&mut self) {
-        // The thread ends even if its result is never taken.
+        // The thread must end even if its result is never taken.
         self.queue.close();
     }
 }
 
 impl Feed {
-    /// The same, for a listener of what happens beside the traffic: sessions,
-    /// processes, what was done by faults, what we said in a peer's place, and what
-    /// is missing or not whole.
+    /// Restricts the feed to events other than the traffic: sessions, processes, effects of faults,
+    /// answers in a peer's place, and gaps.
     #[must_use]
     pub fn without_messages(mut self) -> Self {
         self.messages = false;
         self
     }
 
-    /// Whether it hears of this event.
+    /// Whether the listener gets this event.
     pub(crate) fn hears(&self, event: &Event) -> bool {
         self.messages || is_beside_the_traffic(event)
     }
@@ -154,7 +152,7 @@ mod tests {
         event
     }
 
-    /// Says that it has heard something, and hears no more before it is told to.
+    /// Reports its first event, and blocks until it may continue.
     struct Late {
         began: SyncSender<()>,
         go_on: Receiver<()>,
@@ -171,7 +169,7 @@ mod tests {
         }
     }
 
-    /// A listener that has heard event 1 and waits, and what makes it go on.
+    /// A listener that is blocked in event 1, and the sender that lets it continue.
     fn late() -> (Listener<Late>, SyncSender<()>) {
         let (began, has_begun) = sync_channel(1);
         let (word, go_on) = sync_channel(1);

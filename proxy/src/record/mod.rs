@@ -1,12 +1,12 @@
-//! The recorder: keeps what passes, beside the path of a byte or across it.
+//! The recorder: records the traffic, next to the path of the bytes or on it.
 //!
-//! Under `queue` events go through a bounded queue to a writer with a thread of its own;
-//! under `written` and `synced` the thread that carries the bytes writes the event first.
-//! Which of the two holds is the recorder's business alone: a pump calls
-//! [`Recorder::record`] before it passes bytes on and [`Recorder::keep_pace`] after.
+//! Under `queue`, events go through a bounded queue to a writer on a separate thread; under
+//! `written` and `synced`, the forwarding thread writes the event first. This is internal to the
+//! recorder: a pump calls [`Recorder::record`] before it forwards bytes and [`Recorder::keep_pace`]
+//! after.
 //!
-//! A task of an asynchronous runtime calls [`Recorder::offer`] and awaits
-//! [`Recorder::poll_pace`]: under `queue` neither blocks its thread.
+//! An async task calls [`Recorder::offer`] and awaits [`Recorder::poll_pace`]: under `queue`
+//! neither blocks its thread.
 
 mod cassettes;
 mod chain;
@@ -65,19 +65,19 @@ pub(crate) use self::ticks::Ticks;
 pub(crate) use self::together::is_held;
 pub use self::together::is_written;
 
-/// What is promised about a tape when the recorder is killed.
+/// What is guaranteed about a tape when the recorder is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// Bytes are passed on first; the writer follows at once.
+    /// Bytes are forwarded first; the writer follows immediately.
     Queue,
-    /// As `Written`, and on the disk.
+    /// Like `Written`, and synced to the disk.
     Synced,
-    /// No message is passed on before it has been written to the tape.
+    /// No message is forwarded before it was written to the tape.
     Written,
 }
 
 impl Durability {
-    /// The word of the command line and the tape.
+    /// The name on the command line and on the tape.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -91,17 +91,17 @@ impl Durability {
 /// What happens when the queue is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenFull {
-    /// Events are not kept, and the tape says how many.
+    /// Events are dropped, and the tape has their number.
     Gap,
-    /// The next read waits: the tape is the product.
+    /// The next read waits, since the tape is more important.
     Wait,
-    /// The next read waits, unless the disk stands still: then events are not kept until it
-    /// moves again, and the tape says how many.
+    /// The next read waits, unless the disk stalls: then events are dropped until it responds, and
+    /// the tape has their number.
     WaitBriefly,
 }
 
 impl WhenFull {
-    /// The word of the command line and the tape.
+    /// The name on the command line and on the tape.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -112,30 +112,31 @@ impl WhenFull {
     }
 }
 
-/// How long a single write may take before a gateway no longer waits for the disk. Disks that
-/// share their power with others, or write back what they cached, are silent for a second or
-/// two; clients give up a request after sixty.
+/// How long a single write may take before a gateway stops waiting for the disk. Shared disks, and
+/// disks that flush their cache, may stall for a second or two; clients give up a request after
+/// sixty.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often the time is told to who counts, so that what came last is counted though nothing follows.
+/// How often counting code gets the time, so that the last events are counted even if no more
+/// follow.
 const COUNTING_BEAT: Duration = Duration::from_secs(5);
 
-/// How often somebody wants to know the time, if anybody does.
+/// How often the time is needed, if at all.
 fn beat(settings: &Settings) -> Option<Duration> {
     let judging = settings.judging.as_ref().and_then(|judging| judging.beat);
     let counting = settings.operations.as_ref().map(|_| COUNTING_BEAT);
     judging.into_iter().chain(counting).min()
 }
 
-/// What and how to record.
+/// The settings of a recorder.
 pub struct Settings {
-    /// Where the tape, the cassette and the capture go.
+    /// The paths of the tape, the cassette and the capture.
     pub target: Target,
-    /// What is promised when the recorder is killed.
+    /// The guarantee when the recorder is killed.
     pub durability: Durability,
     /// What happens when the queue is full.
     pub when_full: WhenFull,
-    /// The longest message that is kept whole, in bytes.
+    /// The maximum length of a message that is recorded whole, in bytes.
     pub limit_bytes: usize,
     /// The first line of the tape; command and folder are redacted before they are
     /// written.
@@ -144,31 +145,31 @@ pub struct Settings {
     pub command: Vec<Vec<u8>>,
     /// Makes the redaction rules; runs on the writer's thread, off the start-up path.
     pub rules: Box<dyn FnOnce() -> Arc<Rules> + Send>,
-    /// Who judges the recording while it is written, if anybody does.
+    /// How the recording is judged while it is written, if it is.
     pub judging: Option<Judging>,
-    /// Where it is counted how long operations and sessions took, if it is.
+    /// Counts the durations of operations and sessions, if requested.
     pub operations: Option<Arc<Operations>>,
 }
 
 impl fmt::Debug for Settings {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Neither the command nor the rules may be printed: both can hold secrets.
+        // Neither the command nor the rules may be printed: both may contain secrets.
         out.debug_struct("Settings")
             .field("target", &self.target)
             .finish_non_exhaustive()
     }
 }
 
-/// Keeps events.
+/// Records events.
 #[derive(Debug)]
 pub struct Recorder {
     durability: Durability,
     limit_bytes: usize,
     keeper: Keeper,
     stats: Arc<Stats>,
-    // There is a tape for each session.
+    // Whether there is a tape for each session.
     folder: bool,
-    // How often a judge, or who counts, wants to know the time.
+    // How often a judge or a counter needs the time.
     beat: Option<Duration>,
     finished: AtomicBool,
     clock: Clock,
@@ -176,14 +177,14 @@ pub struct Recorder {
 
 #[derive(Debug)]
 enum Keeper {
-    /// On the path: the thread that carries the bytes writes.
+    /// On the path: the forwarding thread writes.
     Direct {
         tapes: Box<Mutex<Tapes>>,
         gate: Option<SyncGate>,
     },
-    /// Nothing is kept.
+    /// Records nothing.
     Off,
-    /// Beside the path.
+    /// Next to the path.
     Queued {
         queue: Arc<Queue>,
         writer: Mutex<Option<JoinHandle<Tapes>>>,
@@ -191,7 +192,7 @@ enum Keeper {
 }
 
 impl Recorder {
-    /// Begins a tape. That it cannot be created stops nothing: it is told at the end.
+    /// Starts a tape. A failure to create it does not stop the session, and is reported at the end.
     pub fn start(settings: Settings, clock: Clock) -> io::Result<Self> {
         let Settings {
             durability,
@@ -233,7 +234,7 @@ impl Recorder {
         })
     }
 
-    /// A recorder that keeps nothing, for an unrecorded replay.
+    /// A recorder that records nothing, for an unrecorded replay.
     #[must_use]
     pub fn off(limit_bytes: usize, clock: Clock) -> Self {
         Self {
@@ -248,8 +249,8 @@ impl Recorder {
         }
     }
 
-    /// A recorder that keeps nothing and has a listener. It never delays the traffic:
-    /// what is too much to be shown is a gap.
+    /// A recorder that writes nothing but has a judge or listener. It never delays the traffic:
+    /// events beyond the limit become a gap.
     pub fn preview(
         limit_bytes: usize,
         rules: Arc<Rules>,
@@ -275,7 +276,7 @@ impl Recorder {
         })
     }
 
-    /// When a lane may pass bytes on.
+    /// When a lane may forward bytes.
     #[must_use]
     pub fn forward(&self) -> Forward {
         match self.durability {
@@ -284,28 +285,28 @@ impl Recorder {
         }
     }
 
-    /// The longest message that is kept whole, in bytes.
+    /// The maximum length of a message that is recorded whole, in bytes.
     #[must_use]
     pub fn limit_bytes(&self) -> usize {
         self.limit_bytes
     }
 
-    /// Keeps what `next` yields until it yields `None`. When it returns, the promise of
-    /// the chosen durability holds for all of it. Never waits for a full queue: that is
-    /// [`keep_pace`](Self::keep_pace). Does not return once the recording is over, unless
-    /// the promise is `queue`'s.
+    /// Records the events that `next` yields until it yields `None`. When it returns, the guarantee
+    /// of the configured durability holds for all of them. Never waits for a full queue: that is
+    /// [`keep_pace`](Self::keep_pace). Does not return after the recording has ended, except with
+    /// the durability `queue`.
     pub fn record(&self, next: impl FnMut() -> Option<Event>) {
         if self.offer(next).is_err() {
-            // The process is about to end. What cannot be recorded any more must not be
-            // passed on either: that is the promise.
+            // The process is about to end. What can no longer be recorded must not be forwarded
+            // either: that is the guarantee.
             loop {
                 thread::park();
             }
         }
     }
 
-    /// As [`record`](Self::record), but says when the recording is over: what could not be
-    /// recorded must not be passed on then.
+    /// Like [`record`](Self::record), but returns an error if the recording has ended: what could
+    /// not be recorded must not be forwarded then.
     pub fn offer(&self, mut next: impl FnMut() -> Option<Event>) -> Result<(), RecordingOver> {
         match &self.keeper {
             Keeper::Off => while next().is_some() {},
@@ -324,7 +325,7 @@ impl Recorder {
                 }
                 let tape = match &mut *tapes {
                     Tapes::One(tape) => tape,
-                    // Never across the path.
+                    // A preview is never on the path.
                     Tapes::Preview(_) => return Ok(()),
                     Tapes::Folder(folder) => {
                         folder.flush();
@@ -347,15 +348,15 @@ impl Recorder {
         Ok(())
     }
 
-    /// Waits while the queue is fuller than it may be. Called after bytes were passed on
-    /// and before the next are read.
+    /// Waits while the queue is above its limit. Called after bytes were forwarded and before the
+    /// next read.
     pub fn keep_pace(&self) {
         if let Keeper::Queued { queue, .. } = &self.keeper {
             queue.keep_pace();
         }
     }
 
-    /// What is promised when we are killed.
+    /// The guarantee when the recorder is killed.
     #[must_use]
     pub fn durability(&self) -> Durability {
         self.durability
@@ -367,8 +368,8 @@ impl Recorder {
         matches!(&self.keeper, Keeper::Queued { queue, .. } if queue.is_overfull())
     }
 
-    /// As [`keep_pace`](Self::keep_pace), for a task: pending while the queue is fuller
-    /// than it may be; the task is woken when it is worth asking again.
+    /// Like [`keep_pace`](Self::keep_pace), for a task: pending while the queue is above its limit;
+    /// the task is woken when it should poll again.
     pub fn poll_pace(&self, context: &Context<'_>) -> Poll<()> {
         match &self.keeper {
             Keeper::Queued { queue, .. } => queue.poll_pace(context.waker()),
@@ -376,15 +377,15 @@ impl Recorder {
         }
     }
 
-    /// How often a judge is given the time.
+    /// How often a judge needs the time.
     #[must_use]
     pub fn beat(&self) -> Option<Duration> {
         self.beat
     }
 
-    /// Tells what time it is on the recording's clock, so that sessions that have been
-    /// silent for long are finished, and hangs are noticed, also when nothing comes. Only
-    /// recordings into a folder and those that are judged need it.
+    /// Updates the recording's time, so that the files of silent sessions are finished, and hangs
+    /// are detected, even without events. Only necessary for recordings into a folder and those
+    /// that are judged.
     pub fn tick(&self, now: Offset) {
         if !self.folder && self.beat.is_none() {
             return;
@@ -396,7 +397,7 @@ impl Recorder {
         }
     }
 
-    /// How the recorder keeps up.
+    /// The state of the queue and of the losses.
     #[must_use]
     pub fn figures(&self) -> Figures {
         let [waiting, most, lost_to_queue] = match &self.keeper {
@@ -411,7 +412,7 @@ impl Recorder {
         }
     }
 
-    /// How many requests of the client await their response, as far as written.
+    /// The number of the client's pending requests, as far as written.
     #[must_use]
     pub fn owed(&self) -> usize {
         if let Keeper::Queued { queue, .. } = &self.keeper {
@@ -420,7 +421,7 @@ impl Recorder {
         self.stats.owed()
     }
 
-    /// Ends the tape and writes its projections. Events that come later are not kept.
+    /// Ends the tape and writes its projections. Later events are dropped.
     pub fn finish(&self) -> Finished {
         if self.finished.swap(true, Ordering::SeqCst) {
             return Finished::default();
@@ -441,7 +442,7 @@ impl Recorder {
 }
 
 impl Recorder {
-    /// Ends a recording that never began: its tape is removed.
+    /// Discards a recording that never started: its tape is removed.
     pub fn abandon(&self) {
         if self.finished.swap(true, Ordering::SeqCst) {
             return;
@@ -459,13 +460,13 @@ impl Recorder {
     }
 }
 
-/// The recording is over, and nothing more can be kept.
+/// The recording has ended, and accepts no more events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the recording is over")]
 pub struct RecordingOver;
 
 impl Target {
-    /// Where the tape is wanted.
+    /// The requested path of the tape.
     #[must_use]
     pub fn tape(&self) -> &PathBuf {
         &self.tape
@@ -473,6 +474,6 @@ impl Target {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A poisoned tape is still a tape: what it holds was written whole.
+    // A tape after a panic is still valid, since each write was complete.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,9 +1,8 @@
-//! What the files of a recording are called, and how they come into being.
+//! The names of a recording's files, and how they are created.
 //!
-//! A client may start its server twice at the same time with the same command line (the
-//! TypeScript SDK does so to find out the era), and a user may record to the same name
-//! every day. So a tape is created exclusively: a name that is taken, by whomever, gets
-//! a number, `fs.2.tape.jsonl`.
+//! A client may start its server twice at the same time with the same command line (the TypeScript
+//! SDK does so to detect the era), and a user may record to the same name every day. So a tape is
+//! created exclusively: if the name exists, it gets a number, `fs.2.tape.jsonl`.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -15,31 +14,31 @@ use tapewright_schemas::tape::Header;
 use super::together::hold;
 use crate::system::files;
 
-/// The ending of a tape's name.
+/// The extension of a tape's name.
 pub(super) const TAPE_ENDING: &str = ".tape.jsonl";
 
-/// Where the files of a recording go.
+/// The paths of a recording's files.
 #[derive(Clone, Debug, Default)]
 pub struct Target {
-    /// The tape's name, before a number is put in.
+    /// The tape's path, before a number is inserted.
     pub(crate) tape: PathBuf,
-    /// The cassette, when one is wanted.
+    /// The cassette, if requested.
     pub(crate) cassette: Option<PathBuf>,
-    /// The capture, when one is wanted.
+    /// The capture, if requested.
     pub(crate) capture: Option<PathBuf>,
-    /// The folder, where every session gets files of its own.
+    /// The folder, if every session gets separate files.
     pub(crate) folder: Option<FolderTarget>,
-    /// Cassettes tell times and durations.
+    /// Whether cassettes contain times and durations.
     pub(crate) times: bool,
 }
 
-/// A folder in which every session gets a tape, a cassette and a capture of its own.
+/// A folder in which every session gets its own tape, cassette and capture.
 #[derive(Clone, Debug)]
 pub(crate) struct FolderTarget {
     pub(crate) path: PathBuf,
-    /// How many tapes are open at once.
+    /// The maximum number of open tapes.
     pub(crate) most_open: usize,
-    /// After how long without an event a session's files are finished.
+    /// The time without events after which a session's files are finished.
     pub(crate) idle: Duration,
 }
 
@@ -49,7 +48,7 @@ const MOST_OPEN: usize = 256;
 const IDLE: Duration = Duration::from_secs(300);
 
 impl Target {
-    /// A tape alone.
+    /// Only a tape.
     #[must_use]
     pub fn tape_only(tape: &Path) -> Self {
         Self {
@@ -62,8 +61,7 @@ impl Target {
     }
 
     /// A folder, with a tape, a cassette and a capture for each session:
-    /// `TIME-LABEL-PID-s1.tape.jsonl`, and `…-lane.tape.jsonl` for what belongs to no
-    /// session.
+    /// `TIME-LABEL-PID-s1.tape.jsonl`, and `…-lane.tape.jsonl` for sessionless exchanges.
     #[must_use]
     pub fn folder(folder: &Path) -> Self {
         Self {
@@ -79,8 +77,8 @@ impl Target {
         }
     }
 
-    /// Of a folder: after how long without an event a session's files are finished. When
-    /// the session speaks again, another tape continues the first.
+    /// For a folder: sets the time without events after which a session's files are finished. If
+    /// the session continues later, another tape continues the first.
     #[must_use]
     pub fn finish_after(mut self, idle: Duration) -> Self {
         if let Some(folder) = &mut self.folder {
@@ -89,7 +87,7 @@ impl Target {
         self
     }
 
-    /// Of a folder: how many tapes are open at once; beyond that the one that has been
+    /// For a folder: sets the maximum number of open tapes, beyond which the one that has been
     /// silent longest is closed.
     #[must_use]
     pub fn keep_open(mut self, most_open: usize) -> Self {
@@ -99,8 +97,8 @@ impl Target {
         self
     }
 
-    /// A cassette, with its tape beside it. A symbolic link is followed: the files stand
-    /// where it leads.
+    /// A cassette, with its tape next to it. A symbolic link is followed: the files are created at
+    /// its target.
     #[must_use]
     pub fn cassette(cassette: &Path) -> Self {
         let cassette = resolve(cassette);
@@ -119,9 +117,9 @@ impl Target {
         }
     }
 
-    /// The same with its tape in the folder of a recording that has several, as
-    /// `NAME.tape.jsonl` or the first number that is free. A cassette and a capture stay
-    /// where they are, unless each session has its own.
+    /// Moves the tape into the folder of a recording with several tapes, as `NAME.tape.jsonl` or
+    /// with the first unused number. The paths of the cassette and the capture are unchanged,
+    /// unless each session has its own.
     #[must_use]
     pub fn within(mut self, folder: &Path, name: &str) -> Self {
         match &mut self.folder {
@@ -131,7 +129,7 @@ impl Target {
         self
     }
 
-    /// The folder in which its tapes come to be, and whether there may be several.
+    /// The folder in which its tapes are created, and whether there may be several.
     #[must_use]
     pub fn place(&self) -> (PathBuf, bool) {
         if let Some(folder) = &self.folder {
@@ -144,8 +142,8 @@ impl Target {
         (folder.unwrap_or(Path::new(".")).to_owned(), false)
     }
 
-    /// Cassettes tell when things happened and how long they took, which differs with every
-    /// recording. Without that, times are on the tape alone.
+    /// Adds times and durations to cassettes, which differ between recordings. Without this, only
+    /// the tape has times.
     #[must_use]
     pub fn with_times(mut self) -> Self {
         self.times = true;
@@ -160,10 +158,10 @@ impl Target {
     }
 }
 
-/// Follows a symbolic link at the end of a path, also one that leads nowhere yet.
+/// Follows a symbolic link at the end of a path, even if its target does not exist yet.
 fn resolve(path: &Path) -> PathBuf {
     let mut here = path.to_path_buf();
-    // As many links as the system itself would follow.
+    // The system's limit for links.
     for _ in 0..40 {
         let Ok(next) = fs::read_link(&here) else {
             break;
@@ -173,8 +171,8 @@ fn resolve(path: &Path) -> PathBuf {
     here
 }
 
-/// Creates the tape, under its own name or the first free number. Missing folders are
-/// created. A number is free when no cassette has it either.
+/// Creates the tape, under its own name or with the first unused number. Missing folders are
+/// created. A number is unused if no cassette has it either.
 pub(crate) fn create_tape(
     wanted: &Path,
     cassette: Option<&Path>,
@@ -203,12 +201,12 @@ pub(crate) fn create_tape(
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Creates a file that must not exist, for its owner alone.
+/// Creates a file that must not exist, with permissions for its owner only.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     files::open_own(OpenOptions::new().append(true).create_new(true), path)
 }
 
-/// What the names of all files of a run begin with: `20261121T040932Z-files-4711`.
+/// The prefix of the names of all files of a run: `20261121T040932Z-files-4711`.
 pub(crate) fn stem(header: &Header) -> String {
     let time = header.created.split('.').next().unwrap_or_default();
     let digits = time.chars().filter(|char| !matches!(char, '-' | ':' | 'Z'));

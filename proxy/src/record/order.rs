@@ -1,25 +1,25 @@
-//! Time on a tape.
+//! The order of times on a tape.
 
 use tapewright_schemas::event::{Event, Offset};
 
-/// Sees to it that time does not go back on a tape.
+/// Ensures that times on a tape never decrease.
 ///
-/// A recording thread reads the clock and then waits for its turn, and what is held until its
-/// session is known comes later still: what is second on the tape may have been read first.
-/// It gets the time of what stands before it.
+/// A recording thread reads the clock and then waits for its turn, and events that are held until
+/// their session is known arrive even later: the second event on the tape may have an earlier time.
+/// It gets the time of the event before it.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
     latest: Offset,
 }
 
 impl Order {
-    /// Sets the time that an event has on the tape.
+    /// Sets the time of an event on the tape.
     #[inline]
     pub(crate) fn set(&mut self, event: &mut Event) {
         event.at = self.of(event.at);
     }
 
-    /// The time that something has which is put on the tape now.
+    /// The time for something that is written to the tape now.
     #[inline]
     pub(crate) fn of(&mut self, at: Offset) -> Offset {
         self.latest = self.latest.max(at);

@@ -1,4 +1,4 @@
-//! A recording that is watched and not kept.
+//! A recording that is observed but not written.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::finish::Finished;
 use super::judging::{Bench, Judging};
 use super::order::Order;
 
-/// Numbers and redacts events as a tape would, for a judge, and keeps nothing.
+/// Numbers and redacts events as a tape would, for a judge, and writes nothing.
 #[derive(Debug)]
 pub(crate) struct Preview {
     encoder: Encoder,
@@ -21,7 +21,7 @@ pub(crate) struct Preview {
     finished: bool,
 }
 
-/// A line longer than this gives its buffer back, in bytes.
+/// The length of a line after which the buffer is shrunk, in bytes.
 const TRIM_SIZE: usize = 256 * 1024;
 
 impl Preview {
@@ -48,7 +48,7 @@ impl Preview {
         self.found();
     }
 
-    /// How many requests of the client await their response.
+    /// The number of the client's pending requests.
     pub(crate) fn owed(&self) -> usize {
         self.encoder.owed().count(Direction::ToServer)
     }

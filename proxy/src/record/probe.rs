@@ -1,6 +1,6 @@
-//! A client that speaks two eras starts its server twice: once to ask `server/discover`,
-//! and again for the session. The cassette of the first start gives way to that of the
-//! second, which takes its exchanges along as `probes`: without them the recording could
+//! Keeps probes: a client that supports two eras starts its server twice, once to send
+//! `server/discover`, and again for the session. The cassette of the first start is replaced by
+//! that of the second, which takes over its exchanges as `probes`: without them the recording could
 //! not be served to the same client.
 
 use std::fs::{self, OpenOptions};
@@ -10,19 +10,19 @@ use std::path::Path;
 use tapewright_schemas::envelope::for_each_message;
 use tapewright_schemas::json;
 
-/// No probe is larger, in bytes.
+/// The maximum size of a probe, in bytes.
 const LARGEST: u64 = 64 * 1024;
 
-/// How a cassette ends.
+/// The end of a cassette.
 const END: &[u8] = b"\n}\n";
 
-/// Whether a cassette holds nothing but `server/discover`.
+/// Whether a cassette contains only `server/discover`.
 pub(super) fn is_probe(path: &Path) -> bool {
     exchanges(path).is_some()
 }
 
-/// Adds the exchanges of the probe at `probe` to the cassette at `cassette`, which is
-/// about to take its place.
+/// Adds the exchanges of the probe at `probe` to the cassette at `cassette`, which is about to
+/// replace it.
 pub(super) fn take_along(probe: &Path, cassette: &Path) -> io::Result<()> {
     let Some(exchanges) = exchanges(probe).filter(|found| !found.is_empty()) else {
         return Ok(());

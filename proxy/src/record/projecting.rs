@@ -1,7 +1,7 @@
 //! The projectors for readers of a finished recording.
 //!
-//! What is generic is compiled where its types are chosen. The binary is compiled to be small, and took
-//! twice the instructions for a projector of its own.
+//! Generic code is compiled where its types are chosen. The binary is optimized for size, and its
+//! own instance of a projector took twice the instructions.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -11,18 +11,18 @@ use tapewright_schemas::event::Event;
 use tapewright_schemas::tape::Ending;
 use tapewright_schemas::{capture, cassette};
 
-/// Makes a cassette of events, with its spools in files.
+/// Projects events to a cassette, with its spools in files.
 #[derive(Debug)]
 pub struct ToCassette(cassette::Projector<File>);
 
 impl ToCassette {
-    /// By way of this projector.
+    /// Uses this projector.
     #[must_use]
     pub fn by(projector: cassette::Projector<File>) -> Self {
         Self(projector)
     }
 
-    /// Takes the next event, with its message taken apart where it is already.
+    /// Handles the next event, with its message if already parsed.
     pub fn observe_message(
         &mut self,
         event: &Event,
@@ -37,18 +37,18 @@ impl ToCassette {
     }
 }
 
-/// Makes a capture of events, with its spools in files.
+/// Projects events to a capture, with its spools in files.
 #[derive(Debug)]
 pub struct ToCapture(capture::Projector<File>);
 
 impl ToCapture {
-    /// By way of this projector.
+    /// Uses this projector.
     #[must_use]
     pub fn by(projector: capture::Projector<File>) -> Self {
         Self(projector)
     }
 
-    /// Takes the next event, with its message taken apart where it is already.
+    /// Handles the next event, with its message if already parsed.
     pub fn observe_message(
         &mut self,
         event: &Event,

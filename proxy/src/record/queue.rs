@@ -21,25 +21,25 @@ use super::stats::Amount;
 pub(crate) use self::cost::payload_bytes;
 pub(crate) use self::watchdog::{Disk, watch};
 
-/// How much may wait for the writer, in bytes of payload and bookkeeping, beside one message
-/// of any size: what is longer than this is as much worth keeping as what is short.
+/// The capacity in bytes of payload and bookkeeping, in addition to one message of any size: long
+/// messages are as valuable as short ones.
 const CAPACITY: usize = 4 << 20;
 
-/// Limit of what may wait for a judge or listener.
+/// The capacity for a judge or listener.
 const CAPACITY_ASIDE: usize = 64 << 20;
 
-/// How long the writer sleeps between two looks while traffic flows. To be woken for each
-/// message would cost every message a system call and the peers a processor.
+/// How long the writer sleeps between two checks while traffic flows. Waking it for each message
+/// would cost every message a system call and the peers a processor.
 const NAP: Duration = Duration::from_millis(3);
 
-/// How long it sleeps while so much comes that events would leave the processor's cache
-/// before they are written, and that to write them at once would keep others waiting.
+/// How long it sleeps under so much traffic that events would leave the processor's cache before
+/// they are written, and that writing them at once would make others wait.
 const SHORT_NAP: Duration = Duration::from_millis(1);
 
-/// From how much traffic on naps are short, in bytes per microsecond.
+/// The traffic above which naps are short, in bytes per microsecond.
 const BUSY: u128 = 30;
 
-/// How many naps without an event make the writer wait to be woken.
+/// The number of naps without events after which the writer waits to be woken.
 const NAPS: u32 = 8;
 
 /// The bounded queue between the pumps and the writer.
@@ -48,11 +48,11 @@ pub(crate) struct Queue {
     when_full: WhenFull,
     capacity: usize,
     state: Mutex<State>,
-    // More waits than may. Looked at for every chunk, and so without the lock.
+    // The queue is above its limit. Checked for every chunk, and so without the lock.
     overfull: AtomicBool,
     filled: Condvar,
     drained: Condvar,
-    // The watcher of the disk waits here for the queue to be overfull.
+    // The watchdog waits here until the queue is above its limit.
     alarmed: Condvar,
     spent: Spent,
 }
@@ -65,23 +65,23 @@ pub(crate) struct Queue {
 struct State {
     events: Vec<Event>,
     bytes: usize,
-    // What the largest event that waits costs.
+    // The cost of the largest queued event.
     largest: usize,
-    // The most that ever waited.
+    // The maximum that was ever queued.
     most: Amount,
-    // What was swallowed since the beginning.
+    // The total of dropped events.
     lost: Amount,
-    // Whether what was taken last had come quickly.
+    // Whether the last batch had arrived quickly.
     quick: bool,
-    // What was swallowed and is not told yet, by session.
+    // Dropped events that are still to be reported, by session.
     gaps: BTreeMap<SessionKey, Gap>,
-    // The last time that the thread for idle recordings reported.
+    // The last time reported by `tick`.
     tick: Option<Offset>,
     // Tasks that wait for the queue to drain.
     wakers: Vec<Waker>,
     // The writer waits to be woken.
     asleep: bool,
-    // The writer is at work on what it took.
+    // The writer is processing a batch.
     busy: bool,
     // A thread waits for the queue to drain.
     awaited: bool,
@@ -95,13 +95,13 @@ impl Queue {
         Self::with_capacity(when_full, CAPACITY)
     }
 
-    /// A queue for a judge or listener that never blocks traffic: it may fall
-    /// behind for a while, and is told of a gap then.
+    /// A queue for a judge or listener that never blocks traffic: its reader may fall behind for a
+    /// while, and then gets a gap.
     pub(crate) fn aside() -> Self {
         Self::with_capacity(WhenFull::Gap, CAPACITY_ASIDE)
     }
 
-    /// A queue in which so many bytes may wait.
+    /// A queue with this capacity in bytes.
     fn with_capacity(when_full: WhenFull, capacity: usize) -> Self {
         Self {
             when_full,
@@ -115,8 +115,8 @@ impl Queue {
         }
     }
 
-    /// Adds what `next` yields until it yields `None`. Does not wait: a queue that waits
-    /// when full may be overfull until [`keep_pace`](Self::keep_pace).
+    /// Adds what `next` yields until it yields `None`. Does not wait: a queue that waits when full
+    /// may be above its limit until [`keep_pace`](Self::keep_pace).
     pub(crate) fn push(&self, mut next: impl FnMut() -> Option<Event>) {
         let Some(mut event) = next() else { return };
         let mut count = 1;
@@ -137,11 +137,11 @@ impl Queue {
         }
         self.wake(&state);
         drop(state);
-        // One more than were added: at times another thread holds it.
+        // One more than were added, since sometimes another thread holds the lock.
         self.spent.free(count);
     }
 
-    /// Waits while the queue is overfull and the writer is there to empty it.
+    /// Waits while the queue is above its limit and has a writer.
     pub(crate) fn keep_pace(&self) {
         if !self.is_overfull() {
             return;
@@ -168,9 +168,9 @@ impl Queue {
         }
     }
 
-    /// Takes back what `batch` holds, to be freed by those who add others, and moves into it
-    /// what waits; false when the queue is closed and empty. Returns with an empty batch now and
-    /// then while nothing comes.
+    /// Takes back the events of `batch`, to be freed by senders, and moves the queued events into
+    /// it; returns false when the queue is closed and empty. Sometimes returns with an empty batch
+    /// while there are no events.
     pub(crate) fn take(&self, batch: &mut Vec<Event>) -> bool {
         self.spent.put(batch);
         let mut state = self.lock();
@@ -220,8 +220,8 @@ impl Queue {
         true
     }
 
-    /// As [`keep_pace`](Self::keep_pace) for a task: pending while the queue is overfull,
-    /// and the task is woken when it is worth asking again.
+    /// Like [`keep_pace`](Self::keep_pace) for a task: pending while the queue is above its limit;
+    /// the task is woken when it should poll again.
     pub(crate) fn poll_pace(&self, waker: &Waker) -> Poll<()> {
         if !self.is_overfull() {
             return Poll::Ready(());
@@ -238,19 +238,19 @@ impl Queue {
         Poll::Pending
     }
 
-    /// Tells the writer what time it is, also when nothing comes.
+    /// Passes the time to the writer, even without events.
     pub(crate) fn tick(&self, now: Offset) {
         self.lock().tick = Some(now);
         self.filled.notify_one();
     }
 
-    /// The time that was told since the last call.
+    /// The time from `tick` since the last call.
     pub(crate) fn ticked(&self) -> Option<Offset> {
         self.lock().tick.take()
     }
 
-    /// How much waits for the writer, the most that ever did, and what did not fit; bytes of
-    /// what waits are those of payload and bookkeeping, bytes of what is lost those of payload.
+    /// The queued amount, its maximum so far, and the dropped amount; for queued events bytes
+    /// include payload and bookkeeping, for dropped ones only payload.
     pub(crate) fn figures(&self) -> [Amount; 3] {
         let state = self.lock();
         let waiting = Amount {
@@ -260,10 +260,10 @@ impl Queue {
         [waiting, state.most, state.lost]
     }
 
-    /// Waits until the writer has dealt with everything that was pushed before.
+    /// Waits until the writer has processed everything that was pushed before.
     pub(crate) fn wait_until_drained(&self) {
         let mut state = self.lock();
-        // One look is enough: what comes in the meantime is not asked for.
+        // A limited number of checks suffices: later events do not matter.
         let mut looks = 0;
         while (state.busy || !state.events.is_empty()) && !state.closed && looks < 1_000 {
             looks += 1;
@@ -274,7 +274,7 @@ impl Queue {
         }
     }
 
-    /// No more events are taken.
+    /// Closes the queue for further events.
     pub(crate) fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
@@ -321,12 +321,12 @@ impl State {
         self.lost.bytes += bytes;
     }
 
-    /// Whether more is queued than the limit, and senders wait for the writer.
+    /// Whether the queue is above its limit, and senders wait for the writer.
     fn is_waited_for(&self, capacity: usize) -> bool {
         self.bytes > capacity && !self.given_up && !self.closed
     }
 
-    /// Puts what was swallowed where it is missing.
+    /// Inserts gaps for dropped events in their place.
     fn tell_gaps(&mut self, at: Offset) {
         for (session, gap) in std::mem::take(&mut self.gaps) {
             let body = EventBody::Gap(gap);
@@ -337,7 +337,7 @@ impl State {
         }
     }
 
-    /// Lets those go on who wait for the queue to drain.
+    /// Wakes those who wait for the queue to drain.
     fn release(&mut self, drained: &Condvar) {
         if self.awaited {
             self.awaited = false;

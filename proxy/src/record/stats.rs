@@ -1,18 +1,18 @@
-//! What others may know of a recording while it runs.
+//! The public state of a recording while it runs.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// So many events, and so many bytes.
+/// A number of events, and of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
-    /// How many events.
+    /// The number of events.
     pub events: u64,
-    /// How many bytes.
+    /// The number of bytes.
     pub bytes: u64,
 }
 
 impl Amount {
-    /// Both together.
+    /// The sum.
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
             events: self.events.saturating_add(other.events),
@@ -21,33 +21,33 @@ impl Amount {
     }
 }
 
-/// How a recorder keeps up.
+/// The state of a recorder's queue, and its losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
-    /// What waits to be written, in bytes of payload and bookkeeping.
+    /// The queued events, in bytes of payload and bookkeeping.
     pub waiting: Amount,
-    /// The most that ever waited.
+    /// The maximum that was ever queued.
     pub most: Amount,
-    /// What is missing because too much waited, in bytes of payload.
+    /// Events lost because the queue was full, in bytes of payload.
     pub lost_to_queue: Amount,
-    /// What is missing because the disk did not take it, in bytes of payload.
+    /// Events lost because the disk did not take them, in bytes of payload.
     pub lost_to_disk: Amount,
 }
 
-/// Figures that the writer keeps up to date.
+/// Counters that the writer updates.
 #[derive(Debug, Default)]
 pub(crate) struct Stats {
-    // How many requests of the client await their response, as far as written.
+    // The number of the client's pending requests, as far as written.
     owed: AtomicUsize,
     lost_events: AtomicU64,
     lost_bytes: AtomicU64,
 }
 
 impl Stats {
-    /// Takes the figures of a batch that was written, and what the disk did not take so far.
+    /// Updates the counters after a batch was written, with the total loss to the disk.
     pub(crate) fn update(&self, owed: usize, lost: Amount) {
         self.owed.store(owed, Ordering::Relaxed);
-        // Written only when there is something to tell, which is hardly ever.
+        // Written only if it changed, which is rare.
         if self.lost_events.load(Ordering::Relaxed) != lost.events {
             self.lost_events.store(lost.events, Ordering::Relaxed);
             self.lost_bytes.store(lost.bytes, Ordering::Relaxed);
@@ -58,7 +58,7 @@ impl Stats {
         self.owed.load(Ordering::Relaxed)
     }
 
-    /// What the disk did not take.
+    /// The loss to the disk.
     pub(crate) fn lost(&self) -> Amount {
         Amount {
             events: self.lost_events.load(Ordering::Relaxed),

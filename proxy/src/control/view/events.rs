@@ -1,4 +1,4 @@
-//! What happens, as a stream of server-sent events.
+//! Events as a stream of server-sent events.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::http::body::events::{ALIVE, EventStream, Tells, alive};
 /// Every event from now on.
 pub(crate) type Events = EventStream<Receiver<Arc<str>>>;
 
-/// How much is put into one frame, in bytes.
+/// The maximum size of a frame, in bytes.
 const FRAME_BYTES: usize = 64 * 1024;
 
 impl Tells for Receiver<Arc<str>> {
-    /// The next events, as many as there are; or that there are none.
+    /// All available events, or a sign of life if there are none for a while.
     async fn next(mut self) -> (Option<Bytes>, Self) {
         let mut text = match tokio::time::timeout(ALIVE, self.recv()).await {
             Err(_) => return (Some(alive()), self),
@@ -34,7 +34,7 @@ impl Tells for Receiver<Arc<str>> {
     }
 }
 
-/// A listener was too slow.
+/// The event for a listener that was too slow.
 fn missed(count: u64) -> String {
     format!("data: {{\"event\":\"missed\",\"count\":{count}}}\n\n")
 }

@@ -1,4 +1,4 @@
-//! How a view gets to see a recording: as a judge, in front of the judge that there is.
+//! Connects a view to a recording: as a judge, in front of the existing judge.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,18 +9,18 @@ use tapewright_schemas::event::{Event, Judge, Offset, Seen};
 use super::View;
 use crate::record::Judging;
 
-/// Shows a view what a judge sees.
+/// Passes a judge's input to a view as well.
 #[derive(Debug)]
 struct Seeing {
     view: Arc<View>,
     judge: Option<Box<dyn Judge>>,
 }
 
-/// How often a view is told the time.
+/// How often the view gets the time.
 const BEAT: Duration = Duration::from_millis(500);
 
 impl View {
-    /// Judges as `judging` does, and lets the view see everything.
+    /// Judges like `judging`, and passes everything to the view.
     #[must_use]
     pub fn watching(self: &Arc<Self>, judging: Option<Judging>) -> Judging {
         let (view, told) = (Arc::clone(self), Arc::clone(self));
@@ -70,7 +70,8 @@ impl Judge for Seeing {
     }
 
     fn end(&mut self, now: Offset) {
-        // One tape of many may end; what its session owes is known from its events.
+        // A single tape may end; the view already knows the pending requests of its session from
+        // its events.
         if let Some(judge) = &mut self.judge {
             judge.end(now);
         }

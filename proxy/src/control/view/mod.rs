@@ -1,16 +1,14 @@
-//! What can be seen of a recording while it runs: sessions, requests that wait, hangs,
-//! findings, and everything that happens, as it happens.
+//! Shows a recording while it is made: sessions, pending requests, hangs, findings, and events.
 //!
-//! A [`View`] sits behind the seam of a [`Judge`]: it sees what stands on the tape, numbered
-//! and without secrets, on the thread of the judge. Without a control there is none, and
-//! it costs nothing; with one it costs the writer what a judge costs it, and never the
-//! traffic.
+//! A [`View`] acts as a [`Judge`]: it gets the numbered and redacted events of the tape, on the
+//! judge's thread. Without a control there is none, and it costs nothing; with one, the writer pays
+//! the cost of a judge, and the traffic nothing.
 //!
 //! # Bounded memory
 //!
-//! Sessions, requests, hangs and findings are each kept in a bounded number, and what had
-//! to be forgotten is counted. Each listener has a bounded backlog; one that is slower than
-//! the traffic loses what is oldest, and is told how much.
+//! The numbers of sessions, requests, hangs and findings are bounded, and dropped ones are counted.
+//! Each listener has a bounded backlog; one that is slower than the traffic loses the oldest
+//! events, and gets their number.
 
 mod events;
 mod judge;
@@ -33,7 +31,7 @@ use crate::clock::Clock;
 
 pub(super) use self::events::Events;
 
-/// What can be seen of a recording while it runs.
+/// The current state of a recording.
 #[derive(Debug)]
 pub struct View {
     clock: Clock,
@@ -47,30 +45,29 @@ struct State {
     waits: Waits,
     sessions: BTreeMap<u32, SessionView>,
     forgotten: u64,
-    // The last hangs that ended, and the last findings, as they are shown.
+    // The last hangs that ended, and the last findings, as JSON.
     hangs: VecDeque<Value>,
     hangs_count: u64,
     findings: VecDeque<Value>,
     findings_count: u64,
-    // How many events were told.
+    // The number of events sent.
     told: u64,
 }
 
 /// Time after which a request hangs by default, in microseconds.
 const LONG: Offset = Offset(30_000_000);
-/// How many sessions are known.
+/// The maximum number of sessions.
 const SESSIONS: usize = 4_096;
-/// How many requests are listed, the oldest first.
+/// The maximum number of listed requests, the oldest first.
 const PENDING: usize = 1_000;
-/// How many hangs that ended, and how many findings, are kept.
+/// The maximum numbers of ended hangs and of findings.
 const HANGS: usize = 1_000;
 const FINDINGS: usize = 1_000;
-/// How many events wait for a listener before it loses the oldest.
+/// The backlog of a listener, beyond which it loses the oldest events.
 const BACKLOG: usize = 1_024;
 
 impl View {
-    /// Nothing has been seen yet. A request that waits for `long` is a hang; 30 seconds
-    /// where nobody says.
+    /// An empty view. A request that is pending for `long` is a hang; 30 seconds by default.
     #[must_use]
     pub fn new(clock: Clock, long: Option<Offset>) -> Arc<Self> {
         let state = State {
@@ -91,15 +88,15 @@ impl View {
         })
     }
 
-    /// The tape of the recording: readers of the file find the messages there.
+    /// Sets the tape of the recording, where clients find the messages.
     pub fn stands_on(&self, tape: &Path) {
-        // A path that is no text names nothing to others.
+        // A path that is not UTF-8 is of no use to clients.
         let path = std::path::absolute(tape).ok();
         let path = path.and_then(|path| path.to_str().map(str::to_owned));
         *self.tape.lock().unwrap_or_else(PoisonError::into_inner) = path;
     }
 
-    /// Where it is recorded.
+    /// The recording and its tape.
     pub(super) fn recording(&self) -> Value {
         let tape = self.tape.lock().unwrap_or_else(PoisonError::into_inner);
         let long = self.lock().waits.long().0 / 1_000;
@@ -116,7 +113,7 @@ impl View {
         self.sessions_at(self.clock.now())
     }
 
-    /// The same of a recording whose time it is.
+    /// The sessions at a given time of the recording.
     pub(crate) fn sessions_at(&self, now: Offset) -> Value {
         let state = self.lock();
         let mut pending: BTreeMap<u32, u64> = BTreeMap::new();
@@ -131,12 +128,12 @@ impl View {
         json!({ "now_ms": now.millis(), "sessions": sessions, "forgotten": state.forgotten })
     }
 
-    /// The requests that wait for their answers, the oldest first.
+    /// The pending requests, the oldest first.
     pub(super) fn pending(&self) -> Value {
         self.pending_at(self.clock.now())
     }
 
-    /// The same of a recording whose time it is.
+    /// The pending requests at a given time of the recording.
     pub(crate) fn pending_at(&self, now: Offset) -> Value {
         let state = self.lock();
         let long = state.waits.long();
@@ -150,12 +147,12 @@ impl View {
         json!({ "now_ms": now.millis(), "pending": pending, "count": count })
     }
 
-    /// The last hangs: those that ended, and those that did not.
+    /// The last hangs, ended or not.
     pub(super) fn hangs(&self) -> Value {
         self.hangs_at(self.clock.now())
     }
 
-    /// The same of a recording whose time it is.
+    /// The hangs at a given time of the recording.
     pub(crate) fn hangs_at(&self, now: Offset) -> Value {
         let state = self.lock();
         let long = state.waits.long();
@@ -179,12 +176,12 @@ impl View {
         json!({ "findings": findings, "count": state.findings_count })
     }
 
-    /// What happens from now on.
+    /// Subscribes to all events from now on.
     pub(super) fn listen(&self) -> broadcast::Receiver<Arc<str>> {
         self.listeners.subscribe()
     }
 
-    /// Something stands on the tape.
+    /// Handles an event of the tape.
     fn observe(&self, event: &Event, message: Option<&Envelope<'_>>) {
         let mut state = self.lock();
         let listens = self.listeners.receiver_count() > 0;
@@ -215,7 +212,7 @@ impl View {
         self.tell(&mut state, told);
     }
 
-    /// An event of a tape whose reader has no judge.
+    /// Handles an event of a tape whose reader has no judge.
     pub(crate) fn follow(&self, event: &Event, message: Option<&Envelope<'_>>) {
         self.observe(event, message);
         if let EventBody::Finding(finding) = &event.body {
@@ -223,7 +220,7 @@ impl View {
         }
     }
 
-    /// It is `now`, and perhaps nothing has come for a while.
+    /// Updates the time, also when there are no events.
     pub(crate) fn tick(&self, now: Offset) {
         let mut state = self.lock();
         let mut told = Vec::new();
@@ -232,7 +229,7 @@ impl View {
         self.tell(&mut state, told);
     }
 
-    /// A judge has found something.
+    /// Handles a judge's finding.
     fn found(&self, event: &Event, finding: &Finding) {
         let mut state = self.lock();
         state.findings_count += 1;
@@ -255,7 +252,7 @@ impl View {
         for one in told {
             state.told += 1;
             let text = format!("id: {}\ndata: {one}\n\n", state.told);
-            // It may have left in this instant.
+            // The last listener may just have left.
             drop(self.listeners.send(text.into()));
         }
     }
@@ -266,8 +263,7 @@ impl View {
 }
 
 impl State {
-    /// Notes hangs that began or ended, and reports finished exchanges if there are
-    /// listeners.
+    /// Notes hangs that started or ended, and reports finished exchanges if there are listeners.
     fn collect(&mut self, told: &mut Vec<Value>, listens: bool) {
         while let Some(change) = self.waits.poll() {
             match change {
@@ -295,7 +291,7 @@ impl State {
         told.push(summary::hang_event(&over.exchange, over.at, how));
     }
 
-    /// Forgets sessions when there are too many: one that has ended, or else the oldest.
+    /// Drops a session when there are too many: one that has ended, or else the oldest.
     fn forget(&mut self) {
         if self.sessions.len() <= SESSIONS {
             return;
@@ -310,7 +306,7 @@ impl State {
     }
 }
 
-/// Whether an event tells of its session, and not of an exchange alone.
+/// Whether an event is about its session, and not just about an exchange.
 fn opens(event: &Event) -> bool {
     match &event.body {
         EventBody::Message { .. } | EventBody::Exited(_) => true,

@@ -1,4 +1,4 @@
-//! One session, as far as it has been seen.
+//! The current state of one session.
 
 use serde_json::{Value, json};
 use tapewright_schemas::conversation::{Step, shown};
@@ -9,7 +9,7 @@ use tapewright_schemas::waits::HangReported;
 
 use super::is_request;
 
-/// One session, as far as it has been seen.
+/// The current state of one session.
 #[derive(Debug)]
 pub(super) struct SessionView {
     began: Offset,
@@ -41,7 +41,7 @@ impl SessionView {
         }
     }
 
-    /// Something happened in it.
+    /// Handles an event of the session.
     pub(super) fn event(&mut self, event: &Event) {
         self.last = self.last.max(event.at);
         match &event.body {
@@ -60,7 +60,7 @@ impl SessionView {
         }
     }
 
-    /// A message passed.
+    /// Handles a message.
     pub(super) fn message(&mut self, event: &Event, step: &Step<'_, HangReported>) {
         self.requests += u64::from(is_request(step.envelope));
         match &step.envelope.kind {
@@ -76,7 +76,7 @@ impl SessionView {
         }
     }
 
-    /// A judge has found something.
+    /// Counts a finding.
     pub(super) fn found(&mut self) {
         self.findings += 1;
     }

@@ -1,7 +1,7 @@
-//! What is told of an event: what it was, and never what it said.
+//! Summaries of events without message contents.
 //!
-//! No parameters, results or texts of a peer are told, but names that the tape has without
-//! secrets: methods, ids, tools, and what a judge writes.
+//! They contain no parameters, results or texts of a peer, but redacted names from the tape:
+//! methods, ids, tools, and the texts of a judge.
 
 use serde_json::{Value, json};
 use tapewright_schemas::conversation::{ExchangeRow, Over, Step, name_of, shown};
@@ -62,7 +62,7 @@ pub(super) fn message(event: &Event, step: &Step<'_, HangReported>) -> Value {
     told
 }
 
-/// What happened beside the single messages.
+/// Events other than single messages.
 pub(super) fn beside(event: &Event) -> Option<Value> {
     let (what, members) = match &event.body {
         EventBody::Message {
@@ -108,7 +108,7 @@ pub(super) fn beside(event: &Event) -> Option<Value> {
     Some(told)
 }
 
-/// A request that waits.
+/// A pending request.
 pub(super) fn pending(wait: &Wait, now: Offset, long: Offset) -> Value {
     let mut told = request(wait);
     put(&mut told, "age_ms", now.since(wait.at).millis());
@@ -125,7 +125,7 @@ pub(super) fn hang(wait: &Wait, at: Offset, closed: Option<&'static str>) -> Val
     told
 }
 
-/// As an event: a hang began, or ended.
+/// The event for the start or end of a hang.
 pub(super) fn hang_event(wait: &Wait, at: Offset, closed: Option<&'static str>) -> Value {
     let mut told = hang(wait, at, closed);
     put(&mut told, "event", "hang");
@@ -133,7 +133,7 @@ pub(super) fn hang_event(wait: &Wait, at: Offset, closed: Option<&'static str>) 
     told
 }
 
-/// An exchange that is over.
+/// A finished exchange.
 pub(super) fn exchange(over: &Over<HangReported>) -> Value {
     json!({
         "event": "exchange",
@@ -160,7 +160,7 @@ pub(super) fn finding(event: &Event, finding: &Finding) -> Value {
     told
 }
 
-/// A fault, its name no longer than is shown.
+/// A fault, with its name shortened for display.
 fn shown_fault(fault: &FaultRef) -> FaultRef {
     FaultRef {
         name: shown(&fault.name),
@@ -207,7 +207,7 @@ fn base(event: &Event, what: &str) -> Value {
         "at_ms": event.at.millis(),
         "session": event.session.0,
     });
-    // What a judge finds is not numbered yet.
+    // A judge's finding has no number yet.
     if event.seq > 0 {
         put(&mut told, "seq", event.seq);
     }

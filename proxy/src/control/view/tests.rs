@@ -110,8 +110,8 @@ async fn a_slow_listener_loses_the_oldest_and_is_told_how_much() {
     let mut judge = seen(&view);
     let mut events = Events::new(view.listen());
     for at in 1..=BACKLOG as u64 + 10 {
-        // Each has an id of its own: of too many with one id the oldest would be given up, and
-        // that is told as well.
+        // Each has a different id: of too many requests with one id the oldest would be given up,
+        // which is reported as well.
         let ask = ASK.replace("\"id\":1", &format!("\"id\":{at}"));
         judge.observe(&message(at, Direction::ToServer, &ask), None);
     }

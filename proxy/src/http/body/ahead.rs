@@ -1,4 +1,4 @@
-//! Reading ahead of what is passed on.
+//! Reads ahead of what is forwarded.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -9,13 +9,13 @@ use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
 use tapewright_schemas::event::Offset;
 
-/// How much is read ahead, in bytes.
+/// The maximum number of bytes read ahead.
 const MOST_AHEAD: usize = 256 * 1024;
 
-/// In so many pieces, as they may be small or empty.
+/// The maximum number of pieces read ahead, which may be small or empty.
 const MOST_PIECES: usize = 1_024;
 
-/// A body, and what of it has been read and is not passed on.
+/// A body, and the parts of it that were read but not forwarded.
 pub(super) struct Ahead {
     inner: Incoming,
     pieces: VecDeque<(Bytes, Offset)>,
@@ -38,8 +38,8 @@ impl Ahead {
         }
     }
 
-    /// Reads what is there by `now`. Where a fault takes its time over each event, what
-    /// comes meanwhile would otherwise seem to come late.
+    /// Reads what is available at `now`. If a fault delays each event, data received meanwhile
+    /// would otherwise get a late time.
     pub(super) fn read(&mut self, now: Offset, context: &mut Context<'_>) {
         while self.end.is_none() && self.bytes < MOST_AHEAD && self.pieces.len() < MOST_PIECES {
             match Pin::new(&mut self.inner).poll_frame(context) {
@@ -56,7 +56,7 @@ impl Ahead {
         }
     }
 
-    /// What comes next.
+    /// The next frame.
     pub(super) fn poll_frame(&mut self, now: Offset, context: &mut Context<'_>) -> Poll<Last> {
         if let Some((data, came)) = self.pieces.pop_front() {
             self.bytes -= data.len();
@@ -70,12 +70,12 @@ impl Ahead {
         }
     }
 
-    /// When what was had last came.
+    /// The arrival time of the last frame.
     pub(super) fn came(&self) -> Offset {
         self.came
     }
 
-    /// Takes back the rest of a piece.
+    /// Returns the rest of a piece.
     pub(super) fn unread(&mut self, rest: Bytes) {
         self.bytes += rest.len();
         self.pieces.push_front((rest, self.came));

@@ -1,5 +1,4 @@
-//! Server-sent events: a body that ends with what it tells of, and says from time to time that it
-//! is alive.
+//! Server-sent events: a body that ends with its source, and regularly sends a sign of life.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -12,10 +11,10 @@ use tokio_util::sync::ReusableBoxFuture;
 
 use super::{BodyError, Outbound};
 
-/// What is told, piece by piece.
+/// A source of events, piece by piece.
 pub(crate) trait Tells: Send + Sized + 'static {
-    /// The next piece, once there is one; `None` at the end. On which nothing happens for
-    /// [`ALIVE`], that is [`alive`].
+    /// The next piece when available; `None` at the end. If there is none for [`ALIVE`], it returns
+    /// [`alive`].
     fn next(self) -> impl Future<Output = (Option<Bytes>, Self)> + Send;
 }
 
@@ -24,24 +23,24 @@ pub(crate) struct EventStream<T> {
     next: ReusableBoxFuture<'static, (Option<Bytes>, T)>,
 }
 
-/// How often a stream on which nothing happens says that it is alive.
+/// The interval of comments on a stream without events.
 pub(crate) const ALIVE: Duration = Duration::from_secs(15);
 
-/// A comment, which says so.
+/// A comment as a sign of life.
 pub(crate) fn alive() -> Bytes {
     Bytes::from_static(b": alive\n\n")
 }
 
 impl<T: Tells> EventStream<T> {
     pub(crate) fn new(tells: T) -> Self {
-        // At once, so that a client knows that it is heard.
+        // Sent immediately, so that the client knows that it is connected.
         let hello = async { (Some(Bytes::from_static(b": listening\n\n")), tells) };
         Self {
             next: ReusableBoxFuture::new(hello),
         }
     }
 
-    /// An answer that has it as its body.
+    /// An answer with the stream as its body.
     pub(crate) fn answer(self) -> Response<Outbound> {
         let mut response = Response::new(Outbound::streaming(self));
         let kind = HeaderValue::from_static("text/event-stream");

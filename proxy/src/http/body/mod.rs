@@ -1,4 +1,4 @@
-//! Bodies on their way: frame by frame, as they come.
+//! Bodies in transit: frame by frame, as they arrive.
 
 mod ahead;
 pub(crate) mod events;
@@ -19,25 +19,24 @@ pub(crate) use self::gate::Gate;
 pub(crate) use self::stall::Stalled;
 pub(crate) use self::tapped::Tapped;
 
-/// Why a body breaks off. Its reader sees a connection that ends in the
-/// middle, never by a proper end.
+/// Why a body is cut off. Its reader sees a connection that ends in the middle, never a normal end.
 pub type BodyError = Box<dyn Error + Send + Sync>;
 
-/// A body that we send, to either side.
+/// A body that tapewright sends, to either side.
 pub struct Outbound(Kind);
 
 enum Kind {
-    /// Bytes of our own.
+    /// Bytes made by tapewright.
     Own(Option<Bytes>),
-    /// What the other side sends, recorded as it passes.
+    /// The body from the other side, recorded while it passes.
     Passing(Box<Tapped>),
-    /// Whatever else streams.
+    /// Any other stream.
     Streaming(UnsyncBoxBody<Bytes, BodyError>),
 }
 
 impl fmt::Debug for Outbound {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Bodies hold secrets.
+        // Bodies contain secrets.
         out.debug_struct("Outbound").finish_non_exhaustive()
     }
 }
@@ -49,13 +48,13 @@ impl Outbound {
         Self(Kind::Own(None))
     }
 
-    /// A body that is there already.
+    /// A complete body.
     #[must_use]
     pub fn whole(bytes: Bytes) -> Self {
         Self(Kind::Own(Some(bytes).filter(|bytes| !bytes.is_empty())))
     }
 
-    /// A body that comes by and by.
+    /// A body that is produced over time.
     #[must_use]
     pub fn streaming<B>(body: B) -> Self
     where

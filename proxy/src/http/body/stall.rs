@@ -1,4 +1,4 @@
-//! How long the sender of a body may say nothing.
+//! The timeout for pauses within a body.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use tokio::time::{Sleep, sleep};
 
-/// The sender of a body said nothing for too long in the middle of it.
+/// The sender of a body paused for too long in the middle of it.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the body stalled for {} s", after.as_secs_f32())]
 pub(crate) struct Stalled {
     after: Duration,
 }
 
-/// Measures the time since the last data. It does not count while no data is requested: then
-/// the receiver is the slow one.
+/// Measures the time since the last data. It does not count while no data is requested: then the
+/// receiver is the slow side.
 pub(super) struct Stall {
     limit: Duration,
     silence: Option<Pin<Box<Sleep>>>,
@@ -28,12 +28,12 @@ impl Stall {
         }
     }
 
-    /// Something came.
+    /// Notes that data arrived.
     pub(super) fn moved(&mut self) {
         self.silence = None;
     }
 
-    /// Ready once nothing has come for too long.
+    /// Ready after too long a pause.
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Stalled> {
         let after = self.limit;
         let silence = self.silence.get_or_insert_with(|| Box::pin(sleep(after)));

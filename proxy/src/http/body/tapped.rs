@@ -1,4 +1,4 @@
-//! A body that passes through us, and is recorded as it passes.
+//! A body that is recorded while it passes.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -20,33 +20,33 @@ use crate::http::fault::Ends;
 use crate::http::origin::Lease;
 use crate::http::tap::Tap;
 
-/// A body that passes through us.
+/// A body that is recorded while it passes.
 ///
-/// What a frame completes is recorded before the frame is passed on. Dropped before its
-/// end, it says that the receiver has left.
+/// Whatever a frame completes is recorded before the frame is forwarded. If it is dropped before
+/// its end, it records that the receiver has left.
 pub(crate) struct Tapped {
     inner: Ahead,
     tap: Tap,
-    // The connection that the body comes on, for a response, and whether its request has
-    // been sent whole.
+    // For a response: the connection that the body arrives on, and whether its request was sent
+    // completely.
     lease: Option<(Lease, Arc<AtomicBool>)>,
     editor: Option<Box<Editor>>,
-    // While a fault is in force events are passed on one by one, each recorded before what
-    // is done to it.
+    // While a fault is active, events are forwarded one by one, each recorded before the fault acts
+    // on it.
     apart: Option<(Arc<FaultSet>, Ends)>,
-    // Bytes that stand before whatever comes next.
+    // Bytes to send before the next frame.
     after: Option<Frame<Bytes>>,
     // Opens when the receiver wants the body.
     gate: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    // Ends it when its sender says nothing for too long.
+    // Ends the body if its sender pauses for too long.
     stall: Option<Stall>,
-    // When each piece came matters.
+    // Whether the arrival time of each piece matters.
     timed: bool,
     done: bool,
 }
 
 impl Tapped {
-    /// Boxed from the start: it is large, and handed from one to the next.
+    /// Boxed from the start: it is large, and passed along several times.
     pub(crate) fn new(inner: Incoming, tap: Tap) -> Box<Self> {
         let mut body = Box::new(Self {
             inner: Ahead::new(inner),
@@ -66,8 +66,8 @@ impl Tapped {
         body
     }
 
-    /// Holds the connection that the body comes on. It can serve another exchange once the
-    /// body has come to its end and the request has been `sent` whole.
+    /// Holds the connection that the body arrives on. It can serve another exchange once the body
+    /// has ended and the request was `sent` completely.
     #[must_use]
     pub(crate) fn with_lease(
         mut self: Box<Self>,
@@ -88,14 +88,14 @@ impl Tapped {
         self
     }
 
-    /// Breaks off when nothing comes for so long while more is wanted.
+    /// Cuts the body off if the sender pauses for this long while more is requested.
     #[must_use]
     pub(crate) fn with_limit(mut self: Box<Self>, silence: Duration) -> Box<Self> {
         self.stall = Some(Stall::new(silence));
         self
     }
 
-    /// What comes next, in time.
+    /// The next frame, within the time limit.
     fn poll_next(
         &mut self,
         now: Offset,
@@ -121,21 +121,21 @@ impl Tapped {
         }
     }
 
-    /// Passes on what `editor` makes of it. The tap sees what came.
+    /// Forwards the output of `editor`. The tap sees the original.
     #[must_use]
     pub(crate) fn with_editor(mut self: Box<Self>, editor: Option<Editor>) -> Box<Self> {
         self.editor = editor.map(Box::new);
         self
     }
 
-    /// Notes when each piece came: faults delay it from then on.
+    /// Notes when each piece arrived: faults delay relative to that time.
     #[must_use]
     pub(crate) fn with_times(mut self: Box<Self>, timed: bool) -> Box<Self> {
         self.timed = timed;
         self
     }
 
-    /// When what is read now came.
+    /// The arrival time of what is read now.
     fn now(&self) -> Offset {
         if self.timed {
             self.tap.now()
@@ -144,7 +144,7 @@ impl Tapped {
         }
     }
 
-    /// Passes the events of a stream on one by one while faults of this fault set are in force.
+    /// Forwards the events of a stream one by one while faults of this fault set are active.
     #[must_use]
     pub(crate) fn with_events_apart(
         mut self: Box<Self>,
@@ -154,13 +154,13 @@ impl Tapped {
         self
     }
 
-    /// Whether events are passed on one by one.
+    /// Whether events are forwarded one by one.
     fn is_apart(&self) -> bool {
         let apart = self.apart.as_ref();
         apart.is_some_and(|(faults, _)| !faults.is_idle())
     }
 
-    /// What is passed on now of what came.
+    /// The part of a chunk to forward now.
     fn next_event(&mut self, mut data: Bytes) -> Bytes {
         if self.is_apart()
             && let Some((_, ends)) = &mut self.apart
@@ -180,7 +180,7 @@ impl Tapped {
         self.release(reason);
     }
 
-    /// What is passed on of a chunk that came.
+    /// The bytes to forward for a chunk.
     fn edited(&mut self, data: Bytes) -> Option<Bytes> {
         let Some(editor) = &mut self.editor else {
             return Some(data);
@@ -192,11 +192,11 @@ impl Tapped {
         Some(bytes).filter(|bytes| !bytes.is_empty())
     }
 
-    /// Takes a chunk that came; what is passed on of it, where that is anything.
+    /// Handles a chunk; returns the frame to forward, if any.
     fn data(&mut self, data: Bytes) -> Option<Frame<Bytes>> {
         let (data, came) = (self.next_event(data), self.inner.came());
         let is_last = self.inner.is_end_stream();
-        // What an editor does is noted behind what it was done to.
+        // An edit is recorded after the edited data.
         if is_last && self.editor.is_none() {
             self.tap.last_data(&data, came);
         } else {
@@ -215,7 +215,7 @@ impl Tapped {
         first
     }
 
-    /// What an editor still holds at the end of the body.
+    /// The bytes that an editor still holds at the end of the body.
     fn rest(&mut self) -> Option<Bytes> {
         let (bytes, edit) = self.editor.take()?.finish();
         if let Some(edit) = edit {
@@ -301,13 +301,13 @@ impl Drop for Tapped {
         if self.done {
             return;
         }
-        // The receiver is often told first of a sender that left.
+        // If the sender has left, the receiver often notices first.
         let context = &mut Context::from_waker(Waker::noop());
         let now = self.now();
         let mut aborted = false;
         let mut is_read = true;
         while is_read {
-            // What was read ahead has come; of what was not, one look tells.
+            // What was read ahead has arrived; for the rest, poll once.
             is_read = self.inner.has_pieces();
             match self.inner.poll_frame(now, context) {
                 Poll::Ready(Some(Ok(frame))) if is_read => {

@@ -1,6 +1,6 @@
-//! What `--rewrite-auth` changes, so that a client which compares addresses (RFC 9728
-//! §3.3) accepts ours: `resource` in the metadata of a protected resource, and
-//! `resource_metadata` in a challenge. Issuers and their documents stay as they are.
+//! Implements `--rewrite-auth`, for clients that compare addresses (RFC 9728 §3.3): replaces the
+//! server's address by tapewright's in the `resource` of the metadata of a protected resource, and
+//! in the `resource_metadata` of a challenge. Issuers and their documents are unchanged.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -13,35 +13,35 @@ use tapewright_schemas::slices::Part as _;
 
 use super::Addresses;
 
-/// Changes `resource` in a metadata document, which is held for that.
+/// Changes `resource` in a metadata document, which it holds until it is complete.
 #[derive(Debug)]
 pub(crate) struct ResourceEditor {
     addresses: Addresses,
-    // `None` once the document turned out to be too long for one.
+    // `None` after the document exceeded the limit.
     held: Option<BytesMut>,
 }
 
-/// How long a metadata document may be, in bytes.
+/// The maximum length of a metadata document, in bytes.
 const LONGEST: usize = 256 * 1024;
 
-/// Where the metadata of protected resources is: under its well-known path (RFC 9728 §3.1), and
-/// wherever challenges of the server said (§5.1).
+/// The paths of metadata of protected resources: the well-known path (RFC 9728 §3.1), and those in
+/// challenges of the server (§5.1).
 #[derive(Debug, Default)]
 pub(crate) struct MetadataPlaces(Mutex<VecDeque<String>>);
 
-/// How many places are remembered; then the oldest is forgotten.
+/// The maximum number of remembered paths; beyond it the oldest is dropped.
 const PLACES: usize = 64;
-/// The longest path that is remembered, in bytes.
+/// The maximum length of a remembered path, in bytes.
 const LONGEST_PATH: usize = 1_024;
 
 impl MetadataPlaces {
-    /// Whether a document of this path is held and looked at.
+    /// Whether a document at this path is held and examined.
     pub(crate) fn has(&self, path: &str) -> bool {
         path.starts_with("/.well-known/oauth-protected-resource")
             || self.lock().iter().any(|known| known == path)
     }
 
-    /// A challenge names the metadata at this URL, of which the origin is ours.
+    /// Learns the URL of metadata from a challenge, if it has the server's origin.
     pub(crate) fn learn(&self, url: &str, addresses: &Addresses) {
         let Some(target) = url.strip_prefix(addresses.ours.as_str()) else {
             return;
@@ -90,7 +90,7 @@ impl ResourceEditor {
     }
 }
 
-/// The document with another `resource`; the rest of its text stays.
+/// The document with another `resource`; the rest of its text is unchanged.
 fn changed(text: &Bytes, addresses: &Addresses) -> Option<(Vec<u8>, Edit)> {
     let value = json::find(text, &["resource"])?;
     let before: String = serde_json::from_slice(value).ok()?;
@@ -109,8 +109,8 @@ fn changed(text: &Bytes, addresses: &Addresses) -> Option<(Vec<u8>, Edit)> {
     Some((out, edit))
 }
 
-/// A `WWW-Authenticate` value with other `resource_metadata` (RFC 9728 §5.1), and what was
-/// changed in it; `None` when it names nothing of the server.
+/// A `WWW-Authenticate` value with other `resource_metadata` (RFC 9728 §5.1), and the edits; `None`
+/// if it contains no URL of the server.
 pub(crate) fn challenge(value: &str, addresses: &Addresses) -> Option<(String, Vec<Edit>)> {
     let mut out = String::with_capacity(value.len());
     let mut edits = Vec::new();
@@ -134,9 +134,8 @@ pub(crate) fn challenge(value: &str, addresses: &Addresses) -> Option<(String, V
     (!edits.is_empty()).then_some((out, edits))
 }
 
-/// Where the values of a parameter stand in a list of challenges (RFC 9110 §11.2), without
-/// their quotes. What stands in another parameter's quotes is none, nor is a value with
-/// escapes.
+/// The positions of a parameter's values in a list of challenges (RFC 9110 §11.2), without their
+/// quotes. Text within another parameter's quotes does not count, nor does a value with escapes.
 fn parameters(text: &str, name: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let is_token = |at: usize| bytes.get(at).is_some_and(|byte| is_token(*byte));
@@ -172,7 +171,7 @@ fn parameters(text: &str, name: &str) -> Vec<Range<usize>> {
             at = end_of_quoted(bytes, value);
             value + 1..at.saturating_sub(1)
         } else {
-            // Not of the token's characters alone: a URL without quotes is common.
+            // Not restricted to the characters of a token: a URL without quotes is common.
             while bytes
                 .get(at)
                 .is_some_and(|byte| !matches!(byte, b',' | b' ' | b'\t' | b'"'))
@@ -192,7 +191,7 @@ fn parameters(text: &str, name: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The end of the quoted string that begins at a place.
+/// The end of the quoted string that starts at a position.
 fn end_of_quoted(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(byte) = bytes.get(at) {

@@ -1,5 +1,5 @@
-//! The `endpoint` event of HTTP with SSE (2024-11-05, basic/transports): the one place
-//! where a body of the protocol names the server's origin.
+//! The `endpoint` event of HTTP with SSE (2024-11-05, basic/transports): the only place where a
+//! body of the protocol contains the server's origin.
 
 use std::ops::Range;
 
@@ -10,39 +10,40 @@ use tapewright_schemas::slices::Part as _;
 use super::Addresses;
 use crate::http::origin::Scheme;
 
-/// Changes the URL in the `endpoint` of a stream, when that is on the server's origin. It is the
-/// first event; others that are no message, as a heartbeat, may come before it. Holds nothing but the
-/// data of that event; its line ends stay.
+/// Changes the URL in the `endpoint` event of a stream, if it has the server's origin. It is the
+/// first event; others that are not messages, such as a heartbeat, may come before it. Only the
+/// data of that event is held; its line ends are unchanged.
 #[derive(Debug)]
 pub(crate) struct EndpointEditor {
     addresses: Addresses,
-    // `None` once it has passed, or a message has.
+    // `None` after it has passed, or after a message.
     first: Option<First>,
 }
 
 /// The stream up to the end of that event.
 #[derive(Debug, Default)]
 struct First {
-    // The line under way, whether it is held or has passed.
+    // The current line, held or already forwarded.
     line: Vec<u8>,
-    // What is held: from the first line on that is, or may be, data.
+    // The held bytes: from the first line that is, or may be, data.
     held: BytesMut,
     holding: bool,
-    // Where the address stands in what is held.
+    // The position of the address in the held bytes.
     data: Option<Range<usize>>,
     lines_of_data: usize,
     name: Name,
-    // The event at hand has another name, and data that is no address: it passes as it comes.
+    // The current event has another name, and its data is not an address: it is forwarded
+    // immediately.
     is_passing: bool,
     after_cr: bool,
-    // How much of a byte order mark was seen; beyond its length nothing is one.
+    // The number of bytes of a byte order mark seen so far; beyond its length there can be none.
     mark: usize,
 }
 
-/// What the event at hand is, as far as it has said so.
+/// The name of the current event, as far as it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Name {
-    /// A message, which has no other name.
+    /// A message, which is also the default name.
     #[default]
     Message,
     Endpoint,
@@ -59,15 +60,15 @@ impl Name {
     }
 }
 
-/// How long a first event may be to be looked at, in bytes.
+/// The maximum length of a first event that is examined, in bytes.
 const LONGEST: usize = 16 * 1024;
 
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What the next byte made of the first event.
+/// The result of the next byte of the first event.
 enum Step {
     More,
-    /// It is over, with this address to be changed, if any.
+    /// The event is over, with this address to be changed, if any.
     Over(Option<Range<usize>>),
 }
 
@@ -103,7 +104,7 @@ impl EndpointEditor {
         self.first.unwrap_or_default().held.freeze()
     }
 
-    /// Appends what was held with another address; nothing when it is to stay.
+    /// Appends the held bytes with another address; does nothing if it must not change.
     fn changed(&self, held: &[u8], span: Range<usize>, out: &mut BytesMut) -> Option<Edit> {
         let before = std::str::from_utf8(held.part(span.clone())).ok()?;
         let after = self.addresses.for_client(before.trim())?;
@@ -162,7 +163,7 @@ impl First {
         Step::More
     }
 
-    /// Whether the line of data under way may be a whole URL of the server.
+    /// Whether the current line of data may be a whole URL of the server.
     fn may_be_address(&self, scheme: Scheme) -> bool {
         let Some(value) = self.line.strip_prefix(b"data:") else {
             return true;
@@ -172,7 +173,7 @@ impl First {
         begun.zip(wanted).all(|(a, b)| a.eq_ignore_ascii_case(&b))
     }
 
-    /// What was held is no data after all.
+    /// Releases held bytes that are not data after all.
     fn release(&mut self, out: &mut BytesMut) {
         self.holding = false;
         out.extend_from_slice(&self.held.split());
@@ -206,9 +207,9 @@ impl First {
         let lines = std::mem::take(&mut self.lines_of_data);
         let data = self.data.take();
         match name {
-            // Nothing that a client would dispatch.
+            // A client would not dispatch it.
             _ if lines == 0 && !has_passed => Step::More,
-            // An address of several lines is none.
+            // Several lines are not an address.
             Name::Endpoint => Step::Over(data.filter(|_| lines == 1 && !has_passed)),
             Name::Message => Step::Over(None),
             Name::Other => {

@@ -1,12 +1,12 @@
-//! What a forward proxy changes in heads, on the tape: what belongs to one connection, the
-//! form of the target, and how each leg frames its bodies. Nothing else is changed.
+//! Records what a forward proxy changes in heads: fields of a single connection, the form of the
+//! target, and how each leg frames its bodies. Nothing else is changed.
 
 use http::header::{HOST, HeaderMap, HeaderName, TE, TRANSFER_ENCODING};
 use http::{Uri, Version};
 use tapewright_schemas::event::{Edit, EditTarget};
 
-/// The edits that lead from one head to another, field by field. How a body is framed is
-/// left out: [`framing`] tells it once both legs are known.
+/// The edits between two heads, field by field, except for the framing of the body: [`framing`]
+/// reports it when both legs are known.
 pub(crate) fn fields(before: &HeaderMap, after: &HeaderMap) -> Vec<Edit> {
     let mut edits = Vec::new();
     let is_said = |name: &&HeaderName| **name != TRANSFER_ENCODING;
@@ -30,9 +30,9 @@ pub(crate) fn fields(before: &HeaderMap, after: &HeaderMap) -> Vec<Edit> {
     edits
 }
 
-/// The edit of a target: a proxy gets it whole, and a server from its path on.
+/// The edit of a target: a proxy gets the whole URL, and a server the path and query.
 pub(crate) fn target(before: &Uri, after: &Uri) -> Option<Edit> {
-    // On HTTP/2 there are no forms.
+    // HTTP/2 has no such forms.
     before.scheme()?;
     Some(Edit {
         what: EditTarget::Target,
@@ -42,19 +42,19 @@ pub(crate) fn target(before: &Uri, after: &Uri) -> Option<Edit> {
     })
 }
 
-/// How one leg and the next frame the same body.
+/// How two legs frame the same body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Framing {
-    /// The version of the leg on which it came, and whether it came in chunks there.
+    /// The version of the incoming leg, and whether the body was chunked there.
     pub(crate) came: (Version, bool),
-    /// The version of the leg on which it goes.
+    /// The version of the outgoing leg.
     pub(crate) goes: Version,
-    /// It goes without saying how long it is.
+    /// Whether it is sent without a length.
     pub(crate) is_open: bool,
 }
 
 impl Framing {
-    /// What is added or taken away for it: only HTTP/1.1 has chunks (RFC 9112 §7.1).
+    /// The fields that are added or removed for it: only HTTP/1.1 has chunks (RFC 9112 §7.1).
     pub(crate) fn edit(self) -> Option<Edit> {
         let is_chunked = self.goes == Version::HTTP_11 && self.is_open;
         let was_chunked = self.came.1 && self.came.0 == Version::HTTP_11;
@@ -77,8 +77,8 @@ impl Framing {
     }
 }
 
-/// The edit by which a field that is for one connection is named in `Connection`
-/// (RFC 9110 §10.1.4), where a request with `head` goes over HTTP/1.1.
+/// The edit that adds a connection-specific field to `Connection` (RFC 9110 §10.1.4), if a request
+/// with `head` is sent over HTTP/1.1.
 pub(crate) fn te(head: &HeaderMap, goes: Version) -> Option<Edit> {
     let is_named = goes == Version::HTTP_11 && head.contains_key(TE);
     let connection = HeaderName::from_static("connection");
@@ -92,7 +92,8 @@ pub(crate) fn te(head: &HeaderMap, goes: Version) -> Option<Edit> {
     })
 }
 
-/// `Host` where an HTTP/2 request named its authority elsewhere is no edit: it says the same.
+/// Whether an edit only adapts to the version: `Host` in place of the authority of an HTTP/2
+/// request has the same meaning.
 pub(crate) fn is_of_version(edit: &Edit, version: Version) -> bool {
     version == Version::HTTP_2 && edit.field == HOST.as_str()
 }

@@ -1,5 +1,5 @@
-//! The few things that a reverse proxy has to change in a response, because the client
-//! knows the server under our address. Each change is on the tape.
+//! The few changes that a reverse proxy must make in a response, because the client knows the
+//! server by tapewright's address. Each change is recorded.
 
 mod auth;
 mod endpoint;
@@ -14,7 +14,7 @@ use super::origin::OriginUrl;
 pub(crate) use self::auth::{MetadataPlaces, ResourceEditor, challenge};
 pub(crate) use self::endpoint::EndpointEditor;
 
-/// Changes a body as it passes.
+/// Changes a body while it passes.
 #[derive(Debug)]
 pub(crate) enum Editor {
     /// The first event of a legacy stream.
@@ -24,7 +24,7 @@ pub(crate) enum Editor {
 }
 
 impl Editor {
-    /// What is passed on of the next bytes, and what was changed.
+    /// The bytes to forward for the next bytes, and the edit.
     pub(crate) fn push(&mut self, data: Bytes) -> (Bytes, Option<Edit>) {
         match self {
             Self::Endpoint(editor) => editor.push(data),
@@ -32,7 +32,7 @@ impl Editor {
         }
     }
 
-    /// What is left at the end.
+    /// The remaining bytes at the end.
     pub(crate) fn finish(self) -> (Bytes, Option<Edit>) {
         match self {
             Self::Endpoint(editor) => (editor.finish(), None),
@@ -41,21 +41,21 @@ impl Editor {
     }
 }
 
-/// Both addresses of one server: where it is, and where the client believes it to be.
+/// Both addresses of one server: its own, and the one that the client uses.
 #[derive(Clone, Debug)]
 pub(crate) struct Addresses {
-    /// Where it is.
+    /// The server's own URL.
     pub(crate) theirs: OriginUrl,
-    /// `scheme://authority` under which the client reaches us.
+    /// `scheme://authority` under which the client reaches tapewright.
     pub(crate) ours: String,
 }
 
 impl Addresses {
-    /// A URL of the server as the client has to see it; `None` when it is no URL of the
-    /// server, or is relative and means the same in both places.
+    /// A URL of the server as the client must see it; `None` if it is not a URL of the server, or
+    /// is relative and means the same in both places.
     pub(crate) fn for_client(&self, url: &str) -> Option<String> {
         if url.starts_with("//") {
-            // Relative to the scheme, which may not be ours.
+            // Relative to the scheme, which may differ from the client's.
             return self.for_client(&format!("{}:{url}", self.theirs.scheme.name()));
         }
         let scheme_end = url.find("://")?;
@@ -70,7 +70,7 @@ impl Addresses {
             .then(|| format!("{}{path}", self.ours))
     }
 
-    /// The `Location` that the client has to see, when it differs.
+    /// The `Location` that the client must see, if it differs.
     pub(crate) fn location(&self, url: &str) -> Option<Edit> {
         Some(Edit {
             what: EditTarget::Location,

@@ -1,5 +1,5 @@
-//! Which fault acts on what: on the answer to a request, on what a client sends, or on what
-//! a server says of its own accord.
+//! Chooses the fault for the answer to a request, for a client's message, or for a server's own
+//! message.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,21 +16,21 @@ use super::Scene;
 use crate::http::gateway::{Gateway, GatewayExchange};
 use crate::http::sessions::SESSIONLESS;
 
-/// A fault, and what it has met.
+/// A fault, and the message that it matched.
 #[derive(Clone, Debug)]
 pub(crate) struct Aimed {
     pub(crate) hit: Hit,
     /// Source text of the request's id; `null` for a notification.
     pub(crate) id: Vec<u8>,
-    /// It acts on the message that it has met, not on the answer to it.
+    /// It acts on the matched message itself, not on its answer.
     on_itself: bool,
-    /// The message that it acts on, once that is there.
+    /// The message that it acts on, as soon as that is recorded.
     pub(super) message: Option<MessageNumber>,
-    /// What was sent with it asks for an answer.
+    /// The matched message is a request.
     pub(super) is_awaited: bool,
-    // Where its answer is expected, if that may be on another stream.
+    // The expected answer, if that may come on another stream.
     expected: Option<Handle>,
-    // It has acted. Shared: the answer may come in more than one place.
+    // Whether it has acted. Shared, since the answer may come in more than one place.
     spent: Arc<AtomicBool>,
 }
 
@@ -88,7 +88,7 @@ impl Aimed {
         Some(aimed)
     }
 
-    /// What the fault does to a message, which tells what it does to a response.
+    /// What the fault does to an empty message, which shows what it does to a response.
     pub(super) fn act(&self) -> Act {
         let hit = &self.hit;
         (hit.kind().act)(&Call {
@@ -106,12 +106,12 @@ impl Aimed {
         self.on_itself && self.act().leaves_content()
     }
 
-    /// Lets it act; false when it has acted before.
+    /// Marks it as acting; returns false if it has acted before.
     pub(super) fn spend(&self) -> bool {
         !self.spent.swap(true, Ordering::AcqRel)
     }
 
-    /// Whether an event of a stream is the answer to the request that it has met.
+    /// Whether an event of a stream is the answer to the matched request.
     pub(super) fn is_answered_by(&self, event: &Bytes) -> bool {
         let fields = message_event(event);
         let Some(Payload::Whole(data)) = fields.and_then(|fields| fields.data) else {
@@ -134,8 +134,8 @@ fn id_of(text: &[u8]) -> &[u8] {
 }
 
 impl Scene {
-    /// Lets a fault act that was aimed at the answer to the request of this exchange; false
-    /// when it has acted before.
+    /// Lets a fault act that was chosen for the answer to the request of this exchange; returns
+    /// false if it has acted before.
     pub(super) fn claim(&self, aimed: &Aimed) -> bool {
         if let Some(asked) = aimed.expected {
             self.gateway.expected.withdraw(asked);
@@ -156,7 +156,7 @@ impl Scene {
         };
         let text = data.trim_ascii();
         let aimed = self.aimed_at(exchange, text, message)?;
-        // It may have been taken away while this was on its way.
+        // It may have been removed while this was in transit.
         let carried = || Carried::event(event, fields, text);
         let in_force = self.fault_set().is_in_force(&aimed.hit);
         in_force.then(|| (aimed, carried()))
@@ -187,7 +187,7 @@ impl Scene {
                 if aimed.hit.on() == FaultTarget::Request {
                     return Some(aimed);
                 }
-                // What the client answers comes with a POST of its own.
+                // The client's answer comes with a separate POST.
                 let expected = &self.gateway.expected;
                 expected.add(self.session(), Direction::ToClient, &aimed);
                 None

@@ -1,5 +1,5 @@
-//! Waking at a time, to a tenth of a millisecond. The runtime's timers count whole
-//! milliseconds and come up to two of them late, as much as a delay may be wrong.
+//! Timers with a precision of a tenth of a millisecond. The runtime's timers count whole
+//! milliseconds and fire up to two of them late, which is the tolerance of a delay.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -16,7 +16,7 @@ use crate::clock::Clock;
 /// How long the thread stays without a waiter.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// Wakes tasks at their time, from a thread that lives as long as there are any.
+/// Wakes tasks at their time, on a thread that runs as long as there are waiters.
 #[derive(Debug)]
 pub(crate) struct Alarm {
     clock: Clock,
@@ -31,7 +31,7 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    // By the time, and by a number that no two of them share.
+    // By time, and by a number that makes each entry unique.
     waiting: BTreeMap<(Offset, u64), Waker>,
     last: u64,
     has_thread: bool,
@@ -45,7 +45,7 @@ impl Alarm {
         }
     }
 
-    /// Waits until this time. May never come where the system has no room for a thread.
+    /// Waits until this time. Never completes if the system cannot start a thread.
     pub(super) fn at(&self, due: Offset) -> At {
         let mut state = self.shared.lock();
         state.last += 1;
@@ -62,7 +62,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the thread does.
+    /// The loop of the thread.
     fn wake(&self, clock: Clock) {
         let mut state = self.lock();
         loop {
@@ -85,7 +85,7 @@ impl Shared {
     }
 }
 
-/// Ready at its time.
+/// Completes at its time.
 pub(super) struct At {
     clock: Clock,
     shared: Arc<Shared>,

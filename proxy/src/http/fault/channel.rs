@@ -1,4 +1,4 @@
-//! Bodies that are made on a task of their own, and bodies that are read whole first.
+//! Bodies made by a separate task, and bodies that are first read whole.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -20,7 +20,7 @@ pub(super) type Sender = mpsc::Sender<Result<Frame<Bytes>, BodyError>>;
 pub(super) struct Channel(mpsc::Receiver<Result<Frame<Bytes>, BodyError>>);
 
 impl Channel {
-    /// A body that a task makes, until the client leaves or we stop.
+    /// A body made by a task, until the client leaves or the gateway stops.
     pub(super) fn of<F>(gateway: &Arc<Gateway>, task: impl FnOnce(Sender) -> F) -> Self
     where
         F: Future<Output = Option<()>> + Send + 'static,
@@ -54,15 +54,15 @@ impl Body for Channel {
 
 /// A body, as far as it could be held.
 pub(super) enum Collected {
-    /// All of it.
+    /// The whole body.
     Whole(Bytes),
-    /// Its beginning, and the rest: it is longer than what is held.
+    /// Its beginning, and the rest, if it exceeds the limit.
     Long(Bytes, Outbound),
-    /// Its beginning; then it broke off.
+    /// Its beginning, after which it was cut off.
     Broken(Bytes, BodyError),
 }
 
-/// Reads a body to its end, within limits.
+/// Reads a whole body, within limits.
 pub(super) async fn collect(mut body: Outbound, limit_bytes: usize) -> Collected {
     let mut whole = BytesMut::new();
     while let Some(frame) = body.frame().await {

@@ -1,4 +1,4 @@
-//! Connections that end without a proper end.
+//! Connections that end abnormally.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,7 +9,7 @@ use http_body::{Body, Frame};
 
 use crate::http::body::{BodyError, Outbound};
 
-/// Tells a connection to end without the response that carries this.
+/// An extension that makes a connection end without the response that carries it.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("a fault cut the connection")]
 pub(crate) struct CutOff;
@@ -21,7 +21,7 @@ pub(crate) fn cut_off() -> Response<Outbound> {
     response
 }
 
-/// A body of a few bytes, behind which the connection is cut.
+/// A body of a few bytes, after which the connection is cut.
 pub(crate) struct CutBehind {
     part: Bytes,
 }

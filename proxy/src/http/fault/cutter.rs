@@ -1,19 +1,19 @@
-//! Event streams, cut where their events end.
+//! Splits event streams at the ends of events.
 
 use bytes::{Bytes, BytesMut};
 use tapewright_schemas::slices::Part as _;
 
-/// Finds where events end, however the stream is cut into pieces: behind the blank line
-/// (HTML standard, §9.2.6).
+/// Finds the ends of events, independent of chunk boundaries: after the blank line (HTML standard,
+/// §9.2.6).
 #[derive(Debug)]
 pub(crate) struct Ends {
-    // A line begins with the next byte.
+    // The next byte starts a line.
     begins: bool,
     after_return: bool,
 }
 
 impl Ends {
-    /// At the start of a line, or amid one.
+    /// At the start of a line, or in the middle of one.
     pub(crate) fn new(begins: bool) -> Self {
         Self {
             begins,
@@ -24,7 +24,7 @@ impl Ends {
     /// How much of this piece belongs to an event that ends in it.
     pub(crate) fn find(&mut self, piece: &[u8]) -> Option<usize> {
         for (at, byte) in piece.iter().enumerate() {
-            // The line feed of a line end that began with a carriage return.
+            // The line feed of a line end that started with a carriage return.
             let is_second = *byte == b'\n' && std::mem::take(&mut self.after_return);
             if is_second {
                 continue;
@@ -42,27 +42,27 @@ impl Ends {
     }
 }
 
-/// Cuts a stream into its events, byte for byte.
+/// Splits a stream into its events, byte for byte.
 #[derive(Debug)]
 pub(super) struct Cutter {
     buffer: BytesMut,
     looked: usize,
     ends: Ends,
-    // What comes first is the rest of an event whose beginning is gone.
+    // The stream starts with the rest of an event whose beginning is gone.
     amid: bool,
 }
 
 /// One event, with the blank line that ends it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Piece {
-    /// All of it.
+    /// A whole event.
     Event(Bytes),
-    /// The rest of one whose beginning was passed on before.
+    /// The rest of an event whose beginning was already forwarded.
     Rest(Bytes),
 }
 
 impl Cutter {
-    /// A cutter for what follows: events, or the rest of one first.
+    /// A cutter for events, or for the rest of one and then events.
     pub(super) fn new(amid: bool) -> Self {
         Self {
             buffer: BytesMut::new(),
@@ -76,7 +76,7 @@ impl Cutter {
         self.buffer.extend_from_slice(data);
     }
 
-    /// The next event that is whole.
+    /// The next complete event.
     pub(super) fn next(&mut self) -> Option<Piece> {
         let found = self.ends.find(self.buffer.part(self.looked..));
         let Some(end) = found else {
@@ -92,12 +92,12 @@ impl Cutter {
         })
     }
 
-    /// How much there is of an event that is not whole.
+    /// The length of the incomplete event.
     pub(super) fn held_bytes(&self) -> usize {
         self.buffer.len()
     }
 
-    /// What there is of an event that is not whole; the rest of it will be one of those.
+    /// Takes the incomplete event; its remainder will be a `Rest`.
     pub(super) fn give_up(&mut self) -> Bytes {
         self.amid |= !self.buffer.is_empty();
         self.looked = 0;
@@ -105,7 +105,7 @@ impl Cutter {
     }
 }
 
-/// The last bytes of what has passed: enough to know whether an event ended with them.
+/// The last forwarded bytes: enough to know whether they ended an event.
 #[derive(Debug, Default)]
 pub(super) struct Tail([u8; 3]);
 
@@ -118,7 +118,7 @@ impl Tail {
         }
     }
 
-    /// Whether the next byte begins an event.
+    /// Whether the next byte starts an event.
     pub(super) fn is_between(&self) -> bool {
         matches!(
             self.0,
@@ -134,7 +134,7 @@ impl Tail {
 mod tests {
     use super::*;
 
-    /// The events of a stream that comes in pieces of this size.
+    /// The events of a stream in pieces of this size.
     fn cut(text: &str, size: usize) -> (Vec<String>, String) {
         let mut cutter = Cutter::new(false);
         let mut events = Vec::new();

@@ -1,7 +1,7 @@
-//! Chosen requests whose answers are to come, wherever in their session that is.
+//! Chosen requests whose answers are expected anywhere in their session.
 //!
-//! On 2024-11-05 answers come on the stream that carries the session, and from 2025-03-26
-//! on a client may fetch one that it missed on another stream than that of its request.
+//! On 2024-11-05 answers come on the stream that carries the session, and from 2025-03-26 a client
+//! may fetch a missed answer on another stream than that of its request.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use tapewright_schemas::event::{ConduitId, Direction, Scope, SessionKey};
 use super::Aimed;
 use crate::http::sessions::SESSIONLESS;
 
-/// Chosen requests that await their answer.
+/// Chosen requests without an answer so far.
 #[derive(Debug)]
 pub(crate) struct Expected {
     count: AtomicUsize,
@@ -30,11 +30,9 @@ impl Default for Expected {
 }
 
 impl Expected {
-    /// Expects the answer to a request that travelled this way; it can be withdrawn by what
-    /// is returned.
+    /// Expects the answer to a request in this direction; the returned handle can withdraw it.
     pub(crate) fn add(&self, session: SessionKey, dir: Direction, aimed: &Aimed) -> Option<Handle> {
-        // What belongs to no session is known by its exchange alone: ids of its requests
-        // tell nothing.
+        // Sessionless requests are identified by their exchange alone: their ids are not unique.
         if session == SESSIONLESS {
             return None;
         }
@@ -45,7 +43,7 @@ impl Expected {
         Some(asked.handle)
     }
 
-    /// The fault that acts on the answer to this request, if none has yet.
+    /// The fault that acts on the answer to this request, if none has done so.
     pub(crate) fn take(
         &self,
         session: SessionKey,
@@ -56,13 +54,13 @@ impl Expected {
             .filter(Aimed::spend)
     }
 
-    /// A request is answered where it was asked. Another one of the same id, which is in
-    /// flight too, is still expected.
+    /// Withdraws a request that was answered on its own exchange. Another one with the same id in
+    /// flight is still expected.
     pub(crate) fn withdraw(&self, asked: Handle) {
         drop(self.change(|known| known.remove(asked)));
     }
 
-    /// A session is over.
+    /// Forgets a session that is over.
     pub(crate) fn forget(&self, session: SessionKey) {
         self.change(|known| {
             known.forget(scope(session));
@@ -70,7 +68,7 @@ impl Expected {
         });
     }
 
-    /// Costs a load while nothing is expected.
+    /// Costs one load while nothing is expected.
     fn change(&self, change: impl FnOnce(&mut Pairing<Aimed>) -> Option<Aimed>) -> Option<Aimed> {
         if self.count.load(Ordering::Relaxed) == 0 {
             return None;

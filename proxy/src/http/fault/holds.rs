@@ -1,4 +1,4 @@
-//! How long what faults hold over HTTP is held, and waiting for that.
+//! How long faults hold messages over HTTP, and waiting for that.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use tapewright_schemas::event::{Offset, Release};
 
 use crate::http::gateway::Gateway;
 
-/// How soon a fault that was taken away is noticed.
+/// How soon the removal of a fault is noticed.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// How late the runtime's timers come.
+/// The maximum delay of the runtime's timers.
 const LATE: Duration = Duration::from_millis(3);
 
 impl Holds for Gateway {
-    /// What is only to come later comes at once when we are about to end.
+    /// Delayed messages are released immediately when the gateway is about to end.
     fn hold(&self, now: Offset, ticket: Ticket) -> Hold {
         match self.faults.hold(now, ticket) {
             Hold::Passing if self.is_ending() => Hold::Over(Release::End),
@@ -35,7 +35,7 @@ impl Holds for Gateway {
     }
 }
 
-/// Waits until something may be over that is due then.
+/// Waits until something that is due at that time may be over.
 pub(super) async fn pause(gateway: &Gateway, due: Option<Offset>) {
     let now = gateway.clock.now();
     let left = due.map(|due| Duration::from_micros(due.since(now).0));
@@ -44,7 +44,7 @@ pub(super) async fn pause(gateway: &Gateway, due: Option<Offset>) {
             () = gateway.alarm.at(due) => {}
             () = tokio::time::sleep(left) => {}
         },
-        // The runtime's timer comes late; what is left is waited for with the alarm.
+        // The runtime's timer fires late; the alarm covers the rest.
         Some((_, left)) => tokio::time::sleep(LOOK.min(left.saturating_sub(LATE))).await,
         None => tokio::time::sleep(LOOK).await,
     }

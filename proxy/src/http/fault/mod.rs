@@ -1,9 +1,9 @@
-//! Faults on exchanges: what the client gets in place of a response, or later.
+//! Faults on HTTP exchanges: replace or delay the response to a client.
 //!
-//! What a server answers has been recorded before a fault acts on it, so that the tape has
-//! what would have passed. A body is held until it is whole, up to the message limit; event
-//! streams are looked at event by event, wherever in a session the answer comes. What a
-//! client sends can come later, or never.
+//! A server's answer is recorded before a fault acts on it, so the tape has what would have been
+//! forwarded. A body is held until it is complete, up to the message limit; event streams are
+//! examined event by event, wherever in a session the answer comes. A client's message can be
+//! delayed or dropped.
 
 mod aim;
 mod alarm;
@@ -42,19 +42,19 @@ use crate::http::body::Outbound;
 use crate::http::gateway::{Gateway, GatewayExchange, Ours};
 use crate::http::tap::{Log, is_event_stream};
 
-/// One response or request, and where it belongs.
+/// One response or request, and its context.
 #[derive(Clone)]
 pub(crate) struct Scene {
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) log: Arc<Log>,
-    /// Which way that travels which is acted on.
+    /// The direction of what the fault acts on.
     pub(crate) dir: Direction,
-    /// What wedges it, together with which others.
+    /// What falls silent together with it.
     pub(crate) talk: Wedged,
 }
 
 impl Scene {
-    /// What the client gets.
+    /// Applies the faults, and returns the response for the client.
     pub(crate) async fn apply(
         self,
         exchange: &Arc<GatewayExchange>,
@@ -70,7 +70,7 @@ impl Scene {
                     None => return cut_off(),
                 }
             }
-            // It may have been taken away while the answer was on its way.
+            // It may have been removed while the answer was in transit.
             let aimed = exchange.aimed();
             if let Some(aimed) = aimed.filter(|aimed| self.fault_set().is_in_force(&aimed.hit)) {
                 let act = aimed.act();
@@ -89,7 +89,7 @@ impl Scene {
         }
     }
 
-    /// Passes a response on when the session speaks again; none when it is cut then.
+    /// Forwards a response when its session is no longer silent; `None` if it is cut then.
     async fn wait_behind(
         &self,
         response: Response<Outbound>,
@@ -107,14 +107,14 @@ impl Scene {
         passes.then(|| Response::from_parts(parts, whole.into_body(&self.gateway)))
     }
 
-    /// Lets faults act on the events of a stream, as soon as any is in force.
+    /// Lets faults act on the events of a stream, as soon as any is active.
     fn watch(
         self,
         exchange: &Arc<GatewayExchange>,
         response: Response<Outbound>,
     ) -> Response<Outbound> {
         let (mut parts, body) = response.into_parts();
-        // It cannot be read on its way, or has already arrived.
+        // It is encoded, or has already arrived.
         let is_coded = parts.headers.contains_key(header::CONTENT_ENCODING);
         let is_short = self.is_calm() && parts.headers.contains_key(header::CONTENT_LENGTH);
         if is_coded || is_short {
@@ -125,14 +125,14 @@ impl Scene {
         Response::from_parts(parts, Outbound::streaming(watched))
     }
 
-    /// What the client waits for, if the session is to be silent.
+    /// The ticket that the client waits for, if its session is silent.
     fn wedge(&self) -> Option<Ticket> {
         let wedges = &self.gateway.wedges;
         let waits = self.dir == Direction::ToClient;
         waits.then(|| wedges.held(&self.talk, self.fault_set(), self.now()))?
     }
 
-    /// Whether the client is to hear nothing.
+    /// Whether the session is silent.
     fn is_silent(&self) -> bool {
         self.wedge().is_some()
     }
@@ -152,7 +152,7 @@ impl Scene {
             return status_of(status, retry_after);
         }
         let (parts, body) = response.into_parts();
-        // Whole, its message is on the tape, and what is said is said of it.
+        // When complete, its message is on the tape, and the effect refers to it.
         let collected = collect(body, self.log.limit_bytes()).await;
         aimed.message = self.log.last_message(self.dir);
         let why = match &collected {
@@ -177,7 +177,7 @@ impl Scene {
         Response::from_parts(parts, collected.into_body(&self.gateway))
     }
 
-    /// A status goes to the client in place of this response.
+    /// Replaces this response by a status.
     async fn replaced(self, mut aimed: Aimed, status: u16, response: Response<Outbound>) {
         let what = What::Answered { status };
         let (parts, body) = response.into_parts();
@@ -217,7 +217,7 @@ pub(crate) fn status_of(status: u16, retry_after: Option<u64>) -> Response<Outbo
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = Ours::of_fault(status, "a fault was injected").response();
     if status == StatusCode::UNAUTHORIZED {
-        // A response 401 has to say how (RFC 9110 §15.5.2).
+        // A 401 response must name a scheme (RFC 9110 §15.5.2).
         let value = HeaderValue::from_static("Bearer");
         response
             .headers_mut()
@@ -230,7 +230,7 @@ pub(crate) fn status_of(status: u16, retry_after: Option<u64>) -> Response<Outbo
     response
 }
 
-/// Whether what is done needs a text to be done to.
+/// Whether an act needs the text of a message.
 fn changes_text(act: &Act) -> bool {
     matches!(act, Act::Play { .. } | Act::Precede(_) | Act::Repeat(_))
 }

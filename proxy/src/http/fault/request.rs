@@ -1,4 +1,4 @@
-//! Faults on requests and notifications of clients: the server gets them later, or never.
+//! Faults on requests and notifications of clients: the server gets them late, or never.
 
 use bytes::Bytes;
 use http::{Response, header};
@@ -11,9 +11,8 @@ use crate::http::body::Outbound;
 use crate::http::gateway::GatewayExchange;
 
 impl Scene {
-    /// Acts on the body of a request when it is whole, for as long as that takes; what goes
-    /// on to the server, if anything does. A dropped one that asks for an answer waits for
-    /// none until its client gives up.
+    /// Acts on the body of a request when it is complete, however long that takes; returns what is
+    /// sent to the server, if anything. A dropped request waits until its client gives up.
     pub(crate) async fn forward(
         &self,
         exchange: &GatewayExchange,
@@ -23,7 +22,7 @@ impl Scene {
         if let Some(mut aimed) = exchange.aimed_at_request() {
             aimed.message = self.log.last_message(self.dir);
             let mut stage = Stage::new(self.clone());
-            // It goes on as it is, when it does: only the time is held.
+            // If it is sent at all, it is unchanged: only the time matters.
             let carried = Carried::body(&Bytes::new());
             if !stage.meet(self.now(), &aimed, &carried) {
                 if aimed.is_awaited {
@@ -37,7 +36,7 @@ impl Scene {
     }
 }
 
-/// What a client gets for a notification that its server does not: 202 without a body
+/// The client's response for a notification that is withheld from the server: 202 without a body
 /// (2025-11-25, basic/transports, sending messages to the server).
 pub(crate) fn accepted(mut response: Response<Outbound>) -> Response<Outbound> {
     response.headers_mut().remove(header::CONTENT_TYPE);

@@ -1,4 +1,4 @@
-//! What of one body is held by faults, and what the tape is told of it.
+//! Tracks what faults hold of one body, and records the effects.
 
 use bytes::Bytes;
 use http::response::Parts;
@@ -15,8 +15,8 @@ use super::{Aimed, CutOff, Scene, cut_off};
 use crate::http::body::Outbound;
 use crate::http::listen::Phase;
 
-/// One body under faults: what of it is held, and what may leave. When it is dropped, the
-/// tape is told of what was still held.
+/// One body under faults: the held parts, and what may leave. When it is dropped, the messages
+/// still held are recorded.
 pub(super) struct Stage {
     pub(super) scene: Scene,
     outbox: Outbox,
@@ -24,7 +24,7 @@ pub(super) struct Stage {
     kept: Option<WithheldRequest>,
 }
 
-/// A request that never comes to the server, and whose client waits for the answer.
+/// A request that is withheld from the server, and whose client waits for the answer.
 struct WithheldRequest {
     fault: FaultRef,
     message: Option<MessageNumber>,
@@ -41,7 +41,7 @@ impl Stage {
         }
     }
 
-    /// A message, or bytes that are none, pass on, unless the session is to be silent.
+    /// Forwards a message or other bytes, unless the session is silent.
     pub(super) fn pass(&mut self, number: Option<MessageNumber>, bytes: Bytes) {
         if bytes.is_empty() {
             return;
@@ -52,7 +52,7 @@ impl Stage {
         self.tell(number.is_some());
     }
 
-    /// A response waits for as long as its session is to be silent; false when it is cut.
+    /// Holds a response as long as its session is silent; returns false if it is cut.
     pub(super) async fn pass_response(&mut self, number: Option<MessageNumber>) -> bool {
         let now = self.scene.now();
         self.wait_for_session(now);
@@ -62,7 +62,7 @@ impl Stage {
         !self.settle().await
     }
 
-    /// A message that came at this time meets a fault; false when it goes no further.
+    /// Applies a fault to a message that arrived at this time; returns false if it is dropped.
     pub(super) fn meet(&mut self, now: Offset, aimed: &Aimed, carried: &Carried) -> bool {
         let fault_set = self.scene.fault_set();
         if !fault_set.is_in_force(&aimed.hit) {
@@ -82,7 +82,8 @@ impl Stage {
     }
 
     fn decided(&mut self, now: Offset, aimed: &Aimed, decision: Decision, whole: Bytes) -> bool {
-        // What is held on its own is let go into the silence; all else waits for it here.
+        // A message held on its own is released into the silence; everything else waits for its end
+        // here.
         if !matches!(decision.verdict, Verdict::Hold { .. }) {
             self.wait_for_session(now);
         }
@@ -102,7 +103,7 @@ impl Stage {
         goes_on
     }
 
-    /// The client waits for an answer to what goes no further, until it leaves.
+    /// Waits until the client leaves, since there is no answer to a dropped message.
     pub(super) async fn never(&mut self, aimed: &Aimed) {
         self.kept = Some(WithheldRequest {
             fault: aimed.hit.named(),
@@ -112,14 +113,14 @@ impl Stage {
         std::future::pending::<()>().await;
     }
 
-    /// Waits with its session, also where nothing comes.
+    /// Waits together with its session, even without traffic.
     pub(super) fn fall_silent(&mut self) {
         let now = self.scene.now();
         self.wait_for_session(now);
         self.tell(false);
     }
 
-    /// What comes now waits for as long as a fault wants its session to be silent.
+    /// Makes everything from now on wait as long as a fault silences the session.
     fn wait_for_session(&mut self, now: Offset) {
         let scene = &self.scene;
         if let Some(ticket) = scene.wedge()
@@ -130,12 +131,12 @@ impl Stage {
         }
     }
 
-    /// Whether the sender is not to be read from.
+    /// Whether reading from the sender is suspended.
     pub(super) fn is_stalled(&self) -> bool {
         self.outbox.is_stalled()
     }
 
-    /// Whether nothing is held back.
+    /// Whether nothing is held.
     pub(super) fn holds_nothing(&self) -> bool {
         self.outbox.holds_nothing()
     }
@@ -145,7 +146,7 @@ impl Stage {
         pause(&self.scene.gateway, self.outbox.due()).await;
     }
 
-    /// Lets go what has waited long enough; true when the connection is to be cut.
+    /// Releases what has waited long enough; returns true if the connection is to be cut.
     fn turn(&mut self) -> bool {
         let scene = &self.scene;
         let cut = self.outbox.turn(scene.now(), &*scene.gateway);
@@ -156,8 +157,8 @@ impl Stage {
         cut
     }
 
-    /// Waits until something may leave, or nothing is held; true when the connection is to
-    /// be cut.
+    /// Waits until something may leave, or nothing is held; returns true if the connection is to be
+    /// cut.
     pub(super) async fn settle(&mut self) -> bool {
         loop {
             if self.turn() {
@@ -170,7 +171,7 @@ impl Stage {
         }
     }
 
-    /// Passes on what may leave; none if the receiver is gone, or the connection is cut.
+    /// Forwards what may leave; returns `None` if the receiver is gone, or the connection is cut.
     pub(super) async fn flush(&mut self, out: &Sender) -> Option<()> {
         let cut = self.turn();
         while let Some(bytes) = self.outbox.pop() {
@@ -185,8 +186,7 @@ impl Stage {
         Some(())
     }
 
-    /// The response, as soon as anything of it may leave; `length` is that of its body as it
-    /// came.
+    /// The response, as soon as any of it may leave; `length` is that of its original body.
     pub(super) async fn respond(mut self, mut parts: Parts, length: usize) -> Response<Outbound> {
         let cut = self.settle().await;
         let first = self.outbox.pop();
@@ -206,7 +206,7 @@ impl Stage {
         Response::from_parts(parts, body)
     }
 
-    /// What is left, as a body.
+    /// The rest, as a body.
     fn stream(mut self, first: Bytes, cut: bool) -> Channel {
         let gateway = std::sync::Arc::clone(&self.scene.gateway);
         Channel::of(&gateway, |out| async move {
@@ -226,8 +226,7 @@ impl Stage {
         })
     }
 
-    /// Tells the tape what there is to tell; of what is no message it is not told that it
-    /// waits.
+    /// Records the effects; that something waits is only recorded for messages.
     fn tell(&mut self, is_message: bool) {
         while let Some(faulted) = self.outbox.told() {
             let waits = matches!(faulted.effect.what, What::Behind { .. });

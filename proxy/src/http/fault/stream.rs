@@ -1,4 +1,4 @@
-//! An event stream in which faults are in force: each event is passed on, or acted on.
+//! An event stream with active faults: each event is forwarded, or a fault acts on it.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ use crate::http::gateway::GatewayExchange;
 use crate::http::listen::Phase;
 
 impl Scene {
-    /// Whether no fault is in force.
+    /// Whether no fault is active.
     pub(super) fn is_calm(&self) -> bool {
         self.fault_set().is_idle()
     }
 
-    /// What the client gets of an event stream from its piece `first` on; it is made on a
-    /// task of its own, until the client leaves.
+    /// The client's version of an event stream, starting with the piece `first`; a separate task
+    /// produces it until the client leaves.
     pub(super) fn stream(
         self,
         exchange: Arc<GatewayExchange>,
@@ -44,8 +44,8 @@ impl Scene {
         })
     }
 
-    /// Reads a stream to its end, so that it is recorded, for as long as we run. The client
-    /// has got something else in its place, and the tape is told so behind the answer.
+    /// Reads a stream to its end, so that it is recorded, as long as the gateway runs. The client
+    /// has got a replacement, whose effect is recorded after the answer.
     pub(super) fn drain(self, mut aimed: Aimed, what: What, mut body: Outbound) {
         let gateway = Arc::clone(&self.gateway);
         let mut phase = gateway.phase.clone();
@@ -76,7 +76,7 @@ impl Scene {
                 () = read => {}
                 _ = phase.wait_for(|phase| *phase != Phase::Serving) => {}
             }
-            // The answer may never come: what was done is told all the same.
+            // The answer may never come: record the effect anyway.
             if !told {
                 self.tell(&aimed, what.clone());
             }
@@ -84,7 +84,7 @@ impl Scene {
     }
 }
 
-/// One stream, and what of it is held.
+/// One stream, and what is held of it.
 struct Stream {
     stage: Stage,
     exchange: Arc<GatewayExchange>,
@@ -93,7 +93,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// Passes the stream on. None if the receiver is gone, or it was cut.
+    /// Forwards the stream. Returns `None` if the receiver is gone, or it was cut.
     async fn run(mut self, first: Bytes, mut body: Outbound) -> Option<()> {
         let gateway = Arc::clone(&self.stage.scene.gateway);
         let mut silenced = gateway.wedges.silenced();
@@ -112,7 +112,7 @@ impl Stream {
                 }
                 () = self.stage.pause(), if !self.stage.holds_nothing() => {}
                 frame = body.frame(), if open && !self.stage.is_stalled() => match frame {
-                    // Trailers of a stream in which faults act are lost; they are on the tape.
+                    // Trailers of a stream with active faults are lost; they are on the tape.
                     Some(Ok(frame)) => {
                         if let Ok(data) = frame.into_data() {
                             self.data(&data);
@@ -156,7 +156,7 @@ impl Stream {
         }
     }
 
-    /// Passes one event on, or acts on it.
+    /// Forwards one event, or lets a fault act on it.
     fn event(&mut self, event: Bytes, fields: &SseEvent, number: Option<MessageNumber>) {
         let scene = &self.stage.scene;
         let calm = scene.is_calm();
@@ -168,30 +168,30 @@ impl Stream {
                 self.stage.pass(number, event);
             }
             Some((aimed, carried)) => {
-                // Counted from when it came: of a thousand events in one piece the last is
-                // not to wait for longer than the first.
+                // Relative to its arrival: of a thousand events in one piece, the last must not
+                // wait for longer than the first.
                 let came = scene.log.came();
                 self.stage.meet(came, &aimed, &carried);
             }
         }
     }
 
-    /// Nothing more belongs to the event that is under way.
+    /// Ends the current event.
     fn end(&mut self) {
         let rest = self.cutter.give_up();
         self.stage.pass(None, rest);
     }
 }
 
-/// A piece of a stream; of a message also what it says, and its number.
+/// A piece of a stream; for a message also its fields and number.
 struct Numbered {
     piece: Piece,
     fields: Option<SseEvent>,
     number: Option<MessageNumber>,
 }
 
-/// The pieces that are whole by now. The last message among them is the last one that the
-/// tape has seen: the stream is cut there in the same way, and read no further meanwhile.
+/// The complete pieces so far. The last message among them is the last one on the tape: the tape
+/// splits the stream in the same way, and reading pauses meanwhile.
 fn numbered(cutter: &mut Cutter, last: Option<MessageNumber>) -> Vec<Numbered> {
     let pieces = std::iter::from_fn(|| cutter.next());
     let mut all: Vec<Numbered> = pieces

@@ -1,4 +1,4 @@
-//! Event streams that pass as they come, until a fault is in force.
+//! Event streams that are forwarded unexamined until a fault is active.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use super::wedges::Silenced;
 use crate::http::body::{BodyError, Outbound};
 use crate::http::gateway::GatewayExchange;
 
-/// An event stream. From the first piece on that comes while a fault is in force, its events
-/// are looked at one by one.
+/// An event stream. From the first piece that arrives while a fault is active, its events are
+/// examined one by one.
 pub(super) struct Watched(State);
 
 enum State {
@@ -37,7 +37,7 @@ impl Watched {
             tail: Tail::default(),
             scene: Box::new(scene),
             exchange,
-            // Whether its session is silent already is looked at first.
+            // First check whether its session is already silent.
             silenced: Box::pin(std::future::ready(())),
         })
     }
@@ -119,7 +119,7 @@ impl Body for Watched {
     }
 
     fn size_hint(&self) -> SizeHint {
-        // How long it will be is not known any more once a fault acts.
+        // A fault may change the length.
         SizeHint::default()
     }
 }

@@ -1,4 +1,4 @@
-//! Which sessions answer nothing any more.
+//! Silent sessions, which answer nothing any more.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use crate::http::sessions::SESSIONLESS;
 
-/// What is wedged together: a session, or what comes on one connection without one.
+/// What falls silent together: a session, or the sessionless traffic of one connection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Wedged {
     Connection(u64),
@@ -28,23 +28,23 @@ impl Wedged {
     }
 }
 
-/// How many sessions can be wedged at once.
+/// The maximum number of silent sessions.
 const MOST: usize = 4_096;
 
-/// The sessions that answer nothing any more, and until when: each has a share of a ticket,
-/// and so has everything that waits for it, so that all of them see how it ends.
+/// The silent sessions, and until when: each has a share of a ticket, as has everything that waits
+/// for it, so that all of them see how it ends.
 #[derive(Debug, Default)]
 pub(crate) struct Wedges {
     held: Mutex<HashMap<Wedged, Ticket>>,
-    // Changes with each session that falls silent.
+    // Notifies when a session falls silent.
     silenced: watch::Sender<()>,
 }
 
-/// Done once a session has fallen silent.
+/// Completes when a session has fallen silent.
 pub(super) type Silenced = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl Wedges {
-    /// Wedges a session; false when too many are wedged already.
+    /// Silences a session; returns false if too many are silent already.
     pub(super) fn add(&self, talk: Wedged, ticket: Ticket, fault_set: &FaultSet) -> bool {
         let mut wedges = self.lock();
         let fits = wedges.len() < MOST || wedges.contains_key(&talk);
@@ -58,17 +58,16 @@ impl Wedges {
         fits
     }
 
-    /// Waits for the next session that falls silent: also a stream on which nothing comes is
-    /// to be cut with it.
+    /// Waits for the next session that falls silent: a stream without traffic must be cut as well.
     pub(super) fn silenced(&self) -> Silenced {
         let mut silenced = self.silenced.subscribe();
         Box::pin(async move {
-            // They are as old as the gateway.
+            // They live as long as the gateway.
             silenced.changed().await.ok();
         })
     }
 
-    /// What a session waits for.
+    /// The ticket that a session waits for.
     pub(super) fn held(&self, talk: &Wedged, fault_set: &FaultSet, now: Offset) -> Option<Ticket> {
         let mut wedges = self.lock();
         wedges.retain(|_, ticket| {

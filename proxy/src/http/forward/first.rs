@@ -1,5 +1,5 @@
-//! What a client says first in a tunnel. Some clients, Node's among them, open tunnels for
-//! `http`, too: then there is nothing to decrypt, and it is read like everything else.
+//! Examines a client's first bytes in a tunnel. Some clients, such as Node, also open tunnels for
+//! `http`: these need no decryption, and are read like any other traffic.
 
 use std::io::Cursor;
 use std::time::Duration;
@@ -19,19 +19,19 @@ pub(super) struct Tunnel {
     seen: BytesMut,
 }
 
-/// What comes from the client: what was looked at, then the rest.
+/// The bytes from the client: those already examined, then the rest.
 pub(super) type FromClient = Chain<Cursor<Bytes>, ReadHalf<TokioIo<Upgraded>>>;
 
-/// What goes to the client.
+/// The bytes to the client.
 pub(super) type ToClient = WriteHalf<TokioIo<Upgraded>>;
 
-/// How long a client may take for its first head.
+/// The timeout for a client's first head.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How much of a head is looked at, in bytes.
+/// How much of a head is examined, in bytes.
 const MOST: usize = 16 * 1024;
 
-/// The longest method, in bytes; `UPDATEREDIRECTREF` is the longest that is registered.
+/// The maximum length of a method, in bytes; `UPDATEREDIRECTREF` is the longest registered one.
 const LONGEST_METHOD: usize = 24;
 
 impl Tunnel {
@@ -42,8 +42,8 @@ impl Tunnel {
         }
     }
 
-    /// Whether the client speaks HTTP/1 without TLS. What it said stays in the tunnel,
-    /// also when this is dropped before it is done.
+    /// Whether the client uses HTTP/1 without TLS. The bytes read so far stay in the tunnel, even
+    /// if this future is dropped.
     pub(super) async fn is_plain_http(&mut self) -> bool {
         let Self { stream, seen } = self;
         let decided = timeout(PATIENCE, decide(stream, seen)).await;
@@ -66,7 +66,7 @@ async fn decide(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), seen: &mut B
         if let Some(answer) = is_http(seen) {
             return answer;
         }
-        // Cancelled here, nothing of what came is lost.
+        // Safe to cancel: no received bytes are lost.
         match stream.read_buf(seen).await {
             Ok(0) | Err(_) => return false,
             Ok(_) => {}
@@ -74,8 +74,8 @@ async fn decide(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), seen: &mut B
     }
 }
 
-/// Whether this is the beginning of an HTTP/1 request that can be read for itself; `None`
-/// when more has to come first.
+/// Whether this is the beginning of an HTTP/1 request that can be handled; `None` if more bytes are
+/// needed.
 fn is_http(seen: &[u8]) -> Option<bool> {
     let start = seen.front(LONGEST_METHOD);
     let method = start.split(|byte| *byte == b' ').next()?;
@@ -92,7 +92,7 @@ fn is_http(seen: &[u8]) -> Option<bool> {
     let Some(head) = seen.windows(4).position(|end| end == b"\r\n\r\n") else {
         return (seen.len() >= MOST).then_some(true);
     };
-    // What follows another protocol's handshake is not HTTP any more.
+    // After an upgrade to another protocol there is no HTTP.
     let lines = seen.part(..head).split(|byte| *byte == b'\n');
     let upgrades = lines
         .filter_map(|line| line.get(.."upgrade:".len()))

@@ -1,5 +1,5 @@
-//! A tunnel that we read: TLS ends at us, with a certificate of our own authority, or there
-//! is no TLS in it.
+//! Intercepted tunnels: tapewright terminates TLS with a certificate of its authority, or the
+//! tunnel has no TLS.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,13 +22,13 @@ pub(super) struct Opened {
     pub(super) gateway: Arc<Gateway>,
     pub(super) client: Client,
     pub(super) kept: TunnelSlot,
-    /// The server, with TLS and without.
+    /// The timeout for the TLS handshake with a client.
     pub(super) origin: Arc<Origin>,
     pub(super) plain: Arc<Origin>,
     pub(super) authority: Arc<Authority>,
 }
 
-/// How long a client may take to agree on TLS.
+/// A client that does not trust the certificate disconnects.
 const HANDSHAKE: Duration = Duration::from_secs(30);
 
 impl Opened {
@@ -69,7 +69,7 @@ impl Opened {
     }
 }
 
-/// Answers the requests that come through a tunnel to `origin`.
+/// Answers the requests in a tunnel to `origin`.
 pub(super) async fn serve<S>(
     gateway: Arc<Gateway>,
     client: Client,
@@ -87,7 +87,7 @@ pub(super) async fn serve<S>(
         phase: gateway.phase.clone(),
         handler: Inside { gateway, origin },
     };
-    // From here on the place is kept while requests are under way.
+    // From here on the place is only held while requests are in progress.
     drop(kept);
     served.serve_decided(stream, http2).await;
 }

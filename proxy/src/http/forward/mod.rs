@@ -1,9 +1,9 @@
 //! The forward proxy: clients send it requests for any server, and nothing is rewritten.
 //!
-//! `http` comes in absolute form (RFC 9112 §3.2.2), `https` through a tunnel (RFC 9110
-//! §9.3.6). A tunnel with TLS in it is passed on unread, or, with a certificate authority
-//! of ours that the client was told to trust, opened and read like everything else. Some
-//! clients open tunnels for `http`, too; those need no opening.
+//! `http` comes in absolute form (RFC 9112 §3.2.2), `https` through a tunnel (RFC 9110 §9.3.6). A
+//! tunnel with TLS is forwarded unread or, with a certificate authority that the client is
+//! configured to trust, intercepted and read like any other traffic. Some clients also open tunnels
+//! for `http`; these need no certificate.
 
 mod authority;
 mod first;
@@ -30,15 +30,15 @@ pub use self::authority::{
 pub struct Forward {
     settings: OriginSettings,
     origins: Mutex<HashMap<OriginUrl, Arc<Origin>>>,
-    // Opens tunnels, where that was asked for.
+    // Intercepts tunnels, if that was requested.
     authority: Option<Arc<Authority>>,
 }
 
-/// To how many origins connections are kept.
+/// The maximum number of origins with pooled connections.
 const MOST_ORIGINS: usize = 256;
 
 impl Forward {
-    /// A forward proxy; with an `authority` it reads what is in tunnels.
+    /// A forward proxy; with an `authority` it intercepts tunnels.
     #[must_use]
     pub fn new(settings: OriginSettings, authority: Option<Arc<Authority>>) -> Self {
         Self {
@@ -88,7 +88,7 @@ impl Forward {
         "/".clone_into(&mut url.path);
         let mut origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
         if origins.len() >= MOST_ORIGINS && !origins.contains_key(&url) {
-            // Unused ones: exchanges under way hold their own.
+            // Drop unused ones: exchanges in progress hold their own.
             origins.retain(|_, origin| Arc::strong_count(origin) > 1);
         }
         let origin = origins

@@ -89,13 +89,13 @@ impl Forward {
         Response::new(Outbound::empty())
     }
 
-    /// A connection to the server of a tunnel.
+    /// Connects to the server of a tunnel.
     async fn reach(&self, url: &OriginUrl) -> Result<TcpStream, Ours> {
         let limit = self.settings.connect_timeout;
         let server = tokio::time::timeout(limit, self.settings.tcp(&url.host, url.port));
         match server.await {
             Ok(Ok(server)) => {
-                // It only makes the tunnel slower where it fails.
+                // Failure only makes the tunnel slower.
                 drop(server.set_nodelay(true));
                 Ok(server)
             }
@@ -109,13 +109,13 @@ struct Opened {
     gateway: Arc<Gateway>,
     client: Client,
     kept: TunnelSlot,
-    // The same server without TLS, for a client that speaks HTTP through the tunnel.
+    // The same server without TLS, for a client that uses HTTP in the tunnel.
     plain: Arc<Origin>,
     log: Log,
 }
 
 impl Opened {
-    /// Carries the tunnel until both sides are done, or we are to stop.
+    /// Forwards the tunnel until both sides are done, or the proxy stops.
     async fn run(self, upgrade: OnUpgrade, server: TcpStream) {
         let Self {
             gateway,
@@ -129,7 +129,7 @@ impl Opened {
         let mut tunnel = Tunnel::new(stream);
         let is_http = tokio::select! {
             is_http = tunnel.is_plain_http() => is_http,
-            // The server speaks first.
+            // The server sends first.
             _ = server.readable() => false,
         };
         if is_http {
@@ -173,7 +173,7 @@ fn note_connected(log: &Log) {
     );
 }
 
-/// There is no connection to a server, because of an error or in time.
+/// The answer if there is no connection to a server, because of an error or a timeout.
 fn unreached(error: Option<&io::Error>, url: &OriginUrl) -> Ours {
     let to = url.authority();
     match error {
@@ -200,7 +200,7 @@ fn close(log: &Log, reason: CloseReason) {
     log.note(Direction::ToClient, EventBody::Closed(reason));
 }
 
-/// Passes the bytes of a tunnel on, both ways, until both are done.
+/// Forwards the bytes of a tunnel in both directions, until both are done.
 async fn pass(tunnel: Tunnel, server: TcpStream, log: &Log) {
     let (from_client, to_client) = tunnel.into_halves();
     let (from_server, to_server) = server.into_split();
@@ -231,7 +231,7 @@ async fn one_way(
         }
         bytes += length as u64;
     };
-    // The other direction may still have something to say.
+    // The other direction may still have data.
     drop(tokio::time::timeout(Duration::from_secs(1), to.shutdown()).await);
     log.note_all(dir, [EventBody::Part { bytes }, EventBody::Closed(reason)]);
 }

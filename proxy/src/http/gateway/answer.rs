@@ -1,4 +1,4 @@
-//! The response as it goes back to the client.
+//! The response to the client.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -25,19 +25,19 @@ use crate::http::tap::{Tap, is_event_stream};
 /// The parts of a request that its response needs.
 pub(crate) struct RequestContext {
     pub(crate) method: Method,
-    /// The session that the client named.
+    /// The session id from the client.
     pub(crate) session_id: Option<HeaderValue>,
-    /// It takes a stream up again.
+    /// It resumes a stream.
     pub(crate) resumes: bool,
-    /// It asks for the metadata of a protected resource, which is to be rewritten.
+    /// It requests the metadata of a protected resource, which is to be rewritten.
     pub(crate) is_metadata: bool,
-    /// The client's leg, where what differs from the server's is told.
+    /// The client's leg, if its differences from the server's are recorded.
     pub(crate) leg: Option<ClientLeg>,
-    /// Where it went.
+    /// Its destination.
     pub(crate) goal: RequestTarget,
 }
 
-/// Passes a response back: status and head at once, the body as it comes.
+/// Sends a response to the client: status and head immediately, the body as it arrives.
 pub(crate) fn pass(
     exchange: &Arc<GatewayExchange>,
     in_flight: InFlight,
@@ -77,9 +77,9 @@ pub(crate) fn pass(
     if let Some((leg, (came, version), is_open)) = &leg {
         leg.note_response(came, *version, &parts.headers, *is_open, &exchange.log);
     }
-    // Each leg has a version of its own (RFC 9110 §2.5).
+    // Each leg has its own version (RFC 9110 §2.5).
     parts.version = Version::HTTP_11;
-    // Whichever stream a GET opens: the editor looks at its first event and at nothing else.
+    // Any stream that a GET opens: the editor only examines its first event.
     let may_announce =
         is_stream && asked.method == Method::GET && !asked.resumes && status.is_success();
     let editor = rewrite(exchange, asked, &mut parts, may_announce);
@@ -99,7 +99,7 @@ pub(crate) fn pass(
     Response::from_parts(parts, Outbound::passing(body))
 }
 
-/// What carries the messages of a response.
+/// The carrier of the messages in a response.
 fn carrier(
     exchange: &GatewayExchange,
     asked: &RequestContext,
@@ -117,7 +117,7 @@ fn carrier(
     }
 }
 
-/// Changes what in a head names the server's address, and says what changes the body.
+/// Replaces the server's address in a head, and returns the editor for the body.
 fn rewrite(
     exchange: &GatewayExchange,
     asked: &RequestContext,
@@ -140,7 +140,7 @@ fn rewrite(
     editor_of(asked, parts, addresses, may_announce)
 }
 
-/// Puts the exchange into its session, where the response decides; whether it is the
+/// Assigns the exchange to its session, if the response decides it; returns whether it is the
 /// stream that carries a session of 2024-11-05.
 fn place(
     exchange: &GatewayExchange,
@@ -191,8 +191,8 @@ fn place(
     is_open && asked.session_id.is_none()
 }
 
-/// Learns of a session whose beginning was not seen: the server takes what names it, or names
-/// it in its answer.
+/// Adds a session whose start was not seen: the server accepts its id, or its answer contains the
+/// id.
 fn join(exchange: &GatewayExchange, asked: &RequestContext, response: &Response<Incoming>) {
     let named = response
         .headers()
@@ -208,7 +208,7 @@ fn join(exchange: &GatewayExchange, asked: &RequestContext, response: &Response<
     };
     let gateway = &exchange.gateway;
     let (origin, now) = (&exchange.origin, gateway.clock.now());
-    // The session begins with what follows.
+    // The session starts with what follows.
     gateway.sessions.joined(origin, id.as_bytes(), false, now);
 }
 
@@ -233,7 +233,7 @@ fn ends(
     (status == StatusCode::NOT_FOUND).then_some(SessionEnd::NotFound)
 }
 
-/// Whether anything of a response may name the server's address.
+/// Whether any part of a response may contain the server's address.
 fn may_change(
     asked: &RequestContext,
     parts: &http::response::Parts,
@@ -246,7 +246,7 @@ fn may_change(
             && (parts.headers.contains_key(header::WWW_AUTHENTICATE) || asked.is_metadata)
 }
 
-/// Changes what in a head names the server's address.
+/// Replaces the server's address in a head.
 fn edit_head(head: &mut HeaderMap, addresses: &Addresses, rewrite_auth: bool) -> Vec<Edit> {
     let mut edits = Vec::new();
     let text = |head: &HeaderMap, name| {
@@ -274,7 +274,7 @@ fn edit_head(head: &mut HeaderMap, addresses: &Addresses, rewrite_auth: bool) ->
     edits
 }
 
-/// What changes the body, where anything has to.
+/// The editor for the body, if it must be changed.
 fn editor_of(
     asked: &RequestContext,
     parts: &http::response::Parts,

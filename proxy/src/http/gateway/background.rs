@@ -1,4 +1,4 @@
-//! A gateway on a thread of its own, for callers that do something else meanwhile.
+//! Runs a gateway on a separate thread, for callers that have other work.
 
 use std::io;
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use crate::clock::Clock;
 use crate::http::listen::ReachableAt;
 use crate::record::Recorder;
 
-/// A gateway that serves until this is dropped, which waits for its end.
+/// A gateway that serves until this is dropped; dropping waits for its end.
 pub struct Background {
     reached: ReachableAt,
-    // What comes through it, or its end, is the end of the gateway.
+    // A value, or dropping the sender, ends the gateway.
     stop: Option<mpsc::Sender<i32>>,
     thread: Option<JoinHandle<Result<Outcome, ServeError>>>,
 }
 
 impl Background {
-    /// Starts a gateway, and waits until clients can connect. Signals are not its own: they
-    /// stay with the caller, as the recorder does, which is left running.
+    /// Starts a gateway, and waits until clients can connect. It does not handle signals: they are
+    /// left to the caller, and so is the recorder, which is left running.
     pub fn start(
         settings: Settings,
         recorder: &Arc<Recorder>,
@@ -34,7 +34,7 @@ impl Background {
         let recorder = Arc::clone(recorder);
         let serve = move || {
             serve_until(settings, &recorder, clock, ends, |reached, _| {
-                // There is room for the one place that there is.
+                // The channel has space for its only value.
                 tell.try_send(reached.clone()).ok();
                 Ok(())
             })
@@ -46,7 +46,7 @@ impl Background {
                 stop: Some(stop),
                 thread: Some(thread),
             }),
-            // It ended before it began.
+            // It ended before it started.
             Err(_) => Err(match thread.join() {
                 Ok(Err(error)) => error,
                 _ => io::Error::other("the gateway ended at once").into(),
@@ -65,7 +65,7 @@ impl Drop for Background {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // What it met on its way is on its tape.
+            // Its errors are on its tape.
             thread.join().ok();
         }
     }

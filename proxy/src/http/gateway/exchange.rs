@@ -1,4 +1,4 @@
-//! One exchange: a request goes to its server once, and the response comes back.
+//! One exchange: a request is sent to its server once, and the response returned.
 
 use std::error::Error;
 use std::future::poll_fn;
@@ -33,7 +33,7 @@ use crate::http::origin::{Answer, Origin, SendError};
 use crate::http::sessions::{SESSION_ID, SESSIONLESS, SessionHint};
 use crate::http::tap::{Log, Tap};
 
-/// An exchange whose request is about to go on.
+/// An exchange whose request is about to be sent.
 struct Begun {
     exchange: Arc<GatewayExchange>,
     log: Arc<Log>,
@@ -42,12 +42,12 @@ struct Begun {
     // The number of the client's connection.
     connection: u64,
     arrived: Offset,
-    // For how long a fault held the request.
+    // How long a fault held the request.
     held: Offset,
 }
 
 impl Gateway {
-    /// Passes a request on and its response back.
+    /// Forwards a request, and its response.
     pub(crate) async fn exchange(
         self: &Arc<Self>,
         client: Client,
@@ -65,11 +65,11 @@ impl Gateway {
         let log = Arc::clone(&exchange.log);
         let in_flight = self.metrics.begin(free);
         let waiting = Waiting(Some((Arc::clone(&exchange), in_flight)));
-        // Also an exchange without a body waits for a tape that is behind.
+        // Even an exchange without a body waits for a tape that is behind.
         poll_fn(|context| log.poll_pace(context)).await;
 
         let (mut parts, body) = request.into_parts();
-        // What a fault may keep back is passed on when it is whole.
+        // A body that a fault may hold is forwarded when it is complete.
         let is_held = self.faults.meets_posts() && !body.is_end_stream();
         let gate = Gate::of(&parts.headers).filter(|_| !is_held && !body.is_end_stream());
         let watch = Box::new(RequestWatch(Arc::clone(&exchange)));
@@ -106,7 +106,7 @@ impl Gateway {
         self.pass_on(begun, parts, body, goal).await
     }
 
-    /// Sends a request to its server, and the response back.
+    /// Sends a request to its server, and returns the response.
     async fn pass_on(
         self: &Arc<Self>,
         begun: Begun,
@@ -160,7 +160,7 @@ impl Gateway {
         Box::pin(scene.apply(&exchange, response)).await
     }
 
-    /// A place for one exchange, or why a request is not passed on.
+    /// A place for one exchange, or why a request is refused.
     fn place_for(&self, request: &Request<Incoming>) -> Result<OwnedSemaphorePermit, Ours> {
         let Ok(free) = self.places.clone().try_acquire_owned() else {
             let why = "too many exchanges are under way";
@@ -183,8 +183,8 @@ impl Gateway {
         Ok(free)
     }
 
-    /// The request as it goes on. What a forward proxy changes is noted, and what is left to
-    /// be told once the version of the server's leg is known is handed back.
+    /// The request to send to the server. A forward proxy's changes are recorded; those that depend
+    /// on the version of the server's leg are returned.
     fn onward(
         &self,
         parts: http::request::Parts,
@@ -215,7 +215,7 @@ impl Gateway {
         (leg, goes)
     }
 
-    /// Whether a request asks for a document that is rewritten, and so has to come as it is.
+    /// Whether a request is for a document that is rewritten, and so must not be encoded.
     fn asks_for_metadata(&self, parts: &http::request::Parts, log: &Log) -> bool {
         if !self.changes.rewrite_auth || !self.metadata.has(parts.uri.path()) {
             return false;
@@ -242,7 +242,7 @@ impl Gateway {
         }
     }
 
-    /// Opens the notes of an exchange, in its session where the head tells it.
+    /// Starts to record an exchange, in its session if the head determines it.
     fn begin(
         self: &Arc<Self>,
         client: Client,
@@ -265,8 +265,8 @@ impl Gateway {
         };
         let log = Arc::new(self.log(session));
         let is_named = request.headers().contains_key(SESSION_ID);
-        // What belongs to a session that it does not name was posted to the address that the
-        // stream of 2024-11-05 announced, also when that stream is over.
+        // Messages without a session id belong to the session whose `endpoint` event announced the
+        // address on 2024-11-05, even after its stream has ended.
         let is_late =
             || place == SessionHint::AskMessage && self.sessions.was_announced(&origin, target);
         let is_legacy =
@@ -292,13 +292,13 @@ impl Gateway {
             sent: Arc::default(),
             broken_off: AtomicBool::new(false),
             ask_response: place == SessionHint::AskResponse,
-            // What else a provider offers is no MCP either.
+            // Other requests to a provider are not MCP either.
             is_model_call: matches!(self.route, Route::Models(_)) || is_model_call(request),
             aimed: Mutex::default(),
         })
     }
 
-    /// What the client gets.
+    /// The response for the client.
     fn conclude(
         &self,
         exchange: &Arc<GatewayExchange>,
@@ -313,7 +313,7 @@ impl Gateway {
                 let ours = Ours::new(StatusCode::BAD_GATEWAY, InPlace::Broken, cause, why);
                 self.replace(exchange, in_flight, &ours)
             }
-            // An upgrade is not forwarded: requests for one end at us.
+            // Upgrades are not supported: upgrade requests are not forwarded.
             Ok(answer) if answer.response.status() == StatusCode::SWITCHING_PROTOCOLS => {
                 let why = "the server switched protocols unasked";
                 let cause = InPlaceCause::SwitchedProtocols;
@@ -321,7 +321,7 @@ impl Gateway {
                 self.replace(exchange, in_flight, &ours)
             }
             Ok(answer) => answer::pass(exchange, in_flight, asked, answer),
-            // The fault is not the server's.
+            // The server is not responsible.
             Err(error) if exchange.broken_off.load(Ordering::Acquire) => {
                 if let Some(stalled) = cause::<Stalled>(&error) {
                     let ours = Ours::new(
@@ -337,7 +337,7 @@ impl Gateway {
                 if is_malformed(&error) {
                     self.replace(exchange, in_flight, &ours)
                 } else {
-                    // It has no reader.
+                    // There is no client to read it.
                     drop(Waiting(Some((Arc::clone(exchange), in_flight))));
                     ours.response()
                 }
@@ -360,7 +360,7 @@ impl Gateway {
         ours.response()
     }
 
-    /// Answers a request that goes nowhere. It is recorded all the same.
+    /// Answers a request that is not forwarded. It is recorded anyway.
     pub(crate) fn refuse(
         &self,
         client: Client,
@@ -383,7 +383,7 @@ impl Gateway {
     }
 }
 
-/// Whether a request is sent where models are called. What its body says is not known yet.
+/// Whether a request goes to a model's endpoint. Its body is not known yet.
 fn is_model_call(request: &Request<Incoming>) -> bool {
     let head = |name: &str| request.headers().get(name)?.to_str().ok();
     let target = request.uri().path_and_query();
@@ -391,7 +391,7 @@ fn is_model_call(request: &Request<Incoming>) -> bool {
     recognise(request.method().as_str(), target, head, None).is_some()
 }
 
-/// Asks for a body that can be read: it may have to be changed on its way.
+/// Requests an unencoded body, since it may have to be changed.
 fn ask_for_plain(head: &mut HeaderMap, log: &Log) {
     let identity = HeaderValue::from_static("identity");
     let before = head.insert(header::ACCEPT_ENCODING, identity);
@@ -405,7 +405,7 @@ fn ask_for_plain(head: &mut HeaderMap, log: &Log) {
     log.note(Direction::ToServer, edit);
 }
 
-/// Whether a body was not what its framing says; otherwise its sender has left.
+/// Whether a body did not match its framing; otherwise its sender has left.
 fn is_malformed(error: &SendError) -> bool {
     cause::<io::Error>(error).is_some_and(|error| {
         matches!(
@@ -415,7 +415,7 @@ fn is_malformed(error: &SendError) -> bool {
     })
 }
 
-/// The cause of this kind, where there is one.
+/// The first cause of this type, if any.
 fn cause<T: Error + 'static>(error: &SendError) -> Option<&T> {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(error) = cause {
@@ -427,7 +427,7 @@ fn cause<T: Error + 'static>(error: &SendError) -> Option<&T> {
     None
 }
 
-/// Notes that we answered in the server's place.
+/// Records that tapewright answered in the server's place.
 pub(crate) fn note_ours(log: &Log, ours: &Ours) {
     log.note_all(
         Direction::ToClient,

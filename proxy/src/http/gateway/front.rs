@@ -1,4 +1,4 @@
-//! Who answers the clients of a gateway.
+//! Handles the requests of a gateway's clients.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::{Gateway, Route};
 use crate::http::body::Outbound;
 use crate::http::listen::{Client, Handler};
 
-/// Answers the clients of a gateway.
+/// Handles the requests of a gateway's clients.
 #[derive(Clone)]
 pub(crate) struct Front(pub(crate) Arc<Gateway>);
 

@@ -1,4 +1,4 @@
-//! Where one request goes.
+//! The destination of one request.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use crate::http::edit::Addresses;
 use crate::http::listen::Client;
 use crate::http::origin::{Origin, Scheme};
 
-/// Where one request goes.
+/// The destination of one request.
 pub(crate) struct RequestTarget {
     pub(crate) origin: Arc<Origin>,
-    /// The client knows the server under this address, which is ours; `None` where it
-    /// knows the server's own.
+    /// The address of tapewright by which the client knows the server; `None` if it uses the
+    /// server's own.
     pub(crate) ours: Option<LocalAddress>,
-    /// What the path begins with for us alone, such as `/anthropic`.
+    /// The prefix of the path for tapewright, such as `/anthropic`.
     pub(crate) mount: Option<Arc<str>>,
 }
 
-/// An address of ours, as a client named it.
+/// An address of tapewright, as used by a client.
 #[derive(Clone, Debug)]
 pub(crate) struct LocalAddress {
     scheme: Scheme,
@@ -29,7 +29,7 @@ pub(crate) struct LocalAddress {
 }
 
 impl LocalAddress {
-    /// What a request names; `None` when that is no text.
+    /// The address in a request; `None` if it is not text.
     pub(crate) fn by(client: Client, request: &Request<Incoming>) -> Option<Self> {
         let authority = match request.uri().authority() {
             Some(authority) => HeaderValue::try_from(authority.as_str()).ok()?,
@@ -54,7 +54,7 @@ impl LocalAddress {
 }
 
 impl RequestTarget {
-    /// To a server whose own address the client knows.
+    /// A server whose own address the client uses.
     pub(crate) fn known(origin: Arc<Origin>) -> Self {
         Self {
             origin,
@@ -63,7 +63,7 @@ impl RequestTarget {
         }
     }
 
-    /// Both addresses of the server, where the client knows it under ours.
+    /// Both addresses of the server, if the client uses tapewright's.
     pub(crate) fn addresses(&self) -> Option<Addresses> {
         let mount = self.mount.as_deref().unwrap_or_default();
         Some(Addresses {
@@ -72,7 +72,7 @@ impl RequestTarget {
         })
     }
 
-    /// Takes from a target what is in it for us alone, and says so.
+    /// Removes the prefix for tapewright from a target, and returns the edit.
     pub(crate) fn unmount(&self, uri: &mut Uri) -> Option<Edit> {
         let before = uri.path_and_query()?.as_str();
         let rest = before.strip_prefix(self.mount.as_deref()?)?;
@@ -84,7 +84,7 @@ impl RequestTarget {
         let before = before.to_owned();
         let mut parts = std::mem::take(uri).into_parts();
         parts.path_and_query = PathAndQuery::try_from(after.as_str()).ok();
-        // What was a URI with one path is one with another.
+        // A URI stays valid with another path.
         *uri = Uri::from_parts(parts).unwrap_or_default();
         Some(Edit {
             what: EditTarget::Target,

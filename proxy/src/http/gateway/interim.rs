@@ -16,16 +16,16 @@ use crate::http::origin::{Answer, SendError};
 use crate::http::tap::Log;
 use crate::http::wire::Interims;
 
-/// How many there may be in one exchange: more than a server needs that says every few
-/// seconds that it is still at work.
+/// The maximum number in one exchange: more than a server needs to report every few seconds that it
+/// is still working.
 const MOST: u64 = 10_000;
 
-/// Tells when there are too many of them.
+/// Notifies when there are too many.
 pub(super) struct Flooded(Arc<Notify>);
 
 impl Flooded {
-    /// What the server answers, unless there are too many before that. Then its connection
-    /// is closed.
+    /// The server's answer, unless there are too many interim responses before it. In that case its
+    /// connection is closed.
     pub(super) async fn unless(
         self,
         answer: impl Future<Output = Result<Answer, SendError>>,
@@ -39,7 +39,7 @@ impl Flooded {
     }
 }
 
-/// Has the interim responses to a request noted, and passed on to its client as they come.
+/// Records the interim responses to a request, and forwards them to its client as they arrive.
 pub(super) fn pass(request: &mut Request<Outbound>, log: &Arc<Log>) -> Flooded {
     let flooded = Arc::new(Notify::new());
     let extensions = request.extensions_mut();
@@ -58,13 +58,13 @@ pub(super) fn pass(request: &mut Request<Outbound>, log: &Arc<Log>) -> Flooded {
     Flooded(flooded)
 }
 
-/// Passes on the interim responses of one exchange.
+/// Forwards the interim responses of one exchange.
 struct Passing {
-    // A client that they can be passed on to.
+    // The client's connection, if it supports them.
     client: Option<Interims>,
-    // Keeps the body of the request back until the server asks for it.
+    // Holds the body of the request until the server asks for it.
     gate: Option<Gate>,
-    // The client waits for `100 Continue`, which it is told when its body is read.
+    // The client waits for `100 Continue`, which is sent when its body is read.
     is_expected: AtomicBool,
     count: AtomicU64,
     log: Weak<Log>,

@@ -1,4 +1,4 @@
-//! What a forward proxy changes because the two legs of an exchange differ.
+//! The changes of a forward proxy that result from differences between the two legs of an exchange.
 
 use http::header::{CONTENT_LENGTH, HeaderMap, TRANSFER_ENCODING};
 use http::{Request, Response, Version};
@@ -10,10 +10,10 @@ use crate::http::body::Outbound;
 use crate::http::edit::heads::{self, Framing};
 use crate::http::tap::Log;
 
-/// The client's leg of an exchange, and what the server's leg decides about its request.
+/// The client's leg of an exchange, and what the server's leg determines about its request.
 pub(crate) struct ClientLeg {
     version: Version,
-    // Of the request: whether it came in chunks, and what goes on of it.
+    // About the request: whether it was chunked, and how it is sent on.
     was_chunked: bool,
     is_open: bool,
     head: HeaderMap,
@@ -31,9 +31,9 @@ impl ClientLeg {
         }
     }
 
-    /// Notes what the version of the server's leg asked for.
+    /// Records what the version of the server's leg required.
     pub(super) fn note_request(&self, answered: Version, log: &Log) {
-        // A server of HTTP/1.0 is asked in HTTP/1.1, too.
+        // Requests to an HTTP/1.0 server use HTTP/1.1 as well.
         let server = match answered {
             Version::HTTP_2 => Version::HTTP_2,
             _ => Version::HTTP_11,
@@ -48,7 +48,8 @@ impl ClientLeg {
         log.note_all(Direction::ToServer, edits.map(edited));
     }
 
-    /// Notes what of a response ends at us, and how it is framed for the client.
+    /// Records the fields of a response that belong to a single connection, and its framing for the
+    /// client.
     pub(super) fn note_response(
         &self,
         came: &HeaderMap,
@@ -68,7 +69,7 @@ impl ClientLeg {
     }
 }
 
-/// Whether the length of a response's body is open, as far as its connection tells.
+/// Whether the length of a response's body is unknown, judging by its connection.
 pub(super) fn is_open(response: &Response<Incoming>) -> bool {
     let body = response.body();
     !body.is_end_stream() && body.size_hint().exact().is_none()

@@ -1,4 +1,4 @@
-//! The gateway: every exchange goes to its server as it came, and is recorded.
+//! The gateway: every exchange is forwarded to its server unchanged, and recorded.
 
 mod answer;
 mod background;
@@ -53,71 +53,71 @@ pub(crate) use self::pending_agent::prepare_agent;
 pub use self::run::{Outcome, ServeError, run, run_beside};
 pub(crate) use self::run::{bind, ending_signals, tick};
 
-/// Where requests go.
+/// The destinations of requests.
 pub enum Route {
-    /// All to one origin, which the client knows under our address.
+    /// All to one origin, which the client knows by tapewright's address.
     Reverse(Arc<Origin>),
-    /// Where each request says.
+    /// To the server in each request.
     Forward(Forward),
-    /// To the provider of a model that its path names, or its wire.
+    /// To the provider that is determined by the path, or by the wire.
     Models(Providers),
 }
 
-/// What a gateway does.
+/// The settings of a gateway.
 pub struct Settings {
-    /// Where it listens.
+    /// The address to listen on.
     pub listen: ListenAddress,
     /// TLS on the client's leg.
     pub tls: Option<Arc<ServerConfig>>,
-    /// Where requests go.
+    /// The destinations of requests.
     pub route: Route,
-    /// What changes on the way.
+    /// The configured changes.
     pub changes: Changes,
-    /// Further names under which we are reached, for `Host`.
+    /// Additional names of this gateway, for `Host`.
     pub allow_hosts: Vec<String>,
-    /// Further origins whose pages may talk to us.
+    /// Additional origins whose pages may use this gateway.
     pub allow_origins: Vec<String>,
-    /// What every client has to show.
+    /// The token that every client must present.
     pub client_token: Option<ClientToken>,
-    /// How much a client may ask of us.
+    /// The limits for clients.
     pub limits: Limits,
-    /// How long what is under way may go on after a signal to stop.
+    /// How long exchanges in progress may continue after a signal to stop.
     pub drain: Duration,
-    /// Where figures are served.
+    /// The address for metrics.
     pub metrics: Option<SocketAddr>,
-    /// Leave `/healthz` to the server.
+    /// Forward `/healthz` to the server.
     pub pass_healthz: bool,
-    /// Counts the lines of the operator's log that could not be written, for the figures.
+    /// The number of lost lines of the operator's log, for the metrics.
     pub log_lost: Arc<AtomicU64>,
-    /// Counts the spans that are sent, where they are.
+    /// The counters of exported spans, if there is an export.
     pub traces: Option<Arc<traces::Figures>>,
-    /// How long operations and sessions took, where that is counted.
+    /// The durations of operations and sessions, if they are counted.
     pub operations: Option<Arc<Operations>>,
-    /// The faults in force.
+    /// The active faults.
     pub faults: Arc<FaultSet>,
 }
 
 impl fmt::Debug for Settings {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Header fields that are added may hold secrets.
+        // Added header fields may contain secrets.
         out.debug_struct("Settings")
             .field("listen", &self.listen)
             .finish_non_exhaustive()
     }
 }
 
-/// What changes on the way, beside what has to.
+/// Configured changes, in addition to the necessary ones.
 #[derive(Default)]
 pub struct Changes {
-    /// Fields that are set on every request to the server. Never recorded.
+    /// Header fields that are set on every request to the server. Never recorded.
     pub fields: Vec<(HeaderName, HeaderValue)>,
-    /// Send `Host` as the client did.
+    /// Forward the client's `Host`.
     pub preserve_host: bool,
-    /// Change `resource` and `resource_metadata` to our address.
+    /// Change `resource` and `resource_metadata` to tapewright's address.
     pub rewrite_auth: bool,
 }
 
-/// A gateway at work.
+/// A running gateway.
 pub(crate) struct Gateway {
     pub(crate) recorder: Arc<Recorder>,
     pub(crate) clock: Clock,
@@ -139,7 +139,7 @@ pub(crate) struct Gateway {
     pub(crate) expected: Expected,
     pub(crate) wedges: Wedges,
     pub(crate) phase: watch::Receiver<Phase>,
-    /// What goes on beside the connections: tunnels.
+    /// Tasks that outlive their connection: tunnels.
     pub(crate) tasks: TaskTracker,
     conduits: AtomicU32,
 }
@@ -182,13 +182,13 @@ impl Gateway {
         }
     }
 
-    /// The notes of the next exchange.
+    /// The log of the next exchange.
     pub(crate) fn log(&self, session: Option<SessionKey>) -> Log {
         let (recorder, budget) = (Arc::clone(&self.recorder), Arc::clone(&self.budget));
         Log::new(recorder, self.clock, self.next_conduit(), budget, session)
     }
 
-    /// Why a body is given up before its end: it may be us who cut it off.
+    /// Why a body ends early: the gateway itself may have cut it off.
     pub(crate) fn left(&self, reason: CloseReason) -> CloseReason {
         let cut = *self.phase.borrow() == Phase::Stopping;
         if cut && reason == CloseReason::ReceiverGone {
@@ -197,12 +197,12 @@ impl Gateway {
         reason
     }
 
-    /// Whether nothing new is served any more.
+    /// Whether new requests are no longer accepted.
     pub(crate) fn is_ending(&self) -> bool {
         *self.phase.borrow() != Phase::Serving
     }
 
-    /// The number of the next exchange, from 1 on.
+    /// The number of the next exchange, from 1.
     fn next_conduit(&self) -> ConduitId {
         ConduitId(
             self.conduits

@@ -1,4 +1,4 @@
-//! What the two directions of an exchange tell about its session.
+//! What the two directions of an exchange show about its session.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,37 +14,37 @@ use crate::http::metrics::{InFlight, Loss};
 use crate::http::sessions::SESSIONLESS;
 use crate::http::tap::{Log, Watch};
 
-/// The request whose answer is a stream of what it subscribes to (2026-07-28).
+/// The request whose answer is a stream of subscribed events (2026-07-28).
 const LISTEN: &str = "subscriptions/listen";
 
-/// One exchange, as both its directions see it.
+/// One exchange, shared by both its directions.
 pub(crate) struct GatewayExchange {
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) log: Arc<Log>,
-    /// The origin, by which sessions are told apart.
+    /// The origin, which distinguishes sessions.
     pub(crate) origin: Arc<str>,
-    /// The request is an `initialize` that opens a session of its own.
+    /// The request is an `initialize` that starts a new session.
     pub(crate) initialize: AtomicBool,
-    /// The request has been sent whole.
+    /// The request was sent completely.
     pub(crate) sent: Arc<AtomicBool>,
-    /// The client broke its request off.
+    /// The client aborted its request.
     pub(crate) broken_off: AtomicBool,
-    /// The session is decided by the response.
+    /// The response determines the session.
     pub(crate) ask_response: bool,
-    /// Its address is one where models are called.
+    /// Its endpoint is one for model calls.
     pub(crate) is_model_call: bool,
     /// The fault that acts on the response.
     pub(crate) aimed: Mutex<Option<Aimed>>,
 }
 
 impl GatewayExchange {
-    /// The session, decided now if it was not before.
+    /// Decides the session, unless it is already decided; returns the decided one.
     pub(crate) fn settle(&self, session: SessionKey) -> SessionKey {
         self.log.decide(session);
         self.log.session().unwrap_or(session)
     }
 
-    /// Lets a message of the request meet the faults in force.
+    /// Matches a message of the request with the active faults.
     fn aim(&self, payload: &[u8]) {
         if self.gateway.faults.is_idle() {
             return;
@@ -67,20 +67,20 @@ impl GatewayExchange {
         aim.clone()
     }
 
-    /// Says that the session of this exchange began or ended.
+    /// Records that the session of this exchange started or ended.
     pub(crate) fn mark(&self, mark: SessionMark) {
         self.log.note(Direction::ToClient, EventBody::Session(mark));
     }
 }
 
-/// Watches the request.
+/// Observes the request.
 pub(crate) struct RequestWatch(pub(crate) Arc<GatewayExchange>);
 
 impl Watch for RequestWatch {
     fn message(&self, payload: &[u8], envelope: Option<&Envelope<'_>>) {
         let exchange = &self.0;
-        // What comes on a known session opens none, and ends none: on 2024-11-05 the stream
-        // did, and no answer to a POST names a session.
+        // Requests in a known session do not start or end it: on 2024-11-05 the stream did, and no
+        // answer to a POST contains a session id.
         if exchange.log.session().is_none() {
             let initialize = match envelope.map(|envelope| &envelope.kind) {
                 Some(Kind::Request { method, .. }) => method == "initialize",
@@ -129,14 +129,14 @@ impl Watch for RequestWatch {
     }
 }
 
-/// Watches the response.
+/// Observes the response.
 pub(crate) struct ResponseWatch {
     pub(crate) exchange: Arc<GatewayExchange>,
-    /// What the end of the response means for the session.
+    /// How the session ends with the response, if it does.
     pub(crate) ends: Option<SessionEnd>,
-    /// The session is what this stream carries.
+    /// Whether the session is this stream.
     pub(crate) is_legacy_stream: bool,
-    /// Counts the exchange as under way.
+    /// Counts the exchange as in progress.
     pub(crate) in_flight: InFlight,
 }
 

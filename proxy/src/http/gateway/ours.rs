@@ -1,4 +1,4 @@
-//! What we answer ourselves. It says so, and never looks like the server's word.
+//! Answers made by tapewright. They are marked, and never look like the server's.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -13,7 +13,7 @@ use crate::http::fields;
 use crate::http::listen::{CHALLENGE, Refused};
 use crate::http::origin::{ConnectError, SendError};
 
-/// The field that every answer of ours carries.
+/// The header field of every answer made by tapewright.
 pub(crate) const MARK: &str = "x-tapewright";
 
 /// An answer in the server's place.
@@ -22,9 +22,9 @@ pub(crate) struct Ours {
     pub(crate) status: StatusCode,
     pub(crate) why: InPlace,
     pub(crate) cause: Option<InPlaceCause>,
-    /// What the cause is about.
+    /// Details of the cause.
     pub(crate) about: Option<String>,
-    /// What the client is told, in words that hold no secret.
+    /// The message for the client, without secrets.
     pub(crate) words: String,
 }
 
@@ -44,7 +44,7 @@ impl Ours {
         }
     }
 
-    /// An answer of a fault.
+    /// An answer made by a fault.
     pub(crate) fn of_fault(status: StatusCode, words: &str) -> Self {
         Self {
             status,
@@ -55,23 +55,23 @@ impl Ours {
         }
     }
 
-    /// With what the cause is about.
+    /// Adds details of the cause.
     pub(crate) fn about(self, what: impl Into<String>) -> Self {
         let about = Some(what.into());
         Self { about, ..self }
     }
 
-    /// A request that means nothing to us.
+    /// A request that tapewright does not understand.
     pub(crate) fn bad_request(cause: InPlaceCause, words: &str) -> Self {
         Self::new(StatusCode::BAD_REQUEST, InPlace::BadRequest, cause, words)
     }
 
-    /// A fault took the message away.
+    /// A fault dropped the message.
     pub(crate) fn dropped() -> Self {
         Self::of_fault(StatusCode::ACCEPTED, "a fault dropped the message")
     }
 
-    /// No exchange with the server came about, or it broke.
+    /// There was no exchange with the server, or it was cut off.
     pub(crate) fn of_send(error: &SendError) -> Self {
         let status = match error {
             SendError::Connect(ConnectError::TimedOut { .. }) => StatusCode::GATEWAY_TIMEOUT,
@@ -89,7 +89,7 @@ impl Ours {
         Self { about, ..ours }
     }
 
-    /// The status for a connection that did not come about; 403 for one that we do not make.
+    /// The status for a failed connection; 403 for one that is not allowed.
     pub(crate) fn status_of(error: &io::Error) -> StatusCode {
         match error.kind() {
             io::ErrorKind::PermissionDenied => StatusCode::FORBIDDEN,
@@ -97,7 +97,7 @@ impl Ours {
         }
     }
 
-    /// The client may not talk to us.
+    /// The client is not allowed.
     pub(crate) fn refused(why: Refused) -> Self {
         Self::new(
             why.status(),
@@ -119,8 +119,8 @@ impl Ours {
         }
     }
 
-    /// The answer. A refusal is an error of JSON-RPC without an id, which the protocol
-    /// allows there; everything else is plain text, which no client takes for the server's.
+    /// The answer. A refusal is a JSON-RPC error without an id, which the protocol allows there;
+    /// everything else is plain text, which no client mistakes for the server's.
     pub(crate) fn response(&self) -> Response<Outbound> {
         let asks = self.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED;
         let refusal = asks || self.status == StatusCode::FORBIDDEN;
@@ -152,7 +152,7 @@ impl Ours {
     }
 }
 
-/// Why an exchange failed, and whom or what it is about.
+/// Why an exchange failed, and the address that it is about.
 fn told(error: &SendError) -> (InPlaceCause, Option<String>) {
     let (cause, authority) = match error {
         SendError::Connect(error) => {
@@ -187,7 +187,7 @@ fn told(error: &SendError) -> (InPlaceCause, Option<String>) {
     (cause, (!about.is_empty()).then(|| about.join(": ")))
 }
 
-/// An error and its causes in one line.
+/// An error and its causes on one line.
 pub(crate) fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -7,7 +7,7 @@ use tapewright_schemas::event::Peer;
 
 use crate::http::listen::Client;
 
-/// Who asks.
+/// The client.
 pub(crate) fn peer(client: Client) -> Peer {
     Peer::Client {
         address: text_of(client.address),
@@ -15,7 +15,8 @@ pub(crate) fn peer(client: Client) -> Peer {
     }
 }
 
-/// As `to_string`, which asks for memory thrice, and is asked with every exchange.
+/// Like `to_string`, which allocates three times, for a function that is called with every
+/// exchange.
 fn text_of(address: Option<SocketAddr>) -> String {
     let mut text = String::with_capacity("[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535".len());
     match address {
@@ -30,7 +31,7 @@ fn text_of(address: Option<SocketAddr>) -> String {
             text.push(':');
             push_decimal(address.port(), &mut text);
         }
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         Some(address) => write!(text, "{address}").unwrap_or_default(),
     }
     text

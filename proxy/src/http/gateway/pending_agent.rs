@@ -1,4 +1,4 @@
-//! Serving for as long as an agent runs beside us.
+//! Serves while an agent runs next to the gateway.
 
 use std::io;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -10,14 +10,14 @@ use super::ServeError;
 use crate::agent::{Agent, Signals};
 use crate::http::listen::ReachableAt;
 
-/// An agent that is ready to start. From here on, signals go to the agent.
+/// An agent that is ready to start. From here on, it receives the signals.
 pub(crate) struct PendingAgent<S> {
     start: S,
     ends: mpsc::Receiver<i32>,
     told: Receiver<Option<Exit>>,
 }
 
-/// What `agent` makes, to be started.
+/// Prepares to start the result of `agent`.
 pub(crate) fn prepare_agent(
     agent: impl FnOnce(&ReachableAt) -> Agent,
 ) -> io::Result<PendingAgent<impl FnOnce(&ReachableAt) -> Result<(), ServeError>>> {
@@ -28,7 +28,7 @@ pub(crate) fn prepare_agent(
         let agent = agent(reached);
         let program = agent.program.to_string_lossy().into_owned();
         let is_over = move |exit| {
-            // Both have room for the one end that there is.
+            // Both channels have space for their only value.
             tell.try_send(exit).ok();
             ended.try_send(0).ok();
         };
@@ -39,8 +39,8 @@ pub(crate) fn prepare_agent(
 }
 
 impl<S> PendingAgent<S> {
-    /// How it ended, where that is known. `serve` is told of the end and is given what starts it, once it is known how we are
-    /// reached.
+    /// Returns how the agent ended, if known. `serve` gets the receiver for that event and the
+    /// function that starts the agent from the gateway's address.
     pub(crate) fn until_over<T>(
         self,
         serve: impl FnOnce(mpsc::Receiver<i32>, S) -> Result<T, ServeError>,

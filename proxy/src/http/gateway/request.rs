@@ -1,4 +1,4 @@
-//! The request as it goes on to the server.
+//! The request to the server.
 
 use http::header::{self, HeaderMap, HeaderValue};
 use http::{Request, Uri, Version};
@@ -10,7 +10,7 @@ use crate::http::body::Outbound;
 use crate::http::fields;
 use crate::http::origin::Origin;
 
-/// The head of a request as it came, for the tape.
+/// The original head of a request, for the tape.
 pub(crate) fn head_of(request: &Request<Incoming>) -> RequestHead {
     let uri = request.uri();
     let target = if request.version() == Version::HTTP_2 || uri.scheme().is_none() {
@@ -31,8 +31,8 @@ pub(crate) fn target_of(uri: &Uri) -> &str {
     uri.path_and_query().map_or("/", |target| target.as_str())
 }
 
-/// The head as it goes on: what ends at us is gone, `Host` names the server. Method,
-/// target, all other fields and their order stay.
+/// The head to send: without connection-specific fields, and with the server's `Host`. Method,
+/// target, all other fields and their order are unchanged.
 pub(crate) fn to_server(
     mut parts: http::request::Parts,
     body: Outbound,
@@ -45,7 +45,7 @@ pub(crate) fn to_server(
     if parts.version == Version::HTTP_2 {
         join_cookies(&mut parts.headers);
     }
-    // What the target names wins over `Host` (RFC 9112 §3.2.2).
+    // The authority in the target takes precedence over `Host` (RFC 9112 §3.2.2).
     let target = parts.uri.authority().map(|authority| {
         let text = authority.as_str();
         text.rsplit_once('@').map_or(text, |(_, host)| host)
@@ -59,13 +59,13 @@ pub(crate) fn to_server(
     if let Some(host) = host {
         let is_said_once = parts.headers.get_all(header::HOST).iter().count() == 1;
         match parts.headers.get_mut(header::HOST) {
-            // To insert would make room for one more first.
+            // `insert` would first reserve space for another field.
             Some(said) if is_said_once => *said = host,
             _ => drop(parts.headers.insert(header::HOST, host)),
         }
     }
     if is_metadata {
-        // The document is to be changed, and so has to come as it is.
+        // The document is to be changed, and so must not be encoded.
         let identity = HeaderValue::from_static("identity");
         parts.headers.insert(header::ACCEPT_ENCODING, identity);
     }
@@ -80,7 +80,7 @@ pub(crate) fn to_server(
     Request::from_parts(parts, body)
 }
 
-/// HTTP/2 may cut a cookie into fields (RFC 9113 §8.2.3); HTTP/1.1 may not.
+/// HTTP/2 may split a cookie into several fields (RFC 9113 §8.2.3); HTTP/1.1 may not.
 fn join_cookies(head: &mut HeaderMap) {
     let mut all = head.get_all(header::COOKIE).iter();
     let Some(first) = all.next() else { return };

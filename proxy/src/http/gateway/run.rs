@@ -1,4 +1,4 @@
-//! A gateway from its start to its end.
+//! Runs a gateway from its start to its end.
 
 use std::io;
 use std::net::SocketAddr;
@@ -30,42 +30,42 @@ use crate::record::{Durability, Recorder};
 use crate::system::process::raise_file_limit;
 use crate::system::{Signal, signals};
 
-/// How a gateway came to its end.
+/// How a gateway ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The signal that ended it.
     pub signal: i32,
 }
 
-/// Why a gateway could not begin.
+/// Why a gateway could not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The address cannot be listened at.
+    /// Listening on the address failed.
     #[error("cannot listen on {place}")]
     Listen {
-        /// The place.
+        /// The address.
         place: ListenAddress,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
-    /// The agent beside it cannot be started.
+    /// The agent cannot be started.
     #[error("cannot start `{program}`")]
     Agent {
         /// Its program.
         program: String,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
-    /// A thread or a signal handler could not be had.
+    /// A thread or a signal handler could not be set up.
     #[error("cannot start the gateway")]
     Setup(#[from] io::Error),
 }
 
-/// Serves until a signal ends it. `listening` is told how, and where
-/// figures are served, once clients can connect.
+/// Serves until a signal ends it. `listening` is called with its address and that of the metrics as
+/// soon as clients can connect.
 ///
 /// The recorder is left running: the caller finishes it.
 pub fn run(
@@ -81,8 +81,8 @@ pub fn run(
     })
 }
 
-/// Serves for as long as an agent runs, which `agent` makes once it is known how we are
-/// reached; how it ended, where that is known. Signals are the agent's.
+/// Serves while an agent runs, which `agent` creates from the gateway's address; returns how the
+/// agent ended, if known. The agent receives the signals.
 ///
 /// The recorder is left running: the caller finishes it.
 pub fn run_beside(
@@ -96,7 +96,7 @@ pub fn run_beside(
     })
 }
 
-/// Serves until something comes through `ends`, or nothing can any more.
+/// Serves until a value arrives on `ends`, or an error prevents it.
 pub(super) fn serve_until(
     settings: Settings,
     recorder: &Arc<Recorder>,
@@ -105,8 +105,8 @@ pub(super) fn serve_until(
     listening: impl FnOnce(&ReachableAt, Option<SocketAddr>) -> Result<(), ServeError>,
 ) -> Result<Outcome, ServeError> {
     raise_file_limit();
-    // Under `synced` exchanges wait for the disk, and others go on meanwhile; what a fault
-    // delays is read on while it waits. Both take a runtime that has threads to spare.
+    // Under `synced`, exchanges wait for the disk while others continue; a body that a fault delays
+    // is read on while it waits. Both require a multi-threaded runtime.
     let is_spread = recorder.durability() == Durability::Synced || settings.faults.is_open();
     let (mut builder, workers) = if is_spread {
         (Builder::new_multi_thread(), Workers::none())
@@ -116,12 +116,12 @@ pub(super) fn serve_until(
     let runtime = builder.enable_all().thread_name("http").build()?;
     let serving = serve(settings, recorder, clock, ends, &workers, listening);
     let outcome = runtime.block_on(serving);
-    // Nothing that matters is left: what was under way has ended or was cut off.
+    // Nothing important is left: everything in progress has ended or was cut off.
     runtime.shutdown_timeout(Duration::from_millis(100));
     outcome
 }
 
-/// The signals that end us, as they come.
+/// The signals that end tapewright, as they arrive.
 pub(crate) fn ending_signals() -> io::Result<mpsc::Receiver<i32>> {
     let (notify, arrived) = sync_channel(16);
     signals::forward(notify, |signal| signal)?;
@@ -130,14 +130,14 @@ pub(crate) fn ending_signals() -> io::Result<mpsc::Receiver<i32>> {
         .name("signals".to_owned())
         .spawn(move || {
             for signal in arrived.iter().filter(|signal| signals::is_ending(*signal)) {
-                // More than fit are of no interest.
+                // Signals beyond the capacity are ignored.
                 pass_on.try_send(signal).ok();
             }
         })?;
     Ok(signals)
 }
 
-/// Listens at a place.
+/// Listens on an address.
 pub(crate) async fn bind(
     place: ListenAddress,
     tls: Option<Arc<ServerConfig>>,
@@ -193,8 +193,8 @@ async fn serve(
     })
 }
 
-/// Serves until a signal comes, and then for as long as what is under way may take; the
-/// signal.
+/// Serves until a signal arrives, and then until the deadline for everything in progress; returns
+/// the signal.
 async fn until_ended(
     mut served: Pin<&mut impl Future<Output = ()>>,
     signals: &mut mpsc::Receiver<i32>,
@@ -209,12 +209,12 @@ async fn until_ended(
     let over = async {
         tokio::select! {
             () = tokio::time::sleep(drain) => {}
-            // A second signal means: now.
+            // A second signal ends it immediately.
             _ = signals.recv() => {}
         }
     };
     tokio::select! {
-        // Everything that was under way came to its end before the deadline.
+        // Everything in progress finished before the deadline.
         () = &mut served => {}
         () = over => {
             phase.send_replace(Phase::Stopping);
@@ -224,8 +224,8 @@ async fn until_ended(
     signal
 }
 
-/// Tells the recorder the time, so that it can finish the files of silent sessions, and
-/// notice hangs.
+/// Regularly updates the recorder's time, so that it can finish the files of silent sessions, and
+/// detect hangs.
 pub(crate) async fn tick(recorder: Arc<Recorder>, clock: Clock, mut phase: watch::Receiver<Phase>) {
     let beat = recorder.beat().map_or(BEAT, |beat| beat.min(BEAT));
     let mut beats = tokio::time::interval(beat);
@@ -237,10 +237,10 @@ pub(crate) async fn tick(recorder: Arc<Recorder>, clock: Clock, mut phase: watch
     }
 }
 
-/// How often the recorder is told the time.
+/// How often the recorder's time is updated.
 const BEAT: Duration = Duration::from_millis(500);
 
-/// Serves the figures of a gateway.
+/// Serves the metrics of a gateway.
 #[derive(Clone)]
 struct Figures(Arc<Gateway>, Guard);
 

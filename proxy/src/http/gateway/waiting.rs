@@ -1,4 +1,4 @@
-//! An exchange whose response is waited for.
+//! An exchange that waits for its response.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use super::observe::GatewayExchange;
 use crate::http::metrics::InFlight;
 use crate::http::sessions::SESSIONLESS;
 
-/// Notices that the client left before there was a response: then the server is left, too,
-/// because the future that waits for it is dropped.
+/// Detects that the client left before there was a response: the future that waits for the response
+/// is dropped, which also ends the request to the server.
 pub(super) struct Waiting(pub(super) Option<(Arc<GatewayExchange>, InFlight)>);
 
 impl Waiting {
-    /// There is a response.
+    /// Ends the wait, since there is a response.
     pub(super) fn over(mut self) -> InFlight {
         self.0
             .take()

@@ -1,4 +1,4 @@
-//! Where clients connect: an address, or a socket in the file system.
+//! Addresses for clients: a TCP address, or a socket in the file system.
 
 use std::fmt;
 use std::io;
@@ -9,17 +9,17 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::system::sockets;
 
-/// Where clients connect.
+/// The address for clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListenAddress {
-    /// An address; on this machine every user reaches it.
+    /// A TCP address; every user of this machine can connect to it.
     Tcp(SocketAddr),
     /// A socket that only its owner can open.
     Unix(PathBuf),
 }
 
 impl ListenAddress {
-    /// Whether only this machine reaches it.
+    /// Whether only this machine can connect.
     #[must_use]
     pub fn is_local(&self) -> bool {
         match self {
@@ -44,7 +44,7 @@ impl fmt::Display for ListenAddress {
     }
 }
 
-/// How clients reach us, once they can.
+/// The address at which clients can connect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReachableAt {
     /// At `scheme://authority`.
@@ -53,14 +53,14 @@ pub enum ReachableAt {
     Socket(PathBuf),
 }
 
-/// A place that is ours.
+/// A bound address.
 #[derive(Debug)]
 pub(super) enum BoundListener {
     Tcp(TcpListener),
     Unix(sockets::Listener),
 }
 
-/// A connection that was accepted.
+/// An accepted connection.
 pub(super) enum Accepted {
     Tcp(TcpStream, SocketAddr),
     Unix(sockets::LocalStream),
@@ -74,7 +74,7 @@ impl BoundListener {
         }
     }
 
-    /// The address; a socket in the file system counts as one of this machine.
+    /// The address; a socket in the file system counts as local.
     pub(super) fn address(&self) -> io::Result<SocketAddr> {
         match self {
             Self::Tcp(socket) => socket.local_addr(),

@@ -1,4 +1,4 @@
-//! One connection of a client, from its first byte to its last.
+//! One connection of a client, from start to end.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -29,7 +29,7 @@ use super::{Client, Handler, Limits, Phase};
 use crate::clock::runtime_now;
 use tapewright_schemas::slices::Part as _;
 
-/// One connection that is served.
+/// One connection.
 pub(crate) struct Served<H> {
     pub(crate) client: Client,
     pub(crate) slot: Arc<ConnectionSlot>,
@@ -38,11 +38,11 @@ pub(crate) struct Served<H> {
     pub(crate) phase: watch::Receiver<Phase>,
 }
 
-/// Keeps the place of a connection that becomes a tunnel: an extension of its request.
+/// Holds the slot of a connection that becomes a tunnel: an extension of its request.
 #[derive(Clone)]
 pub(crate) struct TunnelSlot(pub(crate) Arc<Busy>);
 
-/// Which version of HTTP a connection speaks.
+/// The HTTP version of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Speaks {
     Http1,
@@ -51,8 +51,8 @@ enum Speaks {
 
 impl<H: Handler> Served<H> {
     pub(crate) async fn run(mut self, stream: TcpStream, tls: Option<Arc<ServerConfig>>) {
-        // A client that says nothing, or goes wrong before its first request, has lost
-        // nothing but its connection.
+        // A client that sends nothing, or an error before its first request, loses only its
+        // connection.
         let Some(tls) = tls else {
             if let Some(Some(speaks)) = self.before_serving(first_bytes(&stream)).await {
                 self.serve(stream, speaks).await;
@@ -69,8 +69,8 @@ impl<H: Handler> Served<H> {
         }
     }
 
-    /// What `step` comes to, in the time that a head may take, before a shutdown, and while
-    /// no other connection needs the slot.
+    /// The result of `step`, within the time limit for a head, before a shutdown, and while no
+    /// other connection needs the slot.
     async fn before_serving<T>(&mut self, step: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             done = timeout(self.limits.head_time, step) => done.ok(),
@@ -79,7 +79,7 @@ impl<H: Handler> Served<H> {
         }
     }
 
-    /// Serves requests on a stream of which it is known what it speaks.
+    /// Serves requests on a stream whose version is known.
     pub(crate) async fn serve_decided<S>(self, stream: S, http2: bool)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -110,7 +110,7 @@ impl<H: Handler> Served<H> {
         });
         let served = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
         let mut served = pin!(served);
-        // HTTP/1.1 limits the time of each head itself.
+        // For HTTP/1.1 hyper limits the time of each head.
         let mut begin = pin!(tokio::time::sleep(limits.head_time));
         let mut grace = pin!(tokio::time::sleep(limits.head_time));
         let mut course = Course {
@@ -122,7 +122,8 @@ impl<H: Handler> Served<H> {
         loop {
             let next = tokio::select! {
                 () = begin.as_mut(), if course.waits => course.has_begun(),
-                // Another connection needs the slot. A request that has arrived meanwhile is served.
+                // Another connection needs the slot. A request that has arrived meanwhile is still
+                // served.
                 () = slot.asked() => {
                     course.leaves = true;
                     grace.as_mut().reset(runtime_now() + GRACE);
@@ -132,7 +133,7 @@ impl<H: Handler> Served<H> {
                     course.leaves = false;
                     if slot.is_idle() { Next::End } else { Next::GoOn }
                 }
-                // How a connection failed is in the events of its exchanges.
+                // Errors of a connection are recorded in the events of its exchanges.
                 _ = served.as_mut() => Next::End,
                 changed = phase.changed() => {
                     let now = if changed.is_ok() { *phase.borrow() } else { Phase::Stopping };
@@ -148,28 +149,28 @@ impl<H: Handler> Served<H> {
     }
 }
 
-/// How far a connection has come.
+/// The state of a connection.
 struct Course {
-    // Whether a request has come.
+    // Whether there was a request.
     asked: Arc<AtomicBool>,
-    // Whether the time for the first request runs.
+    // Whether the time limit for the first request is running.
     waits: bool,
-    // Whether its client was told that we shut down.
+    // Whether its client was notified of the shutdown.
     told: bool,
-    // Whether it is to leave its place to another.
+    // Whether it must leave its slot to another connection.
     leaves: bool,
 }
 
-/// What becomes of a connection now.
+/// The next step for a connection.
 enum Next {
     GoOn,
-    /// What is under way is the last.
+    /// Exchanges in progress are the last.
     Shut,
     End,
 }
 
 impl Course {
-    /// The time for the first request is over.
+    /// Handles the end of the time limit for the first request.
     fn has_begun(&mut self) -> Next {
         self.waits = false;
         if self.asked.load(Ordering::Relaxed) {
@@ -179,10 +180,10 @@ impl Course {
         }
     }
 
-    /// The whole server is in another phase.
+    /// Handles a change of the server's phase.
     fn enters(&mut self, phase: Phase) -> Next {
         match phase {
-            // Nothing is under way, and nothing has to be waited for.
+            // There are no requests, so there is nothing to wait for.
             Phase::Draining if !self.asked.load(Ordering::Relaxed) => Next::End,
             Phase::Draining if !std::mem::replace(&mut self.told, true) => Next::Shut,
             Phase::Serving | Phase::Draining => Next::GoOn,
@@ -203,7 +204,7 @@ fn answer<H: Handler>(
         let kept = TunnelSlot(Arc::new(slot.begin()));
         request.extensions_mut().insert(kept);
     }
-    // Others cannot be told (RFC 9110 §15.2), or hyper has no way to.
+    // Other versions do not allow it (RFC 9110 §15.2), or hyper does not support it.
     let interims = (request.version() == Version::HTTP_11).then(|| slot.wire.interims());
     if let Some(interims) = &interims {
         request.extensions_mut().insert(interims.clone());
@@ -212,7 +213,7 @@ fn answer<H: Handler>(
         if let Some(interims) = &interims {
             poll_fn(|context| interims.poll_begin(context)).await;
         }
-        // In a box: hyper moves what we return from place to place, and an exchange takes kilobytes.
+        // Boxed: hyper moves the future several times, and an exchange takes kilobytes.
         let response = Box::pin(handler.handle(client, request)).await;
         if let Some(interims) = &interims {
             interims.close();
@@ -227,16 +228,16 @@ fn answer<H: Handler>(
     }
 }
 
-/// The body of a response on its way.
+/// The body of a response in transit.
 type Answer = Delivered<Trailing<Outbound>>;
 
-/// How HTTP is served, within these limits.
+/// Configures hyper with these limits.
 fn builder(limits: &Limits, speaks: Speaks) -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
-        // At most 100 fields, as with other proxies: more would cost every head an
-        // allocation of kilobytes.
+        // At most 100 fields, as with other proxies: more would add an allocation of kilobytes to
+        // every head.
         .preserve_header_case(true)
         .auto_date_header(false)
         .max_buf_size(limits.head_bytes.max(8_192))
@@ -257,19 +258,19 @@ fn builder(limits: &Limits, speaks: Speaks) -> auto::Builder<TokioExecutor> {
     }
 }
 
-/// How long a connection whose place is wanted has to end by itself.
+/// How long a connection whose slot is needed may take to end.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// How many requests may be under way on one HTTP/2 connection.
+/// The maximum number of concurrent requests on one HTTP/2 connection.
 const MOST_STREAMS: u32 = 1_024;
 
-/// How much a client may send on one HTTP/2 stream before it is passed on, in bytes.
+/// The window of one HTTP/2 stream, in bytes.
 const WINDOW: u32 = 1 << 20;
 
-/// How often a silent client of HTTP/2 is asked whether it is still there.
+/// How often a silent HTTP/2 client is pinged.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
-/// What the first bytes of a connection without TLS say; `None` when none come.
+/// The HTTP version from the first bytes of a connection without TLS; `None` if there are none.
 async fn first_bytes(stream: &TcpStream) -> Option<Speaks> {
     const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     let mut seen = [0; PREFACE.len()];
@@ -279,11 +280,11 @@ async fn first_bytes(stream: &TcpStream) -> Option<Speaks> {
             [] => return None,
             PREFACE => return Some(Speaks::Http2),
             seen if !PREFACE.starts_with(seen) => return Some(Speaks::Http1),
-            // Part of a preface, which no real client sends in parts.
+            // Part of a preface, which no real client splits.
             _ => tokio::time::sleep(LOOK_AGAIN).await,
         }
     }
 }
 
-/// How long until the rest of a preface is looked for.
+/// How long to wait for the rest of a preface.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);

@@ -1,4 +1,4 @@
-//! What was written to a client leaves us before its connection is broken off.
+//! Ensures that data for a client is sent before its connection is cut.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -10,13 +10,13 @@ use super::slots::Busy;
 use crate::http::body::BodyError;
 use crate::http::wire::Wire;
 
-/// A body that breaks off only when all that came before has left us.
+/// A body that is only cut off after all data before has been sent.
 pub(super) struct Delivered<B> {
     body: B,
     wire: Wire,
-    // Why it breaks off, and how often the connection was flushed until then.
+    // Why it is cut off, and the number of flushes at that time.
     broken: Option<(BodyError, u64)>,
-    // The request is under way as long as its answer is.
+    // The request is in progress as long as its answer.
     _busy: Busy,
 }
 
@@ -70,7 +70,7 @@ mod tests {
     use super::super::slots::ConnectionSlots;
     use super::*;
 
-    /// A body of one piece that breaks off.
+    /// A body of one piece that is then cut off.
     struct Breaks(Option<Bytes>);
 
     impl Body for Breaks {
@@ -96,7 +96,7 @@ mod tests {
         let mut body = Delivered::new(Breaks(Some("x".into())), slot.begin());
         let context = &mut Context::from_waker(Waker::noop());
         let mut next = || Pin::new(&mut body).poll_frame(context);
-        // It was flushed before; that does not count.
+        // An earlier flush does not count.
         wire.tell();
         assert!(matches!(next(), Poll::Ready(Some(Ok(_)))));
         assert!(next().is_pending());

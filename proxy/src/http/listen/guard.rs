@@ -1,11 +1,12 @@
-//! Who may talk to us: `Host`, `Origin`, `Sec-Fetch-Site`, and the token where one is wanted.
+//! Which requests are allowed: `Host`, `Origin`, `Sec-Fetch-Site`, and the token if one is
+//! required.
 //!
-//! A gateway rewrites `Host`, and so takes away the server's own protection against a web
-//! page whose name was made to point at this machine. It has to check itself
-//! (2025-11-25, basic/transports, Security Warning).
+//! A gateway rewrites `Host`, and so disables the server's own protection against web pages whose
+//! name resolves to this machine. It must check by itself (2025-11-25, basic/transports, Security
+//! Warning).
 //!
-//! Not every request that a page makes has an `Origin`: an image, a link or a form that is
-//! fetched with GET has none. Browsers say then where it comes from (Fetch Metadata).
+//! Not every request of a page has an `Origin`: images, links and forms that use GET have none. In
+//! that case browsers send where a request comes from (Fetch Metadata).
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -15,19 +16,19 @@ use http::{HeaderMap, Method, StatusCode, Uri, header};
 use super::token::ClientToken;
 use tapewright_schemas::event::InPlaceCause;
 
-/// Who may talk to us.
+/// Decides which requests are allowed.
 #[derive(Clone, Debug)]
 pub(crate) struct Guard {
-    // Further host names under which we are reached, in lower case.
+    // Additional host names of this server, in lower case.
     names: Vec<String>,
-    // Further origins whose pages may talk to us.
+    // Additional origins whose pages may use this server.
     origins: Vec<String>,
-    // We listen beyond this machine: any address may be ours.
+    // The listener is not restricted to this machine: any IP address may be its own.
     anywhere: bool,
-    // A page may lead its user to us: sign-in pages of the server are behind us, and no
-    // credential of ours is sent along.
+    // Pages may navigate here: sign-in pages of the server are behind the gateway, and browsers
+    // send no credentials of the gateway.
     navigation: bool,
-    // What every client has to show.
+    // The token that every client must present.
     token: Option<ClientToken>,
 }
 
@@ -47,7 +48,7 @@ pub(crate) enum Refused {
 }
 
 impl Refused {
-    /// The same as a token.
+    /// The cause as a token.
     pub(crate) fn cause(self) -> InPlaceCause {
         match self {
             Self::Host => InPlaceCause::Host,
@@ -57,8 +58,7 @@ impl Refused {
         }
     }
 
-    /// The status of the answer. 407 is for proxies: 401 would have
-    /// clients sign in at the server.
+    /// The status of the answer. 407 is for proxies: with 401, clients would sign in at the server.
     pub(crate) fn status(self) -> StatusCode {
         match self {
             Self::Token => StatusCode::PROXY_AUTHENTICATION_REQUIRED,
@@ -81,7 +81,7 @@ impl Guard {
         }
     }
 
-    /// The same for another place at which we listen, where no token is wanted.
+    /// The same guard for another listener, without a token.
     pub(crate) fn at(&self, listen: SocketAddr) -> Self {
         Self {
             anywhere: !listen.ip().is_loopback(),
@@ -90,17 +90,17 @@ impl Guard {
         }
     }
 
-    /// Lets pages of other sites lead their user here.
+    /// Allows pages of other sites to navigate here.
     pub(crate) fn with_navigation(self, navigation: bool) -> Self {
         Self { navigation, ..self }
     }
 
-    /// Wants a token of every client.
+    /// Requires a token from every client.
     pub(crate) fn with_token(self, token: Option<ClientToken>) -> Self {
         Self { token, ..self }
     }
 
-    /// Whether a request may pass.
+    /// Checks whether a request is allowed.
     pub(crate) fn check(
         &self,
         method: &Method,
@@ -109,8 +109,8 @@ impl Guard {
     ) -> Result<(), Refused> {
         let mut hosts = head.get_all(header::HOST).iter();
         let host = hosts.next().map(|host| host.to_str().unwrap_or_default());
-        // A target in absolute form, and `:authority`, name the host as well, and win
-        // (RFC 9112 §3.2.2): every name there is has to be ours.
+        // A target in absolute form, and `:authority`, contain the host as well, and take
+        // precedence (RFC 9112 §3.2.2): all of them must be allowed.
         let target = uri.authority().map(Authority::as_str);
         let mut named = [target, host].into_iter().flatten().peekable();
         let own = named.peek().is_some() && named.all(|host| self.is_ours(host));
@@ -121,9 +121,9 @@ impl Guard {
         self.check_token(head)
     }
 
-    /// Whether a request to a forward proxy may pass. No page can send one, unless its
-    /// browser was told to use us; then the server's own check holds, since nothing of what
-    /// it checks is rewritten.
+    /// Checks whether a request to a forward proxy is allowed. No page can send one, unless its
+    /// browser is configured to use the proxy; in that case the server's own check works, since
+    /// nothing that it checks is rewritten.
     pub(crate) fn check_proxied(
         &self,
         method: &Method,
@@ -148,7 +148,7 @@ impl Guard {
                 return Err(Refused::Origin);
             }
         }
-        // An allowed page may be of any site.
+        // An allowed page may be from any site.
         let passes = head.contains_key(header::ORIGIN)
             || !comes_from_elsewhere(head)
             || self.navigation && is_navigation(method, head);
@@ -178,7 +178,7 @@ impl Guard {
         if is_host("localhost") || self.names.iter().any(|name| is_host(name)) {
             return true;
         }
-        // A page cannot make an address point elsewhere: only names can be rebound.
+        // A page cannot redirect an IP address: only names can be rebound.
         let address: Option<IpAddr> = host
             .strip_prefix('[')
             .and_then(|host| host.strip_suffix(']'))
@@ -189,21 +189,21 @@ impl Guard {
     }
 }
 
-/// Whether a page of another site made its browser ask (Fetch Metadata §2.3). Other ports
-/// of this machine are the same site, and are others' all the same.
+/// Whether a page of another site caused the request (Fetch Metadata §2.3). Other ports of this
+/// machine are the same site, but are treated as another one.
 pub(crate) fn comes_from_elsewhere(head: &HeaderMap) -> bool {
     let mut sites = head.get_all("sec-fetch-site").iter();
     sites.any(|site| !matches!(site.as_bytes(), b"none" | b"same-origin"))
 }
 
-/// Whether a link was followed, so that no page can read the answer.
+/// Whether a user followed a link, so that no page can read the answer.
 fn is_navigation(method: &Method, head: &HeaderMap) -> bool {
     let is = |name: &str, value: &str| head.get(name).is_some_and(|one| one == value);
     let reads = matches!(*method, Method::GET | Method::HEAD);
     reads && is("sec-fetch-mode", "navigate") && is("sec-fetch-dest", "document")
 }
 
-/// The host of `host[:port]`; `None` when it is none.
+/// The host of `host[:port]`; `None` if it is invalid.
 fn host_of(authority: &str) -> Option<&str> {
     if let Some(end) = authority.find(']') {
         let (host, port) = authority.split_at_checked(end + 1)?;
@@ -217,7 +217,7 @@ fn host_of(authority: &str) -> Option<&str> {
     (!host.is_empty() && port.is_none_or(is_port)).then_some(host)
 }
 
-/// Whether a text is a port: digits alone (RFC 3986 §3.2.3), where a number may have a sign.
+/// Whether a text is a port: only digits (RFC 3986 §3.2.3), whereas parsing a number allows a sign.
 pub(crate) fn is_port(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok()
 }

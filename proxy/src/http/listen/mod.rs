@@ -1,4 +1,4 @@
-//! The client's leg: listening, and who is served how much.
+//! The client's leg: listening, with limits for clients.
 
 mod address;
 mod connection;
@@ -38,22 +38,22 @@ pub use self::token::{BadToken, ClientToken};
 pub(crate) use self::token::{CHALLENGE, is_same};
 pub(crate) use self::workers::{WorkerId, Workers};
 
-/// How much a client may ask of us.
+/// The limits for clients.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How many connections are served at once; for more those that idle longest are closed,
-    /// and where none idles more wait.
+    /// The maximum number of connections; for further ones those that have been idle longest are
+    /// closed, and if none is idle, new ones wait.
     pub connections: usize,
-    /// How many exchanges are served at once; more are answered 503.
+    /// The maximum number of concurrent exchanges; further ones are answered with 503.
     pub exchanges: usize,
-    /// The longest head of a request, in bytes; a longer one is answered 431.
+    /// The maximum length of a request's head, in bytes; a longer one is answered with 431.
     pub head_bytes: usize,
-    /// How long the head of a request may take, and how long a connection may idle.
+    /// The timeout for the head of a request, and for an idle connection.
     pub head_time: Duration,
-    /// How long the sender of a request may say nothing in the middle of its body.
+    /// The maximum pause in the middle of a request's body.
     pub body_time: Duration,
-    /// How much all bodies under way may hold for the recording, in bytes; beyond that
-    /// they pass all the same and are recorded as clipped.
+    /// The maximum memory for recording all bodies in progress, in bytes; beyond that they are
+    /// forwarded anyway and recorded as clipped.
     pub tap_bytes: usize,
 }
 
@@ -63,8 +63,8 @@ impl Default for Limits {
             connections: 8_192,
             exchanges: 16_384,
             head_bytes: 64 * 1024,
-            // Longer than clients keep idle connections (90 s): it is they who close them,
-            // so that none of their requests meets a connection that is just closing.
+            // Longer than clients keep idle connections (90 s), so that clients close them, and no
+            // request is sent on a connection that is just closing.
             head_time: Duration::from_secs(120),
             body_time: Duration::from_secs(60),
             tap_bytes: 512 << 20,
@@ -75,17 +75,17 @@ impl Default for Limits {
 /// One connection of a client.
 #[derive(Clone, Copy, Debug)]
 pub struct Client {
-    /// From where; `None` through a socket in the file system.
+    /// Its address; `None` through a socket in the file system.
     pub address: Option<SocketAddr>,
-    /// Its number, from 1 on.
+    /// Its number, from 1.
     pub connection: u64,
-    /// Whether it came over TLS.
+    /// Whether it uses TLS.
     pub secure: bool,
 }
 
 /// Answers requests.
 pub trait Handler: Clone + Send + Sync + 'static {
-    /// Answers one request. Dropped when the client leaves before there is an answer.
+    /// Answers one request. Dropped if the client leaves before there is an answer.
     fn handle(
         &self,
         client: Client,
@@ -100,25 +100,25 @@ pub struct Listener {
     tls: Option<Arc<ServerConfig>>,
     limits: Limits,
     connections: AtomicU64,
-    // It is not reached through us.
+    // Registers the address as unreachable through this process.
     ours: Option<ListeningPlace>,
 }
 
-/// Where a shutdown is, seen by everything that serves.
+/// The phase of a shutdown, visible to everything that serves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// Everything is served.
+    /// All requests are served.
     #[default]
     Serving,
-    /// Nothing new is taken; what is under way may come to its end.
+    /// New requests are refused; those in progress may finish.
     Draining,
-    /// What is still under way is cut off.
+    /// Requests still in progress are cut off.
     Stopping,
 }
 
 impl Listener {
-    /// Listens at `place`. A socket in the file system is only for HTTP/1.1 without TLS, for
-    /// its owner, and replaces one without a server.
+    /// Listens on `place`. A socket in the file system only supports HTTP/1.1 without TLS, for its
+    /// owner, and replaces one without a server.
     pub async fn bind(
         place: impl Into<ListenAddress>,
         tls: Option<Arc<ServerConfig>>,
@@ -133,7 +133,7 @@ impl Listener {
         })
     }
 
-    /// Keeps clients that ask us to connect somewhere from reaching this address.
+    /// Prevents clients from connecting to this address through this process.
     #[must_use]
     pub fn ours(mut self) -> Self {
         let place = self.socket.path().is_none().then(|| self.address());
@@ -141,13 +141,13 @@ impl Listener {
         self
     }
 
-    /// The address that clients connect to; of a socket in the file system that of this
-    /// machine, without a port.
+    /// The address for clients; for a socket in the file system, that of this machine without a
+    /// port.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.socket.address()
     }
 
-    /// How clients reach us.
+    /// How clients can connect.
     pub fn reached(&self) -> io::Result<ReachableAt> {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         Ok(match self.socket.path() {
@@ -156,13 +156,13 @@ impl Listener {
         })
     }
 
-    /// Serves until `phase` says otherwise; returns when no connection is left. Who comes
-    /// later is refused by the system.
+    /// Serves until `phase` changes; returns when no connection is left. Later connections are
+    /// refused by the system.
     pub async fn serve<H: Handler>(self, handler: H, phase: watch::Receiver<Phase>) {
         self.serve_on(&Workers::none(), handler, phase).await;
     }
 
-    /// The same, with each connection on one of these threads.
+    /// Like `serve`, with each connection on one of these threads.
     pub(crate) async fn serve_on<H: Handler>(
         self,
         workers: &Workers,
@@ -206,13 +206,13 @@ impl Listener {
         slots: &ConnectionSlots,
     ) -> Option<(Accepted, Client, Arc<ConnectionSlot>)> {
         let Ok(accepted) = self.socket.accept().await else {
-            // Out of descriptors, or a client that left at once: others go on.
+            // Out of descriptors, or the client left immediately: continue with others.
             tokio::time::sleep(PAUSE).await;
             return None;
         };
         let address = match &accepted {
             Accepted::Tcp(stream, address) => {
-                // Each event must leave as it comes.
+                // Each event must be sent immediately.
                 stream.set_nodelay(true).ok()?;
                 Some(*address)
             }
@@ -228,5 +228,5 @@ impl Listener {
     }
 }
 
-/// How long accepting pauses after it failed.
+/// How long accepting pauses after an error.
 const PAUSE: Duration = Duration::from_millis(20);

@@ -1,7 +1,7 @@
-//! Our own addresses, which must not be reached through us.
+//! Addresses of this process, which must not be reachable through it.
 //!
-//! What a forward proxy or a gateway asks for comes from this machine and names us as it should,
-//! so that users of the proxy would reach what only the owner of this machine may.
+//! Requests of a forward proxy or a gateway come from this machine with the right host, so users of
+//! the proxy could reach what is only for the owner of this machine.
 
 use std::io;
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::net::TcpStream;
 
-/// A place at which we listen, until it is dropped.
+/// Registers a listening address, until it is dropped.
 #[derive(Debug)]
 pub(super) struct ListeningPlace(SocketAddr);
 
@@ -35,8 +35,8 @@ fn all() -> MutexGuard<'static, Vec<SocketAddr>> {
     OURS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A connection, unless it has come out at ourselves. It is judged once it is there: by then an
-/// address cannot mean anything else, however it was written.
+/// Rejects a connection to this process. It is checked when it is established: at that point the
+/// address is unambiguous, in any notation.
 pub(crate) fn but_to_us(stream: TcpStream) -> io::Result<TcpStream> {
     let (here, there) = (stream.local_addr()?, stream.peer_addr()?);
     if all().iter().any(|ours| is_at(*ours, here, there)) {
@@ -46,7 +46,7 @@ pub(crate) fn but_to_us(stream: TcpStream) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// Whether a connection from `here` to `there` has come out where we listen.
+/// Whether a connection from `here` to `there` leads to this listening address.
 fn is_at(ours: SocketAddr, here: SocketAddr, there: SocketAddr) -> bool {
     let [at, from, to] = [ours, here, there].map(|one| one.ip().to_canonical());
     let is_this_machine = to.is_loopback() || to == from;
@@ -86,7 +86,7 @@ mod tests {
         let socket = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = socket.local_addr().unwrap();
         let ours = ListeningPlace::new(address);
-        // Another way of writing it.
+        // Other notations.
         let port = address.port();
         for host in ["127.0.0.1", "0.0.0.0", "localhost"] {
             let stream = TcpStream::connect((host, port)).await.unwrap();

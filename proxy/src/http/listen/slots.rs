@@ -11,46 +11,45 @@ use tokio::time::{Instant, timeout};
 use crate::clock::runtime_now;
 use crate::http::wire::Wire;
 
-/// Places for connections.
+/// The slots for connections.
 pub(super) struct ConnectionSlots {
     places: Arc<Semaphore>,
     shared: Arc<Shared>,
-    // How many are asked to leave at once.
+    // The maximum number asked to leave at once.
     batch: usize,
 }
 
 struct Shared {
     start: Instant,
     taken: Mutex<HashMap<u64, Weak<ConnectionSlot>>>,
-    // How many were asked to leave and have not left.
+    // The number asked to leave that have not left yet.
     leaving: AtomicUsize,
 }
 
-/// The place of one connection, and of the tunnel that it may become.
+/// The slot of one connection, and of the tunnel that it may become.
 pub(crate) struct ConnectionSlot {
     number: u64,
     shared: Arc<Shared>,
-    /// Whether what was written to the client has left us.
+    /// Shows whether data for the client has been sent.
     pub(super) wire: Wire,
-    // How many requests are under way.
+    // The number of requests in progress.
     requests: AtomicUsize,
-    // How often the connection had been flushed when the last of them ended, and one more;
-    // 0 where there was none.
+    // The number of flushes when the last of them ended, plus one; 0 if there was none.
     written: AtomicU64,
-    // Since when it idles, in milliseconds since the start.
+    // When it became idle, in milliseconds since the start.
     since: AtomicU64,
     is_leaving: AtomicBool,
     leave: Notify,
     _place: OwnedSemaphorePermit,
 }
 
-/// A request that is under way, or a tunnel: as long as there is one, the place is kept.
+/// A request in progress, or a tunnel: it holds the slot.
 pub(crate) struct Busy(Arc<ConnectionSlot>);
 
-/// How long to wait for a place until those that idle are looked at again.
+/// How long to wait for a slot before idle connections are checked again.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// How many places there are for one that is given up: to look at all of them costs time.
+/// The number of slots for each connection that is closed at once: scanning all of them takes time.
 const BATCH: usize = 64;
 
 impl ConnectionSlots {
@@ -66,14 +65,15 @@ impl ConnectionSlots {
         }
     }
 
-    /// A place for a connection; the oldest that idle make room where there is none.
+    /// A slot for a connection; those that have been idle longest are closed if there is none.
     pub(super) async fn take(&self, number: u64) -> Option<Arc<ConnectionSlot>> {
         let mut place = Arc::clone(&self.places).try_acquire_owned().ok();
         while place.is_none() {
             if self.shared.leaving.load(Ordering::Relaxed) == 0 {
                 self.make_room();
             }
-            // Those that are asked may have begun a request meanwhile, and others idle now.
+            // Connections that were asked may have started a request meanwhile, and others are idle
+            // now.
             match timeout(LOOK_AGAIN, Arc::clone(&self.places).acquire_owned()).await {
                 Ok(acquired) => place = Some(acquired.ok()?),
                 Err(_) => self.make_room(),
@@ -99,9 +99,9 @@ impl ConnectionSlots {
         Some(slot)
     }
 
-    /// Asks those that idle longest to leave.
+    /// Asks the connections that have been idle longest to leave.
     fn make_room(&self) {
-        // The last one to hold a place takes the lock when it lets go.
+        // Dropping the last reference to a slot takes the lock.
         let all: Vec<Arc<ConnectionSlot>> = {
             let taken = self
                 .shared
@@ -132,18 +132,18 @@ impl Shared {
 }
 
 impl ConnectionSlot {
-    /// A request begins.
+    /// Starts a request.
     pub(crate) fn begin(self: &Arc<Self>) -> Busy {
         self.requests.fetch_add(1, Ordering::Relaxed);
         Busy(Arc::clone(self))
     }
 
-    /// Done when another connection needs the slot.
+    /// Completes when another connection needs the slot.
     pub(super) async fn asked(&self) {
         self.leave.notified().await;
     }
 
-    /// Whether no request is under way, and all of the answers has left us.
+    /// Whether there is no request in progress, and all answers have been sent.
     pub(super) fn is_idle(&self) -> bool {
         self.idle_since().is_some()
     }
@@ -157,7 +157,7 @@ impl ConnectionSlot {
 }
 
 impl Busy {
-    /// The place that it keeps.
+    /// The slot that it holds.
     pub(crate) fn slot(&self) -> &Arc<ConnectionSlot> {
         &self.0
     }

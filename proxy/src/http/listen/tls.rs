@@ -1,4 +1,4 @@
-//! TLS for our own listener.
+//! TLS for tapewright's own listeners.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use rustls::pki_types::pem::PemObject as _;
 
 use crate::http::origin::{TlsProblem, certificates, versions};
 
-/// The server side of TLS, with a certificate chain and its key in PEM.
+/// The server side of TLS, with a certificate chain and its key as PEM.
 pub fn server_config(
     certificate: &Path,
     key: &Path,

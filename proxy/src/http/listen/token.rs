@@ -1,7 +1,7 @@
-//! What a client has to show, where not everybody who can connect may talk to us.
+//! The token that clients must present if not everyone who can connect is allowed.
 //!
-//! It stands in `Proxy-Authorization`, which is meant for proxies (RFC
-//! 9110 §11.7): it ends at us, and leaves `Authorization` to the server.
+//! It is in `Proxy-Authorization`, which is meant for proxies (RFC 9110 §11.7): it is not
+//! forwarded, and leaves `Authorization` to the server.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,30 +11,30 @@ use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, header};
 use tapewright_schemas::slices::Part as _;
 
-/// What every client has to show.
+/// The token that every client must present.
 #[derive(Clone)]
 pub struct ClientToken(Arc<str>);
 
-/// Why a text is no token.
+/// Why a text is not a valid token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadToken {
     /// It can be guessed.
     #[error("it has fewer than {SHORTEST} characters")]
     Short,
-    /// A header cannot carry it.
+    /// A header field cannot contain it.
     #[error("only visible ASCII characters without a colon are allowed")]
     Character,
 }
 
-/// The fewest characters of a token.
+/// The minimum length of a token, in characters.
 const SHORTEST: usize = 16;
 
-/// How a client is asked for it: `Basic` is what an address such as `http://x:TOKEN@host`
-/// in `HTTP_PROXY` comes to.
+/// The challenge for clients: an address such as `http://x:TOKEN@host` in `HTTP_PROXY` results in
+/// `Basic`.
 pub(crate) const CHALLENGE: &str = "Bearer realm=\"tapewright\", Basic realm=\"tapewright\"";
 
 impl ClientToken {
-    /// A token that cannot be guessed and that a header can carry.
+    /// Checks that a token cannot be guessed, and that a header field can contain it.
     pub fn new(text: &str) -> Result<Self, BadToken> {
         if text.len() < SHORTEST {
             return Err(BadToken::Short);
@@ -46,7 +46,7 @@ impl ClientToken {
         Ok(Self(text.into()))
     }
 
-    /// Whether a request shows it: as `Bearer`, or as the password of `Basic`.
+    /// Whether a request presents it: as `Bearer`, or as the password of `Basic`.
     pub(crate) fn is_shown(&self, head: &HeaderMap) -> bool {
         let mut given = head.get_all(header::PROXY_AUTHORIZATION).iter();
         given.any(|value| {
@@ -72,7 +72,7 @@ impl fmt::Debug for ClientToken {
     }
 }
 
-/// Whether they are the same, in a time that does not depend on where they differ.
+/// Compares in constant time, independent of where they differ.
 pub(crate) fn is_same(given: &[u8], token: &str) -> bool {
     let pairs = given.iter().zip(token.bytes());
     given.len() == token.len()

@@ -1,9 +1,8 @@
 //! The threads that serve connections.
 //!
-//! Each has a runtime of its own, and a connection stays on the thread that it was given to,
-//! with the connections to the server that its exchanges use. A runtime that moves tasks from
-//! thread to thread has the processors wait for each other's caches, which costs a tenth of
-//! an exchange.
+//! Each has its own runtime, and a connection stays on its thread, together with the connections to
+//! the server that its exchanges use. A runtime that moves tasks between threads makes processors
+//! wait for each other's caches, which costs a tenth of an exchange.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -25,19 +24,19 @@ pub(crate) struct Workers(Vec<Worker>);
 #[derive(Debug)]
 struct Worker {
     runtime: Handle,
-    // How many connections it serves.
+    // The number of its connections.
     connections: Arc<AtomicUsize>,
-    // Dropped, it ends the thread.
+    // Dropping it ends the thread.
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Names a thread that serves connections; 0 names all others.
+/// Identifies a thread that serves connections; 0 is any other thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WorkerId(usize);
 
 impl WorkerId {
-    /// The thread that asks.
+    /// The current thread.
     pub(crate) fn current() -> Self {
         CURRENT.get()
     }
@@ -47,16 +46,16 @@ thread_local! {
     static CURRENT: Cell<WorkerId> = const { Cell::new(WorkerId(0)) };
 }
 
-/// More would wait for the one that writes the tape.
+/// More would wait for the thread that writes the tape.
 const MOST: usize = 8;
 
-/// How long what is left may take to be given up.
+/// The timeout for dropping remaining tasks.
 const LEAVE: Duration = Duration::from_millis(100);
 
 impl Workers {
-    /// One for two processors. The client, the server and the writer of the tape need some,
-    /// too: where all of them are short of processors, more threads answer no more requests,
-    /// and each waits longer for its turn.
+    /// Starts one thread for every two processors. The client, the server and the writer of the
+    /// tape need processors as well: if all of them compete, more threads answer no more requests,
+    /// and latencies grow.
     pub(crate) fn start() -> io::Result<Self> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Self::of(processors.div_ceil(2).min(MOST))
@@ -69,12 +68,12 @@ impl Workers {
             .map(Self)
     }
 
-    /// None: connections are served by the runtime that accepts them.
+    /// No threads: connections are served by the runtime that accepts them.
     pub(crate) fn none() -> Self {
         Self::default()
     }
 
-    /// Has a connection served by the one that serves the fewest.
+    /// Serves a connection on the thread with the fewest.
     pub(super) fn serve<F>(
         &self,
         tasks: &TaskTracker,
@@ -88,8 +87,8 @@ impl Workers {
             tasks.spawn(serve(stream));
             return;
         };
-        // A socket belongs to the runtime that waits for it. One that cannot be had from the
-        // one and given to the other is closed.
+        // A socket is registered with a runtime. If it cannot be moved to the other one, it is
+        // closed.
         let Ok(stream) = stream.into_std() else {
             return;
         };
@@ -124,17 +123,17 @@ impl Worker {
 fn run(runtime: Runtime, id: WorkerId, stopped: oneshot::Receiver<()>) {
     CURRENT.set(id);
     runtime.spawn(tick());
-    // It is never sent, only dropped.
+    // The channel is never used, only dropped.
     runtime.block_on(stopped).ok();
     runtime.shutdown_timeout(LEAVE);
 }
 
-/// How long a timer lasts that is always there.
+/// The duration of the permanent timer.
 const TICK: Duration = Duration::from_secs(10);
 
-/// Sees to it that the runtime has a timer that is due before those that limit heads. One
-/// that would be the first to be due interrupts the wait for connections, with two system
-/// calls, and each head has one.
+/// Ensures that the runtime always has a timer that is due before the timeouts of heads. A timer
+/// that becomes the next one due interrupts the wait for connections, with two system calls, and
+/// each head sets one.
 async fn tick() {
     loop {
         tokio::time::sleep(TICK).await;
@@ -148,14 +147,14 @@ impl Drop for Workers {
         }
         for worker in &mut self.0 {
             if let Some(thread) = worker.thread.take() {
-                // What it served has ended; that it panicked was told when it did.
+                // Its connections have ended; a panic was reported when it occurred.
                 thread.join().ok();
             }
         }
     }
 }
 
-/// Counts a connection as long as it is served.
+/// Counts a connection while it is served.
 struct Counted(Arc<AtomicUsize>);
 
 impl Counted {
@@ -181,7 +180,7 @@ mod tests {
 
     use super::*;
 
-    /// Where connections are served, of which so many are open at once.
+    /// How many of `count` open connections each thread serves.
     fn served_by(workers: &Workers, count: usize) -> BTreeMap<usize, usize> {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {

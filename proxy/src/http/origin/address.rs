@@ -1,4 +1,4 @@
-//! Where a server is: scheme, host, port and path.
+//! The URL of a server: scheme, host, port and path.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// As it stands in a URL.
+    /// The scheme as in a URL.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -24,7 +24,7 @@ impl Scheme {
         }
     }
 
-    /// The port that goes without saying.
+    /// The default port.
     #[must_use]
     pub fn default_port(self) -> u16 {
         match self {
@@ -43,7 +43,7 @@ pub struct OriginUrl {
     pub host: String,
     /// Its port.
     pub port: u16,
-    /// Path and query, `/` at least: where MCP is spoken there.
+    /// Path and query, at least `/`: the endpoint.
     pub path: String,
 }
 
@@ -51,22 +51,22 @@ pub struct OriginUrl {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadUrl {
-    /// No URL at all.
+    /// Not a URL.
     #[error("it is not a URL")]
     NotAUrl,
     /// Another scheme, or none.
     #[error("it must begin with `http://` or `https://`")]
     Scheme,
-    /// No host.
+    /// It has no host.
     #[error("no host in it")]
     Host,
-    /// A name and a password stand in it.
+    /// It contains a name and a password.
     #[error("it contains a user name or password: send them with `--header` or `--header-env`")]
     UserInfo,
 }
 
 impl OriginUrl {
-    /// Reads an absolute URL.
+    /// Parses an absolute URL.
     pub fn parse(text: &str) -> Result<Self, BadUrl> {
         let uri: Uri = text.parse().map_err(|_| BadUrl::NotAUrl)?;
         let scheme = match uri.scheme_str() {
@@ -96,7 +96,7 @@ impl OriginUrl {
         if host.is_empty() {
             return None;
         }
-        // `http` passes over a port that is no number.
+        // `http` ignores a port that is not a number.
         let after = authority.as_str().rsplit(']').next()?;
         let port = match after.rsplit_once(':') {
             Some((_, "")) | None => scheme.default_port(),
@@ -110,8 +110,7 @@ impl OriginUrl {
         })
     }
 
-    /// Host and port as they stand in a URL and in `Host`: without a port that goes
-    /// without saying.
+    /// Host and port as in a URL and in `Host`: without the default port.
     #[must_use]
     pub fn authority(&self) -> String {
         let host = if self.host.contains(':') {
@@ -132,14 +131,14 @@ impl OriginUrl {
         format!("{}://{}", self.scheme.name(), self.authority())
     }
 
-    /// As it may be shown: without the query, which may hold a secret.
+    /// The URL for display: without the query, which may contain a secret.
     #[must_use]
     pub fn shown(&self) -> String {
         let path = self.path.split('?').next().unwrap_or_default();
         format!("{}{path}", self.origin())
     }
 
-    /// Whether another URL is of the same origin.
+    /// Whether another URL has the same origin.
     #[must_use]
     pub fn is_same_origin(&self, other: &Self) -> bool {
         (self.scheme, &self.host, self.port) == (other.scheme, &other.host, other.port)

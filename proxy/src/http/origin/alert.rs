@@ -1,8 +1,8 @@
-//! What a server says in TLS when it refuses us.
+//! TLS alerts from a server that refuses the connection.
 //!
-//! Up to TLS 1.2 a server refuses within the handshake. In TLS 1.3 our side of the handshake is
-//! done before the server has looked at what we showed, or did not show, so that its alert comes
-//! on the first read, and often after a write has failed (RFC 8446 §4.4.2.4, §6.2).
+//! Up to TLS 1.2 a server refuses during the handshake. In TLS 1.3 the client's side of the
+//! handshake is finished before the server has checked the client's certificate, so the alert
+//! arrives with the first read, and often after a write has failed (RFC 8446 §4.4.2.4, §6.2).
 
 use std::error::Error;
 use std::io::{self, IoSlice};
@@ -13,7 +13,7 @@ use std::task::{Context, Poll, ready};
 use rustls::{AlertDescription, InvalidMessage};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The alert by which the server ended a connection, once there is one.
+/// The alert with which the server ended a connection, if any.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Refusal(Arc<OnceLock<AlertDescription>>);
 
@@ -25,13 +25,13 @@ impl Refusal {
 
     fn learn(&self, error: &io::Error) {
         if let Some(alert) = alert_in(error) {
-            // The first one ends the connection.
+            // The first alert ends the connection.
             self.0.set(alert).ok();
         }
     }
 }
 
-/// The alert of the other side that an error comes from.
+/// The peer's alert that caused an error.
 pub(super) fn alert_in(error: &io::Error) -> Option<AlertDescription> {
     match tls_in(error) {
         Some(rustls::Error::AlertReceived(alert)) => Some(*alert),
@@ -39,13 +39,13 @@ pub(super) fn alert_in(error: &io::Error) -> Option<AlertDescription> {
     }
 }
 
-/// Whether an error comes of an answer that is none of TLS.
+/// Whether an error was caused by an answer that is not TLS.
 pub(super) fn is_no_tls(error: &io::Error) -> bool {
     let not_tls = rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType);
     tls_in(error) == Some(&not_tls)
 }
 
-/// The error of TLS that an error comes from.
+/// The TLS error that caused an error.
 fn tls_in(error: &io::Error) -> Option<&rustls::Error> {
     let mut cause = error.get_ref().map(|cause| cause as &(dyn Error + 'static));
     while let Some(error) = cause {
@@ -82,11 +82,11 @@ pub(super) fn name(alert: AlertDescription) -> String {
     name
 }
 
-/// A connection with TLS that keeps the alert by which the server ended it.
+/// A TLS connection that remembers the alert with which the server ended it.
 pub(super) struct AlertStream<S> {
     stream: S,
     refusal: Refusal,
-    // Why nothing can be written any more, while an alert may still have come before that.
+    // Why writing fails, while an alert may have been received before.
     failed: Option<io::Error>,
 }
 
@@ -101,7 +101,7 @@ impl<S> AlertStream<S> {
 }
 
 impl<S: AsyncRead + Unpin> AlertStream<S> {
-    /// Looks for an alert that came before a write failed. Anything else that came is dropped.
+    /// Looks for an alert that was received before a write failed. Other received data is dropped.
     fn poll_look(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let mut scratch = [0; 1_024];
         for _ in 0..LOOKS {
@@ -118,7 +118,7 @@ impl<S: AsyncRead + Unpin> AlertStream<S> {
         Poll::Ready(())
     }
 
-    /// Fails, where nothing can be written any more, once it is known whether an alert came.
+    /// Reports a failed write, after it is known whether there was an alert.
     fn poll_failed(&mut self, context: &mut Context<'_>) -> Option<Poll<io::Error>> {
         self.failed.as_ref()?;
         if self.poll_look(context).is_pending() {
@@ -136,7 +136,7 @@ impl<S: AsyncRead + Unpin> AlertStream<S> {
             return written;
         };
         self.refusal.learn(&error);
-        // Its other end is gone: then reading comes to an end, too, and soon.
+        // The peer is gone: reading ends soon as well.
         let is_gone = matches!(
             error.kind(),
             io::ErrorKind::BrokenPipe
@@ -154,7 +154,7 @@ impl<S: AsyncRead + Unpin> AlertStream<S> {
     }
 }
 
-/// How often is looked for an alert behind other data.
+/// The maximum number of reads that search for an alert after other data.
 const LOOKS: usize = 64;
 
 impl<S: AsyncRead + Unpin> AsyncRead for AlertStream<S> {

@@ -1,4 +1,4 @@
-//! Making a connection: TCP, TLS, and the version of HTTP that both speak.
+//! Establishes a connection: TCP, TLS, and the HTTP version.
 
 use std::io;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::http::listen::WorkerId;
 use crate::http::wire::{Trailing, Wire, Wired};
 use crate::system::sockets::Glance;
 
-/// Why no connection came about. Nothing was sent to the server.
+/// Why a connection could not be established. Nothing was sent to the server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
@@ -30,7 +30,7 @@ pub enum ConnectError {
     Tcp {
         /// Host and port.
         authority: String,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -42,7 +42,7 @@ pub enum ConnectError {
         /// The limit.
         after: Duration,
     },
-    /// The server refused us in TLS, and said so.
+    /// The server sent a TLS alert that refuses the connection.
     #[error("TLS handshake with {authority} failed: the server sent the alert `{alert}`")]
     Refused {
         /// Host and port.
@@ -55,25 +55,25 @@ pub enum ConnectError {
     Ended {
         /// Host and port.
         authority: String,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
-    /// We refused the server in TLS; a certificate that is not trusted is among the reasons.
+    /// The client refused the server in TLS, for example because of an untrusted certificate.
     #[error("TLS handshake with {authority} failed")]
     Tls {
         /// Host and port.
         authority: String,
-        /// What was wrong.
+        /// The error.
         #[source]
         source: io::Error,
     },
-    /// The other side does not speak HTTP.
+    /// The server does not support HTTP.
     #[error("HTTP handshake with {authority} failed")]
     Http {
         /// Host and port.
         authority: String,
-        /// What was wrong.
+        /// The error.
         #[source]
         source: hyper::Error,
     },
@@ -123,7 +123,7 @@ impl Connector {
                 source,
             })?;
         let refusal = Refusal::default();
-        // Without one, what has come is seen when the connection is read.
+        // Without it, received data is only noticed when the connection is read.
         let socket = Glance::at(&tcp).ok();
         if !self.secure {
             let http2 = self.settings.http2_prior_knowledge;
@@ -141,7 +141,7 @@ impl Connector {
         self.speak(stream, socket, refusal, http2).await
     }
 
-    /// Whose doing it is that TLS was not agreed on.
+    /// The error for a failed TLS handshake, depending on the side that refused it.
     fn no_tls(&self, source: io::Error) -> ConnectError {
         let authority = self.authority.clone();
         if let Some(alert) = alert::alert_in(&source) {
@@ -161,7 +161,7 @@ impl Connector {
         }
     }
 
-    /// What is known of a connection that broke before there was a response.
+    /// The error for a connection that broke before there was a response.
     pub(super) fn broken(&self, refusal: &Refusal, error: hyper::Error) -> SendError {
         match refusal.alert() {
             Some(alert) => SendError::Connect(ConnectError::Refused {
@@ -200,8 +200,8 @@ impl Connector {
             return Ok(Connection::Shared(sender, refusal));
         }
         let (sender, connection) = http1::Builder::new()
-            // At most 100 fields, as everywhere: more would cost every head an allocation of
-            // kilobytes.
+            // At most 100 fields, as everywhere: more would add an allocation of kilobytes to every
+            // head.
             .preserve_header_case(true)
             .handshake(io)
             .await
@@ -218,13 +218,13 @@ impl Connector {
     }
 }
 
-/// Runs a connection. It ends with the exchanges on it, which shutdown waits for.
+/// Runs a connection. It ends with its exchanges, which shutdown waits for.
 #[expect(clippy::disallowed_methods, reason = "its end shows in the sender")]
 fn spawn(connection: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
     tokio::spawn(connection).abort_handle()
 }
 
-/// How much a server may send on one HTTP/2 stream before it is passed on, in bytes.
+/// The window of one HTTP/2 stream, in bytes.
 const WINDOW: u32 = 1 << 20;
 
 /// One connection.
@@ -235,7 +235,7 @@ pub(super) enum Connection {
         sender: http1::SendRequest<Trailing<Outbound>>,
         wire: Wire,
         refusal: Refusal,
-        /// Another handle on its socket, to look at.
+        /// Another handle to its socket, for checks.
         socket: Option<Glance>,
         task: AbortHandle,
         /// The thread that waits for its socket.
@@ -252,7 +252,7 @@ impl Connection {
         matches!(self, Self::Shared(..))
     }
 
-    /// Whether it is this thread that waits for its socket, or many share it.
+    /// Whether this thread waits for its socket, or many threads share it.
     pub(super) fn serves(&self, thread: WorkerId) -> bool {
         match self {
             Self::Own { worker, .. } => *worker == thread,
@@ -260,7 +260,7 @@ impl Connection {
         }
     }
 
-    /// Another handle on a shared connection; an own one moves.
+    /// Another handle to a shared connection; an exclusive one is moved.
     pub(super) fn clone_shared(&self) -> Self {
         match self {
             Self::Shared(sender, refusal) => Self::Shared(sender.clone(), refusal.clone()),
@@ -268,14 +268,14 @@ impl Connection {
         }
     }
 
-    /// How the server refused us in TLS, once it has.
+    /// How the server refused the connection in TLS, if it did.
     pub(super) fn refusal(&self) -> &Refusal {
         match self {
             Self::Own { refusal, .. } | Self::Shared(_, refusal) => refusal,
         }
     }
 
-    /// Whether it can serve another exchange, as far as we know.
+    /// Whether it can serve another exchange, as far as is known.
     pub(super) fn is_open(&self) -> bool {
         match self {
             Self::Own { sender, .. } => !sender.is_closed(),
@@ -283,8 +283,8 @@ impl Connection {
         }
     }
 
-    /// Whether nothing has come on it that its task has not read yet. On a connection that
-    /// idles that would be its end, or nothing good.
+    /// Whether there is no received data that its task has not read yet. On an idle connection such
+    /// data would be its end, or an error.
     pub(super) fn is_quiet(&self) -> bool {
         let Self::Own {
             socket: Some(socket),
@@ -296,25 +296,25 @@ impl Connection {
         !socket.has_come()
     }
 
-    /// Puts the target into the form that this version of HTTP wants.
+    /// Converts the target to the form that this version of HTTP requires.
     pub(super) fn prepare(&self, request: &mut Request<Outbound>, url: &OriginUrl) {
         if !self.is_shared() {
             *request.version_mut() = Version::HTTP_11;
             let unknown = request.body().size_hint().exact().is_none();
             let head = request.headers_mut();
             if unknown && !head.contains_key(header::CONTENT_LENGTH) {
-                // Also for a GET, whose body would get lost without.
+                // Also for a GET, whose body would otherwise be lost.
                 let chunked = HeaderValue::from_static("chunked");
                 head.insert(header::TRANSFER_ENCODING, chunked);
             }
             if head.contains_key(header::TE) {
-                // It holds for one connection (RFC 9110 §10.1.4).
+                // It is connection-specific (RFC 9110 §10.1.4).
                 head.insert(header::CONNECTION, HeaderValue::from_static("TE"));
             }
             return;
         }
         if let Some(gate) = request.extensions().get::<Gate>() {
-            // Hyper does not tell of interim responses.
+            // Hyper does not report interim responses.
             gate.open();
         }
         *request.version_mut() = Version::HTTP_2;
@@ -337,7 +337,7 @@ impl Connection {
         }
     }
 
-    /// Sends a request. With an error, the request itself when none of it was sent.
+    /// Sends a request. An error contains the request if none of it was sent.
     pub(super) async fn send(
         &mut self,
         request: Request<Outbound>,
@@ -371,7 +371,7 @@ impl Connection {
         }
     }
 
-    /// Ends what is under way on it.
+    /// Aborts its exchange.
     pub(super) fn abandon(self) {
         // A shared connection resets the stream when its body is dropped.
         if let Self::Own { task, .. } = self {
@@ -380,7 +380,7 @@ impl Connection {
     }
 }
 
-/// Undoes [`Connection::prepare`], for a request that moves to another connection.
+/// Reverses [`Connection::prepare`], for a request that moves to another connection.
 fn to_origin_form(mut request: Request<Outbound>) -> Request<Outbound> {
     let authority = request.uri().authority().map(ToString::to_string);
     if let Some(host) = authority.and_then(|host| HeaderValue::try_from(host).ok()) {

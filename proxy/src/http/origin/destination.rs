@@ -1,22 +1,22 @@
-//! Which servers a forward proxy reaches.
+//! Which servers a forward proxy can reach.
 //!
-//! Judged by the addresses that are then connected to: a name may mean anything, and
-//! something else a moment later.
+//! The resolved addresses are checked, and then used for the connection: a name may resolve to
+//! anything, and differently a moment later.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Which servers a forward proxy reaches; by default all but those that only this machine
-/// has: its network segment without a router, and what a cloud tells its machines.
+/// Which servers a forward proxy can reach; by default all but those that only this machine can
+/// reach: its link-local network, and metadata services of clouds.
 #[derive(Clone, Debug, Default)]
 pub struct Destinations {
-    // In lower case, without a last dot.
+    // In lower case, without a trailing dot.
     names: Vec<String>,
-    // IPv4 in its own form.
+    // IPv4-mapped addresses as IPv4.
     addresses: Vec<IpAddr>,
 }
 
-/// Where clouds tell their machines secrets, beside link-local addresses.
+/// Addresses of cloud metadata services with secrets, in addition to link-local ones.
 const METADATA: [IpAddr; 5] = [
     // Azure, Alibaba.
     IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
@@ -28,7 +28,7 @@ const METADATA: [IpAddr; 5] = [
 ];
 
 impl Destinations {
-    /// Only these hosts, names or addresses; with none of them the default.
+    /// Allows only these hosts, names or addresses; an empty list means the default.
     #[must_use]
     pub fn only(allowed: &[String]) -> Self {
         let mut all = Self::default();
@@ -42,11 +42,11 @@ impl Destinations {
         all
     }
 
-    /// The addresses of a host that may be connected to; none is an error of the kind
-    /// `PermissionDenied`.
+    /// The addresses of a host that connections are allowed to; if there are none, an error of the
+    /// kind `PermissionDenied`.
     ///
-    /// A name never allows a reserved address: the owner of the name could choose
-    /// it. A name that is not allowed is not even looked up, since the lookup reveals it.
+    /// A name never allows a reserved address: the owner of the name could choose it. A name that
+    /// is not allowed is not even looked up, since the lookup reveals it.
     pub(crate) async fn resolve(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
         let is_open = self.names.is_empty() && self.addresses.is_empty();
         let is_named = is_open || self.names.contains(&plain(host));
@@ -66,7 +66,7 @@ impl Destinations {
     }
 }
 
-/// Why there is no connection; with the address that a name means, where it is reserved.
+/// The error for a connection that is not allowed; with the resolved address if it is reserved.
 fn denied(reserved: Option<IpAddr>) -> io::Error {
     let why = match reserved {
         Some(address) => format!(
@@ -82,8 +82,8 @@ fn plain(name: &str) -> String {
     name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
 }
 
-/// Whether a host is an address in any way of writing it, such as `2130706433`, `0x7f.1` or
-/// `127.1`: no name ends in a label that begins with a digit.
+/// Whether a host is an IP address in any notation, such as `2130706433`, `0x7f.1` or `127.1`: no
+/// name ends in a label that starts with a digit.
 fn is_number(host: &str) -> bool {
     let host = host.strip_suffix('.').unwrap_or(host);
     let last = host.rsplit('.').next().unwrap_or_default();
@@ -96,7 +96,7 @@ fn is_reserved(address: IpAddr) -> bool {
         IpAddr::V4(address) => address.is_link_local(),
         IpAddr::V6(address) => {
             let within = embedded(address).is_some_and(|inner| is_reserved(IpAddr::V4(inner)));
-            // All of AWS' own, with the credentials of containers.
+            // All addresses reserved by AWS, including the credentials of containers.
             let is_aws = address.segments().starts_with(&[0xfd00, 0xec2]);
             within || is_aws || address.is_unicast_link_local()
         }
@@ -104,8 +104,8 @@ fn is_reserved(address: IpAddr) -> bool {
     is_reserved || METADATA.contains(&address)
 }
 
-/// The IPv4 address that a gateway on the way takes out of an IPv6 address: IPv4-compatible
-/// (RFC 4291 §2.5.5.1), NAT64 (RFC 6052 §2.1) and 6to4 (RFC 3056 §2).
+/// The IPv4 address that a gateway would extract from an IPv6 address: IPv4-compatible (RFC 4291
+/// §2.5.5.1), NAT64 (RFC 6052 §2.1) and 6to4 (RFC 3056 §2).
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let pair = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
     match address.segments() {
@@ -192,10 +192,10 @@ mod tests {
     fn names_are_allowed_as_names_and_never_what_is_reserved() {
         for host in ["localhost", "LOCALHOST"] {
             assert!(is_reached(&["Localhost."], host), "{host}");
-            // Its address is not enough: what is not allowed is not looked up.
+            // Allowing its address is not sufficient: a name that is not allowed is not looked up.
             assert!(!is_reached(&["127.0.0.1"], host), "{host}");
         }
-        // A name that means a reserved address, as its owner likes: written out here.
+        // A host that resolves to a reserved address, here in another notation.
         assert!(!is_reached(&["2852039166"], "2852039166"));
         assert!(is_reached(&["2852039166", "169.254.169.254"], "2852039166"));
     }

@@ -1,9 +1,8 @@
 //! The server's leg: one origin, its connections, and a request that is sent once.
 //!
-//! An exchange has a connection of its own on HTTP/1.1 for as long as it lasts, also where
-//! connections are kept for the next one, and a stream of its own on HTTP/2. A request is
-//! never sent twice: only one that provably never reached a kept connection is moved to a
-//! new one.
+//! On HTTP/1.1 an exchange has exclusive use of a connection, even a pooled one, and on HTTP/2 of a
+//! stream. A request is never sent twice: only one that provably never reached a pooled connection
+//! is moved to a new one.
 
 mod address;
 mod alert;
@@ -36,7 +35,7 @@ use super::listen::but_to_us;
 /// One origin, and the connections to it.
 pub struct Origin {
     url: OriginUrl,
-    // Said with every request.
+    // The fields for every request.
     name: Arc<str>,
     host: Option<HeaderValue>,
     connector: Connector,
@@ -49,21 +48,21 @@ impl fmt::Debug for Origin {
     }
 }
 
-/// How an origin is reached.
+/// The settings for connections to an origin.
 #[derive(Clone, Debug)]
 pub struct OriginSettings {
     /// For `https`.
     pub tls: Arc<rustls::ClientConfig>,
-    /// How long a connection may take to come about.
+    /// The timeout for establishing a connection.
     pub connect_timeout: Duration,
-    /// Speak HTTP/2 without asking on a connection without TLS.
+    /// Use HTTP/2 without negotiation on a connection without TLS.
     pub http2_prior_knowledge: bool,
-    /// Which servers are reached; `None` where the user named the one.
+    /// Which servers can be reached; `None` for a server that the user configured.
     pub destinations: Option<Destinations>,
 }
 
 impl OriginSettings {
-    /// A connection to a server that is one of the destinations.
+    /// Connects to a server that is an allowed destination.
     pub(crate) async fn tcp(&self, host: &str, port: u16) -> io::Result<TcpStream> {
         let stream = match &self.destinations {
             None => TcpStream::connect((host, port)).await,
@@ -77,7 +76,7 @@ impl OriginSettings {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
-    /// No connection came about: nothing was sent.
+    /// The connection could not be established: nothing was sent.
     #[error(transparent)]
     Connect(#[from] ConnectError),
     /// The connection failed after the request had been, or may have been, sent.
@@ -88,17 +87,17 @@ pub enum SendError {
     Flooded,
 }
 
-/// A response, and the hold on its connection.
+/// A response, and the lease of its connection.
 #[derive(Debug)]
 pub struct Answer {
     /// Its head and body.
     pub response: Response<Incoming>,
-    /// To be kept as long as the body is read.
+    /// To be held while the body is read.
     pub lease: Lease,
 }
 
-/// A hold on a connection. Dropping it ends the exchange: on HTTP/1.1 the connection is
-/// closed, unless [`complete`](Self::complete) said that it can serve another one.
+/// The lease of a connection. Dropping it ends the exchange: on HTTP/1.1 the connection is closed,
+/// unless [`complete`](Self::complete) was called.
 #[derive(Debug)]
 pub struct Lease(Option<LeasedConnection>);
 
@@ -106,12 +105,12 @@ pub struct Lease(Option<LeasedConnection>);
 struct LeasedConnection {
     connection: Connection,
     origin: Arc<Origin>,
-    // For how long the server keeps it.
+    // How long the server keeps it open.
     keep: Duration,
 }
 
 impl Lease {
-    /// The response has come to its proper end.
+    /// Releases the connection for another exchange after a complete response.
     pub fn complete(mut self) {
         if let Some(held) = self.0.take() {
             held.origin.pool.end();
@@ -130,7 +129,7 @@ impl Drop for Lease {
 }
 
 impl Origin {
-    /// An origin to which nothing is connected yet.
+    /// An origin without connections.
     #[must_use]
     pub fn new(url: OriginUrl, settings: OriginSettings) -> Arc<Self> {
         Arc::new(Self {
@@ -142,7 +141,7 @@ impl Origin {
         })
     }
 
-    /// Where it is.
+    /// Its URL.
     #[must_use]
     pub fn url(&self) -> &OriginUrl {
         &self.url
@@ -153,21 +152,21 @@ impl Origin {
         &self.name
     }
 
-    /// What `Host` says of it.
+    /// The value of its `Host` field.
     pub(crate) fn host(&self) -> Option<&HeaderValue> {
         self.host.as_ref()
     }
 
-    /// Sends a request in origin form, once. Its `Host` field stands as the caller set it.
+    /// Sends a request in origin form, once. Its `Host` field is left as the caller set it.
     ///
-    /// Dropping the future before it is done closes the connection, and so tells the server.
+    /// Dropping the future early closes the connection, which notifies the server.
     pub async fn send(self: &Arc<Self>, request: Request<Outbound>) -> Result<Answer, SendError> {
         self.send_over(request, Pool::take).await
     }
 
-    /// The same, on HTTP/1.1 by a connection made for it. A server takes connections in the
-    /// order in which they came about, so that the request does not overtake one that waits
-    /// in a new connection, as it could on a kept one.
+    /// Like `send`, but uses a new connection on HTTP/1.1. A server accepts connections in the
+    /// order in which they were established, so the request cannot overtake one that waits on a new
+    /// connection, as it could on a pooled one.
     pub(crate) async fn send_behind(
         self: &Arc<Self>,
         request: Request<Outbound>,
@@ -188,7 +187,7 @@ impl Origin {
                 Err((error, None)) => return Err(error),
             }
         }
-        // Seldom, and large: not to be a part of every exchange.
+        // Boxed: rare and large, so it must not be a part of every exchange.
         let connection = Box::pin(self.connector.connect()).await?;
         if connection.is_shared() {
             self.pool.put(connection.clone_shared(), LONGEST_IDLE);
@@ -222,8 +221,8 @@ impl Origin {
     }
 }
 
-/// How long we may keep a connection whose server says when it will close it; a second less
-/// than that, so that no request meets the end.
+/// How long a connection is pooled if its server announces when it will close it; a second less, so
+/// that no request is sent on a closing connection.
 fn kept_by(head: &HeaderMap) -> Duration {
     let said = items(head, &HeaderName::from_static("keep-alive"))
         .find_map(|item| item.strip_prefix("timeout=")?.parse().ok());

@@ -1,4 +1,4 @@
-//! Connections that wait for their next exchange.
+//! Pools idle connections.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,9 +13,9 @@ use crate::http::listen::WorkerId;
 /// The connections to one origin.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
-    // The latest last.
+    // In order of last use.
     idle: Mutex<Vec<Idle>>,
-    // How many serve an exchange.
+    // The number of connections in use.
     busy: AtomicUsize,
 }
 
@@ -23,42 +23,42 @@ pub(super) struct Pool {
 struct Idle {
     connection: Connection,
     since: Instant,
-    // HTTP/2 says itself when it is over.
+    // HTTP/2 signals its own end.
     until: Option<Instant>,
 }
 
 impl Idle {
-    /// Whether another exchange may begin on it, as far as we know.
+    /// Whether another exchange may start on it, as far as is known.
     fn is_good(&self) -> bool {
         let late = self.until.is_some_and(|until| runtime_now() > until);
         !late && self.connection.is_open()
     }
 
-    /// The same, where it is not known well: the thread that waits for its socket may have
-    /// something else to do, and not know yet that the server has closed it. A look at the
-    /// socket costs a system call, which one that was used just now is spared.
+    /// Like `is_good`, also if that is not certain: the thread that waits for its socket may be
+    /// busy, and not have noticed yet that the server has closed it. Checking the socket costs a
+    /// system call, which is skipped for a recently used one.
     fn is_still_good(&self, thread: WorkerId) -> bool {
         let is_fresh = self.connection.serves(thread) && self.since.elapsed() < FRESH;
         self.is_good() && (is_fresh || self.connection.is_quiet())
     }
 }
 
-/// How long after an exchange the next one begins without a look. Servers that close what
-/// idles wait for longer.
+/// How long after an exchange the next one starts without a check. Servers that close idle
+/// connections wait longer.
 const FRESH: Duration = Duration::from_millis(20);
 
-/// How many connections are kept.
+/// The maximum number of pooled connections.
 const MOST_IDLE: usize = 64;
 
-/// How long a connection of HTTP/1.1 may wait. Common servers close theirs after five
-/// seconds, and a request that meets a closing connection is lost: it is sent once.
+/// How long an HTTP/1.1 connection may be idle. Common servers close theirs after five seconds, and
+/// a request on a closing connection is lost, since it is sent only once.
 pub(super) const LONGEST_IDLE: Duration = Duration::from_secs(3);
 
 impl Pool {
-    /// A connection that was open when last seen.
+    /// A connection that was open when last checked.
     ///
-    /// One of the thread that asks. One of another thread costs both of them more, and is
-    /// taken only while nothing else is under way: it is better than a new one then.
+    /// It is from the current thread. One from another thread is slower for both, and is only used
+    /// while there are no other exchanges: in that case it is better than a new one.
     pub(super) fn take(&self) -> Option<Connection> {
         let me = WorkerId::current();
         let any = self.busy.load(Ordering::Relaxed) == 0;
@@ -80,17 +80,17 @@ impl Pool {
         }
     }
 
-    /// A connection serves an exchange from now on.
+    /// Counts a connection as in use.
     pub(super) fn begin(&self) {
         self.busy.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// It does no longer.
+    /// Counts it as no longer in use.
     pub(super) fn end(&self) {
         self.busy.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// The connection that requests share, when there is one: HTTP/2.
+    /// The connection that requests share, if there is one: HTTP/2.
     pub(super) fn take_shared(&self) -> Option<Connection> {
         let mut idle = self.lock();
         idle.retain(|idle| !idle.connection.is_shared() || idle.connection.is_open());
@@ -98,7 +98,7 @@ impl Pool {
         Some(shared.connection.clone_shared())
     }
 
-    /// Keeps a connection for the next exchange, for so long.
+    /// Pools a connection for the next exchange, for this time.
     pub(super) fn put(&self, connection: Connection, time: Duration) {
         if !connection.is_open() || time.is_zero() {
             return;
@@ -133,7 +133,7 @@ mod tests {
     use super::super::{OriginSettings, OriginUrl, TlsSettings, client_config};
     use super::*;
 
-    /// Whether a connection without a task is in use.
+    /// Whether a connection without a task is used.
     fn is_used(meanwhile: impl FnOnce(std::net::TcpStream) -> Option<std::net::TcpStream>) -> bool {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()

@@ -1,4 +1,4 @@
-//! What we accept of a server over TLS.
+//! Verification of servers over TLS.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use rustls_platform_verifier::Verifier;
 /// How servers are verified.
 #[derive(Clone, Debug, Default)]
 pub struct TlsSettings {
-    /// Further roots, in PEM.
+    /// Additional roots, as PEM.
     pub ca_bundle: Option<PathBuf>,
     /// Accept any certificate.
     pub skip_verify: bool,
-    /// Speak TLS 1.3 only.
+    /// Use only TLS 1.3.
     pub only_1_3: bool,
 }
 
@@ -34,22 +34,22 @@ pub enum TlsProblem {
     Pem {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         #[source]
         source: rustls::pki_types::pem::Error,
     },
-    /// A file holds no certificate.
+    /// A file contains no certificate.
     #[error("no certificate in `{}`", path.display())]
     NoCertificate {
         /// The file.
         path: PathBuf,
     },
-    /// What was given does not fit together.
+    /// The combination of settings is not usable.
     #[error("invalid TLS settings")]
     Unusable(#[from] rustls::Error),
 }
 
-/// The client side of TLS; HTTP/2 is offered.
+/// The client side of TLS, with support for HTTP/2.
 pub fn client_config(settings: &TlsSettings) -> Result<Arc<ClientConfig>, TlsProblem> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -63,7 +63,7 @@ pub fn client_config(settings: &TlsSettings) -> Result<Arc<ClientConfig>, TlsPro
     Ok(Arc::new(config))
 }
 
-/// The versions of TLS that are spoken.
+/// The TLS versions to use.
 pub(crate) fn versions(only_1_3: bool) -> &'static [&'static SupportedProtocolVersion] {
     static ONLY_1_3: [&SupportedProtocolVersion; 1] = [&version::TLS13];
     if only_1_3 {
@@ -103,7 +103,7 @@ fn verifier(
     let extra = certificates(path)?;
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(extra.iter().cloned());
-    // The system's roots hold as well; where it has none, those of the file are all.
+    // The system's roots are used as well; if it has none, only those in the file.
     match Verifier::new_with_extra_roots(extra, Arc::clone(provider)) {
         Ok(verifier) => Ok(Arc::new(verifier)),
         Err(error) => {
@@ -115,7 +115,7 @@ fn verifier(
     }
 }
 
-/// Accepts every certificate, as `--insecure-skip-verify` asks for.
+/// Accepts every certificate, for `--insecure-skip-verify`.
 #[derive(Debug)]
 struct AnyCertificate(WebPkiSupportedAlgorithms);
 

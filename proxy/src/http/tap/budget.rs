@@ -1,9 +1,9 @@
-//! How much all taps together may hold of bodies that have not come to their end.
+//! The memory limit of all taps together, for bodies in progress.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What is left for all taps, in bytes.
+/// The remaining memory for all taps, in bytes.
 #[derive(Debug)]
 pub(crate) struct Budget(AtomicUsize);
 
@@ -13,7 +13,7 @@ impl Budget {
     }
 }
 
-/// What one tap has taken of it. Given back when it is dropped.
+/// The memory of one tap. Returned when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Share {
     budget: Arc<Budget>,
@@ -25,8 +25,7 @@ impl Share {
         Self { budget, taken: 0 }
     }
 
-    /// Takes as much as to have `bytes` in all, or gives back what is more; false when
-    /// that much is not left.
+    /// Grows or shrinks to `bytes`; returns false if not enough is left.
     pub(crate) fn resize(&mut self, bytes: usize) -> bool {
         let left = &self.budget.0;
         if bytes <= self.taken {

@@ -1,4 +1,4 @@
-//! Content encodings, undone on the copy that is recorded. What passes stays as it is.
+//! Decodes content encodings of the recorded copy. The forwarded body is unchanged.
 
 use std::io::{self, Write};
 
@@ -7,30 +7,30 @@ use http::{HeaderMap, header};
 
 use crate::http::fields::items;
 
-/// Undoes the encodings of one body, as far as it has come: a flushed part of a
-/// compressed stream is seen at once.
+/// Decodes the encodings of one body incrementally: a flushed part of a compressed stream is
+/// available immediately.
 pub(super) struct Decoder {
-    // The last one applied first.
+    // In the order of decoding: the last applied encoding first.
     stages: Vec<Stage>,
     failed: bool,
     lost: u64,
 }
 
-/// How a body is encoded.
+/// The content encoding of a body.
 pub(super) enum Encoding {
     /// Not at all.
     Plain,
-    /// In ways that can be undone.
+    /// Encodings that can be decoded.
     Known(Decoder),
-    /// In others: the body is recorded as it is.
+    /// Others: the body is recorded encoded.
     Unknown,
 }
 
 /// How much is decoded at a time, in bytes.
 pub(super) const SLICE: usize = 4 * 1024;
 
-/// What that may come to. Real content shrinks to a tenth or a hundredth; what comes to
-/// more than two thousand times its size was made to exhaust its decoder.
+/// The maximum decoded size of a slice. Real content shrinks to a tenth or a hundredth; content
+/// that grows to more than two thousand times its size is meant to exhaust its decoder.
 const MOST_OF_A_SLICE: usize = 8 * 1024 * 1024;
 
 /// The largest window of zstd over HTTP is 8 MiB (RFC 9659 §3).
@@ -44,7 +44,7 @@ enum Stage {
     Zstd(zstd::stream::write::Decoder<'static, Capped>),
 }
 
-/// Takes so much at a time and no more.
+/// An output with a limited size.
 #[derive(Debug, Default)]
 struct Capped {
     bytes: Vec<u8>,
@@ -73,8 +73,7 @@ impl Stage {
             "br" => Self::Brotli(Box::new(brotli_decompressor::DecompressorWriter::new(
                 out, 4096,
             ))),
-            // RFC 9110 §8.4.1.2 means zlib; some send raw deflate, told apart by its first
-            // byte.
+            // RFC 9110 §8.4.1.2 means zlib; some send raw deflate, which differs in its first byte.
             "deflate" => Self::Zlib(flate2::write::ZlibDecoder::new(out)),
             "gzip" | "x-gzip" => Self::Gzip(flate2::write::MultiGzDecoder::new(out)),
             "zstd" => {
@@ -116,7 +115,7 @@ impl Stage {
 }
 
 impl Encoding {
-    /// The encoding that a head names.
+    /// The encoding according to a head.
     pub(super) fn of(head: &HeaderMap) -> Self {
         let names = items(head, &header::CONTENT_ENCODING)
             .map(str::to_ascii_lowercase)
@@ -141,8 +140,7 @@ impl Encoding {
 }
 
 impl Decoder {
-    /// What the next bytes of the body mean, a [`SLICE`] at most. Nothing after what
-    /// cannot be decoded.
+    /// The decoded next bytes, of at most a [`SLICE`]. Empty after an error.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Bytes {
         let length = bytes.len() as u64;
         let mut bytes = bytes.to_vec();
@@ -162,12 +160,12 @@ impl Decoder {
         bytes.into()
     }
 
-    /// What a decoder still holds at the end.
+    /// The rest that a decoder still holds at the end.
     pub(super) fn finish(&mut self) -> Bytes {
         self.push(&[])
     }
 
-    /// How many bytes of the body could not be decoded, once any could not.
+    /// The number of bytes that could not be decoded, after an error.
     pub(super) fn lost(&self) -> Option<u64> {
         self.failed.then_some(self.lost)
     }
@@ -176,18 +174,18 @@ impl Decoder {
 /// Why a whole body cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Undecodable {
-    /// It is not what its head says, or was made to exhaust its decoder.
+    /// Its content does not match its head, or is meant to exhaust its decoder.
     Broken,
-    /// There is no room for it now.
+    /// There is not enough memory at present.
     NoRoom,
-    /// It comes to more than is taken.
+    /// Its decoded size exceeds the limit.
     TooLong,
-    /// It is encoded in a way that is not known.
+    /// Its encoding is not supported.
     Unknown,
 }
 
-/// A whole body without its encodings; `None` where it has none. `has_room` says whether so
-/// many bytes may be held.
+/// A decoded body; `None` if it has no encoding. `has_room` returns whether that many bytes may be
+/// held.
 pub(crate) fn decoded(
     head: &HeaderMap,
     body: &[u8],
@@ -214,11 +212,11 @@ pub(crate) fn decoded(
         all.extend_from_slice(&part);
     }
     if all.is_empty() && !body.is_empty() {
-        // Less than a head came, or something else.
+        // The body is truncated, or has trailing data.
         return Err(Undecodable::Broken);
     }
     Ok(Some(all.into()))
 }
 
-/// More encodings than two, one upon the other, are an attack.
+/// More than a few nested encodings are an attack.
 const MOST_STAGES: usize = 3;

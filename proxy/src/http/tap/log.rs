@@ -1,4 +1,4 @@
-//! What is noted of one exchange, and in which session.
+//! Records the events of one exchange, and its session.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,15 +13,15 @@ use super::budget::Budget;
 use crate::clock::Clock;
 use crate::record::{Durability, Recorder};
 
-/// Notes the events of one exchange. As long as its session is not known they are held;
-/// none is held for longer than it takes the peer to send its next frame.
+/// Records the events of one exchange. Until its session is decided they are held, at most until
+/// the peer sends its next frame.
 #[derive(Debug)]
 pub(crate) struct Log {
     recorder: Arc<Recorder>,
     clock: Clock,
     conduit: ConduitId,
     budget: Arc<Budget>,
-    // When the piece of the response came that was passed on last.
+    // When the last forwarded piece of the response arrived.
     came: AtomicU64,
     state: Mutex<State>,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Log {
 struct State {
     session: Option<SessionKey>,
     held: Vec<Event>,
-    // How many messages each direction had, and what carries them.
+    // The number of messages in each direction, and their carriers.
     counts: [MessageCount; 2],
     carriers: [Carrier; 2],
 }
@@ -56,22 +56,22 @@ impl Log {
         }
     }
 
-    /// The piece of the response that is passed on next came at this time.
+    /// Sets when the next piece of the response to forward arrived.
     pub(super) fn set_came(&self, at: Offset) {
         self.came.store(at.0, Ordering::Relaxed);
     }
 
-    /// When the piece of the response came that was passed on last.
+    /// When the last forwarded piece of the response arrived.
     pub(crate) fn came(&self) -> Offset {
         Offset(self.came.load(Ordering::Relaxed))
     }
 
-    /// Notes something that happened now.
+    /// Records an event with the current time.
     pub(crate) fn note(&self, dir: Direction, body: EventBody) {
         self.note_all(dir, [body]);
     }
 
-    /// Notes several things that happened now.
+    /// Records several events with the current time.
     pub(crate) fn note_all(&self, dir: Direction, bodies: impl IntoIterator<Item = EventBody>) {
         let at = self.clock.now();
         let mut state = self.lock();
@@ -102,20 +102,20 @@ impl Log {
         self.write(|| events.next());
     }
 
-    /// What carries the messages of a direction from here on.
+    /// Sets the carrier of the messages of a direction from here on.
     pub(crate) fn carry(&self, dir: Direction, by: Carrier) {
         if let Some(carrier) = self.lock().carriers.get_mut(dir as usize) {
             *carrier = by;
         }
     }
 
-    /// What carries the messages of a direction.
+    /// The carrier of the messages of a direction.
     pub(crate) fn carrier(&self, dir: Direction) -> Carrier {
         let carriers = self.lock().carriers;
         carriers.get(dir as usize).copied().unwrap_or_default()
     }
 
-    /// The number of the last message that was noted in this direction.
+    /// The number of the last recorded message in this direction.
     pub(crate) fn last_message(&self, dir: Direction) -> Option<MessageNumber> {
         let state = self.lock();
         state
@@ -124,12 +124,12 @@ impl Log {
             .and_then(|count| count.last())
     }
 
-    /// The session of the exchange, once it is known.
+    /// The session of the exchange, if decided.
     pub(crate) fn session(&self) -> Option<SessionKey> {
         self.lock().session
     }
 
-    /// Says in which session the exchange is; the first word counts.
+    /// Decides the session of the exchange, unless it is already decided.
     pub(crate) fn decide(&self, session: SessionKey) {
         let mut state = self.lock();
         if state.session.is_some() {
@@ -143,17 +143,17 @@ impl Log {
         });
     }
 
-    /// Pending while the recorder asks to be waited for.
+    /// Pending while the recorder asks to wait.
     pub(crate) fn poll_pace(&self, context: &Context<'_>) -> Poll<()> {
         self.recorder.poll_pace(context)
     }
 
-    /// What the taps of the exchange may hold, together with all others.
+    /// The shared memory limit of the taps.
     pub(super) fn budget(&self) -> Arc<Budget> {
         Arc::clone(&self.budget)
     }
 
-    /// The longest message that is kept whole, in bytes.
+    /// The maximum length of a message that is recorded whole, in bytes.
     pub(crate) fn limit_bytes(&self) -> usize {
         self.recorder.limit_bytes()
     }

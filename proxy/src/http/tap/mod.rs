@@ -1,4 +1,4 @@
-//! What passes, read on a copy: messages, events of a stream, other bodies.
+//! Reads a copy of forwarded bodies: messages, events of a stream, other bodies.
 
 mod budget;
 mod decode;
@@ -28,26 +28,25 @@ pub(crate) use self::budget::{Budget, Share};
 pub(crate) use self::decode::{Undecodable, decoded};
 pub(crate) use self::log::Log;
 
-/// What is done with what a tap sees.
+/// Observes what a tap reads.
 pub(crate) trait Watch: Send + Sync {
-    /// A message passes; called before it is noted. Its envelope is told where it had to be
-    /// read.
+    /// Called for a message, before it is recorded. Its envelope is passed if it had to be parsed.
     fn message(&self, payload: &[u8], envelope: Option<&Envelope<'_>>);
 
-    /// The event of a legacy stream that names where to post (2024-11-05,
-    /// basic/transports, HTTP with SSE).
+    /// Called for the event of a legacy stream with its endpoint (2024-11-05, basic/transports,
+    /// HTTP with SSE).
     fn endpoint(&self, url: &str);
 
-    /// So many bytes pass.
+    /// Called for forwarded bytes.
     fn bytes(&self, count: usize);
 
-    /// So many bytes of a body that passed are not kept.
+    /// Called for forwarded bytes that are not recorded.
     fn lost(&self, cause: Loss, bytes: u64);
 
-    /// Why an unwanted body is given up.
+    /// The reason for a body that nothing reads any more.
     fn left(&self, reason: CloseReason) -> CloseReason;
 
-    /// The direction came to its end; called after that was noted.
+    /// Called after the end of the direction was recorded.
     fn closed(&self, reason: CloseReason);
 }
 
@@ -57,11 +56,11 @@ pub(crate) struct Tap {
     dir: Direction,
     decoder: Option<Decoder>,
     content: Content,
-    // The head says that it is JSON.
+    // The head declares JSON.
     json: bool,
-    // The head says that the request was refused.
+    // The head shows that the request was refused.
     refused: bool,
-    // It belongs to a call of a model, which carries no MCP.
+    // It belongs to a model call, which carries no MCP.
     of_model: bool,
     ending: Ending,
     watch: Box<dyn Watch>,
@@ -73,13 +72,13 @@ impl fmt::Debug for Tap {
     }
 }
 
-/// Whether a body ends with the bytes that pass now.
+/// Whether a body ends with the current bytes.
 #[derive(Default)]
 enum Ending {
     #[default]
     Open,
-    /// It does. What they completed is noted with the end: as one thing, it costs the recorder
-    /// once.
+    /// It does. The event that they complete is recorded together with the end, which costs the
+    /// recorder less.
     With(Option<EventBody>),
 }
 
@@ -124,30 +123,30 @@ impl Tap {
         }
     }
 
-    /// The same, where the response has this status.
+    /// Sets the status of the response.
     pub(crate) fn with_status(mut self, status: StatusCode) -> Self {
         self.refused = status.is_client_error() || status.is_server_error();
         self
     }
 
-    /// The same, where a model is called: only what says that it is JSON-RPC is a message.
+    /// Marks a model call: only JSON that declares to be JSON-RPC is a message there.
     pub(crate) fn of_model(mut self, is_model_call: bool) -> Self {
         self.of_model = is_model_call;
         self
     }
 
-    /// What time it is.
+    /// The current time.
     pub(crate) fn now(&self) -> Offset {
         self.log.now()
     }
 
-    /// The last bytes of the body pass; [`close`](Self::close) is called before they leave.
+    /// Handles the last bytes of the body; [`close`](Self::close) is called before they are sent.
     pub(crate) fn last_data(&mut self, bytes: &Bytes, came: Offset) {
         self.ending = Ending::With(None);
         self.data(bytes, came);
     }
 
-    /// Bytes pass that came at this time.
+    /// Handles bytes that arrived at this time.
     pub(crate) fn data(&mut self, bytes: &Bytes, came: Offset) {
         if self.dir == Direction::ToClient {
             self.log.set_came(came);
@@ -165,7 +164,7 @@ impl Tap {
         self.decoder = Some(decoder);
     }
 
-    /// Trailer fields pass, but for those that may not stand there.
+    /// Handles trailer fields, and removes those that are not allowed there.
     pub(crate) fn trailers(&mut self, trailers: &mut HeaderMap) {
         let fields = fields::to_vocabulary(trailers);
         self.log
@@ -175,17 +174,17 @@ impl Tap {
         }
     }
 
-    /// Something was changed on its way.
+    /// Records a change.
     pub(crate) fn edited(&mut self, edit: Edit) {
         self.log.note(self.dir, EventBody::Edited(Box::new(edit)));
     }
 
-    /// Pending while the recorder asks to be waited for.
+    /// Pending while the recorder asks to wait.
     pub(crate) fn poll_pace(&self, context: &Context<'_>) -> Poll<()> {
         self.log.poll_pace(context)
     }
 
-    /// The body is over.
+    /// Ends the body.
     pub(crate) fn close(&mut self, reason: CloseReason) {
         let mut lost = None;
         if let Some(mut decoder) = self.decoder.take() {
@@ -209,7 +208,7 @@ impl Tap {
             }
             Content::Events(framer, _) => {
                 if let Some(event) = framer.finish() {
-                    // No client dispatches what its stream did not end.
+                    // A client does not dispatch an unfinished event.
                     self.event(event, false);
                 }
             }
@@ -270,7 +269,7 @@ impl Tap {
         }
     }
 
-    /// A body in one piece passes: what is to be noted of it.
+    /// The event for a body in one piece.
     fn passed(
         &self,
         payload: Payload,
@@ -287,16 +286,16 @@ impl Tap {
 
     fn is_message(&self, payload: &Payload, envelope: &Envelope<'_>) -> bool {
         if self.of_model {
-            // No wire has a list for a request; one streams as a list.
+            // No wire uses a list as a request; one streams its response as a list.
             let is_batch = matches!(envelope.kind, Kind::Batch { .. });
             return envelope.version.is_some() || is_batch && self.dir == Direction::ToServer;
         }
         match envelope.kind {
             // The body of an HTTP error may be a JSON-RPC error (2025-03-26, basic/transports,
-            // Sending Messages 4), or what others say: OAuth has a member `error`, too.
+            // Sending Messages 4), or another one: OAuth errors also have a member `error`.
             Kind::Response { .. } if self.refused => envelope.version.is_some(),
-            // What a client posts as JSON is meant to be a message, also where it fails;
-            // and so is what is too long to be read.
+            // JSON posted by a client is meant to be a message, even if it is invalid; so is
+            // anything that is too long to be parsed.
             Kind::Malformed(Malformed::NotJson | Malformed::NotUtf8) => {
                 let clipped = matches!(payload, Payload::Clipped { .. });
                 self.json && (clipped || self.dir == Direction::ToServer)
@@ -306,13 +305,13 @@ impl Tap {
         }
     }
 
-    /// Whether the data of an event may be a message, where it has the name of one.
+    /// Whether the data of an event may be a message, if its name allows it.
     fn may_be_message(&self, event: &SseEvent) -> bool {
         let says_version = |data: &Payload| Envelope::parse(data.kept()).version.is_some();
         !self.of_model || event.data.as_ref().is_some_and(says_version)
     }
 
-    /// Counts what is not kept of a payload.
+    /// Counts the omitted bytes of a clipped payload.
     fn note_clipped(&self, payload: &Payload) {
         if let Payload::Clipped { len, head } = payload {
             let is_long = *len > self.log.limit_bytes() as u64;
@@ -391,7 +390,7 @@ pub(crate) fn is_event_stream(head: &HeaderMap) -> bool {
     media_type(head).is_some_and(|name| name.eq_ignore_ascii_case("text/event-stream"))
 }
 
-/// Whether a request asks for a stream of events.
+/// Whether a request accepts a stream of events.
 pub(crate) fn is_event_stream_wanted(head: &HeaderMap) -> bool {
     head.get_all(header::ACCEPT).iter().any(|value| {
         value
@@ -403,7 +402,7 @@ pub(crate) fn is_event_stream_wanted(head: &HeaderMap) -> bool {
 /// The media type, without its parameters.
 pub(crate) fn media_type(head: &HeaderMap) -> Option<&str> {
     let value = head.get(header::CONTENT_TYPE)?.to_str().ok()?;
-    // Asked several times with each exchange, and so without a searcher.
+    // Called several times per exchange, so without a searcher.
     let end = value.bytes().position(|byte| byte == b';');
     Some(value.part(..end.unwrap_or(value.len())).trim_ascii())
 }

@@ -1,4 +1,4 @@
-//! A body that is read as one piece.
+//! A body that is read in one piece.
 
 use bytes::{Bytes, BytesMut};
 use tapewright_schemas::envelope::Outline;
@@ -8,7 +8,7 @@ use tapewright_schemas::slices::Front as _;
 
 use super::budget::Share;
 
-/// Gathers a body. Frames are kept as they came until the piece is whole.
+/// Collects a body. Frames are stored without copying until the body is complete.
 #[derive(Debug)]
 pub(super) struct Whole {
     frames: Vec<Bytes>,
@@ -18,7 +18,7 @@ pub(super) struct Whole {
     handed_out: bool,
 }
 
-/// How much is kept of a body that is too long, in bytes.
+/// The stored length of a body that is too long, in bytes.
 const HEAD_SIZE: usize = 64 * 1024;
 
 impl Whole {
@@ -32,9 +32,9 @@ impl Whole {
         }
     }
 
-    /// Takes the next bytes. Once they complete a JSON text it is handed out, so that it
-    /// is recorded before its last byte is passed on, whenever the end of the body comes; with its
-    /// outline, where that was found on the way.
+    /// Adds the next bytes. When they complete a JSON text it is handed out, so that it is recorded
+    /// before its last byte is forwarded, independent of when the body ends; with its outline, if
+    /// that was found on the way.
     pub(super) fn push(&mut self, bytes: &Bytes) -> Option<(Payload, Option<Outline>)> {
         let is_behind = self.handed_out && self.len == 0;
         if bytes.is_empty() || (is_behind && bytes.trim_ascii().is_empty()) {
@@ -43,7 +43,7 @@ impl Whole {
         if self.len == 0 && bytes.len() <= self.limit && may_end(bytes) {
             let outline = Outline::of(bytes);
             if outline.is_some() || json::is_valid(bytes) {
-                // Nothing has to be held.
+                // Nothing needs to be held.
                 self.handed_out = true;
                 return Some((Payload::Whole(own(bytes.clone())), outline));
             }
@@ -52,7 +52,7 @@ impl Whole {
         self.len += bytes.len() as u64;
         let wanted = usize::try_from(self.len).unwrap_or(usize::MAX);
         if before <= self.limit as u64 && wanted <= self.limit && !self.share.resize(wanted) {
-            // All taps together hold as much as they may: this one keeps but its head.
+            // All taps have used up the memory limit: this one only stores its head.
             self.limit = usize::try_from(before).unwrap_or(usize::MAX).min(HEAD_SIZE);
         }
         if self.len <= self.limit as u64 {
@@ -71,8 +71,8 @@ impl Whole {
         Some((Payload::Whole(own(text)), None))
     }
 
-    /// Keeps the head of what came so far and gives the rest back. Nothing is joined for
-    /// it: a body at the limit would take twice its length.
+    /// Stores the head of the body so far and returns the rest of its memory. Frames are not
+    /// joined: a body at the limit would need twice its length.
     fn keep_head(&mut self, last: &Bytes) {
         let room = HEAD_SIZE.min(self.limit);
         let mut head = BytesMut::with_capacity(room);
@@ -84,7 +84,7 @@ impl Whole {
         self.share.resize(room);
     }
 
-    /// What was not handed out at the end of the body.
+    /// The rest at the end of the body.
     pub(super) fn finish(&mut self) -> Option<Payload> {
         if self.len == 0 {
             return None;
@@ -98,7 +98,7 @@ impl Whole {
         })
     }
 
-    /// What was handed out is held no longer; what follows it is a piece of its own.
+    /// Drops what was handed out; what follows is a new piece.
     fn begin_anew(&mut self) {
         self.frames.clear();
         self.len = 0;
@@ -106,8 +106,8 @@ impl Whole {
         self.share.resize(0);
     }
 
-    /// Whether it is worth looking: several frames, of which the first was looked at alone,
-    /// and not so many that looking again and again could cost much.
+    /// Whether a check is worthwhile: there are several frames, of which the first was checked
+    /// alone, and few enough that repeated checks are cheap.
     fn may_be_complete(&self) -> bool {
         const LOOKS: usize = 64;
         self.len <= self.limit as u64
@@ -133,9 +133,8 @@ fn may_end(text: &[u8]) -> bool {
     matches!(text.trim_ascii_end().last(), Some(b'}' | b']'))
 }
 
-/// A short text in memory of its own. What came is a part of the buffer that its connection
-/// reads into: kept until it is on the tape, it would have the connection take a new one for
-/// every message.
+/// A copy of a short text. The original is part of the buffer that its connection reads into: if it
+/// were held until it is recorded, the connection would need a new buffer for every message.
 fn own(text: Bytes) -> Bytes {
     if text.len() > SHORT {
         return text;
@@ -143,7 +142,7 @@ fn own(text: Bytes) -> Bytes {
     Bytes::copy_from_slice(&text)
 }
 
-/// Up to how many bytes a copy is cheaper than another buffer.
+/// The maximum length at which a copy is cheaper than another buffer.
 const SHORT: usize = 8 * 1024;
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
-//! What is written to a connection past hyper, which has no way to say it: interim responses
-//! (1xx) on the client's leg, and unannounced trailers on both.
+//! Writes to a connection what hyper does not support: interim responses (1xx) on the client's leg,
+//! and unannounced trailers on both.
 //!
-//! Both need the right place in the bytes that leave, and hyper tells of it by when it flushes:
-//! it does so when all that it has encoded has left it. At such a moment, and while the
-//! response is not known yet, an interim response stands between two messages; and where a
-//! body has nothing left but trailers, the next bytes are its last chunk, which the trailers
-//! belong to. What is written instead is encoded here ([`say`]), from fields that were parsed,
-//! so that no peer can put a line into it.
+//! Both need the right position in the output, which hyper reveals by its flushes: it flushes when
+//! everything that it has encoded was written. At that moment, before there is a response, an
+//! interim response is between two messages; and when only the trailers of a body are left, the
+//! next bytes are its last chunk, which the trailers belong to. The replacement is encoded here
+//! ([`say`]) from parsed fields, so that no peer can inject a line.
 
 mod say;
 mod stream;
@@ -23,31 +22,31 @@ pub(crate) use self::say::may_trail;
 pub(crate) use self::stream::Wired;
 pub(crate) use self::trailing::Trailing;
 
-/// One connection, as those see it who write to it.
+/// One connection, for code that writes to it.
 ///
-/// Counts the times at which nothing of it was left in our hands. A body that breaks off makes
-/// its connection fail at once, with what is still in its buffers: the last words of a server
-/// that died would be lost. Such a body waits for the next of these times.
+/// Counts how often all output has been written. A body that is cut off makes its connection fail
+/// immediately, including what is still in its buffers: the last output of a server that crashed
+/// would be lost. Such a body waits for the next of these times.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wire(Arc<State>);
 
 #[derive(Debug, Default)]
 struct State {
     times: AtomicU64,
-    // Whether there is a waiter, so that a flush without one takes no lock.
+    // Whether there is a waiter, so that a flush without one needs no lock.
     is_waited_for: AtomicBool,
     waiting: Mutex<Vec<Waker>>,
-    // Who serves the connection.
+    // The task that serves the connection.
     server: Mutex<Option<Waker>>,
-    // Whether there is anything in `own`, which is seldom.
+    // Whether there is anything in `own`, which is rare.
     has_own: AtomicBool,
     own: Mutex<Own>,
 }
 
-/// What waits to be written past hyper.
+/// Pending output that bypasses hyper.
 #[derive(Debug, Default)]
 struct Own {
-    // The exchange whose interim responses are taken, and how many there were.
+    // The exchange whose interim responses are accepted, and the number of exchanges so far.
     taken: Option<u64>,
     exchanges: u64,
     interims: Vec<u8>,
@@ -56,15 +55,15 @@ struct Own {
 }
 
 impl Wire {
-    /// How often nothing was left in our hands so far.
+    /// How often all output has been written so far.
     pub(crate) fn times(&self) -> u64 {
         self.0.times.load(Ordering::Acquire)
     }
 
-    /// Ready once it was more often than so many `times`.
+    /// Ready when the count exceeds `times`.
     pub(crate) fn poll_after(&self, times: u64, context: &Context<'_>) -> Poll<()> {
         let mut waiting = lock(&self.0.waiting);
-        // Before the times are read: either they are seen to have grown, or this is.
+        // Set before the count is read: either the new count is seen here, or this flag there.
         self.0.is_waited_for.store(true, Ordering::SeqCst);
         if self.0.times.load(Ordering::SeqCst) > times {
             return Poll::Ready(());
@@ -75,8 +74,8 @@ impl Wire {
         Poll::Pending
     }
 
-    /// Has the connection flushed once more. On HTTP/2 it rests while its streams have
-    /// nothing to send, and would be flushed only with the next frame that comes.
+    /// Causes another flush. An HTTP/2 connection is idle while its streams have nothing to send,
+    /// and would only flush with the next incoming frame.
     pub(crate) fn ask(&self) {
         if let Some(server) = &*lock(&self.0.server) {
             server.wake_by_ref();
@@ -91,7 +90,7 @@ impl Wire {
         }
     }
 
-    /// Says that nothing is left in our hands.
+    /// Notes that all output has been written.
     pub(crate) fn tell(&self) {
         self.0.times.fetch_add(1, Ordering::SeqCst);
         if self.0.is_waited_for.swap(false, Ordering::SeqCst) {
@@ -100,7 +99,7 @@ impl Wire {
         }
     }
 
-    /// Takes interim responses of the exchange that begins now, until [`Interims::close`].
+    /// Accepts interim responses of the exchange that starts now, until [`Interims::close`].
     pub(crate) fn interims(&self) -> Interims {
         let mut own = lock(&self.0.own);
         own.exchanges += 1;
@@ -112,18 +111,18 @@ impl Wire {
         }
     }
 
-    /// Writes these trailers with the last chunk, if that is what comes next.
+    /// Writes these trailers with the last chunk, if that comes next.
     fn trail(&self, last: Bytes) {
         lock(&self.0.own).trailers = Some(last);
         self.0.has_own.store(true, Ordering::Release);
     }
 
-    /// What the next bytes are replaced by, if they are a last chunk.
+    /// The replacement for the next bytes, if they are a last chunk.
     fn take_trailers(&self) -> Option<Bytes> {
         self.take(|own| own.trailers.take())
     }
 
-    /// The interim responses that wait.
+    /// The pending interim responses.
     fn take_interims(&self) -> Option<Bytes> {
         let taken = self.take(|own| {
             let bytes = std::mem::take(&mut own.interims);
@@ -147,23 +146,23 @@ impl Wire {
     }
 }
 
-/// Where the interim responses of one exchange are passed on: to a client of HTTP/1.1.
+/// Forwards the interim responses of one exchange to an HTTP/1.1 client.
 #[derive(Clone, Debug)]
 pub(crate) struct Interims {
     wire: Wire,
     exchange: u64,
 }
 
-/// An interim response that was not passed on: the client does not read.
+/// An interim response that was not forwarded, since the client does not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unread;
 
-/// How much of interim responses waits for a client to read it, in bytes.
+/// The maximum size of pending interim responses, in bytes.
 const MOST_WAITING: usize = 256 * 1024;
 
 impl Interims {
-    /// Passes one on. Too late, when the response is there, it is passed over: then the
-    /// exchange has come to its end without this server.
+    /// Forwards one. It is ignored if there already is a response: in that case the exchange has
+    /// ended without this server.
     pub(crate) fn pass(&self, status: StatusCode, fields: &HeaderMap) -> Result<(), Unread> {
         let state = &self.wire.0;
         let mut own = lock(&state.own);
@@ -180,14 +179,14 @@ impl Interims {
         Ok(())
     }
 
-    /// Has the task of the connection woken for each of them. Nothing else may: a connection
-    /// rests while the body of its request is not read.
+    /// Registers the connection's task to be woken for each of them. Nothing else does this: a
+    /// connection is idle while the body of its request is not read.
     pub(crate) fn poll_begin(&self, context: &Context<'_>) -> Poll<()> {
         self.wire.served_by(context.waker());
         Poll::Ready(())
     }
 
-    /// Takes no more of them, since the response is there.
+    /// Accepts no more of them, since there is a response.
     pub(crate) fn close(&self) {
         let mut own = lock(&self.wire.0.own);
         if own.taken == Some(self.exchange) {
@@ -195,7 +194,7 @@ impl Interims {
         }
     }
 
-    /// Ready once all of them are on their way, so that the response may follow.
+    /// Ready when all of them have been written, so that the response may follow.
     pub(crate) fn poll_passed(&self, context: &Context<'_>) -> Poll<()> {
         // The code that takes them wakes this task.
         ready!(self.poll_begin(context));

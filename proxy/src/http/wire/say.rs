@@ -1,4 +1,4 @@
-//! Heads and trailers as bytes.
+//! Encodes heads and trailers.
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -19,14 +19,14 @@ pub(super) fn interim(status: StatusCode, fields: &HeaderMap, out: &mut Vec<u8>)
     out.extend_from_slice(b"\r\n");
     let mut fields = fields.clone();
     fields::strip(&mut fields);
-    // It has no body, whatever it says of one (RFC 9110 §8.6).
+    // It has no body, regardless of its fields (RFC 9110 §8.6).
     fields.remove(header::CONTENT_LENGTH);
     fields.remove(header::TE);
     push(&fields, out);
     out.extend_from_slice(b"\r\n");
 }
 
-/// The last chunk with its trailers (RFC 9112 §7.1.2); `None` when there are none.
+/// The last chunk with its trailers (RFC 9112 §7.1.2); `None` if there are none.
 pub(super) fn last_chunk(trailers: &HeaderMap) -> Option<Bytes> {
     let mut out = b"0\r\n".to_vec();
     push(trailers, &mut out);
@@ -49,16 +49,16 @@ fn push(fields: &HeaderMap, out: &mut Vec<u8>) {
     }
 }
 
-/// Whether a value is within its line. The type promises it; what depends on it is not left
-/// to a promise.
+/// Whether a value is a single line. The type guarantees it, but this is checked because of its
+/// importance.
 fn is_one_line(value: &HeaderValue) -> bool {
     let ends = |byte: &u8| matches!(byte, b'\r' | b'\n' | b'\0');
     !value.as_bytes().iter().any(ends)
 }
 
-/// Whether a field may stand behind a body. What frames a message, routes it, tells who asks
-/// or how a body is to be read may not (RFC 9110 §6.5.1): by then it was acted upon without
-/// that field, and a reader that takes it for a part of the head is deceived.
+/// Whether a field may be a trailer. Fields that frame or route a message, authenticate its sender
+/// or determine how its body is read may not (RFC 9110 §6.5.1): the message was already processed
+/// without that field, and a recipient that merges it into the head is deceived.
 pub(crate) fn may_trail(name: &HeaderName) -> bool {
     const NEVER: &[HeaderName] = &[
         header::AUTHORIZATION,

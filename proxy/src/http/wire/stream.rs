@@ -1,4 +1,4 @@
-//! The connection under hyper.
+//! The connection below hyper.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -10,11 +10,11 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::Wire;
 use super::say::LAST_CHUNK;
 
-/// A connection that says when it is flushed, and writes what hyper does not.
+/// A connection that reports its flushes, and writes what hyper does not support.
 pub(crate) struct Wired<S> {
     stream: S,
     wire: Wire,
-    // What is written before anything else.
+    // Written before anything else.
     leaving: Bytes,
 }
 
@@ -29,7 +29,7 @@ impl<S> Wired<S> {
 }
 
 impl<S: AsyncWrite + Unpin> Wired<S> {
-    /// Writes what is to be written first.
+    /// Writes what must be written first.
     fn poll_leave(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.leaving.has_remaining() {
             let stream = Pin::new(&mut self.stream);
@@ -41,10 +41,10 @@ impl<S: AsyncWrite + Unpin> Wired<S> {
         Poll::Ready(Ok(()))
     }
 
-    /// How many of the bytes that are to be written have something else in their place.
+    /// The number of bytes to be written that are replaced by others.
     fn replaced(&mut self, slices: &[IoSlice<'_>]) -> Option<usize> {
         let last = self.wire.take_trailers()?;
-        // They wait for this very write. Where it is another, the body has no chunks.
+        // They wait for this write. If it is different, the body is not chunked.
         let bytes = slices.iter().flat_map(|slice| slice.iter());
         bytes.take(LAST_CHUNK.len()).eq(LAST_CHUNK).then(|| {
             self.leaving = last;
@@ -62,7 +62,7 @@ impl<S: AsyncWrite + Unpin> Wired<S> {
             Poll::Ready(Err(error)) => return Some(Poll::Ready(Err(error))),
             Poll::Pending => return Some(Poll::Pending),
         }
-        // What does not leave at once leaves before anything else.
+        // What cannot be written immediately is written before anything else.
         let replaced = self.replaced(slices)?;
         Some(match self.poll_leave(context) {
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
@@ -114,7 +114,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Wired<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_leave(context))?;
-        // Hyper has nothing of its own left here, so that this is between two messages.
+        // Hyper has no output of its own left here, so this is between two messages.
         while let Some(interims) = self.wire.take_interims() {
             self.leaving = interims;
             ready!(self.poll_leave(context))?;
@@ -139,7 +139,7 @@ mod tests {
     use super::super::Unread;
     use super::*;
 
-    /// Takes so many bytes at once, and every other time none.
+    /// Accepts a limited number of bytes at once, and none every other time.
     struct Narrow {
         room: usize,
         is_tired: bool,
@@ -180,7 +180,7 @@ mod tests {
         Wired::new(narrow, wire.clone())
     }
 
-    /// Writes as hyper does: all of it, whatever it takes, and a flush behind it.
+    /// Writes like hyper: everything, however many writes it takes, and then flushes.
     fn write(stream: &mut Wired<Narrow>, bytes: &[u8]) {
         let context = &mut Context::from_waker(Waker::noop());
         let mut rest = bytes;
@@ -246,7 +246,7 @@ mod tests {
             assert!(interims.poll_passed(context).is_pending());
             write(&mut stream, b"");
             assert!(interims.poll_passed(context).is_ready());
-            // Too late, also when the next exchange has begun.
+            // Too late, also if the next exchange has started.
             interims.pass(StatusCode::EARLY_HINTS, &fields).unwrap();
             let next = wire.interims();
             interims.pass(StatusCode::EARLY_HINTS, &fields).unwrap();

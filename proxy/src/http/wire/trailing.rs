@@ -1,4 +1,4 @@
-//! A body whose trailers are written past hyper.
+//! A body whose trailers are written without hyper.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -8,15 +8,15 @@ use http_body::{Body, Frame, SizeHint};
 
 use super::{Wire, say};
 
-/// A body in chunks. Hyper passes on only those trailers that the head announced, and to a
-/// client only where that asked for them. It sees none: when all that came before has left, they
-/// take the place of the last chunk.
+/// A chunked body. Hyper only forwards trailers that the head announced, and to a client only if it
+/// asked for them. They are hidden from hyper: when everything before has been written, they
+/// replace the last chunk.
 #[derive(Debug)]
 pub(crate) struct Trailing<B> {
     body: B,
-    // The connection, where it has chunks.
+    // The connection, if it uses chunks.
     wire: Option<Wire>,
-    // The last chunk, and how often the connection was flushed when the trailers came.
+    // The last chunk, and the number of flushes when the trailers arrived.
     last: Option<(Bytes, u64)>,
     is_over: bool,
 }

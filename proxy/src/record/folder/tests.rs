@@ -1,4 +1,4 @@
-//! Many sessions, one folder.
+//! Many sessions in one folder.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -54,7 +54,7 @@ fn folder(path: &Path, idle: Duration, most_open: usize) -> Folder {
     Folder::new(target, settings, Arc::default())
 }
 
-/// A message of a session, at a second.
+/// A message of a session, at a time in seconds.
 fn message(session: u32, second: u64, text: &str) -> Event {
     let dir = if text.contains("method") {
         Direction::ToServer
@@ -102,7 +102,7 @@ fn write(folder: &mut Folder, event: &Event) {
     folder.flush();
 }
 
-/// The names in a folder, without what all of them begin with.
+/// The names in a folder, without their common prefix.
 fn names(path: &Path) -> Vec<String> {
     let mut names: Vec<_> = fs::read_dir(path)
         .unwrap()
@@ -209,7 +209,7 @@ fn a_session_that_pauses_is_finished_and_goes_on_in_another_tape() {
     );
     assert_eq!((header.session, events.len()), (Some(1), 1));
     assert!(matches!(ending, Ending::Footer(footer) if footer.complete));
-    // One cassette, of both tapes, in place of that of the first.
+    // One cassette, of both tapes, replaces that of the first.
     assert_eq!(ids(&json(&file(place.path(), "s1.json"))), [1, 2]);
     assert_eq!(ids(&json(&file(place.path(), "s2.json"))), [7]);
     assert_eq!(names(place.path()).len(), 7);
@@ -314,7 +314,7 @@ fn every_event_that_was_recorded_is_on_a_tape_whenever_we_are_killed() {
         let mut events = vec![answer(session, 1, id), ask(session, 1, id)];
         recorder.offer(|| events.pop()).unwrap();
         *sent.entry(session).or_default() += 2;
-        // As somebody would find the folder now.
+        // The folder as another process would find it now.
         let mut found: BTreeMap<u32, usize> = BTreeMap::new();
         for entry in fs::read_dir(place.path()).unwrap() {
             let path = entry.unwrap().path();
@@ -360,7 +360,7 @@ fn names_that_are_taken_are_not_used_again() {
     }
 }
 
-/// Finds something in every message.
+/// Reports a finding for every message.
 #[derive(Debug, Default)]
 struct Picky(Vec<Event>);
 
@@ -409,7 +409,7 @@ fn each_session_has_a_judge_of_its_own() {
         let mut told = told.lock().unwrap().clone();
         told.sort();
         assert_eq!(told.len(), 3);
-        // Every tape counts its own events, findings among them.
+        // Every tape numbers its own events, including findings.
         assert!(told[0].starts_with("session 1, event 1"), "{told:?}");
         assert!(told[2].starts_with("session 2, event 1"), "{told:?}");
     }

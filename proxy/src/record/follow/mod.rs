@@ -1,15 +1,15 @@
-//! Projecting a tape while it is written, so that little is left to do at its end.
+//! Projects a tape while it is written, so that little is left to do at its end.
 //!
-//! A thread of low priority reads the tape behind its writer, a line at a time, and feeds the
-//! projectors of the cassette and the capture, whose memory is bounded. What they write stands
-//! in files without names, so that none of it outlives us. At the end the code that finishes the
-//! recording takes over what the thread has, and does the rest.
+//! A thread of low priority reads the tape while it is written, line by line, and feeds the
+//! projectors of the cassette and the capture, whose memory is bounded. Their output is in files
+//! without names, so nothing is left if the process dies. At the end the code that finishes the
+//! recording takes over the projectors, and completes them.
 //!
-//! The rest is bounded: where processors are scarce the thread gets little of them, and once it
+//! The remaining work is bounded: if processors are scarce the thread gets little time, and when it
 //! is more than [`BEHIND`] behind, the writer projects as much as it writes.
 //!
-//! Nothing depends on it: where it cannot be done, or broke off, the tape is projected at its
-//! end. What comes out is the same.
+//! This is optional: if it is not possible, or fails, the tape is projected at its end, with the
+//! same result.
 
 mod progress;
 
@@ -30,15 +30,14 @@ use crate::system::{files, unnamed};
 
 pub(crate) use self::progress::Progress;
 
-/// From how many bytes on a tape is followed: a shorter one is projected at its end in no
-/// time.
+/// The minimum size of a tape that is followed: a shorter one is projected quickly at its end.
 pub(crate) const FROM: u64 = 1 << 20;
 
-/// How far the projections may stay behind the tape, in bytes, beside what is written at once:
-/// what is left to do at its end.
+/// How far the projections may be behind the tape, in bytes, in addition to one write: the work
+/// that is left at its end.
 pub(crate) const BEHIND: u64 = 4 << 20;
 
-/// How much the thread reads before it lets others read, in bytes.
+/// How much the thread reads before others get the lock, in bytes.
 const TURN: u64 = 16 << 10;
 
 /// Projects a tape while it is written.
@@ -48,18 +47,18 @@ pub(crate) struct Follower {
     shared: Arc<Shared>,
 }
 
-/// The projections under way; `None` once they broke off, or were asked for.
+/// The projections in progress; `None` after they failed, or were taken.
 #[derive(Debug)]
 struct Shared(Mutex<Option<Following>>);
 
-/// What became of a tape that was followed to its end.
+/// The projections of a tape that was followed to its end.
 #[derive(Debug, Default)]
 pub(crate) struct Drafts {
     pub(crate) cassette: Option<Draft>,
     pub(crate) capture: Option<Draft>,
 }
 
-/// A whole projection that has no name yet.
+/// A complete projection without a name.
 #[derive(Debug)]
 pub(crate) struct Draft {
     file: File,
@@ -67,7 +66,7 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Gives it a name that must be free; what it holds.
+    /// Gives it an unused name, and returns its content.
     pub(super) fn name(self, path: &Path) -> io::Result<(File, Content)> {
         unnamed::name(&self.file, path)?;
         Ok((self.file, self.content))
@@ -75,7 +74,7 @@ impl Draft {
 }
 
 impl Follower {
-    /// Begins to follow a tape, if it can be and something is to be made of it.
+    /// Starts to follow a tape, if that is possible and a projection is requested.
     pub(crate) fn start(tape: &Path, target: &Target, progress: &Arc<Progress>) -> Option<Self> {
         let follower = Self::alone(tape, target, progress)?;
         let (shared, progress) = (Arc::clone(&follower.shared), Arc::clone(progress));
@@ -86,7 +85,7 @@ impl Follower {
         Some(follower)
     }
 
-    /// The same without a thread: only the writer reads.
+    /// Like `start`, without a thread: only the writer projects.
     pub(super) fn alone(tape: &Path, target: &Target, progress: &Arc<Progress>) -> Option<Self> {
         let file = File::open(tape).ok()?;
         let following = Following::begin(file, target, progress).ok()?;
@@ -96,19 +95,19 @@ impl Follower {
         })
     }
 
-    /// Makes the writer of so many bytes do its part if the thread has fallen behind: more
-    /// than was added, so that it gets no worse.
+    /// Makes the writer of this many bytes project if the thread is too far behind: more than was
+    /// written, so that the distance shrinks.
     pub(crate) fn keep_up(&self, written: u64) {
         if self.progress.behind() > BEHIND {
             self.shared.read_on(written.saturating_mul(2));
         }
     }
 
-    /// Does what is left to do, now that the tape has its footer. `None` when the tape has to
-    /// be projected from its beginning.
+    /// Does the remaining work, after the tape has its footer. `None` if the tape must be projected
+    /// from its start.
     pub(crate) fn finish(self) -> Option<Drafts> {
         self.progress.close();
-        // The thread ends by itself and is not joined.
+        // The thread ends on its own and is not joined.
         let following = self.shared.lock().take()?;
         following.finish().ok()
     }
@@ -120,7 +119,7 @@ impl Drop for Follower {
     }
 }
 
-/// The projections under way.
+/// The projections in progress.
 #[derive(Debug)]
 struct Following {
     progress: Arc<Progress>,
@@ -131,9 +130,9 @@ struct Following {
     since: u32,
 }
 
-/// How much room is left on a disk for those who cannot do without, in bytes.
+/// The free space that is left for the tape, in bytes.
 const ROOM: u64 = 64 << 20;
-/// Number of events between two checks of it.
+/// The number of events between two checks of it.
 const LOOK: u32 = 4_096;
 
 /// Follows the tape until it ends, or the follower is dropped.
@@ -149,7 +148,7 @@ fn follow(shared: &Shared, progress: &Progress) {
 }
 
 impl Shared {
-    /// Projects so many bytes of what is written, or a line more; whether it can go on.
+    /// Projects up to this many bytes plus a line; returns whether it can continue.
     fn read_on(&self, bytes: u64) -> bool {
         let mut shared = self.lock();
         let Some(following) = shared.as_mut() else {
@@ -164,7 +163,7 @@ impl Shared {
 
     fn lock(&self) -> MutexGuard<'_, Option<Following>> {
         self.0.lock().unwrap_or_else(|poisoned| {
-            // A failure in between left half an event.
+            // A panic in between left a partial event.
             let mut shared = poisoned.into_inner();
             *shared = None;
             shared
@@ -201,7 +200,7 @@ impl Following {
         Ok(following)
     }
 
-    /// Takes events until so many bytes were read, as far as whole lines are there.
+    /// Handles events until this many bytes were read, or there are no more whole lines.
     fn read_on(&mut self, bytes: u64) -> io::Result<()> {
         let goal = self.progress.read().saturating_add(bytes);
         while self.progress.is_ahead() && self.progress.read() < goal {
@@ -210,7 +209,7 @@ impl Following {
         Ok(())
     }
 
-    /// Takes the next event; whether there was one.
+    /// Handles the next event; returns whether there was one.
     fn step(&mut self) -> io::Result<bool> {
         let Some(event) = self.reader.next_event().map_err(io::Error::other)? else {
             return Ok(false);
@@ -230,7 +229,7 @@ impl Following {
         Ok(true)
     }
 
-    /// Fails when the disks run out of room: what is left belongs to the tape.
+    /// Fails when the disks run out of space, which is left for the tape.
     fn look(&self) -> io::Result<()> {
         let cassette = self.cassette.as_ref().map(|(_, path)| path);
         let capture = self.capture.as_ref().map(|(_, path)| path);
@@ -242,7 +241,7 @@ impl Following {
         Ok(())
     }
 
-    /// Reads what is left, and ends what there is.
+    /// Reads the rest, and completes the projections.
     fn finish(mut self) -> io::Result<Drafts> {
         while self.step()? {}
         let Self {
@@ -270,7 +269,7 @@ impl Following {
     }
 }
 
-/// Begins a file that is to stand at `path`.
+/// Creates a file for the target `path`.
 fn begin(path: &Path) -> io::Result<File> {
     unnamed::create(folder_of(path))
 }

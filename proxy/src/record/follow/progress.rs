@@ -1,4 +1,4 @@
-//! How far a tape is written, and who waits for more of it.
+//! Tracks how far a tape is written, and wakes its reader.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -9,28 +9,28 @@ use std::time::Duration;
 
 use tapewright_schemas::slices::Part as _;
 
-/// How far a tape is written, told by its writer to the one who reads behind it.
+/// How far a tape is written, for the thread that reads it meanwhile.
 ///
-/// While traffic flows the reader looks again after a nap and the writer tells nobody, so that
-/// no message costs a system call; only one that fell asleep is woken.
+/// While traffic flows the reader checks after short naps and the writer does not notify it, so
+/// that no message costs a system call; only a reader that is asleep is woken.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     // Bytes of whole lines.
     written: AtomicU64,
-    // Bytes of them that were read.
+    // The number of them that were read.
     read: AtomicU64,
     closed: AtomicBool,
     asleep: AtomicBool,
     reader: OnceLock<Thread>,
 }
 
-/// How long a nap is.
+/// The duration of a nap.
 const NAP: Duration = Duration::from_millis(20);
-/// After how many of them without anything new the reader falls asleep.
+/// The number of naps without new data after which the reader falls asleep.
 const NAPS: u32 = 50;
 
 impl Progress {
-    /// Says how many bytes of whole lines there are.
+    /// Sets the number of bytes of whole lines.
     pub(crate) fn set(&self, written: u64) {
         self.written.store(written, Ordering::SeqCst);
         if self.asleep.load(Ordering::SeqCst) {
@@ -38,7 +38,7 @@ impl Progress {
         }
     }
 
-    /// Ends all waiting.
+    /// Ends all waits.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
         self.wake();
@@ -48,24 +48,24 @@ impl Progress {
         self.closed.load(Ordering::SeqCst)
     }
 
-    /// Whether there is a line that was not read.
+    /// Whether there is an unread line.
     pub(super) fn is_ahead(&self) -> bool {
         self.behind() > 0
     }
 
-    /// How many bytes were read.
+    /// The number of bytes read.
     pub(super) fn read(&self) -> u64 {
         self.read.load(Ordering::SeqCst)
     }
 
-    /// How many bytes were written and not read.
+    /// The number of bytes written but not read.
     pub(super) fn behind(&self) -> u64 {
         self.written
             .load(Ordering::SeqCst)
             .saturating_sub(self.read())
     }
 
-    /// Waits until there is more to read, or nothing to wait for. It may return before.
+    /// Waits until there is more to read, or the end. May return early.
     pub(super) fn wait(&self) {
         self.reader.get_or_init(thread::current);
         let nothing = || !self.is_ahead() && !self.is_closed();
@@ -99,7 +99,7 @@ pub(super) struct Behind {
     progress: Arc<Progress>,
 }
 
-/// How much is read at once, in bytes.
+/// The size of one read, in bytes.
 const READ_SIZE: usize = 1 << 18;
 
 impl Behind {
@@ -121,7 +121,7 @@ impl BufRead for Behind {
         }
         let buffer = self.file.fill_buf()?;
         let left = usize::try_from(left).unwrap_or(usize::MAX);
-        // What stands behind whole lines may be taken back.
+        // Bytes after whole lines may be truncated again.
         Ok(buffer.part(..buffer.len().min(left)))
     }
 

@@ -1,4 +1,4 @@
-//! What is projected while a tape is written is what is projected at its end.
+//! Projecting a tape while it is written has the same result as at its end.
 
 use std::fs;
 use std::io::{Seek as _, SeekFrom, Write as _};
@@ -55,7 +55,7 @@ fn redactor() -> Redactor {
     Redactor::new(Arc::new(Rules::new(&Settings::default()).unwrap()))
 }
 
-/// The lines of a tape of these events.
+/// The lines of a tape with these events.
 fn lines(events: &[Event], complete: bool) -> Vec<Vec<u8>> {
     let mut encoder = Encoder::new(redactor());
     let mut lines = vec![Vec::new()];
@@ -77,7 +77,7 @@ fn target(folder: &Path) -> Target {
     Target::cassette(&folder.join("fs.json")).with_capture(&folder.join("fs.capture.json"))
 }
 
-/// What is projected from the whole tape.
+/// The projections of the finished tape.
 fn at_the_end(tape: &Path) -> [Vec<u8>; 2] {
     [write_cassette, write_capture].map(|write| {
         let mut out = Vec::new();
@@ -118,7 +118,7 @@ proptest! {
                 tape.write_all(line).unwrap();
                 written += line.len() as u64;
             }
-            // The next line is begun, and is none so far.
+            // The next line is started, but incomplete.
             let begun = later.first().map_or(0, |line| line.len() / 2);
             tape.write_all(&later.first().map_or(&[][..], Vec::as_slice)[..begun]).unwrap();
             progress.set(written);
@@ -137,7 +137,7 @@ proptest! {
     }
 }
 
-/// A writer whose tape is followed from its first byte on.
+/// A writer whose tape is followed from its first byte.
 fn writer(folder: &Path) -> TapeWriter {
     let writer = TapeWriter::open(
         target(folder),
@@ -186,8 +186,8 @@ fn a_recording_that_was_followed_has_its_files_and_no_others() {
     assert_eq!(files.map(|path| fs::read(path).unwrap()), expected);
 }
 
-/// How many bytes of a tape of this length are not projected when its footer is written, where
-/// nobody has followed it but its writer; the projections are whole all the same.
+/// How many bytes of a tape of this length are not projected when its footer is written, if only
+/// its writer has followed it; the projections must be complete anyway.
 fn left_at_the_end(length: u64) -> u64 {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path()).followed_alone();
@@ -214,7 +214,7 @@ fn left_at_the_end(length: u64) -> u64 {
 
 #[test]
 fn however_long_a_tape_is_no_more_of_it_is_left_to_its_end() {
-    // What is written at once.
+    // The size of one write.
     let flush = 64 << 10;
     assert!(left_at_the_end(BEHIND / 2) >= BEHIND / 2);
     for times in [2, 3] {

@@ -1,17 +1,17 @@
-//! What an event costs while it waits.
+//! The cost of a queued event.
 
 use tapewright_schemas::event::{Event, EventBody, Fields, Head, Payload};
 
-/// What an event costs beside its payload, in bytes: its own size and its share of a
+/// The cost of an event in addition to its payload, in bytes: its own size and its share of a
 /// buffer.
 pub(super) const OVERHEAD: usize = 192;
 
-/// How much of the queue an event takes, in bytes.
+/// The share of the queue that an event takes, in bytes.
 pub(super) fn cost(event: &Event) -> usize {
     payload_bytes(event) + OVERHEAD
 }
 
-/// How many bytes of payload an event holds.
+/// The number of payload bytes of an event.
 pub(crate) fn payload_bytes(event: &Event) -> usize {
     match &event.body {
         EventBody::Message {
@@ -35,10 +35,10 @@ pub(crate) fn payload_bytes(event: &Event) -> usize {
     }
 }
 
-/// Names, values, and what it costs to hold them.
+/// Names, values, and the overhead of storing them.
 fn fields_bytes(fields: &Fields) -> usize {
     fields.bytes() + fields.len() * FIELD_OVERHEAD
 }
 
-/// What a field costs beside its text, in bytes.
+/// The overhead of a field, in bytes.
 const FIELD_OVERHEAD: usize = 16;

@@ -1,4 +1,4 @@
-//! The memory of events that are on the tape.
+//! The memory of written events.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -6,24 +6,23 @@ use tapewright_schemas::event::Event;
 
 use super::cost;
 
-/// Events that are on the tape, until the next sender frees them.
+/// Written events, until the next sender frees them.
 ///
-/// An allocator keeps at hand for each thread what that thread has freed. If the writer
-/// freed what others allocate, they would find nothing at hand, and meet the writer at the
-/// allocator's locks: a tenth of what an exchange costs, and now and then a wait for a
-/// thread that has lost its processor.
+/// Allocators cache freed memory for each thread. If the writer freed what other threads allocate,
+/// their caches would be empty, and they would compete with the writer for the allocator's locks: a
+/// tenth of the cost of an exchange, and sometimes a wait for a thread that has lost its processor.
 #[derive(Debug, Default)]
 pub(super) struct Spent(Mutex<Vec<Event>>);
 
-/// How many are kept at most.
+/// The maximum number of stored events.
 const MOST: usize = 4_096;
 
-/// The cost of the largest that is kept: allocators keep no large pieces at hand.
+/// The maximum cost of a stored event: allocators do not cache large pieces.
 const LARGEST: usize = 1_024;
 
 impl Spent {
-    /// Takes what was written. The largest events are freed at once, and with them what nobody
-    /// has freed of those before: an event may share its memory with a larger one.
+    /// Stores written events. The largest events are freed immediately, as are earlier ones that
+    /// were not freed yet: an event may share its memory with a larger one.
     pub(super) fn put(&self, batch: &mut Vec<Event>) {
         batch.retain(|event| cost(event) <= LARGEST);
         batch.truncate(MOST);
@@ -31,7 +30,7 @@ impl Spent {
         batch.clear();
     }
 
-    /// Frees up to so many, unless another thread does so.
+    /// Frees up to this many, unless another thread does so.
     pub(super) fn free(&self, count: usize) {
         let mut spent = match self.0.try_lock() {
             Ok(spent) => spent,
@@ -61,7 +60,7 @@ mod tests {
 
     use super::*;
 
-    /// A message, and what tells that it has not been freed.
+    /// A message, and a handle that shows whether it was freed.
     fn message(size: usize) -> (Event, Arc<Vec<u8>>) {
         struct Tracked(Arc<Vec<u8>>);
 
@@ -107,7 +106,7 @@ mod tests {
         batch.insert(0, large);
         spent.put(&mut batch);
         assert_eq!((held(&all), held(&[text])), (MOST, 0));
-        // Those that came before.
+        // The earlier ones.
         let (message, text) = message(1);
         spent.put(&mut vec![message]);
         assert_eq!((held(&all), held(std::slice::from_ref(&text))), (0, 1));

@@ -28,12 +28,12 @@ fn push(queue: &Queue, event: Event) {
     queue.push(|| event.take());
 }
 
-/// What the writer was given: the numbers of messages, and how many a gap stands for.
+/// What the writer received: the numbers of messages, and the number of events in gaps.
 #[derive(Default)]
 struct Written {
     numbers: Vec<u64>,
     lost: u64,
-    // Numbers and gaps in order: a gap stands where its messages would.
+    // Numbers and gaps in order: a gap is in place of its messages.
     next: u64,
 }
 
@@ -89,11 +89,11 @@ proptest! {
 #[test]
 fn one_message_of_any_size_has_room_beside_the_budget() {
     let queue = Queue::new(WhenFull::Gap);
-    // What is short has room before and behind it, and so have its head and its end.
+    // Short messages fit before and after it, as do its head and its end.
     for (number, size) in [(0, 10), (1, 30 * CAPACITY), (2, CAPACITY / 2), (3, 10)] {
         push(&queue, message(number, size));
     }
-    // A second one has not, nor has what is more than the budget.
+    // A second one does not fit, nor does anything beyond the capacity.
     push(&queue, message(4, 30 * CAPACITY));
     push(&queue, message(5, CAPACITY / 2));
     let mut written = Written::default();
@@ -119,7 +119,7 @@ fn waiting_loses_nothing_and_bounds_what_waits() {
             for number in 0..500 {
                 push(&queue, message(number, 100_000));
                 queue.keep_pace();
-                // At most one event over the bound, however slow the writer is.
+                // At most one event above the limit, however slow the writer is.
                 assert!(queue.lock().bytes <= CAPACITY + 100_000 + OVERHEAD);
             }
             queue.close();
@@ -198,7 +198,7 @@ fn a_task_is_woken_when_there_is_room_again() {
     assert_eq!(bell.0.load(Ordering::SeqCst), 1, "one task is woken once");
     assert!(queue.poll_pace(&waker).is_ready());
     assert_eq!(queue.figures()[0], Amount::default());
-    // Nobody waits for a queue that is closed.
+    // No task waits for a closed queue.
     push(&queue, message(1, 3 * CAPACITY));
     assert!(queue.poll_pace(&waker).is_pending());
     queue.close();
@@ -226,7 +226,7 @@ fn the_writer_hears_the_time_when_nothing_comes() {
     assert_eq!(writer.join().unwrap(), Some(Offset(5)));
 }
 
-/// A queue that is overfull, and whose disk is watched.
+/// A queue above its limit, with a watchdog for its disk.
 fn watched(disk: &Arc<Disk>) -> Arc<Queue> {
     let queue = Arc::new(Queue::new(WhenFull::WaitBriefly));
     let patience = Duration::from_millis(1);
@@ -254,7 +254,7 @@ fn a_disk_that_stands_still_ends_the_wait_and_not_the_traffic() {
     let queue = watched(&disk);
     let bell = Arc::new(Bell::default());
     let task = queue.poll_pace(&Waker::from(Arc::clone(&bell)));
-    // Comes back although nothing is ever taken; and so does every later wait.
+    // Returns although nothing is ever taken, like every later wait.
     queue.keep_pace();
     assert!(task.is_ready() || bell.0.load(Ordering::SeqCst) == 1);
     assert!(crate::told::was("disk_stalled"));
@@ -269,7 +269,7 @@ fn a_disk_that_stands_still_ends_the_wait_and_not_the_traffic() {
             bytes: 10
         }
     );
-    // The disk is back: what follows is waited for again, and the gap is where it was.
+    // The disk responds: later events are waited for again, and the gap is in its place.
     end.wait();
     hanging.join().unwrap();
     written.drain(&queue);

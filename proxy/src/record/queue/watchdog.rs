@@ -1,4 +1,4 @@
-//! Tells a disk that is slow from one that stands still.
+//! Distinguishes a slow disk from one that has stalled.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,12 +10,12 @@ use tracing::warn;
 
 use super::Queue;
 
-/// What the writer asks of the disk. Odd while a call is under way.
+/// Tracks the writer's calls to the disk. Odd during a call.
 #[derive(Debug, Default)]
 pub(crate) struct Disk(AtomicU64);
 
 impl Disk {
-    /// Asks something of the disk that may take its time.
+    /// Makes a call to the disk that may block.
     pub(crate) fn call<T>(&self, call: impl FnOnce() -> T) -> T {
         self.0.fetch_add(1, Ordering::Relaxed);
         let result = call();
@@ -23,16 +23,16 @@ impl Disk {
         result
     }
 
-    /// The number of the call that is under way.
+    /// The number of the current call.
     pub(super) fn under_way(&self) -> Option<u64> {
         let calls = self.0.load(Ordering::Relaxed);
         (!calls.is_multiple_of(2)).then_some(calls)
     }
 }
 
-/// Watches the disk while the queue is overfull: once a single call takes longer than
-/// `patience`, the traffic goes on, and what does not fit is a gap. A disk that is slow moves
-/// between two looks, and is waited for.
+/// Watches the disk while the queue is above its limit: if a single call takes longer than
+/// `patience`, traffic continues, and events that do not fit become a gap. A slow disk finishes
+/// calls between two checks, and is waited for.
 pub(crate) fn watch(queue: Arc<Queue>, disk: Arc<Disk>, patience: Duration) -> io::Result<()> {
     let watch = move || {
         while queue.wait_until_overfull() {
@@ -47,7 +47,7 @@ pub(crate) fn watch(queue: Arc<Queue>, disk: Arc<Disk>, patience: Duration) -> i
 }
 
 impl Queue {
-    /// Waits until a thread waits for the writer; false once the queue is closed.
+    /// Waits until a thread waits for the writer; returns false when the queue is closed.
     fn wait_until_overfull(&self) -> bool {
         let state = self.lock();
         let calm = |state: &mut super::State| !state.is_waited_for(self.capacity) && !state.closed;
@@ -55,7 +55,7 @@ impl Queue {
         !state.unwrap_or_else(PoisonError::into_inner).closed
     }
 
-    /// Whether a thread waits for the writer, and the writer took nothing for this long.
+    /// Whether a thread waits for the writer, and the writer took no events for this long.
     pub(super) fn stays_overfull(&self, patience: Duration) -> bool {
         let mut state = self.lock();
         state.awaited = true;
@@ -64,7 +64,7 @@ impl Queue {
         waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
-    /// Waits for the writer no more, until it is back.
+    /// Stops waiting for the writer until it responds.
     fn give_up(&self) {
         let mut state = self.lock();
         if !state.is_waited_for(self.capacity) {

@@ -1,4 +1,4 @@
-//! For which hosts tunnels are opened, and what an authority may then vouch for.
+//! For which hosts tunnels are intercepted, and the resulting constraints of an authority.
 
 use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -6,19 +6,19 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use rcgen::{CidrSubnet, GeneralSubtree, NameConstraints};
 use tapewright_schemas::order::Order as _;
 
-/// The hosts whose tunnels are opened, each with those below it; none named means any.
+/// The hosts whose tunnels are intercepted, including their subdomains; an empty list means all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hosts {
-    // In lower case, in order, each once.
+    // In lower case, sorted, without duplicates.
     names: Vec<String>,
     addresses: Vec<IpAddr>,
 }
 
-/// Why a text is no host.
+/// Why a text is not a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadHost {
-    /// Hosts below a host need no pattern.
+    /// Subdomains of a host need no pattern.
     #[error("a host includes its subdomains; omit `*.`")]
     Pattern,
     /// Neither a name nor an address.
@@ -26,11 +26,11 @@ pub enum BadHost {
     NoHost,
 }
 
-/// The longest name of a folder that is made of hosts, in bytes.
+/// The maximum length of a folder name made from hosts, in bytes.
 const LONGEST: usize = 128;
 
 impl Hosts {
-    /// Reads what was given.
+    /// Parses the given hosts.
     pub fn of(texts: &[String]) -> Result<Self, BadHost> {
         let mut hosts = Self::default();
         for text in texts {
@@ -46,13 +46,13 @@ impl Hosts {
         Ok(hosts)
     }
 
-    /// Whether tunnels to any host are opened.
+    /// Whether all tunnels are intercepted.
     #[must_use]
     pub fn is_any(&self) -> bool {
         self.names.is_empty() && self.addresses.is_empty()
     }
 
-    /// Whether tunnels to this host are opened.
+    /// Whether tunnels to this host are intercepted.
     #[must_use]
     pub fn cover(&self, host: &str) -> bool {
         if self.is_any() {
@@ -68,7 +68,7 @@ impl Hosts {
         })
     }
 
-    /// One of them, to try a certificate with.
+    /// One of the hosts, to test a certificate.
     pub(super) fn example(&self) -> String {
         let address = || self.addresses.first().map(ToString::to_string);
         let name = self.names.first().cloned();
@@ -76,32 +76,33 @@ impl Hosts {
             .unwrap_or_else(|| "localhost".to_owned())
     }
 
-    /// All of them, as a text that is the same for the same hosts.
+    /// All hosts as a canonical text.
     pub(super) fn text(&self) -> String {
         let addresses = self.addresses.iter().map(ToString::to_string);
         let all: Vec<String> = self.names.iter().cloned().chain(addresses).collect();
         all.join("+")
     }
 
-    /// The name of their folder. Two sets of hosts that have the same are told apart by the
-    /// text in it.
+    /// The name of their folder. Sets of hosts with the same name are distinguished by the text in
+    /// the folder.
     pub(super) fn folder(&self) -> String {
         let text = self.text();
         let Some(start) = text.get(..LONGEST).filter(|start| start.len() < text.len()) else {
             return text;
         };
         let mut name = start.split('+').next().unwrap_or_default().to_owned();
-        // FNV-1a: the same in every version of the program.
+        // FNV-1a: stable across versions of the program.
         let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
         });
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         write!(name, "+{hash:016x}").ok();
         name
     }
 
-    /// For which names certificates may be made (RFC 5280 §4.2.1.10). A kind of name that
-    /// is not constrained is allowed: so both are, also where hosts of one kind are named.
+    /// The names that certificates may be issued for (RFC 5280 §4.1.2.10). Kinds of names without
+    /// constraints are unrestricted, so both kinds are constrained, even if only hosts of one kind
+    /// are given.
     pub(super) fn constraints(&self) -> Option<NameConstraints> {
         if self.is_any() {
             return None;
@@ -148,7 +149,7 @@ fn address(text: &str) -> Option<IpAddr> {
         .map(|address: IpAddr| address.to_canonical())
 }
 
-/// A host name in lower case, as it stands in certificates.
+/// A host name in lower case, as in certificates.
 fn name(text: &str) -> Result<String, BadHost> {
     if text.contains('*') {
         return Err(BadHost::Pattern);
@@ -158,7 +159,7 @@ fn name(text: &str) -> Result<String, BadHost> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         (1..=63).contains(&label.len()) && label.bytes().all(plain)
     };
-    // An address that is written otherwise, such as `127.1`, is in no certificate.
+    // An address in another notation, such as `127.1`, is not in any certificate.
     let last = name.rsplit('.').next().unwrap_or_default();
     let is_number = last.starts_with(|char: char| char.is_ascii_digit());
     if name.len() > 253 || !name.split('.').all(is_label) || is_number {

@@ -7,14 +7,15 @@ use rcgen::{
     KeyPair, SerialNumber, date_time_ymd,
 };
 
-/// How long a certificate lives; an authority that ends earlier ends it.
+/// The lifetime of a certificate; limited by the end of its authority.
 pub(super) const WEEK: Duration = Duration::from_secs(7 * 24 * 3_600);
-/// How far the clocks of clients may be behind ours.
+/// How far the clocks of clients may be behind.
 pub(super) const SKEW: Duration = Duration::from_secs(3_600);
-/// The longest common name (RFC 5280, appendix A.1), in bytes.
+/// The maximum length of a common name (RFC 5280, appendix A.1), in bytes.
 const LONGEST: usize = 64;
 
-/// A certificate for `host`, at the time `now` since 1970, by an authority that `ends` then.
+/// A certificate for `host`, at the time `now` since 1970, issued by an authority that expires at
+/// `ends`.
 pub(super) fn leaf(
     issuer: &Issuer<'static, KeyPair>,
     key: &KeyPair,
@@ -36,8 +37,8 @@ pub(super) fn leaf(
     params.signed_by(key, issuer)
 }
 
-/// A number that no other certificate has: clients refuse two of one issuer that share one (RFC 5280
-/// §4.1.2.2), and without one it would be made of the key, which all hosts share.
+/// A random serial number: clients refuse two certificates of one issuer with the same number (RFC
+/// 5280 §4.1.2.2), and by default it would be derived from the key, which all hosts share.
 fn serial() -> Result<SerialNumber, rcgen::Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|_| rcgen::Error::RingUnspecified)?;

@@ -1,4 +1,4 @@
-//! A certificate authority of our own, for clients that were told to trust it.
+//! A certificate authority of tapewright's own, for clients that are configured to trust it.
 
 mod hosts;
 mod leaf;
@@ -24,42 +24,42 @@ use crate::system::folder::FolderProblem;
 
 pub use self::hosts::{BadHost, Hosts};
 
-/// Makes certificates for the hosts that clients ask for.
+/// Issues certificates for the hosts that clients connect to.
 pub struct Authority {
     settings: AuthoritySettings,
-    // One key serves all hosts: it never leaves this process.
+    // One key for all hosts, which never leaves this process.
     leaf_key: KeyPair,
     state: Mutex<State>,
 }
 
-/// Hears of a change, and of the file that clients have to trust from then on.
+/// A callback for a change, with the file that clients must trust from then on.
 pub type Changed = dyn Fn(Change, &Path) + Send + Sync;
 
-/// Which authority, and whom it tells what.
+/// The settings of an authority.
 pub struct AuthoritySettings {
-    /// Where authorities are kept: one for any host, and one for each set of hosts.
+    /// The folder of authorities: one for all hosts, and one for each set of hosts.
     pub folder: PathBuf,
-    /// Whose tunnels are opened.
+    /// The hosts whose tunnels are intercepted.
     pub hosts: Hosts,
-    /// The time.
+    /// The clock.
     pub now: Box<dyn Fn() -> SystemTime + Send + Sync>,
-    /// Told when what clients have to trust is another: the change, and their file.
+    /// Called when clients must trust another certificate, with the change and their file.
     pub changed: Box<Changed>,
 }
 
-/// How an authority came to be another one.
+/// Why there is a new authority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// There was one, and its key is gone.
+    /// The key of the existing one is missing.
     KeyLost,
-    /// There was none.
+    /// There was none before.
     Made,
-    /// It would have ended then.
+    /// The existing one would have expired.
     Renewed {
-        /// When.
+        /// The time of its expiry.
         end: SystemTime,
     },
-    /// It was one of an earlier version, without an end.
+    /// The existing one was from an earlier version, and had no expiry.
     Replaced,
 }
 
@@ -72,17 +72,17 @@ pub enum AuthorityProblem {
     Files {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
-    /// Its files hold something else.
+    /// Its files have unexpected content.
     #[error("the certificate authority in `{}` is damaged", path.display())]
     Damaged {
         /// The folder.
         path: PathBuf,
     },
-    /// Others may look into its folder, or write there.
+    /// Other users may read or write its folder.
     #[error("`{}` of the certificate authority is open to other users (mode {mode:04o})", path.display())]
     Loose {
         /// The file or folder.
@@ -96,7 +96,7 @@ pub enum AuthorityProblem {
         /// The file or folder.
         path: PathBuf,
     },
-    /// Another recorder does not let go of it.
+    /// Another recorder keeps it locked.
     #[error("another process is using the certificate authority in `{}`", path.display())]
     Locked {
         /// The folder.
@@ -121,35 +121,35 @@ impl From<FolderProblem> for AuthorityProblem {
     }
 }
 
-/// What changes while a recording goes on.
+/// The state that changes during a recording.
 struct State {
     kept: StoredAuthority,
     leaves: HashMap<String, Leaf>,
-    // When it is tried again to renew the authority, since 1970.
+    // The time of the next attempt to renew the authority, since 1970.
     again: Duration,
 }
 
 /// The server side of TLS for one host.
 struct Leaf {
     config: Arc<ServerConfig>,
-    // From when on clients accept it, since 1970: a clock may be set back.
+    // The start of its validity, since 1970: a clock may be set back.
     from: Duration,
-    // When a new certificate takes its place, since 1970.
+    // When it is replaced by a new certificate, since 1970.
     until: Duration,
 }
 
-/// For how many hosts certificates are kept.
+/// The maximum number of hosts with cached certificates.
 const MOST_HOSTS: usize = 1_024;
-/// How long before its end a certificate is renewed.
+/// How long before its expiry a certificate is renewed.
 const DAY: Duration = Duration::from_secs(24 * 3_600);
-/// How long to wait for another recorder that makes the authority.
+/// How long to wait for another recorder that creates the authority.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long until it is tried again to renew an authority.
+/// The interval between attempts to renew an authority.
 const AGAIN: Duration = Duration::from_secs(3_600);
 
 impl Authority {
-    /// The authority that is kept in a folder; made there when there is none, and renewed
-    /// when its end is near.
+    /// Opens the authority in a folder; creates it if there is none, and renews it shortly before
+    /// its expiry.
     pub fn open(settings: AuthoritySettings) -> Result<Self, AuthorityProblem> {
         let now = since_1970((settings.now)());
         let (kept, change) =
@@ -168,14 +168,14 @@ impl Authority {
         })
     }
 
-    /// The certificate that clients have to trust, in PEM.
+    /// The file with the certificate that clients must trust, as PEM.
     #[must_use]
     pub fn certificate(&self) -> PathBuf {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.kept.certificate.clone()
     }
 
-    /// Whether tunnels to this host are opened.
+    /// Whether tunnels to this host are intercepted.
     pub(super) fn covers(&self, host: &str) -> bool {
         self.settings.hosts.cover(host)
     }
@@ -206,10 +206,10 @@ impl Authority {
         Ok(config)
     }
 
-    /// Takes the authority that another recorder has renewed in the meantime, or renews it.
+    /// Takes over the authority if another recorder has renewed it, or renews it.
     fn renew(&self, state: &mut State, now: Duration) {
         let AuthoritySettings { folder, hosts, .. } = &self.settings;
-        // A connection waits. What there is can be used for a while.
+        // A connection is waiting. The current authority can be used for a while.
         let Ok((kept, change)) = StoredAuthority::open(folder, hosts, now, Duration::ZERO) else {
             state.again = now + AGAIN;
             return;

@@ -1,9 +1,8 @@
-//! An authority as it is kept between recordings.
+//! An authority, as stored between recordings.
 //!
-//! `ca.key` is the authority: what it is, its key and its certificate, in one file, so that
-//! none is ever there without the others. `ca.pem` is what clients are told to trust: the
-//! certificate, and that of the authority before it for as long as recorders that still
-//! have it may run.
+//! `ca.key` is the authority: its description, its key and its certificate in one file, so that
+//! they are always consistent. `ca.pem` is the file that clients trust: the certificate, and that
+//! of the previous authority as long as recorders that still use it may run.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,44 +24,44 @@ use super::{AuthorityProblem, Change, Hosts};
 use crate::system::folder::Folder;
 use tapewright_schemas::slices::Part as _;
 
-/// How long an authority lives.
+/// The lifetime of an authority.
 pub(super) const YEAR: Duration = Duration::from_secs(365 * 24 * 3_600);
-/// How long before its end it is renewed when a recording begins.
+/// How long before its expiry it is renewed when a recording starts.
 const AHEAD: Duration = Duration::from_secs(30 * 24 * 3_600);
-/// How far the clocks of clients may be behind ours.
+/// How far the clocks of clients may be behind.
 const SKEW: Duration = Duration::from_secs(24 * 3_600);
 
 /// The file of the authority.
 const KEY: &str = "ca.key";
-/// The file that clients read.
+/// The file for clients.
 const CERTIFICATE: &str = "ca.pem";
-/// What stands before the time in the first line of the key's file.
+/// The text before the time in the first line of the key's file.
 const MARK: &str = "tapewright authority, made ";
 
-/// An authority, as it is kept.
+/// An authority, as stored.
 pub(super) struct StoredAuthority {
     /// Signs certificates.
     pub(super) issuer: Issuer<'static, KeyPair>,
-    /// When it ends, since 1970.
+    /// When it expires, since 1970.
     pub(super) ends: Duration,
-    /// The file that clients have to trust.
+    /// The file that clients must trust.
     pub(super) certificate: PathBuf,
 }
 
-/// What the file of an authority holds.
+/// The content of an authority's file.
 struct Record {
     // Since 1970.
     made: Duration,
-    // For which hosts, as a text.
+    // The hosts, as a text.
     hosts: String,
     key: KeyPair,
-    // In PEM.
+    // As PEM.
     certificate: String,
 }
 
 impl StoredAuthority {
-    /// The authority for `hosts` under `root`, at the time `now`; it is made or renewed
-    /// where it has to be. Waits so long for other recorders that do the same.
+    /// The authority for `hosts` under `root`, at the time `now`; it is created or renewed if
+    /// necessary. Waits for `patience` for other recorders that do the same.
     pub(super) fn open(
         root: &Path,
         hosts: &Hosts,
@@ -96,7 +95,7 @@ impl StoredAuthority {
         Ok((kept, change))
     }
 
-    /// Whether clients that trust the certificate accept what is made with the key.
+    /// Whether clients that trust the certificate accept certificates made with the key.
     fn is_sound(&self, certificate: &str, hosts: &Hosts, now: Duration) -> bool {
         let example = hosts.example();
         let accepted = || {
@@ -123,10 +122,10 @@ impl StoredAuthority {
     }
 }
 
-/// What there is in a folder.
+/// The content of a folder.
 enum Found {
     Nothing,
-    /// One of an earlier version, which does not say when it was made.
+    /// An authority of an earlier version, without its creation time.
     Unlimited,
     Record(Box<Record>),
 }
@@ -142,7 +141,7 @@ fn found(folder: &Folder, hosts: &Hosts) -> Result<Found, AuthorityProblem> {
     }
 }
 
-/// Writes the file that clients read again, if it was removed or changed.
+/// Restores the file for clients, if it was removed or changed.
 fn show_again(folder: &Folder, record: &Record) -> Result<(), AuthorityProblem> {
     let shown = folder.read(CERTIFICATE)?.unwrap_or_default();
     if shown.contains(&record.certificate) {
@@ -151,14 +150,14 @@ fn show_again(folder: &Folder, record: &Record) -> Result<(), AuthorityProblem> 
     Ok(folder.write(CERTIFICATE, &record.certificate)?)
 }
 
-/// Makes an authority in the place of what there is.
+/// Creates an authority in place of the existing one.
 fn make(
     folder: &Folder,
     former: Found,
     hosts: &Hosts,
     now: Duration,
 ) -> Result<(Record, Change), AuthorityProblem> {
-    // Also a file that is not needed any more says who may have looked.
+    // Even an obsolete file shows that there was an authority before.
     let shown = folder.read(CERTIFICATE)?;
     let was_shown = shown.is_some_and(|text| text.contains("-----BEGIN CERTIFICATE-----"));
     let record = Record::make(hosts, now)?;
@@ -177,13 +176,13 @@ fn make(
             }
         }
     };
-    // First what clients trust: whatever happens in between, they trust both.
+    // First the file for clients: after a crash in between, they trust both.
     folder.write(CERTIFICATE, &trusted)?;
     folder.write(KEY, &record.text())?;
     Ok((record, change))
 }
 
-/// A file that is none of ours.
+/// A file that tapewright did not write.
 struct Damaged;
 
 impl Record {
@@ -209,8 +208,8 @@ impl Record {
         )
     }
 
-    /// What a file holds; `None` for an authority of an earlier version, which does not say
-    /// when it was made.
+    /// The content of a file; `None` for an authority of an earlier version, without its creation
+    /// time.
     fn read(text: &str) -> Result<Option<Self>, Damaged> {
         let key = PrivatePkcs8KeyDer::from_pem_slice(text.as_bytes()).map_err(|_| Damaged)?;
         let key = KeyPair::try_from(&key).map_err(|_| Damaged)?;
@@ -236,19 +235,19 @@ fn damaged(folder: &Folder) -> AuthorityProblem {
     }
 }
 
-/// Whether an authority can be used for a while. One that is made in the future was made by
-/// a clock that was wrong.
+/// Whether an authority can be used for a while. One with a creation time in the future was created
+/// with a wrong clock.
 fn is_fresh(record: &Record, now: Duration) -> bool {
     now + AHEAD < record.made + YEAR && record.made <= now + SKEW
 }
 
-/// What the certificate of an authority says.
+/// The content of an authority's certificate.
 fn params(made: Duration, hosts: &Hosts) -> CertificateParams {
     let mut params = CertificateParams::default();
     params.not_before = date_time_ymd(1970, 1, 1) + made.saturating_sub(SKEW);
     params.not_after = date_time_ymd(1970, 1, 1) + made + YEAR;
     let mut name = DistinguishedName::new();
-    // No two of them have the same: clients find the one that signed by it.
+    // Unique names: clients use them to find the certificate that signed another.
     let made = made.as_secs();
     name.push(
         DnType::CommonName,

@@ -1,4 +1,4 @@
-//! What clients that trust an authority accept, through its life.
+//! What clients accept that trust an authority, throughout its life.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -11,10 +11,10 @@ use rustls::{ClientConfig, RootCertStore, ServerConnection};
 
 use super::*;
 
-/// Days since 1970 at which every test begins.
+/// Days since 1970 at the start of every test.
 const START: u64 = 20_000;
 
-/// A clock that is set by hand, and what was told.
+/// A clock that is set by hand, and the reported changes.
 #[derive(Clone, Default)]
 struct World {
     seconds: Arc<AtomicU64>,
@@ -54,7 +54,8 @@ impl World {
         std::mem::take(&mut *self.told.lock().unwrap())
     }
 
-    /// Whether a client that trusts what is in a file now agrees on TLS, `days` from now.
+    /// Whether a client that now trusts the certificates in a file accepts a handshake `days` from
+    /// now.
     fn trusts(&self, roots: &RootCertStore, authority: &Authority, host: &str, days: f64) -> bool {
         let server = authority.config_for(host).unwrap();
         let provider = Arc::new(ring::default_provider());
@@ -79,7 +80,7 @@ impl World {
     }
 }
 
-/// Verifies as rustls does, at a time of the test.
+/// Verifies like rustls, at a time of the test.
 #[derive(Debug)]
 struct At(Arc<WebPkiServerVerifier>, UnixTime);
 
@@ -138,7 +139,7 @@ fn agree(
     Ok(())
 }
 
-/// What a client trusts that reads a file now.
+/// The certificates that a client trusts after reading a file now.
 fn roots(authority: &Authority) -> RootCertStore {
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(authority.certificate()).unwrap() {
@@ -169,7 +170,7 @@ fn clients_trust_a_certificate_for_a_week_and_it_is_renewed_before() {
         &first,
         &authority.config_for("localhost").unwrap()
     ));
-    // A long session: the certificate of the first day is not shown on the eighth.
+    // In a long session, the certificate of the first day is not used on the eighth.
     world.at_day(8.0);
     assert!(world.trusts(&roots, &authority, "localhost", 0.0));
     assert!(!Arc::ptr_eq(
@@ -194,7 +195,7 @@ fn a_certificate_of_a_clock_that_was_set_back_is_made_again() {
     assert!(world.trusts(&roots, &authority, "localhost", 0.0));
 }
 
-/// The serial number of a certificate, as it stands behind its version.
+/// The serial number of a certificate, which follows its version.
 fn serial(certificate: &[u8]) -> &[u8] {
     let version = [0xa0, 3, 2, 1, 2, 2];
     let at = certificate
@@ -230,7 +231,7 @@ fn an_authority_lives_a_year_and_its_files_are_its_owners() {
         assert_eq!(mode(&path.join(file)), 0o600, "{file}");
     }
     let certificate = CertificateDer::from_pem_file(authority.certificate()).unwrap();
-    // The days as they stand in a certificate (RFC 5280 §4.1.2.5.1).
+    // The dates in the encoding of a certificate (RFC 5280 §4.1.2.5.1).
     for time in ["241003000000Z", "251004000000Z"] {
         let found = certificate
             .windows(time.len())
@@ -273,7 +274,7 @@ fn an_authority_vouches_for_its_hosts_alone() {
         }
         for host in bad {
             assert!(!authority.covers(host), "{hosts:?} {host}");
-            // Somebody has stolen the key, and signs what we would never sign.
+            // Even a stolen key cannot sign for other hosts.
             assert!(
                 !world.trusts(&roots, &authority, host, 0.0),
                 "{hosts:?} {host}"
@@ -281,7 +282,7 @@ fn an_authority_vouches_for_its_hosts_alone() {
         }
         files.push(authority.certificate());
     }
-    // Other hosts have another authority: nothing changes for the clients of the first.
+    // Other hosts have another authority: nothing changes for clients of the first.
     assert_eq!(world.told(), [Change::Made; 4]);
     files.sort();
     files.dedup();
@@ -311,7 +312,7 @@ fn an_authority_whose_end_is_near_is_renewed_and_both_are_trusted_until_then() {
         !world.trusts(&old_roots, &new, "localhost", 0.0),
         "the key is another one"
     );
-    // A recorder that has run all the time takes the new one before its own ends.
+    // A recorder that was running all the time takes over the new one before its own expires.
     world.at_day(360.0);
     assert!(world.trusts(&both, &old, "localhost", 6.9));
     assert_eq!(world.told(), [Change::Renewed { end }]);
@@ -330,7 +331,7 @@ fn an_authority_that_has_ended_is_renewed_and_no_longer_trusted() {
     let roots = roots(&authority);
     assert_eq!(roots.len(), 1);
     assert!(world.trusts(&roots, &authority, "localhost", 0.0));
-    // A clock that was wrong made one in the future.
+    // It was created in the future by a wrong clock.
     world.at_day(0.0);
     let authority = world.open(folder.path(), &["localhost"]).unwrap();
     assert!(world.trusts(&self::roots(&authority), &authority, "localhost", 0.0));
@@ -380,12 +381,12 @@ fn what_is_open_to_others_or_damaged_is_refused() {
         );
     }
     fs::write(&key, &text).unwrap();
-    // What clients read is made again where it is missing.
+    // A missing file for clients is restored.
     fs::remove_file(&certificate).unwrap();
     let authority = world.open(folder.path(), &[]).unwrap();
     assert!(world.trusts(&roots(&authority), &authority, "localhost", 0.0));
     assert_eq!(world.told(), [Change::Made]);
-    // Without its key it is another one, which is told.
+    // Without its key it is replaced, which is reported.
     fs::remove_file(&key).unwrap();
     let authority = world.open(folder.path(), &[]).unwrap();
     assert!(world.trusts(&roots(&authority), &authority, "localhost", 0.0));
@@ -393,11 +394,11 @@ fn what_is_open_to_others_or_damaged_is_refused() {
     assert_eq!(world.told(), [Change::KeyLost]);
 }
 
-/// The file of an authority, made worse.
+/// Damages the file of an authority.
 struct Record;
 
 impl Record {
-    /// With another key.
+    /// Replaces the key.
     fn other(text: &str) -> String {
         let start = text.find("-----BEGIN PRIVATE").unwrap();
         let end = text.find("-----BEGIN CERT").unwrap();
