@@ -1,4 +1,4 @@
-//! What the operator was told, for tests: the names of events that any test of this program raised.
+//! The names of log events that any test of this program raised.
 
 use std::sync::{Mutex, Once, PoisonError};
 
@@ -10,14 +10,14 @@ static HEARD: Once = Once::new();
 
 struct Names;
 
-/// Begins to listen, also to what other threads say.
+/// Starts to listen, including events of other threads.
 pub(crate) fn listen() {
     HEARD.call_once(|| {
         tracing::subscriber::set_global_default(Names).expect("the only subscriber");
     });
 }
 
-/// Whether an event of this name was raised since.
+/// Whether an event with this name was raised since.
 pub(crate) fn was(name: &str) -> bool {
     let names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     names.contains(&name)

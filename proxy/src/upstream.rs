@@ -1,8 +1,7 @@
-//! Where a conversation is carried on: a child process, an HTTP server, or a cassette.
+//! The other side of a conversation: a child process, an HTTP server, or a cassette.
 //!
-//! The seam between a front, which faces the client, and whatever answers it. It is cut
-//! at chunks of bytes, not at messages: a transport that understood messages could not be
-//! transparent.
+//! The interface between a front, which faces the client, and whatever answers it. Its unit is
+//! chunks of bytes, not messages: a transport that parsed messages could not be transparent.
 
 use std::io;
 use std::time::Duration;
@@ -11,7 +10,7 @@ use tapewright_schemas::event::{Exit, Maker, Peer};
 
 use crate::system::Signal;
 
-/// Something that answers: opens one duplex link per conversation.
+/// Opens one duplex link per conversation.
 ///
 /// For a process a link is its whole life, for HTTP it is one exchange.
 pub trait Upstream: Send + Sync + 'static {
@@ -21,17 +20,17 @@ pub trait Upstream: Send + Sync + 'static {
 
 /// Both directions of one conversation, and its life.
 pub struct Link {
-    /// Who answered.
+    /// The peer.
     pub peer: Peer,
-    /// Takes what the client sends. Dropping it tells the server that there is no more.
+    /// Takes the client's input. Dropping it closes the input.
     pub to_server: Box<dyn ChunkSink>,
-    /// Yields what the server sends.
+    /// Yields the server's output.
     pub to_client: Box<dyn ChunkSource>,
-    /// Yields what the server says beside the protocol, where there is such a stream.
+    /// Yields the server's log, if it has one.
     pub log: Option<Box<dyn ChunkSource>>,
-    /// Waits for the server to end. Blocks; runs on a thread of its own.
+    /// Waits for the server to end. Blocks; runs on a separate thread.
     pub ended: Box<dyn FnOnce() -> io::Result<Exit> + Send>,
-    /// Reaches the server beside the protocol.
+    /// Controls the server.
     pub life: Box<dyn Life>,
 }
 
@@ -43,61 +42,60 @@ pub trait ChunkSink: Send {
 
 /// Yields chunks of bytes.
 pub trait ChunkSource: Send {
-    /// Appends the next chunk to `space`, within its capacity. With a `timeout`, gives up
-    /// after it.
+    /// Appends the next chunk to `space`, within its capacity, with an optional timeout.
     fn read(&mut self, space: &mut Vec<u8>, timeout: Option<Duration>) -> io::Result<ReadResult>;
 
-    /// Whether it is known, without a read, that the other side has closed the stream. What
-    /// it sent before may still be there to be read.
+    /// Whether it is known, without a read, that the other side has closed the stream. There may
+    /// still be unread data.
     fn is_over(&self) -> bool {
         false
     }
 
-    /// Who made what the last read brought; a read brings nothing of two makers.
+    /// The maker of the last read data; a read never mixes two makers.
     fn maker(&self) -> Maker {
         Maker::Peer
     }
 }
 
-/// What a read brought.
+/// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadResult {
-    /// So many bytes, at least one.
+    /// This many bytes, at least one.
     Bytes(usize),
     /// The other side closed the stream.
     End,
-    /// Nothing within the time given.
+    /// No data within the timeout.
     TimedOut,
 }
 
-/// A hold on what answers, beside its streams.
+/// Controls the server, independent of its streams.
 pub trait Life: Send {
-    /// Passes a signal on. Does nothing where the server has no process of ours.
+    /// Forwards a signal. Does nothing if the server is not a child process.
     fn signal(&self, signal: Signal);
 
-    /// How many answers the server owes, beyond those that a recorder counts: as long as it
-    /// owes any, it is not hurried to its end.
+    /// The number of pending requests in addition to those that a recorder counts: while there are
+    /// any, the server is not terminated.
     fn owed(&self) -> usize {
         0
     }
 
-    /// Cleans up after the server has ended, or is given up.
+    /// Cleans up after the server has ended, or was given up.
     fn finish(self: Box<Self>);
 }
 
-/// Why a conversation could not begin.
+/// Why a conversation could not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// A thread or a runtime could not be had.
+    /// A thread or a runtime could not be started.
     #[error("cannot start the HTTP bridge")]
     Bridge(#[source] io::Error),
     /// The command could not be started.
     #[error("cannot start `{command}`")]
     Spawn {
-        /// The program as it was named.
+        /// The program as given.
         command: String,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: io::Error,
     },

@@ -1,10 +1,10 @@
-//! Group commit: many writers, one `fdatasync`.
+//! Group commit: one `fdatasync` for many writers.
 
 use std::fs::File;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Lets writers wait until what they wrote is on the disk, with one sync for all that
-/// wait at the same time.
+/// Lets writers wait until their data is on the disk, with one sync for all that wait at the same
+/// time.
 #[derive(Debug, Default)]
 pub(crate) struct SyncGate {
     state: Mutex<State>,
@@ -13,17 +13,17 @@ pub(crate) struct SyncGate {
 
 #[derive(Debug, Default)]
 struct State {
-    // How many bytes of the tape are known to be on the disk.
+    // The number of bytes of the tape known to be synced.
     synced: u64,
-    // How many bytes had been written when the running sync began.
+    // The number of bytes written when the current sync started.
     syncing: Option<u64>,
-    // How many bytes have been written.
+    // The number of bytes written.
     written: u64,
 }
 
 impl SyncGate {
-    /// Returns once the first `written` bytes of `file` are on the disk, or the disk has
-    /// failed: traffic goes on either way.
+    /// Returns when the first `written` bytes of `file` are synced, or the disk has failed: traffic
+    /// continues either way.
     pub(crate) fn wait(&self, file: &File, written: u64) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.written = state.written.max(written);
@@ -38,7 +38,7 @@ impl SyncGate {
             let goal = state.written;
             state.syncing = Some(goal);
             drop(state);
-            // A failed sync shows in the next write or at the end; it must not stop us.
+            // A failed sync shows in the next write or at the end; it must not stop the traffic.
             drop(file.sync_data());
             state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             state.synced = state.synced.max(goal);

@@ -1,4 +1,4 @@
-//! The tape on the disk.
+//! The tape file.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -23,10 +23,10 @@ use super::{Durability, Judging, Settings, Target};
 use crate::operations::Operations;
 use crate::system::files::Identity;
 
-/// How much encoded text is gathered before a write, in bytes.
+/// The maximum size of encoded text before a write, in bytes.
 const WRITE_SIZE: usize = 256 * 1024;
 
-/// A tape among many gives back larger buffers than this, in bytes.
+/// The size above which one of many tapes frees its buffer, in bytes.
 const TRIM_SIZE: usize = 16 * 1024;
 
 /// One encoded line that is not written yet.
@@ -34,45 +34,45 @@ const TRIM_SIZE: usize = 16 * 1024;
 struct Line {
     /// Where it ends in the encoded text.
     end: usize,
-    /// What is missing when it is not written.
+    /// What is missing if it is not written.
     events: u64,
     bytes: u64,
-    /// It tells of what was lost before.
+    /// It reports an earlier loss.
     tells_gap: bool,
 }
 
 /// Encodes events and appends them to the tape.
 ///
-/// A disk that fails never stops anything: what could not be written is counted, the
-/// file is cut back to its last whole line, and every later batch tries again.
+/// A failing disk never stops the traffic: what could not be written is counted, the file is
+/// truncated to its last whole line, and every later batch tries again.
 #[derive(Debug)]
 pub(crate) struct TapeWriter {
     encoder: Encoder,
     order: Order,
     header: Header,
     target: Target,
-    // What stood at the cassette's and the capture's place when we began.
+    // The files at the cassette's and the capture's paths at the start.
     before: [Option<Identity>; 2],
     file: Option<Arc<File>>,
     disk: Arc<Disk>,
     path: PathBuf,
     number: u32,
-    // Encoded lines that are not written yet, what they hold, and where each one ends.
+    // Encoded lines that are not written yet, their content in numbers, and the end of each.
     out: Vec<u8>,
     unwritten: Gap,
     lines: Vec<Line>,
     // Bytes of whole lines in the file.
     good: u64,
     lost: Gap,
-    // What was ever lost, also what the tape tells by now.
+    // The total loss, including losses already reported on the tape.
     lost_ever: Amount,
-    // The first thing that went wrong.
+    // The first error.
     problem: Option<Failure>,
-    // Where what a judge finds is looked after.
+    // The judge's state.
     bench: Option<Bench>,
-    // How long operations took, as far as they are on the tape.
+    // Counts operations that are on the tape.
     counted: Option<Counted>,
-    // Who projects the tape while it is written, from how many bytes on.
+    // Projects the tape while it is written, from this length.
     follower: Option<Follower>,
     follow_from: u64,
     progress: Arc<Progress>,
@@ -80,8 +80,7 @@ pub(crate) struct TapeWriter {
 }
 
 impl TapeWriter {
-    /// Creates the file and writes the header. That it cannot be created is kept as a
-    /// problem.
+    /// Creates the file and writes the header. A failure is stored as a problem.
     pub(crate) fn create(settings: Settings, disk: Arc<Disk>) -> Self {
         let Settings {
             target,
@@ -105,7 +104,7 @@ impl TapeWriter {
         )
     }
 
-    /// Creates the file under a header that was redacted.
+    /// Creates the file with a redacted header.
     pub(crate) fn open(
         target: Target,
         header: Header,
@@ -165,7 +164,7 @@ impl TapeWriter {
         tape
     }
 
-    /// Tells the operator where the tape is, or that there is none.
+    /// Logs the path of the tape, or that there is none.
     fn tell_created(&self) {
         let session = self.header.session;
         let file = self.path.display();
@@ -180,7 +179,7 @@ impl TapeWriter {
         }
     }
 
-    /// Adds an event; it is in the file after the next [`flush`](Self::flush).
+    /// Adds an event, which is written with the next [`flush`](Self::flush).
     pub(crate) fn encode(&mut self, event: &mut Event) {
         self.order.set(event);
         if self.lost.events > 0 && self.unwritten.events == 0 {
@@ -197,10 +196,10 @@ impl TapeWriter {
         }
     }
 
-    /// Writes what was added; how many bytes the tape has now.
+    /// Writes the added events; returns the length of the tape.
     pub(crate) fn flush(&mut self) -> u64 {
         if self.good == 0 {
-            // Nothing before the header, also when the first attempts failed.
+            // Nothing before the header, even if the first attempts failed.
             let events = std::mem::take(&mut self.out);
             self.header.write(&mut self.out);
             let header = self.out.len();
@@ -232,22 +231,22 @@ impl TapeWriter {
         self.good
     }
 
-    /// Says how much there is to those who read behind us, so many bytes more than before.
+    /// Publishes the new length to the follower, after a write of this many bytes.
     fn let_follow(&mut self, written: u64) {
         self.progress.set(self.good);
         if let Some(follower) = &self.follower {
-            // It writes, too.
+            // It writes to the disk as well.
             self.disk.call(|| follower.keep_up(written));
         }
         let wanted = self.target.cassette.is_some() || self.target.capture.is_some();
         if wanted && self.good >= self.follow_from {
-            // Once: what cannot be followed is projected at the end.
+            // Only once: a tape that cannot be followed is projected at the end.
             self.follow_from = u64::MAX;
             self.follower = Follower::start(&self.path, &self.target, &self.progress);
         }
     }
 
-    /// Lets the judge, and who counts, know the time, and writes what that led to.
+    /// Updates the time for the judge and the counters, and writes resulting findings.
     pub(crate) fn tick(&mut self, now: Offset) {
         if self.finished {
             return;
@@ -262,7 +261,7 @@ impl TapeWriter {
         }
     }
 
-    /// Writes what the judge has found since the last time.
+    /// Writes new findings of the judge.
     fn write_findings(&mut self) {
         while let Some(mut event) = self.encoder.poll_judge() {
             if let Some(bench) = &mut self.bench {
@@ -276,7 +275,7 @@ impl TapeWriter {
         }
     }
 
-    /// Notes that a line has been encoded.
+    /// Notes an encoded line.
     fn line(&mut self, events: u64, bytes: u64) {
         self.unwritten.events += events;
         self.unwritten.bytes += bytes;
@@ -294,7 +293,7 @@ impl TapeWriter {
         self.file.clone()
     }
 
-    /// How many requests of the client await their response.
+    /// The number of the client's pending requests.
     pub(crate) fn owed(&self) -> usize {
         self.encoder.owed().count(Direction::ToServer)
     }
@@ -351,7 +350,7 @@ impl TapeWriter {
         }
     }
 
-    /// Has the tape followed from another length on.
+    /// Follows the tape from another length.
     #[cfg(test)]
     pub(super) fn followed_from(mut self, bytes: u64) -> Self {
         self.follow_from = bytes;
@@ -366,13 +365,13 @@ impl TapeWriter {
         self
     }
 
-    /// Who has followed it.
+    /// Takes the follower.
     #[cfg(test)]
     pub(super) fn take_follower(&mut self) -> Option<Follower> {
         self.follower.take()
     }
 
-    /// Writes to another file from now on; the one from before.
+    /// Writes to another file from now on; returns the previous one.
     #[cfg(test)]
     pub(super) fn swap_file(&mut self, file: Arc<File>) -> Option<Arc<File>> {
         self.file.replace(file)
@@ -388,22 +387,22 @@ impl TapeWriter {
         self.lost_ever
     }
 
-    /// Gives back what a large batch took.
+    /// Frees the memory of a large batch.
     pub(crate) fn trim(&mut self) {
         if self.out.capacity() > TRIM_SIZE {
             self.out = Vec::new();
         }
     }
 
-    /// Removes the tape, which holds nothing.
+    /// Removes the tape, which is empty.
     pub(crate) fn remove(&mut self) {
         if self.file.take().is_some() {
-            // A tape that cannot be removed is empty and does no harm.
+            // A tape that cannot be removed is empty and harmless.
             drop(std::fs::remove_file(&self.path));
         }
     }
 
-    /// Counts what is lost of a batch of which only the first bytes could be written.
+    /// Counts the loss if only the first bytes of a batch could be written.
     fn give_up(&mut self, written: usize, error: &io::Error) {
         let lines = std::mem::take(&mut self.lines);
         let kept = lines.partition_point(|line| line.end <= written);
@@ -431,15 +430,15 @@ impl TapeWriter {
             self.problem = Some((failure, detail));
         }
         if let Some(file) = &self.file {
-            // A line cut short would make the rest of the tape unreadable.
+            // A partial line would make the rest of the tape unreadable.
             drop(file.set_len(self.good));
         }
-        // What was read behind us may have been taken back.
+        // The follower may have read bytes that were truncated.
         self.follower = None;
         self.follow_from = u64::MAX;
     }
 
-    /// Says on the tape what it lacks, now that it can be written again.
+    /// Records the gap, when the tape can be written again.
     fn tell_gap(&mut self, at: Offset) {
         let mut gap = std::mem::take(&mut self.lost);
         gap.why = GapReason::Disk;
@@ -457,7 +456,7 @@ impl TapeWriter {
     }
 }
 
-/// Takes secrets out of what a header says.
+/// Redacts a header.
 pub(crate) fn redact_header(redactor: &mut Redactor, header: &mut Header, command: &[Vec<u8>]) {
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     header.command = redactor.argv(command).into_iter().map(text).collect();
@@ -469,11 +468,10 @@ pub(crate) fn redact_header(redactor: &mut Redactor, header: &mut Header, comman
     header.upstream = redactor.url(&header.upstream);
 }
 
-/// How much is written at a time, in bytes: a disk that takes it is slow, and does not stand
-/// still.
+/// The maximum size of one write, in bytes: a disk that completes it is slow, but has not stalled.
 const MOST_AT_ONCE: usize = 1 << 20;
 
-/// Writes all of `bytes`; with an error, how many of them were written before it.
+/// Writes all of `bytes`; an error contains the number of bytes written before it.
 fn write_all(mut file: &File, disk: &Disk, bytes: &[u8]) -> Result<(), (usize, io::Error)> {
     let mut written = 0;
     while written < bytes.len() {

@@ -1,4 +1,4 @@
-//! One tape, or one for each session, or none that is kept.
+//! One tape, one for each session, or a preview.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -21,11 +21,11 @@ pub(crate) enum Tapes {
     Folder(Box<Folder>),
     /// One tape of the whole run.
     One(Box<TapeWriter>),
-    /// Nothing is kept; there is a listener.
+    /// Nothing is written; there is a judge or listener.
     Preview(Box<Preview>),
 }
 
-/// Something that was written and is not known to be on the disk.
+/// Written data that is not known to be synced.
 #[derive(Debug)]
 pub(crate) struct Unsynced {
     pub(crate) gate: Arc<SyncGate>,
@@ -34,7 +34,7 @@ pub(crate) struct Unsynced {
 }
 
 impl Unsynced {
-    /// Waits until it is.
+    /// Waits until it is synced.
     pub(crate) fn wait(&self) {
         self.gate.wait(&self.file, self.written);
     }
@@ -48,7 +48,7 @@ impl Tapes {
         }
     }
 
-    /// Adds an event; it is in its file after the next [`flush`](Self::flush).
+    /// Adds an event, which is written with the next [`flush`](Self::flush).
     #[inline]
     pub(crate) fn encode(&mut self, event: &mut Event) {
         match self {
@@ -58,7 +58,7 @@ impl Tapes {
         }
     }
 
-    /// Writes what was added.
+    /// Writes the added events.
     pub(crate) fn flush(&mut self) {
         match self {
             Self::One(tape) => drop(tape.flush()),
@@ -67,7 +67,7 @@ impl Tapes {
         }
     }
 
-    /// Looks after what has been silent for long, and lets judges know the time.
+    /// Handles silent sessions, and updates the judges' time.
     pub(crate) fn tick(&mut self, now: Offset) {
         match self {
             Self::One(tape) => tape.tick(now),
@@ -80,7 +80,7 @@ impl Tapes {
         match self {
             Self::One(tape) => tape.owed(),
             Self::Preview(preview) => preview.owed(),
-            // Over HTTP it is known to those who hold the connections.
+            // Over HTTP, the connections know their pending requests.
             Self::Folder(_) => 0,
         }
     }

@@ -1,8 +1,8 @@
 //! An upstream whose conversations are recorded.
 //!
-//! The recorder otherwise stands between a client and a server that speak through us.
-//! Where we are the client ourselves, or where only a part of a conversation comes to the
-//! server, this stands right before the server.
+//! Normally the recorder is between a client and a server. If tapewright itself is the client, or
+//! if only a part of a conversation reaches the server, this records directly in front of the
+//! server.
 
 use std::io;
 use std::sync::Arc;
@@ -20,8 +20,7 @@ use super::Recorder;
 use crate::clock::Clock;
 use crate::upstream::{ChunkSink, ChunkSource, Link, OpenError, ReadResult, Upstream};
 
-/// An upstream, and where its conversations are recorded. Each link is a conduit of its
-/// own.
+/// An upstream, and how its conversations are recorded. Each link is a separate conduit.
 pub struct Tapped {
     upstream: Arc<dyn Upstream>,
     recorder: Arc<Recorder>,
@@ -30,8 +29,8 @@ pub struct Tapped {
 }
 
 impl Tapped {
-    /// `upstream`, recorded by `recorder` with the times of `clock`. The recorder is left
-    /// running: the caller finishes it.
+    /// Records `upstream` with `recorder` and the times of `clock`. The recorder is left running:
+    /// the caller finishes it.
     #[must_use]
     pub fn new(upstream: Arc<dyn Upstream>, recorder: Arc<Recorder>, clock: Clock) -> Self {
         Self {
@@ -42,8 +41,8 @@ impl Tapped {
         }
     }
 
-    /// Notes the head of the HTTP response that the next answer of the latest link comes
-    /// in, which its lines do not show.
+    /// Records the head of the HTTP response with the next answer of the latest link, which is not
+    /// visible in its lines.
     pub fn note_head(&self, head: ResponseHead) {
         let notes = Notes {
             recorder: Arc::clone(&self.recorder),
@@ -98,7 +97,7 @@ impl Upstream for Tapped {
     }
 }
 
-/// Where events of a link go.
+/// Records the events of a link.
 #[derive(Clone)]
 struct Notes {
     recorder: Arc<Recorder>,
@@ -150,7 +149,7 @@ struct Source {
     lane: Lane<Transparent>,
     notes: Notes,
     inner: Box<dyn ChunkSource>,
-    // What was recorded and is not taken yet.
+    // What was recorded but not read yet.
     rest: Vec<u8>,
     at: usize,
 }

@@ -1,4 +1,4 @@
-//! Telling a recorder the time while nothing happens.
+//! Updates a recorder's time while there are no events.
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
@@ -7,10 +7,10 @@ use std::thread;
 use super::Recorder;
 use crate::clock::Clock;
 
-/// Tells a recorder the time for as long as it lives, when its judge wants to know.
+/// Updates a recorder's time as long as it lives, if its judge needs it.
 #[derive(Debug)]
 pub(crate) struct Ticks {
-    // Its end ends the thread.
+    // Dropping it ends the thread.
     _stop: Option<SyncSender<()>>,
 }
 
@@ -28,7 +28,7 @@ impl Ticks {
                     recorder.tick(clock.now());
                 }
             });
-        // Without it hangs are named when something happens, and at the end.
+        // Without the thread, hangs are only detected with the next event, and at the end.
         Self {
             _stop: thread.is_ok().then_some(stop),
         }

@@ -1,10 +1,11 @@
-//! The names of one recording belong together: `fs.2.json` is what `fs.2.tape.jsonl` tells.
+//! Keeps the names of one recording's files together: `fs.2.json` is the projection of
+//! `fs.2.tape.jsonl`.
 //!
-//! While it runs, a recording has a tape under the first number that is free. Once its cassette
-//! has a name, the tape takes the same one; what stood there goes to the number that the tape had.
-//! That a cassette was made of a tape is told by one time of modification for both: nothing in a
-//! cassette names its recording, so that the same recorded again is the same file.
-//! All of it happens under the lock that the recorders of a folder share.
+//! While it runs, a recording has a tape with the first unused number. When its cassette is named,
+//! the tape is renamed accordingly; an existing file of that name gets the tape's previous number.
+//! A cassette and its tape have the same modification time, which shows that they belong together:
+//! a cassette does not name its recording, so recording the same again yields the same file. All of
+//! this happens under the lock that the recorders of a folder share.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _};
@@ -16,9 +17,9 @@ use tapewright_schemas::tape::Reader;
 use super::names::{Target, numbered};
 use crate::system::files;
 
-/// Marks a tape as one that is still written, for as long as the file is open.
+/// Marks a tape as being written, as long as the file is open.
 pub(super) fn hold(tape: &File) {
-    // Without locks in the file system this is not shown; nothing else depends on it.
+    // Without file locks the mark is missing; nothing else depends on it.
     drop(tape.try_lock());
 }
 
@@ -28,11 +29,11 @@ pub fn is_written(tape: &Path) -> bool {
     File::open(tape).is_ok_and(|file| is_held(&file))
 }
 
-/// The same of a tape that is open.
+/// Whether an open tape is still being written.
 pub(crate) fn is_held(tape: &File) -> bool {
     match tape.try_lock_shared() {
         Ok(()) => {
-            // It is given back at once, or with the file.
+            // Released here, or when the file is closed.
             drop(tape.unlock());
             false
         }
@@ -40,8 +41,8 @@ pub(crate) fn is_held(tape: &File) -> bool {
     }
 }
 
-/// The number under which a recording stands beside another one that has the name: the first
-/// of which no other recording has a file.
+/// The number for a recording whose name is already used: the first for which no other recording
+/// has a file.
 pub(super) fn free_number(
     target: &Target,
     cassette: &Path,
@@ -58,16 +59,16 @@ pub(super) fn free_number(
     })
 }
 
-/// Gives a tape the name that belongs to its cassette; the name that it has then.
+/// Renames a tape like its cassette; returns its name.
 pub(super) fn join(tape: &Path, wanted: &Path) -> PathBuf {
     let is_done = tape != wanted
         && (files::rename_new(tape, wanted).is_ok()
             || !is_written(wanted) && files::exchange(tape, wanted).is_ok());
-    // Where it cannot be done, both are there, under the names that they had.
+    // On failure both exist under their previous names.
     if is_done { wanted } else { tape }.to_path_buf()
 }
 
-/// Gives what was made of a tape the tape's time of modification.
+/// Sets the modification time of a projection to that of its tape.
 pub(super) fn mark(projection: &Path, tape: &Path) {
     let time = || tape.metadata()?.modified();
     let mark = |time| {
@@ -76,18 +77,18 @@ pub(super) fn mark(projection: &Path, tape: &Path) {
             .open(projection)?
             .set_modified(time)
     };
-    // Where it cannot be done, a recorder that comes later takes another number.
+    // On failure, a later recorder uses another number.
     drop(time().and_then(mark));
 }
 
-/// Whether a cassette was made of a finished tape.
+/// Whether a cassette was made from a finished tape.
 fn made(tape: &Path, cassette: &Path) -> bool {
     let time = |path: &Path| path.metadata()?.modified();
     let same = time(tape).is_ok_and(|made| time(cassette).is_ok_and(|time| time == made));
     same && !is_written(tape) || is_told(tape, cassette)
 }
 
-/// Whether a cassette says that it was made of a finished tape.
+/// Whether the content of a cassette shows that it was made from a finished tape.
 fn is_told(tape: &Path, cassette: &Path) -> bool {
     let created = || {
         let reader = Reader::open(io::BufReader::new(File::open(tape).ok()?)).ok()?;
@@ -102,7 +103,7 @@ fn is_told(tape: &Path, cassette: &Path) -> bool {
     read.is_ok() && memmem::find(&head, member.as_bytes()).is_some() && !is_written(tape)
 }
 
-/// How far into a cassette its `recorded_at` is looked for, in bytes.
+/// How far into a cassette its `recorded_at` is searched, in bytes.
 const HEAD: u64 = 64 * 1024;
 
 #[cfg(test)]
@@ -148,7 +149,7 @@ mod tests {
         );
         assert_eq!(number(&target.tape), Some(4));
         assert_eq!(number(&folder.path().join("fs.3.tape.jsonl")), Some(3));
-        // The tape of the cassette that has the name gives its number up.
+        // The tape of the cassette with that name gives up its number.
         made("fs.json", "{\"meta\": {\"recorded_at\": \"now\"}}");
         assert_eq!(number(&target.tape), Some(3));
         made("fs.json", "{}");

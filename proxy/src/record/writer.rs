@@ -1,4 +1,4 @@
-//! The writer: takes events from the queue and puts them on the tape.
+//! The writer thread: writes events from the queue to the tape.
 
 use std::io;
 use std::sync::Arc;
@@ -8,8 +8,7 @@ use super::queue::Queue;
 use super::stats::Stats;
 use super::tapes::Tapes;
 
-/// Starts the writer. It ends, and hands its tapes back, once the queue is closed and
-/// empty.
+/// Starts the writer. It ends when the queue is closed and empty, and returns its tapes.
 pub(crate) fn spawn(
     make: impl FnOnce() -> Tapes + Send + 'static,
     queue: Arc<Queue>,
@@ -18,9 +17,9 @@ pub(crate) fn spawn(
     thread::Builder::new()
         .name("tape".to_owned())
         .spawn(move || {
-            // If the writer fails, nothing must wait for it.
+            // If the writer panics, nothing must wait for it.
             let _closes = CloseOnDrop(Arc::clone(&queue));
-            // Rules and files are made here, off the start-up path.
+            // Rules and files are created here, off the start-up path.
             let mut tapes = make();
             let mut batch = Vec::new();
             while queue.take(&mut batch) {
@@ -37,7 +36,7 @@ pub(crate) fn spawn(
         })
 }
 
-/// Closes the queue when the thread ends that empties it.
+/// Closes the queue when the thread that empties it ends.
 struct CloseOnDrop(Arc<Queue>);
 
 impl Drop for CloseOnDrop {

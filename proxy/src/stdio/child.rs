@@ -11,20 +11,20 @@ use crate::system::guard::Group;
 use crate::system::{Signal, process};
 use crate::upstream::{Life, Link, OpenError, Upstream};
 
-/// A command that is started for each conversation, exactly as it would be started
-/// alone: same arguments, environment and working folder, and no shell.
+/// A command that is started for each conversation, exactly as without tapewright: same arguments,
+/// environment and working folder, and no shell.
 #[derive(Clone)]
 pub struct ChildProcess {
     program: OsString,
     arguments: Vec<OsString>,
-    // On top of our environment.
+    // Added to tapewright's environment.
     variables: Vec<(String, String)>,
-    // Ours where there is none.
+    // By default tapewright's own.
     folder: Option<PathBuf>,
     ahead: Arc<Ahead>,
 }
 
-/// The group of the next conversation, where its guard was started ahead.
+/// The group for the next conversation, if its guard was already started.
 #[derive(Default)]
 struct Ahead(Mutex<Option<Group>>);
 
@@ -46,7 +46,7 @@ impl Drop for Ahead {
 }
 
 impl ChildProcess {
-    /// A command; the program is looked up in `PATH` as the client would do.
+    /// A command; the program is searched in `PATH` as by the client.
     #[must_use]
     pub fn new(program: OsString, arguments: Vec<OsString>) -> Self {
         Self {
@@ -58,23 +58,23 @@ impl ChildProcess {
         }
     }
 
-    /// Starts the guard of the next conversation now, if there is but one thread yet: it can
-    /// then be a fork, which the client need not wait for as for a program that is loaded.
+    /// Starts the guard for the next conversation now, if there is only one thread: it can then be
+    /// a fork, for which the client waits less than for loading a program.
     pub fn start_guard(&self) {
         if let Some(unused) = self.ahead.put(Group::fork().ok()) {
             unused.finish();
         }
     }
 
-    /// The same with these variables on top of our environment.
+    /// Adds these variables to tapewright's environment.
     #[must_use]
     pub fn with_env(mut self, variables: Vec<(String, String)>) -> Self {
         self.variables = variables;
         self
     }
 
-    /// The same in this working folder, or in ours. A program with a path of its own is looked
-    /// for from there.
+    /// Sets the working folder; by default tapewright's own. A relative path to the program is
+    /// relative to it.
     #[must_use]
     pub fn with_folder(mut self, folder: Option<PathBuf>) -> Self {
         self.folder = folder;
@@ -91,7 +91,7 @@ impl ChildProcess {
 
 impl std::fmt::Debug for ChildProcess {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Arguments and variables may hold secrets.
+        // Arguments and variables may contain secrets.
         out.debug_struct("ChildProcess")
             .field("program", &self.program)
             .finish_non_exhaustive()
@@ -100,8 +100,8 @@ impl std::fmt::Debug for ChildProcess {
 
 impl Upstream for ChildProcess {
     fn open(&self) -> Result<Link, OpenError> {
-        // Without a guard a session is still worth having; its child then leads a group
-        // of its own, which ends with us in every case but SIGKILL.
+        // A session without a guard is better than none; its child then leads its own group, which
+        // ends with tapewright except after SIGKILL.
         let group = self.ahead.put(None).or_else(|| Group::start().ok());
         let mut command = process::command(&self.program, self.folder.as_deref())
             .map_err(|source| self.error(source))?;

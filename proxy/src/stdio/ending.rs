@@ -1,24 +1,21 @@
-//! When a session ends, and how hard: the rules as a state machine without a clock.
+//! When and how a session ends: the rules as a state machine without a clock.
 //!
-//! Real clients close the server's input, wait two seconds (TypeScript, Python) or three
-//! (Rust), then send SIGTERM (not Rust), wait two more, and then SIGKILL. A server has here
-//! the time that it has without us, and yet the recording is finished before a client loses
-//! patience for good:
+//! Real clients close the server's input, wait two seconds (TypeScript, Python) or three (Rust),
+//! then send SIGTERM (not Rust), wait two more, and then SIGKILL. A server gets the same time as
+//! without tapewright, and yet the recording is finished before the client kills the process:
 //!
-//! * After the client's end of input the server may finish what it was asked for, however
-//!   long that takes, and a client may read as slowly as it likes: one that does not want
-//!   to wait says so with a signal. A server that owes nothing gets [`GRACE`], counted from
-//!   its last answer, then SIGTERM, then [`TERM_GRACE`], then SIGKILL. `GRACE` ends a moment
-//!   after the two seconds, so that the signal of a client that sends one comes first, and
-//!   alone; with `TERM_GRACE` and [`LAST`] it ends before the three seconds of one that
-//!   kills without a word.
-//! * A client that has died has nobody to be answered, and no patience: its server gets
-//!   [`GONE_GRACE`].
-//! * A signal is passed on at once; a server that does not end on SIGTERM and its like
-//!   within [`SIGNAL_GRACE`] gets SIGKILL.
-//! * Once the server has ended, what it left in its pipes is passed on. A pipe that stays
-//!   open without a byte for [`DRAIN`] is held by some other process: what is left of the
-//!   server's group is ended, and with it most likely the holder.
+//! * After the client's end of input the server may finish its pending requests, however long that
+//!   takes, and a client may read as slowly as it likes: one that does not want to wait sends a
+//!   signal. A server without pending requests gets [`GRACE`] after its last answer, then SIGTERM,
+//!   then [`TERM_GRACE`], then SIGKILL. `GRACE` ends slightly after two seconds, so that the signal
+//!   of a client that sends one comes first, and alone; with `TERM_GRACE` and [`LAST`] it ends
+//!   before the three seconds of a client that kills without SIGTERM.
+//! * If the client has died, there is nobody to answer: its server gets [`GONE_GRACE`].
+//! * A signal is forwarded immediately; a server that does not exit within [`SIGNAL_GRACE`] of
+//!   SIGTERM or a similar signal gets SIGKILL.
+//! * After the server has exited, the rest in its pipes is forwarded. A pipe that stays open
+//!   without data for [`DRAIN`] is held by another process: the rest of the server's group is
+//!   killed, and most likely the holder with it.
 
 use std::time::Duration;
 
@@ -27,37 +24,37 @@ use tapewright_schemas::patience::{CLIENT_PATIENCE, LENIENCY};
 
 /// From the client's end of input, or the last answer after it, to SIGTERM.
 pub(crate) const GRACE: Duration = CLIENT_PATIENCE.saturating_add(LENIENCY);
-/// The same where the client has gone.
+/// The same if the client is gone.
 pub(crate) const GONE_GRACE: Duration = Duration::from_secs(1);
 /// From that SIGTERM to SIGKILL.
 pub(crate) const TERM_GRACE: Duration = Duration::from_millis(400);
-/// From a signal that was passed on to SIGKILL.
+/// From a forwarded signal to SIGKILL.
 pub(crate) const SIGNAL_GRACE: Duration = Duration::from_millis(1_200);
-/// How long a pipe of an ended server may stay open without a byte.
+/// How long a pipe of an exited server may stay open without data.
 pub(crate) const DRAIN: Duration = Duration::from_millis(250);
-/// From SIGKILL to our end, whatever else holds.
+/// From SIGKILL to the end of the session, regardless of anything else.
 const LAST: Duration = Duration::from_millis(250);
-/// How soon a server that owes answers is looked at again.
+/// The interval between checks of a server with pending requests.
 const RECHECK: Duration = Duration::from_millis(50);
 
-/// Something that happened to the session.
+/// An event of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Happening {
-    /// The client closed its end, or its input cannot be read any more.
+    /// The client closed its end, or reading its input failed.
     ClientDone,
-    /// The client does not read any more.
+    /// The client no longer reads.
     ClientGone,
     /// The server closed its output.
     ServerDone,
-    /// The server's process ended.
+    /// The server's process exited.
     Exited(Exit),
-    /// This signal, whose purpose is to end a process, was passed on.
+    /// A signal that is meant to end a process was forwarded.
     EndingSignal,
     /// The server's standard error was closed.
     LogDone,
 }
 
-/// What must be done now.
+/// What to do now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     /// Send SIGTERM to the server's group.
@@ -68,28 +65,28 @@ pub(crate) enum Action {
     Finish,
 }
 
-/// What is known when a deadline has come.
+/// The state when a deadline has passed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Situation {
-    /// How many requests of the client await their response.
+    /// The number of the client's pending requests.
     pub(crate) owed: usize,
-    /// Whether bytes of the server are on their way: being worked on here, or being
-    /// written to a client that is slow to read.
+    /// Whether output of the server is in progress: being processed here, or being written to a
+    /// slow client.
     pub(crate) busy: bool,
-    /// Whether the client's side is no longer read.
+    /// Whether the client no longer reads.
     pub(crate) client_gone: bool,
-    /// Whether anything of the server has moved since the last deadline.
+    /// Whether any output of the server has moved since the last deadline.
     pub(crate) moved: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pressure {
     None,
-    /// Terminate at this time if the client has gone by then.
+    /// Terminate at this time if the client is gone by then.
     Gone(Duration),
-    /// Terminate at this time, unless answers are owed.
+    /// Terminate at this time, unless there are pending requests.
     Grace(Duration),
-    /// Answers are owed: look again at this time.
+    /// There are pending requests: check again at this time.
     Owing(Duration),
     /// Terminate at this time.
     Terminate(Duration),
@@ -106,9 +103,9 @@ pub(crate) struct Ending {
     exit: Option<Exit>,
     server_done: bool,
     log_done: bool,
-    // When the server has ended but a pipe is still open: look again at this time.
+    // If the server has exited but a pipe is still open: check again at this time.
     drain_until: Option<Duration>,
-    // Whether what is left of the server's group was ended.
+    // Whether the rest of the server's group was killed.
     swept: bool,
 }
 
@@ -124,12 +121,12 @@ impl Ending {
         }
     }
 
-    /// How the server's process ended, if it has.
+    /// How the server's process exited, if it has.
     pub(crate) fn exit(&self) -> Option<Exit> {
         self.exit
     }
 
-    /// Something happened at `now`.
+    /// Handles an event at `now`.
     pub(crate) fn handle(&mut self, now: Duration, happening: Happening) -> Option<Action> {
         match happening {
             Happening::ClientDone if self.pressure == Pressure::None => {
@@ -157,7 +154,7 @@ impl Ending {
         (self.exit.is_some() && self.server_done && self.log_done).then_some(Action::Finish)
     }
 
-    /// Whether nothing has been done yet to make the server end.
+    /// Whether nothing was done so far to end the server.
     fn is_patient(&self) -> bool {
         matches!(
             self.pressure,
@@ -165,13 +162,13 @@ impl Ending {
         )
     }
 
-    /// Whether the client waits for answers that could still come, or reads what has come.
+    /// Whether the client waits for possible answers, or is still reading.
     fn is_awaited(&self, situation: Situation) -> bool {
         let owes = situation.owed > 0 && !self.server_done;
         (owes || situation.busy) && !situation.client_gone
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    /// When to call [`handle_timeout`](Self::handle_timeout).
     pub(crate) fn deadline(&self) -> Option<Duration> {
         let pressure = match self.pressure {
             Pressure::None => None,
@@ -186,13 +183,12 @@ impl Ending {
         pressure.into_iter().chain(self.drain_until).min()
     }
 
-    /// A deadline has come.
+    /// Handles a deadline.
     pub(crate) fn handle_timeout(&mut self, now: Duration, situation: Situation) -> Option<Action> {
         if let Some(until) = self.drain_until
             && until <= now
         {
-            // What is on its way would have stayed in a pipe for the client, had it spoken
-            // with the server alone.
+            // Without tapewright, this output would have stayed in a pipe for the client.
             let patient = self.is_patient();
             self.drain_until = Some(now + DRAIN);
             if situation.moved || situation.busy && patient {
@@ -210,7 +206,7 @@ impl Ending {
                 self.pressure = Pressure::Owing(now + RECHECK);
                 None
             }
-            // It has just given its last answer: now it may see that its input has ended.
+            // The last answer was just sent: now the server may notice the end of its input.
             Pressure::Owing(at) if at <= now => {
                 self.pressure = Pressure::Gone(now + GONE_GRACE);
                 None
@@ -247,7 +243,7 @@ mod tests {
         Duration::from_millis(time)
     }
 
-    /// Runs the deadlines from `from` on; what was done, and when.
+    /// Runs the deadlines until a time; returns the actions and their times.
     fn play(ending: &mut Ending, situation: Situation, until: u64) -> Vec<(u64, Action)> {
         let mut done = Vec::new();
         while let Some(at) = ending.deadline().filter(|at| *at <= ms(until)) {

@@ -1,8 +1,8 @@
-//! A stdio client in front, a child process behind.
+//! Connects a client on stdio with a child process.
 //!
-//! Four flows run on threads of their own and never wait for each other: the client's
-//! input to the child, the child's output to the client, its standard error to ours, and
-//! signals. [`run`] watches them come to their ends.
+//! Four flows run on separate threads and never wait for each other: the client's input to the
+//! child, the child's output to the client, its standard error to tapewright's, and signals.
+//! [`run`] waits for all of them to end.
 
 mod child;
 pub(crate) mod ending;
@@ -15,7 +15,7 @@ mod stderr;
 pub use child::ChildProcess;
 pub use session::{Outcome, SessionError, run};
 
-/// Our standard error, for what a server says beside the protocol.
+/// The process's standard error, for the server's log.
 pub(crate) fn standard_error() -> std::io::Result<Box<dyn crate::upstream::ChunkSink>> {
     Ok(Box::new(crate::system::pipe::Pipe::standard_error()?))
 }

@@ -1,4 +1,4 @@
-//! Where what happens in a conversation is noted.
+//! Records the events of a conversation.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use tapewright_schemas::event::{ConduitId, Direction, Event, EventBody, SessionK
 use crate::clock::Clock;
 use crate::record::Recorder;
 
-/// The numbers that the events of one conversation bear.
+/// The identifiers of one conversation's events.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Keys {
     pub(crate) conduit: ConduitId,
     pub(crate) session: SessionKey,
 }
 
-/// Notes what happens in one conversation, with its time.
+/// Records the events of one conversation, with their times.
 #[derive(Clone)]
 pub(crate) struct Notes {
     pub(crate) recorder: Arc<Recorder>,
@@ -23,7 +23,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Something happens now.
+    /// Records an event with the current time.
     pub(crate) fn note(&self, dir: Direction, body: EventBody) {
         let mut event = Event::new(self.clock.now(), dir, body);
         event.conduit = self.keys.conduit;

@@ -1,4 +1,4 @@
-//! One direction: read, pass on, record.
+//! One direction: read, record, forward.
 
 use std::io;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::record::Recorder;
 use crate::upstream::{ChunkSink, ChunkSource, ReadResult};
 
-/// One direction of a session, ready to run on a thread of its own.
+/// One direction of a session, ready to run on a separate thread.
 pub(crate) struct Pump<P: Policy> {
     pub(crate) lane: Lane<P>,
     pub(crate) source: Box<dyn ChunkSource>,
@@ -21,7 +21,7 @@ pub(crate) struct Pump<P: Policy> {
     pub(crate) recorder: Arc<Recorder>,
     pub(crate) clock: Clock,
     pub(crate) gauge: Arc<Gauge>,
-    /// Does what is to be done beside this direction.
+    /// Carries out side actions.
     pub(crate) beside: Box<dyn FnMut(SideAction) + Send>,
 }
 
@@ -29,14 +29,14 @@ pub(crate) struct Pump<P: Policy> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct End {
     pub(crate) reason: CloseReason,
-    /// When its end was seen; it was passed on when the pump returned.
+    /// When its end was noticed; it was forwarded when the pump returned.
     pub(crate) seen: Offset,
 }
 
-/// How soon a sender that is not read from is looked after again.
+/// The interval between checks of a sender while reading is suspended.
 const STALL: Duration = Duration::from_millis(5);
 
-/// What can be seen of a pump from outside.
+/// The externally visible state of a pump.
 #[derive(Debug, Default)]
 pub(crate) struct Gauge {
     busy: AtomicBool,
@@ -45,18 +45,17 @@ pub(crate) struct Gauge {
 }
 
 impl Gauge {
-    /// Whether something that was read is being worked on: judged, changed, recorded, or
-    /// written to a receiver that is slow.
+    /// Whether input is being processed: judged, changed, recorded, or written to a slow receiver.
     pub(crate) fn is_busy(&self) -> bool {
         self.busy.load(Ordering::Relaxed)
     }
 
-    /// Grows with every read and write.
+    /// Increases with every read and write.
     pub(crate) fn moves(&self) -> u64 {
         self.moves.load(Ordering::Relaxed)
     }
 
-    /// The session is over: a pump that does not read would not learn it otherwise.
+    /// Notes that the session is over: a pump that is not reading would not notice it.
     pub(crate) fn end(&self) {
         self.over.store(true, Ordering::Relaxed);
     }
@@ -65,7 +64,7 @@ impl Gauge {
         self.over.load(Ordering::Relaxed)
     }
 
-    /// Something was read or written.
+    /// Notes a read or write.
     pub(crate) fn moved(&self) {
         self.moves.fetch_add(1, Ordering::Relaxed);
     }
@@ -82,7 +81,7 @@ impl<P: Policy> Drop for Pump<P> {
 }
 
 impl<P: Policy> Pump<P> {
-    /// Runs until one side is done. Both ends are closed when it returns.
+    /// Runs until one side ends. Both ends are closed when it returns.
     pub(crate) fn run(mut self) -> End {
         loop {
             let seen = self.step();
@@ -97,14 +96,14 @@ impl<P: Policy> Pump<P> {
         }
     }
 
-    /// Takes what comes next; when that was.
+    /// Handles the next input; returns its time.
     fn step(&mut self) -> Offset {
         let timeout = self
             .lane
             .poll_timeout()
             .map(|at| Duration::from_micros(at.since(self.clock.now()).0));
-        // A sender that has gone sends no more than is there already, and must be seen to
-        // have gone.
+        // A sender that is gone sends nothing beyond what is already buffered, and its end must be
+        // noticed.
         if self.lane.is_stalled() && !self.source.is_over() {
             return self.stall(timeout.map_or(STALL, |timeout| timeout.min(STALL)));
         }
@@ -126,7 +125,7 @@ impl<P: Policy> Pump<P> {
         now
     }
 
-    /// Lets a time pass in which nothing is read, so that the sender's pipe fills up.
+    /// Waits without reading, so that the sender's pipe fills up.
     fn stall(&mut self, time: Duration) -> Offset {
         if self.gauge.is_over() {
             let now = self.clock.now();
@@ -141,9 +140,9 @@ impl<P: Policy> Pump<P> {
         now
     }
 
-    /// Events first: an answer must not be on the tape before its request. Waiting for a
-    /// full queue comes last, so that it delays the next read and not these bytes. Where there
-    /// is none any more, it would delay the end.
+    /// Events first: an answer must not be on the tape before its request. The wait for a full
+    /// queue comes last, so that it delays the next read and not these bytes. After the end it
+    /// would only delay the end.
     fn record_and_pass_on(&mut self) -> io::Result<()> {
         self.record();
         self.pass_on()?;
@@ -161,7 +160,7 @@ impl<P: Policy> Pump<P> {
             self.lane.transmitted();
         }
         while let Some(aside) = self.lane.poll_aside() {
-            // Many clients never read a log, and nobody owes it to them.
+            // Many clients never read a log, and are not required to.
             self.gauge.set_busy(false);
             (self.beside)(aside);
             self.gauge.set_busy(true);

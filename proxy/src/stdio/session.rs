@@ -23,18 +23,18 @@ use crate::system::pipe::Pipe;
 use crate::system::{Signal, signals};
 use crate::upstream::{ChunkSink, ChunkSource, Life, Link, OpenError, Upstream};
 
-/// How a session went.
+/// The result of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// How the server's process ended; `None` when it outlived every deadline.
+    /// How the server's process exited; `None` if it outlived every deadline.
     pub exit: Option<Exit>,
 }
 
-/// Why a session could not begin.
+/// Why a session could not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
-    /// A thread, a pipe or a signal handler could not be had.
+    /// A thread, a pipe or a signal handler could not be set up.
     #[error("cannot start the session")]
     Setup(#[from] io::Error),
     /// The server could not be reached.
@@ -42,44 +42,45 @@ pub enum SessionError {
     Upstream(#[from] OpenError),
 }
 
-/// What a session is told.
+/// A notice to a session.
 pub(crate) enum Notice {
-    /// Something of its own happened.
+    /// An event of the session.
     Happened(Happening),
-    /// The server is to end with this status.
+    /// The server must end with this status.
     End(u8),
-    /// A signal to pass on.
+    /// A signal to forward.
     Signal(i32),
 }
 
-/// The client's side of a session, and where its events belong.
+/// The client's side of a session, and how its events are recorded.
 pub(crate) struct Ends {
-    /// What the client sends.
+    /// The client's input.
     pub(crate) input: Box<dyn ChunkSource>,
-    /// What the client gets.
+    /// The output to the client.
     pub(crate) output: Box<dyn ChunkSink>,
-    /// What the server says beside the protocol.
+    /// The destination of the server's log.
     pub(crate) log: Box<dyn ChunkSink>,
-    /// Whether the client's side is no longer read.
+    /// Whether the client no longer reads.
     pub(crate) is_gone: Box<dyn Fn() -> bool + Send>,
-    /// How many requests of the client await their response.
+    /// The number of the client's pending requests.
     pub(crate) owed: Box<dyn Fn() -> usize + Send>,
-    /// Gives the client an answer in a way that no line can tell; `None` where it reads lines.
+    /// Delivers an answer to the client in a way that a line cannot express; `None` if it reads
+    /// lines.
     pub(crate) give: Option<DeliverAnswer>,
-    /// Notes what happens.
+    /// Records the events.
     pub(crate) notes: Notes,
 }
 
-/// Gives an answer, here without the end of its line, in another way than as a line.
+/// Delivers an answer, here without the end of its line, in another way than as a line.
 pub(crate) type DeliverAnswer = Arc<dyn Fn(&Bytes, &Delivery) + Send + Sync>;
 
-/// What a session is told by its threads, and how they tell it.
+/// The notices to a session from its threads, and the sender for them.
 pub(crate) struct Mailbox<'a> {
     pub(crate) notify: SyncSender<Notice>,
     pub(crate) notices: &'a Receiver<Notice>,
 }
 
-/// Carries one conversation between our standard streams and `upstream`, until its end.
+/// Runs one conversation between the process's standard streams and `upstream`, until it ends.
 ///
 /// The recorder is left running: the caller finishes it.
 pub fn run<U: Upstream + ?Sized, P: Policy + Clone + 'static>(
@@ -88,7 +89,7 @@ pub fn run<U: Upstream + ?Sized, P: Policy + Clone + 'static>(
     recorder: &Arc<Recorder>,
     clock: Clock,
 ) -> Result<Outcome, SessionError> {
-    // Room for every thread to say its word without waiting; signals may wait.
+    // Space for every thread to send its notices without waiting; signals may wait.
     let (notify, notices) = sync_channel(64);
     signals::forward(notify.clone(), Notice::Signal)?;
     let (client_input, client_output) = Pipe::take_standard()?;
@@ -113,7 +114,7 @@ pub fn run<U: Upstream + ?Sized, P: Policy + Clone + 'static>(
     carry(link, ends, policy, Mailbox { notify, notices })
 }
 
-/// Carries one conversation between a client and an open link, until its end. Blocks.
+/// Runs one conversation between a client and an open link, until it ends. Blocks.
 pub(crate) fn carry<P: Policy + Clone + 'static>(
     link: Link,
     ends: Ends,
@@ -171,16 +172,16 @@ pub(crate) fn carry<P: Policy + Clone + 'static>(
     Ok(Outcome { exit })
 }
 
-/// What the end of a session depends on.
+/// The client's state that the end of a session depends on.
 struct Client {
     is_gone: Box<dyn Fn() -> bool + Send>,
     owed: Box<dyn Fn() -> usize + Send>,
 }
 
-/// Does what is to be done beside a direction.
+/// Carries out side actions.
 type SideActionHandler = Box<dyn FnMut(SideAction) + Send>;
 
-/// What a pump does beside its direction.
+/// Carries out the side actions of a pump.
 fn beside(
     notify: &SyncSender<Notice>,
     log: &SharedSink,
@@ -194,9 +195,9 @@ fn beside(
                 give(&line, &given);
             }
         }
-        // The receiver is gone once the session has ended.
+        // The receiver is gone when the session has ended.
         SideAction::Exit(status) => drop(notify.send(Notice::End(status))),
-        // A client that does not read it has lost nothing of the server's.
+        // A client that does not read it loses nothing from the server.
         SideAction::Log(bytes) => drop(log.write(&bytes)),
     })
 }
@@ -209,7 +210,7 @@ struct DirectionPump<P: Policy> {
     beside: SideActionHandler,
 }
 
-/// What can be seen of the threads of a session.
+/// The state of a session's threads.
 #[derive(Default)]
 struct Gauges {
     to_server: Arc<Gauge>,
@@ -218,12 +219,12 @@ struct Gauges {
 }
 
 impl Gauges {
-    /// Grows with all that moves of what the server says.
+    /// Increases with all output of the server.
     fn moves(&self) -> u64 {
         self.to_client.moves() + self.log.moves()
     }
 
-    /// The session is over.
+    /// Notes that the session is over.
     fn end(&self) {
         self.to_server.end();
         self.to_client.end();
@@ -234,12 +235,12 @@ struct PumpContext {
     notify: SyncSender<Notice>,
     notes: Notes,
     gauges: Gauges,
-    // For how long the end of the server's input was in our hands, in microseconds.
+    // How long tapewright delayed the end of the server's input, in microseconds.
     held: Arc<AtomicU64>,
 }
 
 impl PumpContext {
-    /// Starts what goes to the server, on a thread of its own.
+    /// Starts the direction to the server, on a separate thread.
     fn to_server<P: Policy + 'static>(&self, way: DirectionPump<P>) -> io::Result<()> {
         let (held, clock) = (Arc::clone(&self.held), self.notes.clock);
         let pump = self.pump(way, &self.gauges.to_server);
@@ -250,7 +251,7 @@ impl PumpContext {
         })
     }
 
-    /// Starts what goes to the client, on a thread of its own.
+    /// Starts the direction to the client, on a separate thread.
     fn to_client<P: Policy + 'static>(&self, way: DirectionPump<P>) -> io::Result<()> {
         let pump = self.pump(way, &self.gauges.to_client);
         self.spawn("pump", move || {
@@ -291,14 +292,14 @@ impl PumpContext {
             .name(name.to_owned())
             .spawn(move || {
                 if let Some(happening) = work() {
-                    // The receiver is gone once the session has ended.
+                    // The receiver is gone when the session has ended.
                     drop(notify.send(Notice::Happened(happening)));
                 }
             })?;
         Ok(())
     }
 
-    /// Waits for the session to end, and makes it end in time.
+    /// Waits for the session to end, and ensures that it ends in time.
     fn watch(
         &self,
         notices: &Receiver<Notice>,
@@ -342,14 +343,14 @@ impl PumpContext {
         }
     }
 
-    /// How the process ended, which it did `at` this time.
+    /// The event for the exit of the process `at` this time.
     fn exited(&self, how: Exit, at: Offset) -> Exited {
         let held = Offset(self.held.load(Ordering::Acquire));
         let ours = self.notes.clock.now().since(at).plus(held);
         Exited { how, ours }
     }
 
-    /// What is known now; `moves` is what had moved when it was asked last.
+    /// The current state; `moves` is the count at the previous call.
     fn look(&self, client: &Client, life: &dyn Life, moves: &mut u64) -> Situation {
         let before = std::mem::replace(moves, self.gauges.moves());
         Situation {

@@ -1,11 +1,11 @@
-//! A sink that several threads write to, whole chunks at a time.
+//! A sink for several threads, which write whole chunks.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::upstream::ChunkSink;
 
-/// A sink that several threads write to: the server's log, and what a fault adds to it.
+/// A sink for several threads: for the server's log, and a fault's additions to it.
 #[derive(Clone)]
 pub(crate) struct SharedSink(Arc<Mutex<Box<dyn ChunkSink>>>);
 

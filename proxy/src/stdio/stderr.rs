@@ -1,9 +1,8 @@
-//! The server's standard error: to ours, byte for byte, and to the tape, line by line.
+//! The server's standard error: forwarded byte for byte, and recorded line by line.
 //!
-//! Reading never waits for writing until a buffer is full. A client that leaves a log
-//! stream unread would block a chatty server for good once the pipes are full; here a
-//! stream whose reader takes nothing for [`PATIENCE`] is recorded, but no longer passed
-//! on until it takes bytes again.
+//! Reading only waits for writing when a buffer is full. A client that does not read its log stream
+//! would block a verbose server forever when the pipes are full; instead, a stream whose reader
+//! takes nothing for [`PATIENCE`] is recorded, but not forwarded until it reads again.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -17,26 +16,26 @@ use super::notes::Notes;
 use super::pump::Gauge;
 use crate::upstream::{ChunkSink, ChunkSource, ReadResult};
 
-/// How much may wait to be passed on, in bytes.
+/// The buffer for forwarding, in bytes.
 const BUFFER: usize = 4 << 20;
 
-/// How long a full buffer is waited for before its reader counts as absent.
+/// How long to wait with a full buffer before its reader counts as absent.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How much one read takes, in bytes.
+/// The size of one read, in bytes.
 const READ_SIZE: usize = 16 * 1024;
 
-/// A line beyond this is recorded in pieces, in bytes.
+/// The length above which a line is recorded in pieces, in bytes.
 const LINE_LIMIT: usize = 64 * 1024;
 
-/// What waits to be passed on.
+/// Chunks to forward.
 #[derive(Default)]
 struct Waiting {
     chunks: VecDeque<Vec<u8>>,
     bytes: usize,
-    // No more will come.
+    // There are no more chunks.
     done: bool,
-    // The receiver cannot be written to any more.
+    // The receiver is gone.
     broken: bool,
 }
 
@@ -58,7 +57,7 @@ impl Shared {
     }
 }
 
-/// Runs until the server closes its standard error and all of it has been passed on.
+/// Runs until the server closes its standard error and everything was forwarded.
 pub(crate) fn run(
     mut source: Box<dyn ChunkSource>,
     sink: Box<dyn ChunkSink>,
@@ -98,12 +97,12 @@ pub(crate) fn run(
     shared.lock().done = true;
     shared.changed.notify_all();
     if let (Ok(writer), false) = (writer, absent) {
-        // A panic there has nothing to tell here.
+        // A panic there does not matter here.
         drop(writer.join());
     }
 }
 
-/// Hands a chunk to the writer; how many bytes were given up instead.
+/// Passes a chunk to the writer; returns how many bytes were dropped instead.
 fn pass_on(shared: &Shared, chunk: Vec<u8>, absent: &mut bool) -> usize {
     let size = chunk.len();
     let mut waiting = shared.lock();
@@ -155,8 +154,8 @@ fn drain(shared: &Shared, mut sink: Box<dyn ChunkSink>, gauge: &Gauge) {
     }
 }
 
-/// Cuts what the server says into lines for the tape: a secret must not escape redaction
-/// because it was written in two pieces.
+/// Splits the server's log into lines for the tape: a secret must not escape redaction because it
+/// was written in two pieces.
 struct Lines<'a> {
     notes: &'a Notes,
     partial: Vec<u8>,
@@ -194,7 +193,7 @@ impl Lines<'_> {
         }
     }
 
-    /// Bytes that were recorded but never taken.
+    /// Records that bytes were recorded but not forwarded.
     fn not_passed_on(&self, bytes: usize) {
         let bytes = bytes as u64;
         let effect = Effect::plain(What::Unread { bytes });

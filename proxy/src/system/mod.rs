@@ -1,8 +1,8 @@
-//! The operating system, and the only place that knows which one it is.
+//! The operating system, and the only place that distinguishes them.
 //!
-//! What differs between systems is in `unix` and `windows`, under the same names and with the same
-//! signatures; everybody else uses the names of this module. So no `cfg` stands in the middle of a
-//! function, and none outside of this module: `.ci/purity` proves it.
+//! The differences are in `unix` and `windows`, with the same names and signatures; all other code
+//! uses the names of this module. So there is no `cfg` in the middle of a function, and none
+//! outside of this module: `.ci/purity` checks it.
 
 #[cfg(not(any(unix, windows)))]
 compile_error!("tapewright speaks to processes over pipes, and knows those of Unix and of Windows");

@@ -1,4 +1,4 @@
-//! A child process that was started, as every system gives it to us.
+//! A child process that was started, independent of the system.
 
 use std::io;
 
@@ -9,16 +9,16 @@ use super::pipe::Pipe;
 
 /// A child process, with pipes on all of its standard streams.
 pub(crate) struct Started {
-    /// Its number.
+    /// Its process id.
     pub(crate) pid: u32,
-    /// What it reads.
+    /// Its standard input.
     pub(crate) input: Pipe,
-    /// What it writes.
+    /// Its standard output.
     pub(crate) output: Pipe,
-    /// What it says beside that.
+    /// Its standard error.
     pub(crate) log: Pipe,
-    /// Waits for its end. Blocks; runs on a thread of its own.
+    /// Waits for its exit. Blocks; runs on a separate thread.
     pub(crate) ended: Box<dyn FnOnce() -> io::Result<Exit> + Send>,
-    /// It and whatever it starts.
+    /// The child and all its descendants.
     pub(crate) group: Group,
 }

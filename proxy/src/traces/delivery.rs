@@ -1,4 +1,4 @@
-//! One request after the other to a collector, and what became of what was in them.
+//! Delivers requests to a collector, one at a time, and counts the results.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::http::origin::{Origin, OriginSettings, OriginUrl};
 
 /// A collector, and how requests are sent to it.
 pub struct Collector {
-    /// Where requests are posted.
+    /// The URL for requests.
     pub url: OriginUrl,
-    /// How it is reached.
+    /// The settings for connections.
     pub origin: OriginSettings,
-    /// Fields of every request. Secrets.
+    /// Header fields for every request. Secrets.
     pub fields: Vec<(HeaderName, HeaderValue)>,
-    /// How long one request may take.
+    /// The timeout for one request.
     pub timeout: Duration,
     /// Whether requests are compressed.
     pub gzip: bool,
@@ -37,7 +37,7 @@ impl fmt::Debug for Collector {
     }
 }
 
-/// What is delivered, and counted.
+/// What is delivered and counted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Unit {
     /// Spans of traces.
@@ -60,20 +60,21 @@ pub(crate) struct Delivery {
 pub(crate) struct Parcel {
     body: Bytes,
     is_gzip: bool,
-    // How many spans, or data points, are in it.
+    // The number of spans or data points in it.
     count: u64,
 }
 
-/// What became of one try.
+/// The result of one attempt.
 pub(crate) enum Tried {
     /// It is settled, and counted.
     Settled,
-    /// It may work later: after this time where the collector said so. `status` where it answered.
+    /// It may succeed later: after this time if the collector specified it. `status` if there was
+    /// an answer.
     Later {
         asked: Option<Duration>,
         status: Option<u16>,
     },
-    /// Its time was over.
+    /// The deadline passed.
     Late,
 }
 
@@ -89,7 +90,7 @@ impl Delivery {
         }
     }
 
-    /// A body with so many spans, or data points, compressed where that is wanted.
+    /// A body with this number of spans or data points, compressed if configured.
     pub(crate) fn parcel(&self, body: Vec<u8>, count: u64) -> Parcel {
         let packed = self.gzip.then(|| gzip(&body)).flatten();
         Parcel {
@@ -99,7 +100,7 @@ impl Delivery {
         }
     }
 
-    /// Sends it once, unless `late` comes first. It may take no longer than `most`.
+    /// Sends it once, unless `late` completes first. It may take at most `most`.
     pub(crate) async fn once(
         &self,
         parcel: &Parcel,
@@ -126,7 +127,7 @@ impl Delivery {
                 self.settled(parcel.count, status, verdict);
                 Tried::Settled
             }
-            // No answer: it never came there, or may have.
+            // No answer: the request may or may not have arrived.
             Ok(Err(_)) | Err(_) => Tried::Later {
                 asked: None,
                 status: None,
@@ -145,7 +146,7 @@ impl Delivery {
         }
     }
 
-    /// It is given up.
+    /// Counts a parcel that is given up.
     pub(crate) fn give_up(&self, parcel: &Parcel, loss: Loss, status: Option<u16>) {
         self.lose(loss, parcel.count, status);
     }

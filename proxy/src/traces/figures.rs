@@ -1,19 +1,19 @@
-//! How many spans arrived, and how many did not.
+//! The numbers of spans that arrived and that did not.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Why spans did not arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// The recording ended, and the time to send what was left was over.
+    /// The recording ended, and so did the time for sending the rest.
     Ended,
-    /// The queue was full, while the collector took nothing.
+    /// The queue was full, while the collector accepted nothing.
     QueueFull,
-    /// The collector refused a request that holds them.
+    /// The collector refused a request with them.
     Refused,
-    /// The collector took a request, and not all spans of it.
+    /// The collector accepted a request, but not all its spans.
     Rejected,
-    /// The collector could not be reached, or was never ready, as long as they were tried.
+    /// The collector was unreachable or unavailable during all attempts.
     Unreachable,
 }
 
@@ -27,7 +27,7 @@ impl Loss {
         Self::Unreachable,
     ];
 
-    /// The word for it in figures and in the log.
+    /// Its name in metrics and in the log.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ impl Loss {
     }
 }
 
-/// How many spans arrived, and how many did not.
+/// The numbers of spans that arrived and that did not.
 #[derive(Debug, Default)]
 pub struct Figures {
     sent: AtomicU64,
@@ -50,7 +50,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// How many the collector took.
+    /// How many the collector accepted.
     #[must_use]
     pub fn sent(&self) -> u64 {
         self.sent.load(Ordering::Relaxed)
@@ -62,19 +62,20 @@ impl Figures {
         self.lost_for(loss).load(Ordering::Relaxed)
     }
 
-    /// How many did not arrive.
+    /// How many did not arrive, for any cause.
     #[must_use]
     pub fn all_lost(&self) -> u64 {
         Loss::ALL.into_iter().map(|loss| self.lost(loss)).sum()
     }
 
-    /// How many wait to be sent.
+    /// How many are waiting to be sent.
     #[must_use]
     pub fn waiting(&self) -> u64 {
         self.waiting.load(Ordering::Relaxed)
     }
 
-    /// How much of the tapes was not read for want of time once the recording had ended, in bytes: their spans are counted nowhere.
+    /// How many bytes of the tapes were not read in time after the recording had ended: their spans
+    /// are not counted anywhere.
     #[must_use]
     pub fn unread_bytes(&self) -> u64 {
         self.unread.load(Ordering::Relaxed)

@@ -1,11 +1,13 @@
-//! Spans of a recording, sent to a collector while the recording is made: OTLP over HTTP, in JSON.
+//! Exports spans of a recording to a collector while the recording is made: OTLP over HTTP, as
+//! JSON.
 //!
-//! Spans are made of what is on the tapes, [behind](crate::behind) their writers. They go into a bounded queue, and a thread posts them, a
-//! batch at a time. The recorder does nothing for it, and does not wait for it.
+//! Spans are made from the tapes [while they are written](crate::behind). They go into a bounded
+//! queue, and a thread posts them in batches. The recorder does no work for it, and never waits for
+//! it.
 //!
-//! While the collector takes what it is sent, the reader waits for room in the queue: the tape holds what is still to be read. While it
-//! does not, spans that find no room are dropped. Whatever does not arrive is counted, by cause; what was not even read in the time that is
-//! left after the recording, as bytes of the tapes.
+//! While the collector accepts requests, the reader waits for space in the queue: the tape has the
+//! rest. While it does not, spans without space are dropped. Whatever does not arrive is counted,
+//! by cause; what was not even read in the time left after the recording, as bytes of the tapes.
 //!
 //! <https://opentelemetry.io/docs/specs/otlp/#otlphttp>
 
@@ -32,46 +34,46 @@ use self::send::Sender;
 use crate::behind::{Behind, Observer, aside};
 use crate::clock::Clock;
 
-/// Makes spans of what is on one tape.
+/// Makes spans from one tape.
 pub trait Tracer: Send {
-    /// Takes the next event; adds the spans that are complete by it, each a JSON text.
+    /// Handles the next event; adds the spans that it completes, each a JSON text.
     fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>, out: &mut Vec<Vec<u8>>);
 
-    /// Nothing has come for a while, and everything up to this time has been observed.
+    /// Called after a time without events: everything up to this time was observed.
     fn tick(&mut self, now: SystemTime, out: &mut Vec<Vec<u8>>);
 
-    /// Nothing more will come.
+    /// Called after the last event.
     fn finish(&mut self, out: &mut Vec<Vec<u8>>);
 }
 
-/// What stands around the spans of one resource in a request: the text before the first and behind the last of them.
+/// The parts of a request around the spans of one resource.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Up to the first span.
+    /// The text before the first span.
     pub before: Vec<u8>,
-    /// From the last span on.
+    /// The text after the last span.
     pub after: Vec<u8>,
 }
 
-/// Where spans are sent, and how.
+/// The settings of an export.
 #[derive(Debug)]
 pub struct Settings {
-    /// Who takes them.
+    /// The collector.
     pub collector: Collector,
-    /// How many spans wait at most.
+    /// The capacity of the queue, in spans.
     pub queue_spans: usize,
-    /// How many spans are in one request at most.
+    /// The maximum number of spans in one request.
     pub batch_spans: usize,
-    /// How long a span waits for others at most.
+    /// The maximum time that a span waits for others.
     pub delay: Duration,
 }
 
-/// How long sending goes on at most after the recording has ended.
+/// The time for sending after the recording has ended.
 const FLUSH: Duration = Duration::from_secs(5);
-/// For how long spans are counted at most that cannot be sent any more.
+/// The time for counting spans that can no longer be sent.
 const COUNTING: Duration = Duration::from_secs(2);
 
-/// Spans that are being sent.
+/// A running export.
 #[derive(Debug)]
 pub struct Traces {
     queue: Arc<Queue>,
@@ -80,7 +82,7 @@ pub struct Traces {
 }
 
 impl Traces {
-    /// Begins to send spans.
+    /// Starts the export.
     pub fn start(settings: Settings) -> io::Result<Self> {
         let figures = Arc::<Figures>::default();
         let clock = Clock::start();
@@ -95,7 +97,7 @@ impl Traces {
             .spawn(move || {
                 aside();
                 runtime.block_on(sender.run());
-                // A name that is still being looked up holds up nothing.
+                // A pending name lookup does not delay the end.
                 runtime.shutdown_background();
             })?;
         Ok(Self {
@@ -105,19 +107,20 @@ impl Traces {
         })
     }
 
-    /// How many spans arrived, and how many did not.
+    /// The numbers of spans that arrived and that did not.
     #[must_use]
     pub fn figures(&self) -> Arc<Figures> {
         Arc::clone(&self.figures)
     }
 
-    /// What spans are handed to.
+    /// The sender for spans.
     #[must_use]
     pub fn span_sender(&self) -> SpanSender {
         SpanSender(Arc::clone(&self.queue))
     }
 
-    /// The recording has ended: sends what is left, for five seconds at most, and counts what cannot be sent, for two more.
+    /// Ends the export after the recording has ended: sends the rest for at most five seconds, and
+    /// counts what cannot be sent for two more.
     pub fn finish(mut self, behind: Behind) {
         self.queue.end(FLUSH);
         behind.end(FLUSH + COUNTING);
@@ -126,7 +129,7 @@ impl Traces {
     }
 
     fn join(&mut self) {
-        // One that failed has sent nothing more.
+        // A panicked thread sends nothing more.
         drop(self.sender.take().map(JoinHandle::join));
     }
 }
@@ -139,12 +142,12 @@ impl Drop for Traces {
     }
 }
 
-/// Where spans are handed to.
+/// A sender for spans.
 #[derive(Clone, Debug)]
 pub struct SpanSender(Arc<Queue>);
 
 impl SpanSender {
-    /// An observer that hands on the spans of a tracer.
+    /// An observer that sends the spans of a tracer.
     #[must_use]
     pub fn observer(&self, tracer: Box<dyn Tracer>, frame: Frame) -> Box<dyn Observer> {
         Box::new(Tracing {
@@ -155,14 +158,14 @@ impl SpanSender {
         })
     }
 
-    /// Nothing more will be handed on, and so many bytes of the tapes were not read.
+    /// Ends the spans, with the number of unread bytes of the tapes.
     pub fn close(&self, unread_bytes: u64) {
         self.0.set_unread(unread_bytes);
         self.0.close();
     }
 }
 
-/// Hands on the spans of one tape.
+/// Sends the spans of one tape.
 struct Tracing {
     tracer: Box<dyn Tracer>,
     frame: Arc<Frame>,

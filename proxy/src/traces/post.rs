@@ -15,10 +15,10 @@ use super::retry::{Verdict, verdict};
 use crate::http::body::Outbound;
 use crate::http::origin::{Origin, SendError};
 
-/// The longest answer that is read, in bytes.
+/// The maximum length of an answer, in bytes.
 const LONGEST: usize = 64 << 10;
 
-/// The body of a request: spans that follow each other and stand in the same stand in it once.
+/// The body of a request: consecutive spans with the same frame share it.
 pub(super) fn body(items: &[Item]) -> Vec<u8> {
     let mut out = br#"{"resourceSpans":["#.to_vec();
     let mut frame: Option<&Arc<Frame>> = None;
@@ -50,7 +50,7 @@ pub(crate) fn gzip(body: &[u8]) -> Option<Vec<u8>> {
     encoder.finish().ok()
 }
 
-/// Posts a body; what the collector made of it.
+/// Posts a body; returns the collector's verdict.
 pub(crate) async fn post(
     origin: &Arc<Origin>,
     fields: &[(HeaderName, HeaderValue)],
@@ -78,7 +78,7 @@ pub(crate) async fn post(
     let answer = origin.send(request).await?;
     let (head, body) = answer.response.into_parts();
     let read = Limited::new(body, LONGEST).collect().await;
-    // The status says enough where the body broke off; the connection is not used again then.
+    // If the body was cut off, the status is sufficient; the connection is not reused then.
     let body = read.map(|body| {
         answer.lease.complete();
         body.to_bytes()

@@ -1,4 +1,4 @@
-//! Spans that wait to be sent: so many of them, and so many bytes.
+//! Spans waiting to be sent, limited in number and bytes.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,33 +10,33 @@ use super::Frame;
 use super::figures::{Figures, Loss};
 use crate::clock::Clock;
 
-/// A span, and what it stands in.
+/// A span with its frame.
 #[derive(Debug)]
 pub(super) struct Item {
     /// Its JSON text.
     pub(super) span: Vec<u8>,
-    /// What is around it in a request.
+    /// Its frame in a request.
     pub(super) frame: Arc<Frame>,
 }
 
-/// How long the sender has.
+/// The sender's remaining time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Time {
-    /// The recording goes on.
+    /// The recording continues.
     Open,
-    /// It has ended, and this much is left.
+    /// It has ended, and this much time is left.
     Left(Duration),
 }
 
-/// Spans between the reader of tapes and the sender.
+/// The queue between the reader of tapes and the sender.
 #[derive(Debug)]
 pub(super) struct Queue {
     state: Mutex<State>,
-    // The sender waits for spans, and for the end, by the one; the reader for room by the other.
+    // `news` wakes the sender for spans and for the end, `room` the reader for space.
     news: Notify,
     room: Condvar,
     most: usize,
-    // The sender is woken once so many wait, and not for each of them.
+    // The sender is woken for a full batch, not for each span.
     batch: usize,
     clock: Clock,
     figures: Arc<Figures>,
@@ -46,21 +46,21 @@ pub(super) struct Queue {
 struct State {
     items: VecDeque<Item>,
     bytes: usize,
-    // The collector did not take what it was sent last.
+    // The collector did not accept the last request.
     failing: bool,
-    // Nothing more comes.
+    // There are no more spans.
     closed: bool,
-    // Until when spans are sent, by our clock, once the recording has ended.
+    // The deadline for sending, by the local clock, after the recording has ended.
     until: Option<Duration>,
 }
 
-/// How many bytes of spans wait at most, beside one span of any size.
+/// The capacity in bytes, in addition to one span of any size.
 const BYTES: usize = 32 << 20;
-/// How long the reader waits for room before it looks whether it still should.
+/// How long the reader waits for space before it checks whether it should continue to.
 const LOOK: Duration = Duration::from_millis(100);
 
 impl Queue {
-    /// A queue of so many spans, which are taken in batches of this size.
+    /// A queue of at most `most` spans, which are taken in batches of this size.
     pub(super) fn new(most: usize, batch: usize, clock: Clock, figures: Arc<Figures>) -> Self {
         Self {
             state: Mutex::default(),
@@ -73,7 +73,8 @@ impl Queue {
         }
     }
 
-    /// Adds a span. Waits for room while the collector takes what it is sent; otherwise one that finds no room is lost.
+    /// Adds a span. Waits for space while the collector accepts requests; otherwise a span without
+    /// space is dropped.
     pub(super) fn push(&self, item: Item) {
         let mut state = self.lock();
         while state.is_full(self.most, item.span.len()) {
@@ -95,18 +96,18 @@ impl Queue {
         }
     }
 
-    /// How much of the tapes was not read, in bytes.
+    /// Sets the number of unread bytes of the tapes.
     pub(super) fn set_unread(&self, bytes: u64) {
         self.figures.set_unread(bytes);
     }
 
-    /// Nothing more comes.
+    /// Notes that there are no more spans.
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.news.notify_one();
     }
 
-    /// The recording has ended; what is left is sent within this time.
+    /// Notes that the recording has ended; the rest is sent within this time.
     pub(super) fn end(&self, within: Duration) {
         let until = self.clock.elapsed() + within;
         self.lock().until.get_or_insert(until);
@@ -119,7 +120,7 @@ impl Queue {
         self.lock().until.is_some()
     }
 
-    /// How much time is left to send.
+    /// The remaining time for sending.
     pub(super) fn time(&self) -> Time {
         let until = self.lock().until;
         until.map_or(Time::Open, |until| {
@@ -127,30 +128,30 @@ impl Queue {
         })
     }
 
-    /// The collector took what it was sent, or it did not.
+    /// Notes whether the collector failed to accept the last request.
     pub(super) fn set_failing(&self, failing: bool) {
         self.lock().failing = failing;
         self.room.notify_all();
     }
 
-    /// Waits until something may have come, or it has ended.
+    /// Waits until there may be spans, or it has ended.
     pub(super) async fn news(&self) {
         self.news.notified().await;
     }
 
-    /// How many wait, and whether nothing more comes for which they could wait.
+    /// The number of waiting spans, and whether there will be no more.
     pub(super) fn waiting(&self) -> (usize, bool) {
         let state = self.lock();
         (state.items.len(), state.closed)
     }
 
-    /// Whether nothing waits and nothing will come.
+    /// Whether the queue is empty and there will be no more spans.
     pub(super) fn is_over(&self) -> bool {
         let state = self.lock();
         state.closed && state.items.is_empty()
     }
 
-    /// The next spans, so many and so many bytes of them.
+    /// Takes the next spans, limited in number and bytes.
     pub(super) fn take(&self, spans: usize, bytes: usize) -> Vec<Item> {
         let mut state = self.lock();
         let (mut taken, mut size) = (Vec::new(), 0);
@@ -183,7 +184,7 @@ impl State {
         !self.items.is_empty() && (self.items.len() >= most || self.bytes + bytes > BYTES)
     }
 
-    /// Why senders no longer wait for room, if so.
+    /// Why senders no longer wait for space, if so.
     fn gives_up(&self, now: Duration) -> Option<Loss> {
         if self.until.is_some_and(|until| now >= until) {
             return Some(Loss::Ended);

@@ -1,4 +1,4 @@
-//! What a collector made of a request, and when the same is sent again.
+//! Interprets a collector's answer, and schedules retries.
 
 use std::time::Duration;
 
@@ -6,25 +6,25 @@ use http::{HeaderMap, StatusCode};
 
 use crate::provider::date_ms;
 
-/// What a collector made of a request.
+/// The collector's verdict about a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It took it, less so many spans.
+    /// It accepted the request, except for this many spans.
     Taken { rejected: u64 },
-    /// It may take it later: after this time, where it says so.
+    /// It may accept the request later: after this time if specified.
     Later(Option<Duration>),
-    /// It will never take it.
+    /// It will never accept the request.
     Refused,
 }
 
-/// How long is waited before the second try, where the collector does not say; doubled each time.
+/// The wait before the first retry, unless the collector specifies it; doubled each time.
 const PAUSE: Duration = Duration::from_millis(500);
-/// The longest pause, where the collector does not say.
+/// The maximum wait, unless the collector specifies it.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// The longest pause that a collector may ask for.
+/// The maximum wait that a collector may specify.
 const LONGEST_ASKED: Duration = Duration::from_secs(300);
 
-/// Reads an answer (<https://opentelemetry.io/docs/specs/otlp/#otlphttp-response>).
+/// Parses an answer (<https://opentelemetry.io/docs/specs/otlp/#otlphttp-response>).
 pub(super) fn verdict(status: StatusCode, head: &HeaderMap, body: &[u8]) -> Verdict {
     if status.is_success() {
         return Verdict::Taken {
@@ -37,13 +37,13 @@ pub(super) fn verdict(status: StatusCode, head: &HeaderMap, body: &[u8]) -> Verd
     }
 }
 
-/// How many spans, or data points, of a request that was taken were not (`partial_success`).
+/// The number of rejected spans or data points in an accepted request (`partial_success`).
 fn rejected(body: &[u8]) -> u64 {
     let answer: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
     let names = ["rejectedSpans", "rejectedDataPoints"];
     let told = answer.get("partialSuccess");
     let count = told.and_then(|told| names.iter().find_map(|name| told.get(name)));
-    // A 64-bit number is a string in the JSON of protobuf; some write a number.
+    // A 64-bit number is a string in protobuf's JSON; some collectors send a number.
     let count = count.and_then(|count| {
         let text = count.as_str().and_then(|text| text.parse().ok());
         count.as_u64().or(text)
@@ -51,7 +51,7 @@ fn rejected(body: &[u8]) -> u64 {
     count.unwrap_or_default()
 }
 
-/// How long to wait, where the collector says so: `Retry-After` (RFC 9110 §10.2.3).
+/// The wait that the collector specifies: `Retry-After` (RFC 9110 §10.2.3).
 fn asked(head: &HeaderMap) -> Option<Duration> {
     let field = |name: &str| head.get(name)?.to_str().ok();
     let text = field("retry-after")?.trim();
@@ -60,14 +60,15 @@ fn asked(head: &HeaderMap) -> Option<Duration> {
     asked.map(|asked| asked.min(LONGEST_ASKED))
 }
 
-/// How long is waited after so many tries, where the collector does not say; `chance` spreads recorders that began together.
+/// The wait after this many attempts, unless the collector specifies it; `chance` spreads recorders
+/// that started together.
 pub(crate) fn pause(tries: u32, chance: u8) -> Duration {
     let doubled = PAUSE.saturating_mul(1 << tries.saturating_sub(1).min(10));
-    // From a half of it to the whole.
+    // Between half of it and the whole.
     doubled.min(LONGEST_PAUSE) * (256 + u32::from(chance)) / 512
 }
 
-/// A random number. Without a random source, recorders that began together retry together.
+/// A random number. Without a random source, recorders that started together retry together.
 pub(crate) fn chance() -> u8 {
     let mut one = [0];
     let drawn = getrandom::fill(&mut one);

@@ -13,7 +13,7 @@ use super::queue::{Item, Queue, Time};
 use super::retry::{chance, pause};
 use crate::clock::Clock;
 
-/// Sends spans, a batch at a time.
+/// Sends spans in batches.
 pub(super) struct Sender {
     delivery: Delivery,
     batch: usize,
@@ -22,9 +22,10 @@ pub(super) struct Sender {
     clock: Clock,
 }
 
-/// How many bytes of spans are in one request at most, beside one span of any size: collectors take 20 MiB unless told otherwise.
+/// The maximum size of a request in bytes of spans, in addition to one span of any size: collectors
+/// accept 20 MiB by default.
 const BATCH_BYTES: usize = 4 << 20;
-/// For how long a batch is tried again, where the collector does not say when it should be.
+/// How long a batch is retried, unless the collector specifies when.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Sender {
@@ -43,14 +44,14 @@ impl Sender {
         }
     }
 
-    /// Sends until nothing more comes.
+    /// Sends until there are no more spans.
     pub(super) async fn run(self) {
         while let Some(batch) = self.next().await {
             self.deliver(batch).await;
         }
     }
 
-    /// The next batch: once it is full, or its first span has waited long enough.
+    /// The next batch: when it is full, or its first span has waited long enough.
     async fn next(&self) -> Option<Vec<Item>> {
         let mut since = None;
         loop {
@@ -68,13 +69,13 @@ impl Sender {
                 since = None;
                 self.queue.news().await;
             } else {
-                // Either way it is looked at again.
+                // Check again in either case.
                 drop(timeout(rest, self.queue.news()).await);
             }
         }
     }
 
-    /// Sends a batch until it is settled, or given up.
+    /// Sends a batch until it is settled or given up.
     async fn deliver(&self, batch: Vec<Item>) {
         let parcel = self.delivery.parcel(body(&batch), batch.len() as u64);
         drop(batch);
@@ -108,7 +109,7 @@ impl Sender {
         self.delivery.once(parcel, most, self.late()).await
     }
 
-    /// Waits until the recording has ended, and its time with it.
+    /// Waits until the recording has ended and the deadline has passed.
     async fn late(&self) {
         loop {
             match self.queue.time() {
@@ -119,8 +120,9 @@ impl Sender {
         }
     }
 
-    /// Waits before the next try; whether there may be one. Once the recording has ended there is none that nobody would answer, and a
-    /// pause is as long as the time that is left.
+    /// Waits before the next attempt; returns whether there may be one. After the end of the
+    /// recording there is no attempt if the last one was not answered, and the wait is limited to
+    /// the remaining time.
     async fn waits(&self, wait: Duration, is_asked: bool, is_answered: bool) -> bool {
         let had_ended = self.queue.has_ended();
         if had_ended && !is_answered {
@@ -132,10 +134,10 @@ impl Sender {
             match self.queue.time() {
                 _ if rest.is_zero() => return true,
                 Time::Left(left) if left.is_zero() => return false,
-                // It has ended meanwhile: this is the time for the last try.
+                // The recording has ended meanwhile: make a last attempt.
                 Time::Left(_) if !had_ended && !is_asked => return true,
                 Time::Left(left) if rest >= left => return false,
-                // Either way it is looked at again.
+                // Check again in either case.
                 _ => drop(timeout(rest, self.queue.news()).await),
             }
         }

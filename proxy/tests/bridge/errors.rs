@@ -1,4 +1,4 @@
-//! What a client hears when something goes wrong.
+//! The errors that a client gets.
 
 use crate::server::Server;
 use crate::session::welcomes;
@@ -6,7 +6,7 @@ use crate::talk::{INITIALIZE, Talk};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":"p\"1","method":"ping"}"#;
 
-/// What the client hears to a ping that is answered so.
+/// The line that the client gets when a ping is answered in this way.
 fn heard(status: &'static str, head: &'static str, body: &'static str) -> String {
     let server = Server::start(move |request, reply| {
         if request.body == PING {
@@ -82,7 +82,7 @@ fn an_answer_to_another_request_is_passed_on_and_told() {
 
 #[test]
 fn no_connection_is_an_error_of_ours() {
-    // Port 1 is reserved, and no program of ours may take it.
+    // Port 1 is reserved, and no server of a test uses it.
     let mut talk = Talk::with("http://127.0.0.1:1/mcp");
     talk.say(INITIALIZE);
     let error = talk.hear();

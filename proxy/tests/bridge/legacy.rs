@@ -1,11 +1,11 @@
-//! Servers that speak HTTP+SSE, the transport of 2024-11-05.
+//! Servers of HTTP+SSE, the transport of 2024-11-05.
 
 use std::sync::{Arc, Mutex};
 
 use crate::server::{Reply, Seen, Server};
 use crate::talk::{INITIALIZE, INITIALIZED, Talk, WELCOME};
 
-/// A server of the older transport, whose `endpoint` event says `endpoint`.
+/// A server of the older transport, whose `endpoint` event contains `endpoint`.
 fn legacy(endpoint: &'static str, refusal: &'static str) -> (Server, Arc<Seen<()>>) {
     let lines: Arc<Seen<String>> = Arc::default();
     let closed: Arc<Seen<()>> = Arc::default();

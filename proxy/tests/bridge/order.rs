@@ -1,5 +1,5 @@
-//! What the client wrote first reaches the server first, although each message may travel on a
-//! connection of its own.
+//! Messages reach the server in the order of the client, although each may use a separate
+//! connection.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,8 +23,8 @@ fn a_cancellation_does_not_overtake_its_request_into_a_server_that_is_slow_to_ac
     let server = Server::start_slow(
         move || {
             if slow.load(Ordering::SeqCst) {
-                // Longer than we wait for a head; a cancellation on a connection that was
-                // accepted before would be here meanwhile.
+                // Longer than the bridge waits for a head; a cancellation on a previously accepted
+                // connection would have arrived meanwhile.
                 hears.has_one_within(Duration::from_secs(1));
             }
         },
@@ -49,7 +49,7 @@ fn a_cancellation_does_not_overtake_its_request_into_a_server_that_is_slow_to_ac
     talk.say(FIRST);
     assert_eq!(server.next().body, FIRST);
     is_slow.store(true, Ordering::SeqCst);
-    // The kept connections are busy: it needs one of its own, which nobody accepts for a while.
+    // The pooled connections are busy: it needs a new one, which is not accepted for a while.
     talk.say(SECOND);
     ends.push(());
     assert!(
@@ -66,7 +66,7 @@ fn a_cancellation_does_not_wait_for_the_answer() {
     let cancelled = Arc::new(Seen::default());
     let tells = Arc::clone(&cancelled);
     let server = Server::start(move |request, reply| match request.body.as_str() {
-        // Head and answer come together, as plain JSON does.
+        // Head and answer are sent together, as with plain JSON.
         SECOND => {
             cancelled.next();
             reply.json(r#"{"jsonrpc":"2.0","id":2,"result":{"cancelled":true}}"#);

@@ -1,4 +1,4 @@
-//! A server that answers as a test tells it to, byte by byte.
+//! A server that answers as a test specifies, byte by byte.
 
 use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Longer than any step of a test takes on a busy machine.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
-/// A request as it came.
+/// A received request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Request {
     pub(crate) method: String,
@@ -31,13 +31,13 @@ impl Request {
 pub(crate) struct Reply(TcpStream);
 
 impl Reply {
-    /// Writes as it stands.
+    /// Writes verbatim.
     pub(crate) fn raw(&mut self, text: &str) {
-        // A client that left is what some tests are about.
+        // Some tests have a client that leaves.
         self.0.write_all(text.as_bytes()).ok();
     }
 
-    /// A whole answer.
+    /// Writes a whole answer.
     pub(crate) fn whole(&mut self, status: &str, head: &str, body: &str) {
         let length = body.len();
         self.raw(&format!(
@@ -49,12 +49,12 @@ impl Reply {
         self.whole("200 OK", "Content-Type: application/json\r\n", body);
     }
 
-    /// Begins an event stream, which ends with the connection.
+    /// Starts an event stream, which ends with the connection.
     pub(crate) fn stream(&mut self) {
         self.raw("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n");
     }
 
-    /// One event of a stream.
+    /// Writes one event of a stream.
     pub(crate) fn event(&mut self, data: &str) {
         self.raw(&format!("data: {data}\n\n"));
     }
@@ -96,7 +96,7 @@ impl<T: std::fmt::Debug> Seen<T> {
         self.1.notify_all();
     }
 
-    /// The next one; fails when none comes.
+    /// The next one; panics if there is none in time.
     pub(crate) fn next(&self) -> T {
         let queue = self.0.lock().unwrap();
         let (mut queue, _) = self
@@ -106,7 +106,7 @@ impl<T: std::fmt::Debug> Seen<T> {
         queue.pop_front().expect("something comes in time")
     }
 
-    /// Waits for so long that there is one, and leaves it.
+    /// Waits for this time until there is one, and leaves it.
     pub(crate) fn has_one_within(&self, time: Duration) -> bool {
         let queue = self.0.lock().unwrap();
         let (queue, _) = self
@@ -124,18 +124,18 @@ impl<T: std::fmt::Debug> Seen<T> {
 /// A scripted server.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
-    /// Every request, in the order in which their bodies had arrived.
+    /// Every request, in the order in which their bodies arrived.
     pub(crate) seen: Arc<Seen<Request>>,
 }
 
 impl Server {
-    /// Answers every request with `answer`, each connection on a thread of its own.
+    /// Answers every request with `answer`, each connection on a separate thread.
     pub(crate) fn start(answer: impl Fn(&Request, &mut Reply) + Send + Sync + 'static) -> Self {
         Self::start_slow(|| {}, answer)
     }
 
-    /// The same, but each connection is accepted only when `accepts` returns, and the next one
-    /// after its first request has been read.
+    /// Like `start`, but each connection is accepted only when `accepts` returns, and the next one
+    /// after its first request was read.
     pub(crate) fn start_slow(
         accepts: impl Fn() + Send + 'static,
         answer: impl Fn(&Request, &mut Reply) + Send + Sync + 'static,

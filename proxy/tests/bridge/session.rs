@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::server::{Reply, Request, Seen, Server};
 use crate::talk::{INITIALIZE, INITIALIZED, Talk, WELCOME};
 
-/// Opens a session where one is asked for; whether that was all.
+/// Handles requests that open a session; returns whether this was one.
 pub(crate) fn welcomes(request: &Request, reply: &mut Reply) -> bool {
     if request.body.contains("\"initialize\"") {
         reply.whole(
@@ -126,7 +126,7 @@ fn nothing_overtakes_a_notification_and_requests_run_at_once() {
     assert!(held.is_empty(), "the call waits for the notification");
     go.push(());
     assert_eq!(held.next(), "slow");
-    // The second request is answered while the first still waits.
+    // The second request is answered while the first is still pending.
     assert!(talk.hear().contains("quick"));
     go.push(());
     assert!(talk.hear().contains("slow"));

@@ -1,4 +1,4 @@
-//! The stateless era: everything in the head, and a closed stream cancels.
+//! The stateless era: everything is in the head, and closing the stream cancels.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Streams that end and go on.
+//! Streams that end and are resumed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ fn a_polled_stream_is_taken_up_after_the_servers_pause() {
     let server = Server::start(move |request, reply| {
         let again = request.header("last-event-id").map(str::to_owned);
         if request.body == CALL {
-            // Primed, told to wait, and closed (2025-11-25).
+            // Primed, with a retry time, and closed (2025-11-25).
             reply.stream();
             reply.raw("id: a-0\nretry: 30\ndata:\n\n");
             reply.close();

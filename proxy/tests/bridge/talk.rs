@@ -65,7 +65,7 @@ impl Talk {
         thread::spawn(move || {
             let mut text = Vec::new();
             loop {
-                // A small space, so that lines come in pieces.
+                // A small space, so that lines are read in pieces.
                 let mut space = Vec::with_capacity(1_000);
                 match to_client.read(&mut space, None).unwrap() {
                     ReadResult::Bytes(count) => assert_eq!(count, space.len()),
@@ -102,7 +102,7 @@ impl Talk {
         self.lines.recv_timeout(LIMIT).expect("a line in time")
     }
 
-    /// Nothing more comes: the server's side has ended.
+    /// Checks that the server's side has ended, and there are no more lines.
     pub(crate) fn hears_the_end(&self) {
         assert_eq!(
             self.lines.recv_timeout(LIMIT),
@@ -119,7 +119,7 @@ impl Talk {
         self.life.signal(signal);
     }
 
-    /// The bridge has ended by itself.
+    /// Waits until the bridge has ended on its own.
     pub(crate) fn ends(&self) {
         self.ended.recv_timeout(LIMIT).expect("an end in time");
     }

@@ -1,4 +1,4 @@
-//! Requests, replies, and what comes between them.
+//! Requests, replies, and messages between them.
 
 use std::time::Duration;
 
@@ -130,7 +130,7 @@ fn a_request_that_gets_no_answer_is_cancelled() {
         if line.contains("\"slow\"") {
             voice.say(r#"{"jsonrpc":"2.0","method":"notifications/progress"}"#);
         } else if line.contains("notifications/cancelled") {
-            // Too late, and to be passed over.
+            // Too late, and ignored.
             voice.say(r#"{"jsonrpc":"2.0","id":1,"result":{"late":true}}"#);
         } else {
             voice.answer(line);

@@ -36,7 +36,7 @@ fn a_flood_before_the_answer_is_given_up() {
 
 #[test]
 fn a_server_that_never_reads_does_not_hold_us() {
-    // It is busy with the first line for as long as the test takes.
+    // It is busy with the first line throughout the test.
     let server = Server::new(|_, _| std::thread::park_timeout(LIMIT));
     let mut client = server.client();
     let large = format!("{{\"pad\":\"{}\"}}", "x".repeat(200_000));
@@ -63,7 +63,7 @@ fn a_server_that_never_reads_does_not_hold_us() {
 
 #[test]
 fn a_server_that_writes_before_it_reads_gets_on() {
-    // Both pipes are full: each side has to take while it gives.
+    // Both pipes are full: each side must read while it writes.
     let server = Server::new(|voice, line| {
         if line.contains("\"first\"") {
             voice.answer(line);

@@ -1,4 +1,4 @@
-//! The client, against servers that do what a test tells them to.
+//! The client, against servers that do what a test specifies.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 

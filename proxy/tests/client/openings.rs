@@ -1,4 +1,4 @@
-//! How conversations begin.
+//! How conversations start.
 
 use tapewright_proxy::client::{ClientError, Opening, Revision};
 use tapewright_schemas::era::Era;
@@ -12,7 +12,7 @@ fn of(revision: Revision) -> Opening {
     }
 }
 
-/// A server of the handshake era, which speaks this revision.
+/// A server of the handshake era with this revision.
 fn handshake(version: &'static str) -> Server {
     Server::new(move |voice, line| {
         let id = id_of(line).unwrap_or_default();

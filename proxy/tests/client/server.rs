@@ -1,4 +1,4 @@
-//! A server that does what a test tells it to, its log and its end included.
+//! A server that does what a test specifies, including its log and its end.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,24 +16,24 @@ use tapewright_proxy::upstream::{
 use tapewright_schemas::event::{Exit, Peer};
 use tapewright_schemas::redact::{self, Rules};
 
-/// Longer than anything takes on a busy machine.
+/// Longer than any step takes on a busy machine.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
-/// What a test does with the lines of the client, one after the other; `None` at their end.
+/// A test's handler for the lines of the client, in order; `None` at their end.
 type Role = dyn Fn(&Voice, Option<&str>) + Send + Sync;
 
 /// A server that plays a role.
 #[derive(Clone)]
 pub(crate) struct Server {
     role: Arc<Role>,
-    /// Lines that it got.
+    /// The received lines.
     pub(crate) heard: Arc<Mutex<Vec<String>>>,
-    /// Signals that it got.
+    /// The received signals.
     pub(crate) signals: Arc<Mutex<Vec<Signal>>>,
     ends_by: Option<Signal>,
 }
 
-/// What a role speaks with. It ends with the role's thread.
+/// The server's output for a role. It ends with the role's thread.
 pub(crate) struct Voice {
     say: SyncSender<Vec<u8>>,
     log: SyncSender<Vec<u8>>,
@@ -47,7 +47,7 @@ impl Voice {
     }
 
     pub(crate) fn raw(&self, bytes: &[u8]) {
-        // A client that has left hears nothing.
+        // A client that is gone receives nothing.
         self.say.send(bytes.to_vec()).ok();
     }
 
@@ -75,7 +75,7 @@ pub(crate) fn id_of(line: &str) -> Option<&str> {
 }
 
 impl Server {
-    /// A server that ends when its input does.
+    /// A server that exits when its input ends.
     pub(crate) fn new(role: impl Fn(&Voice, &str) + Send + Sync + 'static) -> Self {
         Self::with_end(move |voice, line| match line {
             Some(line) => role(voice, line),
@@ -83,7 +83,7 @@ impl Server {
         })
     }
 
-    /// A server whose role says how it ends; an exit ends its streams too.
+    /// A server whose role determines how it ends; an exit ends its streams too.
     pub(crate) fn with_end(role: impl Fn(&Voice, Option<&str>) + Send + Sync + 'static) -> Self {
         Self {
             role: Arc::new(role),
@@ -93,7 +93,7 @@ impl Server {
         }
     }
 
-    /// A client of it.
+    /// A client of this server.
     pub(crate) fn client(&self) -> Client {
         Client::open(self, settings(), Clock::start()).unwrap()
     }
@@ -174,7 +174,7 @@ struct Sink(SyncSender<Vec<u8>>);
 
 impl ChunkSink for Sink {
     fn write(&mut self, chunk: &[u8]) -> io::Result<()> {
-        // Small pieces, so that a large message needs a server that reads.
+        // Small pieces, so that a large message requires a server that reads.
         for piece in chunk.chunks(4_096) {
             let sent = self.0.send(piece.to_vec());
             sent.map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;

@@ -1,4 +1,4 @@
-//! What is asked beside MCP: refused in the form of whoever answers it.
+//! Requests that are not MCP: refused in the format of their handler.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tapewright_proxy::front::non_mcp::{Answers, NonMcpHandler, OtherResponse, Re
 use crate::fake::plain;
 use crate::front_server::FrontServer;
 
-/// Says what it got, and of a refusal why.
+/// Answers with the request, and with the reason for a refusal.
 struct Echo;
 
 impl Answers for Echo {
@@ -70,7 +70,7 @@ fn a_body_that_pauses_is_refused_by_whoever_answers() {
         half("/v1/messages"),
         (408, "no: reading the body timed out".to_owned())
     );
-    // Where nobody speaks for it, the front does.
+    // If the handler has no answer, the front answers.
     let (status, text) = half("/mine");
     assert_eq!(status, 408);
     assert!(text.contains("\"jsonrpc\""), "{text}");
@@ -99,6 +99,6 @@ fn what_is_decoded_takes_its_share_of_the_room() {
         ask(&large),
         (503, "no: too many requests in progress".to_owned())
     );
-    // Its share was given back.
+    // Its share of the budget was returned.
     assert_eq!(ask(&gzip(b"again")), (200, "again".to_owned()));
 }

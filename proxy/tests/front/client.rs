@@ -1,4 +1,4 @@
-//! A client that writes HTTP by hand and reads what comes.
+//! A client that writes HTTP by hand and reads the answers.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -13,7 +13,7 @@ use crate::front_server::FrontServer;
 pub(crate) struct Http {
     stream: BufReader<TcpStream>,
     address: SocketAddr,
-    // What has come of a chunked body, and whether it has ended.
+    // The received part of a chunked body, and whether it has ended.
     text: String,
     ended: bool,
 }
@@ -50,17 +50,17 @@ impl Http {
         }
     }
 
-    /// Writes as it stands.
+    /// Writes verbatim.
     pub(crate) fn raw(&mut self, text: &str) {
         self.bytes(text.as_bytes());
     }
 
-    /// The same of what is no text.
+    /// Like `raw`, for bytes.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         self.stream.get_mut().write_all(bytes).unwrap();
     }
 
-    /// Sends a request with these lines of head and this body.
+    /// Sends a request with these header lines and this body.
     pub(crate) fn send(&mut self, line: &str, head: &str, body: &str) {
         let length = if body.is_empty() {
             String::new()
@@ -96,13 +96,13 @@ impl Http {
         head
     }
 
-    /// Sends a request and reads its answer whole.
+    /// Sends a request and reads its whole answer.
     pub(crate) fn ask(&mut self, line: &str, head: &str, body: &str) -> (Head, String) {
         self.send(line, head, body);
         self.answer()
     }
 
-    /// Reads an answer whole.
+    /// Reads a whole answer.
     pub(crate) fn answer(&mut self) -> (Head, String) {
         let head = self.head();
         if head.get("transfer-encoding").is_some() {
@@ -117,7 +117,7 @@ impl Http {
         (head, String::from_utf8(body).unwrap())
     }
 
-    /// Sends a message as a client does, with further lines of head.
+    /// Sends a message like a client, with additional header lines.
     pub(crate) fn post(&mut self, head: &str, body: &str) -> (Head, String) {
         self.ask("POST /mcp", &format!("{POST}{head}"), body)
     }
@@ -127,7 +127,7 @@ impl Http {
         self.send("POST /mcp", &format!("{POST}{head}"), body);
     }
 
-    /// Opens a session; the line of head that names it.
+    /// Opens a session; returns the header line with its id.
     pub(crate) fn open(&mut self) -> String {
         let (head, body) = self.post("", INITIALIZE);
         assert_eq!(head.status, 200, "{body}");
@@ -149,7 +149,7 @@ impl Http {
         self.head()
     }
 
-    /// The next block of an event stream, comments left out; `None` at its proper end.
+    /// The next block of an event stream, without comments; `None` at its normal end.
     pub(crate) fn event(&mut self) -> Option<String> {
         loop {
             let block = self.block()?;
@@ -159,7 +159,7 @@ impl Http {
         }
     }
 
-    /// The next block of an event stream, be it a comment.
+    /// The next block of an event stream, including comments.
     pub(crate) fn block(&mut self) -> Option<String> {
         loop {
             if let Some((block, rest)) = self.text.split_once("\n\n") {
@@ -186,7 +186,7 @@ impl Http {
         )
     }
 
-    /// Reads one chunk of a body; false at its end.
+    /// Reads one chunk of a body; returns false at its end.
     fn chunk(&mut self) -> bool {
         let mut size = String::new();
         assert_ne!(
@@ -203,7 +203,7 @@ impl Http {
         size > 0
     }
 
-    /// Whether the server closes the connection without another byte.
+    /// Whether the server closes the connection without further bytes.
     pub(crate) fn is_closed(&mut self) -> bool {
         self.stream.fill_buf().map_or(true, <[u8]>::is_empty)
     }
@@ -216,7 +216,7 @@ impl FrontServer {
     }
 }
 
-/// Settings that wait for nothing.
+/// Settings with short timeouts.
 pub(crate) fn hasty() -> FrontSettings {
     FrontSettings {
         patience: Duration::from_millis(20),

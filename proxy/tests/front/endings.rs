@@ -1,4 +1,4 @@
-//! How sessions, and the front, come to their end.
+//! How sessions, and the front, end.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A server behind the front that does what a test tells it to.
+//! A server behind the front that does what a test specifies.
 
 use std::collections::VecDeque;
 use std::io;
@@ -33,7 +33,7 @@ impl<T> Seen<T> {
         self.1.notify_all();
     }
 
-    /// The next one; fails when none comes.
+    /// The next one; panics if there is none in time.
     pub(crate) fn next(&self) -> T {
         let queue = self.0.lock().unwrap();
         let (mut queue, _) = self
@@ -48,31 +48,31 @@ impl<T> Seen<T> {
     }
 }
 
-/// What a server of a test writes to.
+/// The output of a test's server.
 #[derive(Clone)]
 pub(crate) struct Out {
-    /// Which server this is, from 1 on.
+    /// The number of this server, from 1.
     pub(crate) number: u32,
     lines: SyncSender<Vec<u8>>,
 }
 
 impl Out {
     pub(crate) fn say(&self, line: &str) {
-        // A front that has ended hears nothing.
+        // A front that has ended receives nothing.
         self.lines.send(format!("{line}\n").into_bytes()).ok();
     }
 }
 
 type Behaviour = dyn Fn(&Out, &str) + Send + Sync;
 
-/// A server that answers each line as a test tells it to.
+/// A server that answers each line as a test specifies.
 #[derive(Clone)]
 pub(crate) struct Fake {
     behaviour: Arc<Behaviour>,
     started: Arc<AtomicU32>,
     /// Numbers of the servers whose input has ended.
     pub(crate) ended: Arc<Seen<u32>>,
-    /// Every line, with the number of the server that got it.
+    /// Every received line, with the number of its server.
     pub(crate) heard: Arc<Seen<(u32, String)>>,
 }
 
@@ -90,7 +90,7 @@ impl Fake {
         self.started.load(Ordering::SeqCst)
     }
 
-    /// The next line that any server got.
+    /// The next line that any server received.
     pub(crate) fn next(&self) -> (u32, String) {
         self.heard.next()
     }
@@ -172,7 +172,7 @@ impl Life for Immortal {
     fn finish(self: Box<Self>) {}
 }
 
-/// What a server answers to `initialize`.
+/// A server's answer to `initialize`.
 pub(crate) fn welcome(id: &str, version: &str) -> String {
     format!(
         r#"{{"jsonrpc":"2.0","id":{id},"result":{{"protocolVersion":"{version}","capabilities":{{}},"serverInfo":{{"name":"s","version":"1"}}}}}}"#
@@ -185,8 +185,8 @@ pub(crate) fn id_of(line: &str) -> Option<&str> {
     rest.split([',', '}']).next()
 }
 
-/// A server that opens sessions of a revision and gives each request an empty result, as far
-/// as `special` has not dealt with it.
+/// A server that opens sessions of a revision and answers each request with an empty result, unless
+/// `special` has handled it.
 pub(crate) fn plain(
     version: &'static str,
     special: impl Fn(&Out, &str) -> bool + Send + Sync + 'static,

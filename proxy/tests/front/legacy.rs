@@ -39,7 +39,7 @@ fn a_session_is_a_stream_and_a_place_for_messages() {
     assert!(fake.ended.is_empty());
     drop(stream);
     assert_eq!(fake.ended.next(), 1, "it ends with its stream");
-    // Its name is worth nothing elsewhere, nor afterwards.
+    // Its id is not valid elsewhere, nor afterwards.
     let name = place.rsplit('=').next().unwrap();
     let session = format!("Mcp-Session-Id: {name}\r\n");
     assert_eq!(http.post(&session, INITIALIZE).0.status, 404);

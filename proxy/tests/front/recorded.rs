@@ -1,4 +1,4 @@
-//! What is on the tape.
+//! What is recorded.
 
 use crate::fake::plain;
 use crate::front_server::FrontServer;

@@ -1,4 +1,4 @@
-//! The stateless era, from 2026-07-28 on.
+//! The stateless era, from 2026-07-28.
 
 use std::sync::Arc;
 
@@ -147,7 +147,7 @@ fn leaving_is_cancelling() {
         &request("7", "tools/call", r#""name":"slow","#),
     );
     assert!(fake.next().1.contains("slow"));
-    // Before there is even a head.
+    // Even before there is a head.
     drop(http);
     let (number, cancel) = fake.next();
     assert_eq!(number, 1);
@@ -155,7 +155,7 @@ fn leaving_is_cancelling() {
         cancel,
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"the client closed the stream"}}"#
     );
-    // The id is not used again there: a late answer must not reach another request.
+    // The id is not reused there: a late answer must not reach another request.
     let mut http = front_server.http();
     assert_eq!(
         http.post(&head("tools/call", "t"), &request("7", "tools/call", CALL))

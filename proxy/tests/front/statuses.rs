@@ -1,4 +1,4 @@
-//! What is not taken, and how that is said.
+//! Requests that are refused, and the answers to them.
 
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
@@ -86,7 +86,7 @@ fn every_refusal_has_its_status_and_says_that_it_is_ours() {
             assert!(head.get("allow").is_some());
         }
     }
-    // A name of a session is never told back.
+    // The id of a session is never repeated.
     let (_, text) = front_server.http().post(unknown, PING);
     assert!(!text.contains("0123456789abcdef"));
     assert!(text.contains("\"id\":1,"), "the id of the request: {text}");
@@ -115,14 +115,14 @@ fn bodies_are_bounded() {
         "x".repeat(1_000)
     );
     assert_eq!(front_server.http().post(&session, &long).0.status, 413);
-    // Also when its length is not announced.
+    // Even if its length is not announced.
     let mut http = front_server.http();
     let fields =
         format!("Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n{session}");
     http.send("POST /mcp", &fields, "");
     http.raw(&format!("{:x}\r\n{long}\r\n0\r\n\r\n", long.len()));
     assert_eq!(http.answer().0.status, 413);
-    // One that does not come is not waited for.
+    // A missing body is not waited for.
     let mut http = front_server.http();
     http.raw(&format!("POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n{session}\r\n{{", front_server.address));
     assert_eq!(http.answer().0.status, 408);
@@ -151,7 +151,7 @@ fn sessions_are_bounded() {
 fn a_burst_starts_no_more_servers_than_there_are_places() {
     const CLIENTS: usize = 300;
     const PLACES: usize = 256;
-    // No server answers before all that find no place were told so.
+    // No server answers before all requests without a place were refused.
     let gate = Arc::new((Mutex::new(false), Condvar::new()));
     let opened = Arc::clone(&gate);
     let fake = plain("2025-11-25", move |_, line| {
@@ -164,7 +164,7 @@ fn a_burst_starts_no_more_servers_than_there_are_places() {
         }
         false
     });
-    // Whoever waits for an answer gets no head meanwhile.
+    // A client that waits for an answer gets no head meanwhile.
     let settings = FrontSettings {
         patience: LIMIT,
         ..FrontSettings::default()
@@ -177,7 +177,7 @@ fn a_burst_starts_no_more_servers_than_there_are_places() {
             std::thread::spawn(move || {
                 http.begin_post("", INITIALIZE);
                 told.send(http.head().status).unwrap();
-                // Its place is not given back by its leaving.
+                // Leaving does not return its place.
                 http
             })
         })

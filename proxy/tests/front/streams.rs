@@ -100,7 +100,7 @@ fn a_cut_stream_goes_on_after_the_last_event_that_was_heard() {
         "event: message\nid: 2-4\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"late\":true}}"
     );
     assert_eq!(again.event(), None);
-    // An answer that was given once can be heard again, after the same event.
+    // A delivered answer can be read again, after the same event.
     let mut third = front_server.http();
     third.listen(&format!("{session}Last-Event-ID: 2-3\r\n"));
     third.event();

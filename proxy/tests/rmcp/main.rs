@@ -1,5 +1,5 @@
-//! rmcp, the official Rust SDK, on both sides of both bridges: a client must see through
-//! them what it sees without them, in both eras.
+//! rmcp, the official Rust SDK, on both sides of both bridges: a client must see the same as
+//! without them, in both eras.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -70,7 +70,7 @@ async fn http_on_both_ends(era: Era) -> Vec<String> {
     transcript(era, StreamableHttpClientTransport::from_uri(url)).await
 }
 
-/// A front, made and later dropped outside of the runtime of the test.
+/// A front, created and later dropped outside of the test's runtime.
 fn front_server(upstream: impl tapewright_proxy::upstream::Upstream) -> Outside {
     tokio::task::block_in_place(|| Outside(Some(FrontServer::of(upstream))))
 }

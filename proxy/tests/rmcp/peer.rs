@@ -1,4 +1,4 @@
-//! A server and a client on rmcp that use what a session can hold.
+//! A server and a client on rmcp that use all features of a session.
 
 #![expect(deprecated, reason = "sampling is deprecated, and alive")]
 
@@ -18,14 +18,14 @@ use rmcp::{ClientHandler, RoleClient, RoleServer, ServerHandler};
 use serde_json::json;
 use tokio::sync::Notify;
 
-/// A server; its clones share what they know.
+/// A server; its clones share their state.
 #[derive(Clone, Default)]
 pub(crate) struct Server {
     begun: Arc<Happened>,
     cancelled: Arc<Happened>,
 }
 
-/// Something that happens once, and can be waited for.
+/// An event that happens once, and can be waited for.
 #[derive(Default)]
 struct Happened(Mutex<bool>, Notify);
 
@@ -196,7 +196,7 @@ impl ServerHandler for Server {
     }
 }
 
-/// What a client heard beside its answers.
+/// The messages to a client other than answers.
 #[derive(Clone, Default)]
 pub(crate) struct Notifications {
     lines: Arc<(Mutex<Vec<String>>, Notify)>,
@@ -208,7 +208,7 @@ impl Notifications {
         self.lines.1.notify_waiters();
     }
 
-    /// Waits until so many lines were heard; they come in any order.
+    /// Waits for this many lines, in any order.
     pub(crate) async fn all(&self, count: usize) -> Vec<String> {
         let heard = async {
             loop {

@@ -1,4 +1,4 @@
-//! The ways between a client and a server.
+//! The transports between a client and a server.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::Shutdown;
@@ -28,7 +28,7 @@ use tokio::task::JoinSet;
 
 pub(crate) use crate::peer::Server;
 
-/// A server on stdio, without a process around it.
+/// A server on stdio, without a process.
 pub(crate) struct Child {
     server: Server,
     runtime: Handle,
@@ -92,7 +92,7 @@ impl ChunkSource for Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // The end of one side only, as of a pipe; either is the end for rmcp.
+        // Like a pipe, only one side ends; rmcp treats either as the end.
         self.0.shutdown(Shutdown::Write).ok();
     }
 }
@@ -159,7 +159,7 @@ pub(crate) fn over_http(url: &str) -> Remote {
     })
 }
 
-/// A client's end of a link, as a client on stdio has it.
+/// A client's end of a link, as for a client on stdio.
 pub(crate) fn stdio(upstream: &impl Upstream) -> tokio::net::UnixStream {
     let Link {
         mut to_server,

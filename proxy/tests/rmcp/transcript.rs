@@ -1,4 +1,4 @@
-//! What a client sees of a whole session.
+//! What a client sees during a whole session.
 
 use std::future::Future;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use rmcp::{ClientLifecycleMode, ClientServiceExt as _, RoleClient};
 
 use crate::peer::Notifications;
 
-/// In which era the client speaks.
+/// The era of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Era {
     Handshake,
@@ -22,7 +22,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 type Client = RunningService<RoleClient, Notifications>;
 
-/// Holds a whole session and tells what the client saw.
+/// Runs a whole session and returns what the client saw.
 pub(crate) async fn transcript<T, E, A>(era: Era, transport: T) -> Vec<String>
 where
     T: IntoTransport<RoleClient, E, A>,
@@ -73,7 +73,7 @@ where
     said.extend(many(&client).await);
     said.push(cancelled(&client).await);
 
-    // Progress of the one call that is waited for, and what the server said unasked.
+    // Progress of the call that is waited for, and messages that the server sent without a request.
     let expected = match era {
         Era::Handshake => 3 + 2,
         Era::Stateless => 3,
@@ -84,7 +84,7 @@ where
 }
 
 async fn call(client: &Client, call: CallToolRequestParams) -> String {
-    // Answers a server's questions, and asks again.
+    // Answers a server's questions, and sends the request again.
     if call.name == "ask" {
         return format!("{:?}", client.call_tool(call).await);
     }
@@ -96,7 +96,7 @@ async fn call(client: &Client, call: CallToolRequestParams) -> String {
     format!("{:?}", handle.await_response().await)
 }
 
-/// Calls at the same time.
+/// Several calls at the same time.
 async fn many(client: &Client) -> Vec<String> {
     let mut calls: Vec<std::pin::Pin<Box<dyn Future<Output = String> + '_>>> = Vec::new();
     for number in 0..20 {
@@ -124,7 +124,7 @@ async fn many(client: &Client) -> Vec<String> {
     done.into_iter().flatten().collect()
 }
 
-/// Cancels a call, and asks the server whether it was told.
+/// Cancels a call, and asks the server whether it received the cancellation.
 async fn cancelled(client: &Client) -> String {
     let slow = ClientRequest::CallToolRequest(Request::new(CallToolRequestParams::new("slow")));
     let handle = client

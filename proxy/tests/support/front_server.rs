@@ -1,4 +1,4 @@
-//! A front at work, with a tape.
+//! A running front with a tape.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 /// Longer than any step of a test takes on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A front at work.
+/// A running front.
 pub(crate) struct FrontServer {
     pub(crate) address: SocketAddr,
     phase: watch::Sender<Phase>,
@@ -84,7 +84,7 @@ impl FrontServer {
         ended.expect("it ends in time").unwrap();
     }
 
-    /// Ends the front; what is on the tape.
+    /// Ends the front; returns the tape.
     pub(crate) fn tape(mut self) -> String {
         self.shut(Phase::Stopping);
         self.ends();

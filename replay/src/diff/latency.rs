@@ -20,7 +20,7 @@ pub struct Moved {
     pub after_ms: f64,
     /// The spread of both sides together, in milliseconds.
     pub spread_ms: f64,
-    /// The number of answers on the side with fewer.
+    /// The number of answers on each side.
     pub count: usize,
 }
 

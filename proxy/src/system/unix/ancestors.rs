@@ -1,20 +1,21 @@
-//! What the processes above us have in their environments. On Linux that can be read.
+//! The environments of ancestor processes, which are readable on Linux.
 
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::process::parent_id;
 
-/// How far up it is looked: launchers stand between an agent and the servers it starts.
+/// The maximum number of ancestors: launchers are between an agent and the servers it starts.
 const GENERATIONS: usize = 16;
 
-/// What the processes that we were started by have in this variable. Many clients hand down few
-/// variables, or none.
+/// The value of a variable in the closest ancestor that has it. Many clients pass on few variables,
+/// or none.
 #[must_use]
 pub fn variable_above(name: &str) -> Option<OsString> {
     let mut process = parent_id();
     for _ in 0..GENERATIONS {
-        // That of another user cannot be read, and nobody beyond it started us for us.
+        // The environment of another user's process is not readable, and its ancestors did not
+        // start this process for its user.
         let environment = fs::read(format!("/proc/{process}/environ")).ok()?;
         if let Some(value) = value_in(&environment, name) {
             return Some(value);
@@ -34,7 +35,7 @@ fn value_in(environment: &[u8], name: &str) -> Option<OsString> {
     Some(OsString::from_vec(value.to_vec()))
 }
 
-/// The parent in `PID (NAME) STATE PPID …`; the name may hold anything.
+/// The parent in `PID (NAME) STATE PPID …`; the name may contain anything.
 fn parent_in(stat: &str) -> Option<u32> {
     let (_, after) = stat.rsplit_once(')')?;
     after.split_whitespace().nth(1)?.parse().ok()

@@ -1,4 +1,4 @@
-//! Files: whose they are, and what cannot be said of them in the same way everywhere.
+//! Files: their owners, and operations that differ between systems.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
@@ -11,64 +11,64 @@ use std::path::Path;
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-/// Opens a file; one that is made is for its owner alone.
+/// Opens a file; a new one is only accessible for its owner.
 pub fn open_own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     options.mode(0o600).open(path)
 }
 
-/// Makes a folder that only its owner can enter.
+/// Creates a folder that only its owner can enter.
 pub fn create_own_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(path)
 }
 
-/// Gives a whole file its name, in the place of what stands there.
+/// Renames a complete file, replacing an existing one.
 pub fn replace(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)
 }
 
-/// The permissions of a file that others may read, where they must be given.
+/// The permissions of a file that other users may read, if they must be set.
 #[must_use]
 pub fn readable_by_all() -> Option<Permissions> {
     Some(Permissions::from_mode(0o644))
 }
 
-/// Whether it belongs to the user that we are.
+/// Whether it belongs to the current user.
 #[must_use]
 pub fn is_ours(data: &Metadata) -> bool {
     data.uid() == rustix::process::geteuid().as_raw()
 }
 
-/// Whether a link must not be followed. The rule is the one of Linux' `protected_symlinks`: in a
-/// folder that everybody may write a link is followed for its owner, and for those whom the folder
-/// belongs to.
+/// Whether a link must not be followed. The rule is that of `protected_symlinks` in Linux: in a
+/// folder that all users may write to, a link is only followed by its owner, or if it belongs to
+/// the owner of the folder.
 #[must_use]
 pub fn is_foreign_link(link: &Metadata, folder: &Metadata) -> bool {
     let is_open = folder.mode() & 0o1002 != 0;
     is_open && !is_ours(link) && link.uid() != folder.uid()
 }
 
-/// Reads at a place in a file, whatever else is read of it.
+/// Reads at a position in a file, independent of other reads.
 pub fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
     file.read_at(bytes, at)
 }
 
-/// Reads as much as there is room for.
+/// Fills the buffer.
 pub(crate) fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     file.read_exact_at(bytes, at)
 }
 
-/// Writes all of it at a place in a file, whatever else is read of it.
+/// Writes at a position in a file, independent of reads.
 pub(crate) fn write_all_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
     file.write_all_at(bytes, at)
 }
 
-/// What is made of these bytes where they are a path; a system may have paths that are none.
+/// These bytes as a path; on other systems not all bytes are valid.
 #[must_use]
 pub fn os_string(bytes: Vec<u8>) -> Option<OsString> {
     Some(OsString::from_vec(bytes))
 }
 
-/// What tells one file from another that has taken its name.
+/// Distinguishes a file from another one that has replaced it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     device: u64,
@@ -89,18 +89,18 @@ impl Identity {
     }
 }
 
-/// How much may still be written into a folder, in bytes.
+/// The free space for a folder, in bytes.
 pub(crate) fn room(folder: &Path) -> io::Result<u64> {
     let disk = rustix::fs::statvfs(folder)?;
     Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// Gives a file another name, which must be free.
+/// Renames a file to an unused name.
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     Ok(renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)?)
 }
 
-/// Two files exchange their names, at once.
+/// Atomically exchanges the names of two files.
 pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
 }

@@ -1,4 +1,4 @@
-//! A folder that only its owner can read.
+//! A folder that only its owner can access.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -13,8 +13,8 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-/// A folder that belongs to us alone, opened: what is done by its name cannot be led
-/// elsewhere afterwards.
+/// An open folder that only the current user can access: operations relative to it cannot be
+/// redirected.
 pub(crate) struct Folder {
     fd: OwnedFd,
     path: PathBuf,
@@ -23,27 +23,27 @@ pub(crate) struct Folder {
 /// Why a folder cannot be used.
 #[derive(Debug)]
 pub(crate) enum FolderProblem {
-    /// The system refused something.
+    /// The system returned an error.
     Files { path: PathBuf, source: io::Error },
-    /// Others may look into it, or write there.
+    /// Other users may read or write it.
     Loose { path: PathBuf, mode: u32 },
     /// It belongs to another user.
     Foreign { path: PathBuf },
-    /// Another process does not let go of it.
+    /// Another process keeps it locked.
     Locked { path: PathBuf },
 }
 
-/// The permissions of everybody but the owner.
+/// The permissions of everyone but the owner.
 const OTHERS: u32 = 0o077;
 
-/// How long to wait between looks at a lock.
+/// The interval between attempts to lock.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-/// The longest file of ours that is read, in bytes.
+/// The maximum length of a file that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
 
 impl Folder {
-    /// Opens a folder, which is made where there is none.
+    /// Opens a folder, which is created if necessary.
     pub(crate) fn at(path: &Path) -> Result<Self, FolderProblem> {
         let files = |source: io::Error| problem(path, source);
         if let Some(parent) = path.parent() {
@@ -54,7 +54,7 @@ impl Folder {
         Self::checked(fd, path.to_owned())
     }
 
-    /// Opens a folder in it, which is made where there is none.
+    /// Opens a folder in it, which is created if necessary.
     pub(crate) fn inside(&self, name: &str) -> Result<Self, FolderProblem> {
         let path = self.path.join(name);
         let files = |error: Errno| problem(&path, error.into());
@@ -73,7 +73,7 @@ impl Folder {
         &self.path
     }
 
-    /// Keeps other recorders out until the folder is dropped; waits for them so long.
+    /// Locks other recorders out until the folder is dropped; waits for them for this time.
     pub(crate) fn lock(&self, patience: Duration) -> Result<(), FolderProblem> {
         let mut waited = Duration::ZERO;
         loop {
@@ -93,7 +93,7 @@ impl Folder {
         }
     }
 
-    /// What a file of ours holds; `None` when there is none.
+    /// The content of a file; `None` if there is none.
     pub(crate) fn read(&self, name: &str) -> Result<Option<String>, FolderProblem> {
         let path = self.path.join(name);
         let files = |error: io::Error| problem(&path, error);
@@ -112,11 +112,11 @@ impl Folder {
         Ok(Some(text))
     }
 
-    /// Writes a file for its owner alone, whole or not at all.
+    /// Writes a file for its owner only, atomically.
     pub(crate) fn write(&self, name: &str, text: &str) -> Result<(), FolderProblem> {
         let fresh = format!(".{name}.new");
         let files = |error: io::Error| problem(&self.path.join(name), error);
-        // Left by a recorder that was killed: a live one holds the lock.
+        // Left behind by a killed recorder: a live one holds the lock.
         unlinkat(&self.fd, &*fresh, AtFlags::empty()).ok();
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = Mode::RUSR | Mode::WUSR;

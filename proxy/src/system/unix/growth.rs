@@ -1,4 +1,4 @@
-//! What the system tells of files that grow.
+//! File change notifications of the system.
 
 use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
@@ -8,10 +8,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 pub(crate) use self::told::FileWatcher;
 
-/// How long nothing is waited for where nothing can be, between two looks.
+/// How long to wait between two checks if waiting for events is not possible.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Ends the waiting of another thread.
+/// Wakes another thread from a wait.
 #[derive(Debug)]
 pub struct Wakeup {
     writer: PipeWriter,
@@ -19,7 +19,7 @@ pub struct Wakeup {
 }
 
 impl Wakeup {
-    /// Takes two descriptors.
+    /// Uses two descriptors.
     pub fn new() -> io::Result<Self> {
         let (reader, writer) = io::pipe()?;
         // Neither end blocks the other.
@@ -28,9 +28,9 @@ impl Wakeup {
         Ok(Self { writer, reader })
     }
 
-    /// Ends the waiting that is under way, or the next one.
+    /// Ends the current wait, or the next one.
     pub fn wake(&self) {
-        // A full pipe has woken it already.
+        // A full pipe has already woken it.
         drop((&self.writer).write(&[0]));
     }
 
@@ -48,10 +48,10 @@ mod told {
 
     use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init};
 
-    /// Files that the system watches for us.
+    /// Files watched by the system.
     #[derive(Debug)]
     pub(crate) struct FileWatcher {
-        // None where the system has no more room for watchers.
+        // `None` if the system supports no more watches.
         watch: Option<OwnedFd>,
     }
 
@@ -75,19 +75,19 @@ mod told {
             }
         }
 
-        /// What can be read once something has happened, where the system tells.
+        /// The descriptor that becomes readable after a change, if the system notifies.
         pub(super) fn watch(&self) -> Option<BorrowedFd<'_>> {
             self.watch.as_ref().map(|watch| watch.as_fd())
         }
 
-        /// Takes what has happened; whether a file may have come.
+        /// Consumes the notifications; returns whether a file may have been created.
         pub(crate) fn came(&self) -> bool {
             let Some(watch) = &self.watch else {
                 return true;
             };
             let mut room = [MaybeUninit::uninit(); 4_096];
             let mut told = Reader::new(watch, &mut room);
-            // Too much to be told may have been anything.
+            // After an overflow, anything may have changed.
             let files = ReadFlags::CREATE | ReadFlags::MOVED_TO | ReadFlags::QUEUE_OVERFLOW;
             let mut came = false;
             while let Ok(event) = told.next() {
@@ -103,7 +103,7 @@ mod told {
     use std::os::fd::BorrowedFd;
     use std::path::Path;
 
-    /// The system does not report changes here.
+    /// There are no notifications on this system.
     #[derive(Debug)]
     pub(crate) struct FileWatcher;
 
@@ -125,7 +125,7 @@ mod told {
 }
 
 impl FileWatcher {
-    /// Whether the system tells at all.
+    /// Whether the system notifies at all.
     pub(crate) fn is_told(&self) -> bool {
         self.watch().is_some()
     }
@@ -134,13 +134,13 @@ impl FileWatcher {
 /// What ended a wait, if anything did.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Readiness {
-    /// The system has told of a file.
+    /// The system reported a change of a file.
     pub(crate) has_grown: bool,
-    /// Another thread has woken us, which is taken note of.
+    /// Another thread has woken this one; the state is reset.
     pub(crate) is_woken: bool,
 }
 
-/// Waits until the system tells, another thread wakes us, or for so long.
+/// Waits for a notification of the system, a wake-up by another thread, or the timeout.
 pub(crate) fn wait(
     files: &FileWatcher,
     wakeup: Option<&Wakeup>,
@@ -164,7 +164,7 @@ pub(crate) fn wait(
     }
 }
 
-/// Which of these can be read, once one can or it was waited for so long.
+/// Which of these are readable, after one is or the timeout has passed.
 fn readable(all: &[BorrowedFd<'_>], most: Option<Duration>) -> Vec<bool> {
     let mut polled: Vec<PollFd<'_>> = all
         .iter()
@@ -174,7 +174,7 @@ fn readable(all: &[BorrowedFd<'_>], most: Option<Duration>) -> Vec<bool> {
     match poll(&mut polled, until.as_ref()) {
         Ok(_) => {}
         Err(rustix::io::Errno::INTR) => return Vec::new(),
-        // Nothing can be waited for: it is looked at from time to time.
+        // Waiting for events is not possible: check from time to time.
         Err(_) => std::thread::sleep(most.unwrap_or(LOOK)),
     }
     let ready = |one: &PollFd<'_>| !one.revents().is_empty();

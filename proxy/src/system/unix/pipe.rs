@@ -15,24 +15,24 @@ use crate::upstream::{ChunkSink, ChunkSource, ReadResult};
 
 use tapewright_schemas::slices::Part as _;
 
-/// How much a pipe of ours may hold, in bytes, where the system allows it: fewer
-/// switches between processes for large messages.
+/// The size of pipes to children, in bytes, if the system allows it: fewer switches between
+/// processes for large messages.
 #[cfg(target_os = "linux")]
 const PIPE_SIZE: usize = 1 << 20;
 
-/// Longest wait on a descriptor that another process made non-blocking.
+/// The maximum wait on a descriptor that another process made non-blocking.
 const LONG: Duration = Duration::from_secs(60);
 
 /// One end of a pipe, socket, file or terminal.
 #[derive(Debug)]
 pub(crate) struct Pipe(Arc<OwnedFd>);
 
-/// A look at a pipe that somebody else holds, which does not keep it open.
+/// A reference to a pipe that does not keep it open.
 #[derive(Debug)]
 pub(crate) struct Watch(Weak<OwnedFd>);
 
 impl Watch {
-    /// Whether the pipe has no reader any more.
+    /// Whether the pipe has no reader.
     pub(crate) fn is_broken(&self) -> bool {
         let Some(fd) = self.0.upgrade() else {
             return true;
@@ -48,21 +48,21 @@ impl Watch {
 }
 
 impl Pipe {
-    /// The end of a pipe that leads to a child, enlarged.
+    /// The end of a pipe to a child, enlarged.
     pub(crate) fn to_child(fd: impl Into<OwnedFd>) -> Self {
         let fd = fd.into();
         #[cfg(target_os = "linux")]
-        // The limit of the user may be reached; a small pipe works as well.
+        // The user's limit may be reached; a small pipe works as well.
         rustix::pipe::fcntl_setpipe_size(&fd, PIPE_SIZE).ok();
         Self(Arc::new(fd))
     }
 
-    /// A handle for another thread to look at this pipe.
+    /// A reference to this pipe for another thread.
     pub(crate) fn watch(&self) -> Watch {
         Watch(Arc::downgrade(&self.0))
     }
 
-    /// Takes over our standard input and output. Nothing else in this process can write
+    /// Takes over the process's standard input and output. Nothing else in this process can write
     /// to the client afterwards, and dropping a pipe closes it for the client.
     pub(crate) fn take_standard() -> io::Result<(Self, Self)> {
         let input = fcntl_dupfd_cloexec(stdin(), 3)?;
@@ -73,12 +73,12 @@ impl Pipe {
         Ok((Self(Arc::new(input)), Self(Arc::new(output))))
     }
 
-    /// Our standard error, shared with the rest of this process.
+    /// The process's standard error, shared with other code.
     pub(crate) fn standard_error() -> io::Result<Self> {
         Ok(Self(Arc::new(fcntl_dupfd_cloexec(stderr(), 3)?)))
     }
 
-    /// Waits until the descriptor is ready; false when `timeout` passes first.
+    /// Waits until the descriptor is ready; returns false after `timeout`.
     fn wait(&self, flags: PollFlags, timeout: Duration) -> io::Result<bool> {
         let timeout = Timespec::try_from(timeout).map_err(|_| Errno::INVAL)?;
         let mut fds = [PollFd::new(&*self.0, flags)];

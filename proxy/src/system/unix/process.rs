@@ -18,7 +18,7 @@ pub use rustix::process::Signal;
 
 pub use super::ancestors::variable_above;
 
-/// A program that is looked up in `PATH` as its client would do; without a folder it runs in ours.
+/// A program that is searched in `PATH` as by its client; by default it runs in the current folder.
 #[expect(clippy::unnecessary_wraps, reason = "elsewhere it is looked for here")]
 pub(crate) fn command(program: &OsStr, folder: Option<&Path>) -> io::Result<Command> {
     let mut command = Command::new(program);
@@ -28,7 +28,7 @@ pub(crate) fn command(program: &OsStr, folder: Option<&Path>) -> io::Result<Comm
     Ok(command)
 }
 
-/// How a process ended.
+/// How a process exited.
 #[must_use]
 pub fn exit_of(status: ExitStatus) -> Exit {
     match (status.code(), status.signal()) {
@@ -37,16 +37,15 @@ pub fn exit_of(status: ExitStatus) -> Exit {
     }
 }
 
-/// Ends a process that was not waited for yet, so that its number is still its own.
+/// Kills a process that was not waited for yet, so that its id is still valid.
 pub fn kill(pid: u32) {
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        // It may have ended a moment ago.
+        // It may just have exited.
         kill_process(pid, Signal::KILL).ok();
     }
 }
 
-/// The number of a child for as long as it can be signalled: a number that was given back may be
-/// that of another process.
+/// The id of a child as long as it can be signalled: a released id may belong to another process.
 #[derive(Clone, Debug)]
 pub(crate) struct LiveChild(Arc<Mutex<Option<Pid>>>);
 
@@ -56,15 +55,15 @@ impl LiveChild {
         Self(Arc::new(Mutex::new(number)))
     }
 
-    /// Signals it, unless it has ended.
+    /// Signals it, unless it has exited.
     pub(crate) fn signal(&self, signal: Signal) {
         if let Some(number) = *self.lock() {
-            // It may have ended a moment ago.
+            // It may just have exited.
             kill_process(number, signal).ok();
         }
     }
 
-    /// Waits for the end; the number is given back only once no thread can signal it any more.
+    /// Waits for its exit; the id is only released when no thread can signal it any more.
     pub(crate) fn wait(&self, mut child: Child) -> io::Result<Exit> {
         let number = *self.lock();
         if let Some(number) = number {
@@ -80,16 +79,16 @@ impl LiveChild {
     }
 }
 
-/// How far this thread stands behind others where processors are scarce.
+/// The priority of this thread if processors are scarce.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rank {
-    /// Behind those that are waited for.
+    /// Lower than threads that others wait for.
     Behind,
-    /// Behind everybody else.
+    /// The lowest.
     Last,
 }
 
-/// Lets others go first. Of this thread alone; where it may not be done, it runs as the others do.
+/// Lowers the priority of this thread only; if that is not permitted, it is unchanged.
 pub(crate) fn step_back(rank: Rank) {
     let nice = match rank {
         Rank::Behind => 10,
@@ -98,20 +97,20 @@ pub(crate) fn step_back(rank: Rank) {
     let _as_the_others = rustix::process::setpriority_process(None, nice);
 }
 
-/// How much of a processor the calling thread has taken so far.
+/// The processor time of the calling thread so far.
 pub(crate) fn processor_time() -> Duration {
     let told = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     // It is never negative.
     Duration::try_from(told).unwrap_or_default()
 }
 
-/// As many connections as the system allows us.
+/// Raises the limit of open files to the permitted maximum, for connections.
 pub(crate) fn raise_file_limit() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let limit = Rlimit {
         current: maximum,
         maximum,
     };
-    // Where it cannot be raised, fewer clients are served at once.
+    // If it cannot be raised, fewer clients are served at once.
     setrlimit(Resource::Nofile, limit).ok();
 }

@@ -1,5 +1,4 @@
-//! What the processes of a server are doing, as far as the system tells: on Linux, from
-//! `/proc`.
+//! The state of a server's processes, as far as available: on Linux, from `/proc`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,14 +7,13 @@ use rustix::param::clock_ticks_per_second;
 use tapewright_schemas::event::Process;
 use tapewright_schemas::order::Order as _;
 
-/// How many processes are looked at.
+/// The maximum number of processes.
 const PROCESSES: usize = 8;
-/// How many open files of each are named.
+/// The maximum number of open files of each.
 const FILES: usize = 24;
 
-/// The processes of the group that `pid` is in, without our guard, which leads it. A
-/// launcher such as `npx` is one of them, and so is the server behind it. Empty where
-/// nothing can be known.
+/// The processes in the group of `pid`, without the guard, which leads it. They include a launcher
+/// such as `npx` and the server behind it. Empty if unavailable.
 pub(crate) fn of_group(pid: u32) -> Vec<Process> {
     let Some(group) = Stat::of(pid).map(|stat| stat.group) else {
         return Vec::new();
@@ -35,7 +33,7 @@ pub(crate) fn of_group(pid: u32) -> Vec<Process> {
     found
 }
 
-/// One process as `/proc/PID/stat` tells it.
+/// One process, from `/proc/PID/stat`.
 struct Stat {
     name: String,
     state: u8,
@@ -49,7 +47,7 @@ impl Stat {
         Self::read(&String::from_utf8_lossy(&text))
     }
 
-    /// Reads `PID (NAME) STATE PPID PGRP …`; the name may hold anything, parentheses too.
+    /// Parses `PID (NAME) STATE PPID PGRP …`; the name may contain anything, including parentheses.
     fn read(text: &str) -> Option<Self> {
         let (before, after) = text.rsplit_once(')')?;
         let (_, name) = before.split_once('(')?;
@@ -84,7 +82,7 @@ impl Stat {
     }
 }
 
-/// What the first descriptors of a process lead to, and how many more there are.
+/// The targets of a process's first descriptors, and the number of further ones.
 fn files(pid: u32) -> (Vec<String>, u64) {
     let folder = PathBuf::from(format!("/proc/{pid}/fd"));
     let mut open = numbers(&folder);
@@ -101,7 +99,7 @@ fn exe(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/exe")).ok()
 }
 
-/// The entries of a folder that are numbers.
+/// The numeric entries of a folder.
 fn numbers(folder: &Path) -> Vec<u32> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries
@@ -127,7 +125,7 @@ mod tests {
     #[test]
     fn this_process_is_found_with_its_files() {
         let found = of_group(std::process::id());
-        // The test may lead its group, and would then be taken for the guard.
+        // The test may lead its group, and would then be mistaken for the guard.
         if let Some(ours) = found.iter().find(|one| one.pid == std::process::id()) {
             assert!(!ours.files.is_empty());
             assert_ne!(ours.state, "unknown");

@@ -1,4 +1,4 @@
-//! Signals that reach the recorder and are meant for the server.
+//! Signals to the recorder that are meant for the server.
 
 use std::io;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use signal_hook::consts::signal::{
 };
 use signal_hook::iterator::Signals;
 
-/// What is passed on to the server.
+/// The signals that are forwarded to the server.
 const PASSED_ON: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
 
-/// Sends each signal that arrives to `notify`, from a thread of its own.
+/// Sends each signal that arrives to `notify`, from a separate thread.
 ///
-/// A signal that was ignored when we started (`nohup`) stays ignored, for us and for the
+/// A signal that was ignored at the start (`nohup`) stays ignored, for this process and for the
 /// server, which inherits that.
 pub(crate) fn forward<T: Send + 'static>(
     notify: SyncSender<T>,
@@ -31,7 +31,7 @@ pub(crate) fn forward<T: Send + 'static>(
         .name("signals".to_owned())
         .spawn(move || {
             for signal in signals.forever() {
-                // Caught only so that a write beyond a file size limit fails like any other.
+                // Only caught so that a write beyond a file size limit fails like any other.
                 if signal != SIGXFSZ && notify.send(wrap(signal)).is_err() {
                     return;
                 }
@@ -40,7 +40,7 @@ pub(crate) fn forward<T: Send + 'static>(
     Ok(())
 }
 
-/// Is set by the first SIGINT or SIGTERM; the second ends this process with status 130.
+/// A flag that the first SIGINT or SIGTERM sets; the second ends this process with status 130.
 pub fn interruption() -> io::Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     let ignored = ignored_at_start();
@@ -59,25 +59,24 @@ pub(crate) fn name(signal: i32) -> String {
         .map_or_else(|| format!("signal {signal}"), str::to_owned)
 }
 
-/// Whether dying by this signal is how a server is stopped, rather than how it fails.
+/// Whether a signal is a normal way to stop a server, rather than a crash.
 pub(crate) fn is_ending(signal: i32) -> bool {
     matches!(signal, SIGHUP | SIGINT | SIGQUIT | SIGTERM)
 }
 
-/// Ends this process the way its child ended. Returns only for a signal that cannot be
-/// raised, or whose default is to leave a core file, which would be ours and not the
-/// child's.
+/// Ends this process in the same way as its child. Returns only for a signal that cannot be raised,
+/// or whose default is a core dump, which would be of this process and not of the child.
 pub fn die_by(signal: i32) {
     if matches!(
         signal,
         SIGHUP | SIGINT | SIGTERM | SIGKILL | SIGUSR1 | SIGUSR2
     ) {
-        // Nothing is left to be done if it fails: the caller returns 128 + signal.
+        // On failure, the caller returns 128 + signal.
         drop(signal_hook::low_level::emulate_default_handler(signal));
     }
 }
 
-/// The signals that this process ignores, one bit each from SIGHUP on.
+/// The signals that this process ignores, one bit each, starting with SIGHUP.
 fn ignored_at_start() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

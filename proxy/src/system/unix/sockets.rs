@@ -1,4 +1,4 @@
-//! Sockets: those of this machine, and looks at others.
+//! Local sockets, and checks of others.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -13,34 +13,34 @@ use tokio::net::{TcpStream, UnixListener, UnixSocket};
 
 /// One end of a connection within this machine.
 pub type Stream = UnixStream;
-/// The same for a runtime.
+/// The async version.
 pub type AsyncStream = tokio::net::UnixStream;
 
 /// A connection that [`Listener`] accepted.
 pub(crate) type LocalStream = AsyncStream;
 
-/// Two ends of a connection within this process: one to block on, one for the runtime that we are in.
+/// Two ends of a connection within this process: one for blocking, one for the current runtime.
 pub fn pair() -> io::Result<(Stream, AsyncStream)> {
     let (ours, theirs) = UnixStream::pair()?;
     theirs.set_nonblocking(true)?;
     Ok((ours, AsyncStream::from_std(theirs)?))
 }
 
-/// Connects to a place that [`Listener`] listens at. Reading waits no longer than `patience`.
+/// Connects to the address of a [`Listener`]. Reads time out after `patience`.
 pub fn connect(path: &Path, patience: Duration) -> io::Result<Stream> {
     let stream = UnixStream::connect(path)?;
     stream.set_read_timeout(Some(patience))?;
     Ok(stream)
 }
 
-/// A place of this machine where only its owner can connect. It goes when we go.
+/// A local address to which only its owner can connect. It is removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Listener {
     socket: UnixListener,
     owned: Owned,
 }
 
-/// A socket of ours in the file system, which goes when we go.
+/// A socket in the file system, which is removed when dropped.
 #[derive(Debug)]
 struct Owned(PathBuf);
 
@@ -51,7 +51,7 @@ impl Drop for Owned {
     }
 }
 
-/// How many connections may wait to be accepted.
+/// The maximum number of connections that wait to be accepted.
 const BACKLOG: u32 = 1_024;
 
 impl Listener {
@@ -60,13 +60,13 @@ impl Listener {
         let socket = UnixSocket::new_stream()?;
         socket.bind(&path)?;
         let owned = Owned(path);
-        // Nobody can connect before we listen, so that there is no moment at which others could.
+        // No connections are possible before `listen`, so the permissions apply from the start.
         fs::set_permissions(&owned.0, Permissions::from_mode(0o600))?;
         let socket = socket.listen(BACKLOG)?;
         Ok(Self { socket, owned })
     }
 
-    /// Where it is.
+    /// Its path.
     pub(crate) fn path(&self) -> &Path {
         &self.owned.0
     }
@@ -76,7 +76,7 @@ impl Listener {
     }
 }
 
-/// Removes a socket without a server; anything else stays.
+/// Removes a socket without a server; anything else is left alone.
 fn remove_dead(path: &Path) -> io::Result<()> {
     let is_socket = fs::symlink_metadata(path).is_ok_and(|data| data.file_type().is_socket());
     let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
@@ -86,7 +86,7 @@ fn remove_dead(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A look at a connection that somebody else reads.
+/// Checks a connection that other code reads.
 #[derive(Debug)]
 pub(crate) struct Glance(OwnedFd);
 
@@ -95,7 +95,7 @@ impl Glance {
         Ok(Self(socket.as_fd().try_clone_to_owned()?))
     }
 
-    /// Whether something has come that was not read yet, or the end.
+    /// Whether there is unread data, or the end.
     pub(crate) fn has_come(&self) -> bool {
         let now = Some(&Timespec::default());
         let came = poll(&mut [PollFd::new(&self.0, PollFlags::IN)], now);

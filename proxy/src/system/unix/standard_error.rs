@@ -1,4 +1,4 @@
-//! Our standard error, which others may have as well.
+//! The process's standard error, which other processes may share.
 
 use std::fs::File;
 use std::io;
@@ -6,12 +6,12 @@ use std::os::fd::AsFd as _;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Another handle on it. Not by `std`'s lock: a reader that has stalled must not block other threads.
+/// Another handle to it, without `std`'s lock: a stalled reader must not block other threads.
 pub fn shared() -> io::Result<File> {
     Ok(File::from(io::stderr().as_fd().try_clone_to_owned()?))
 }
 
-/// Whether what is written would have to wait.
+/// Whether a write would block.
 #[must_use]
 pub fn is_full(file: &File) -> bool {
     let nothing = Timespec {
@@ -22,9 +22,9 @@ pub fn is_full(file: &File) -> bool {
     poll(&mut fds, Some(&nothing)) == Ok(0)
 }
 
-/// Waits until something can be written: another process may have made it non-blocking.
+/// Waits until a write is possible: another process may have made it non-blocking.
 pub fn wait(file: &File) {
     let mut fds = [PollFd::new(file, PollFlags::OUT)];
-    // Whatever it is, the next write tells.
+    // An error shows with the next write.
     poll(&mut fds, None).ok();
 }

@@ -1,4 +1,4 @@
-//! Whoever holds the terminal: signals that end it or make it stand still.
+//! For programs that use the terminal: signals that end or suspend them.
 
 use std::io;
 
@@ -6,26 +6,26 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-/// What is asked of whoever holds the terminal.
+/// A request to a program that uses the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TerminalSignal {
-    /// To end, by this signal.
+    /// End, with this signal.
     End(i32),
-    /// To stand still until the shell lets it go on.
+    /// Stop until the shell continues it.
     Suspend,
 }
 
-/// Caught from when it is made.
+/// Caught from its creation.
 #[derive(Debug)]
 pub struct TerminalSignals(Signals);
 
 impl TerminalSignals {
-    /// Catches them from now on.
+    /// Starts to catch them.
     pub fn catch() -> io::Result<Self> {
         Ok(Self(Signals::new([SIGHUP, SIGINT, SIGTERM, SIGTSTP])?))
     }
 
-    /// Tells each one as it comes, until `told` says false. Blocks.
+    /// Calls `told` with each one, until it returns false. Blocks.
     pub fn each(mut self, mut told: impl FnMut(TerminalSignal) -> bool) {
         for signal in self.0.forever() {
             let signal = match signal {
@@ -39,7 +39,7 @@ impl TerminalSignals {
     }
 }
 
-/// Stands still until the shell lets us go on.
+/// Stops until the shell continues this process.
 pub fn suspend() -> io::Result<()> {
     emulate_default_handler(SIGTSTP)
 }

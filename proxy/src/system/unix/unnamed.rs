@@ -1,11 +1,11 @@
-//! Files that get a name once they are whole.
+//! Files that get a name when they are complete.
 
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Begins a file in a folder that has no name there: whatever becomes of us, nothing is left
-/// of it. Not every file system can do so.
+/// Creates a file in a folder without a name: if the process dies, nothing is left of it. Not
+/// supported by every file system.
 #[cfg(target_os = "linux")]
 pub(crate) fn create(folder: &Path) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags, open};
@@ -13,13 +13,13 @@ pub(crate) fn create(folder: &Path) -> io::Result<File> {
     Ok(open(folder, flags, Mode::RUSR | Mode::WUSR)?.into())
 }
 
-/// Gives such a file a name that must be free.
+/// Gives such a file an unused name.
 #[cfg(target_os = "linux")]
 pub(crate) fn name(file: &File, path: &Path) -> io::Result<()> {
     use std::os::fd::AsRawFd as _;
 
     use rustix::fs::{AtFlags, CWD, linkat};
-    // By its number among our files: by itself it may be linked only with privileges.
+    // By its descriptor's path: linking it directly requires privileges.
     let open = format!("/proc/self/fd/{}", file.as_raw_fd());
     Ok(linkat(CWD, open, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
 }

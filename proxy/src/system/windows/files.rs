@@ -1,7 +1,7 @@
-//! Files: what cannot be said of them in the same way everywhere.
+//! Files: operations that differ between systems.
 //!
-//! Who may read a file is told by the folder that it is made in: `%LOCALAPPDATA%` and `%TEMP%` are their
-//! user's own.
+//! The folder determines who may read a file: `%LOCALAPPDATA%` and `%TEMP%` are only accessible for
+//! their user.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
@@ -14,12 +14,12 @@ use std::time::Duration;
 use tapewright_schemas::slices::{Part as _, PartMut as _};
 use winsafe::{GetDiskFreeSpaceEx, MoveFileEx, co::MOVEFILE};
 
-/// How often something is tried again that another program may be in the way of for a moment.
+/// The number of attempts if another program may briefly block an operation.
 const TRIES: u32 = 20;
-/// How long in between.
+/// The pause in between.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Does what another program, such as a virus scanner, may be in the way of for a moment.
+/// Retries an operation that another program, such as a virus scanner, may briefly block.
 fn patiently<T>(mut work: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     /// Another program has it open and does not share it.
     const SHARING_VIOLATION: i32 = 32;
@@ -40,46 +40,47 @@ fn patiently<T>(mut work: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     }
 }
 
-/// Opens a file; one that is made has the permissions of its folder.
+/// Opens a file; a new one has the permissions of its folder.
 pub fn open_own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Makes a folder, with the permissions of the one that it is in.
+/// Creates a folder, with the permissions of its parent.
 pub fn create_own_folder(path: &Path) -> io::Result<()> {
     fs::create_dir(path)
 }
 
-/// Gives a whole file its name, in the place of what stands there.
+/// Renames a complete file, replacing an existing one.
 pub fn replace(from: &Path, to: &Path) -> io::Result<()> {
     patiently(|| fs::rename(from, to))
 }
 
-/// The permissions of a file that others may read, where they must be given: its folder gives them.
+/// The permissions of a file that other users may read, if they must be set: here they come from
+/// its folder.
 #[must_use]
 pub fn readable_by_all() -> Option<Permissions> {
     None
 }
 
-/// Whether it belongs to the user that we are. What is known here does not tell; folders in which
-/// others may make files are rare.
+/// Whether it belongs to the current user. The metadata does not show it; folders in which other
+/// users may create files are rare.
 #[must_use]
 pub fn is_ours(_: &Metadata) -> bool {
     true
 }
 
-/// Whether a link must not be followed: to make one takes a privilege.
+/// Whether a link must not be followed: creating one requires a privilege.
 #[must_use]
 pub fn is_foreign_link(_link: &Metadata, _folder: &Metadata) -> bool {
     false
 }
 
-/// Reads at a place in a file.
+/// Reads at a position in a file.
 pub fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
     file.seek_read(bytes, at)
 }
 
-/// Reads as much as there is room for.
+/// Fills the buffer.
 pub(crate) fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     let mut read = 0;
     while read < bytes.len() {
@@ -91,7 +92,7 @@ pub(crate) fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Resul
     Ok(())
 }
 
-/// Writes all of it at a place in a file.
+/// Writes at a position in a file.
 pub(crate) fn write_all_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
     let mut written = 0;
     while written < bytes.len() {
@@ -103,13 +104,13 @@ pub(crate) fn write_all_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()>
     Ok(())
 }
 
-/// What is made of these bytes where they are a path; here a path is text.
+/// These bytes as a path; here a path is text.
 #[must_use]
 pub fn os_string(bytes: Vec<u8>) -> Option<OsString> {
     String::from_utf8(bytes).ok().map(OsString::from)
 }
 
-/// What tells one file from another that has taken its name.
+/// Distinguishes a file from another one that has replaced it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     created: u64,
@@ -128,7 +129,7 @@ impl Identity {
     }
 }
 
-/// How much may still be written into a folder, in bytes.
+/// The free space for a folder, in bytes.
 pub(crate) fn room(folder: &Path) -> io::Result<u64> {
     let mut free = 0;
     let folder = text(folder)?;
@@ -136,13 +137,14 @@ pub(crate) fn room(folder: &Path) -> io::Result<u64> {
     Ok(free)
 }
 
-/// Gives a file another name, which must be free.
+/// Renames a file to an unused name.
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     let (from, to) = (text(from)?, text(to)?);
     patiently(|| MoveFileEx(from, Some(to), MOVEFILE::WRITE_THROUGH).map_err(system_error))
 }
 
-/// Two files exchange their names. Not at once: where it breaks off, the second one has a name beside its own.
+/// Exchanges the names of two files. Not atomic: after a failure, the second one may be left under
+/// a temporary name.
 pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     let beside = other.with_extension("exchanged");
     rename_new(other, &beside)?;

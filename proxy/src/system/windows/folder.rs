@@ -1,4 +1,4 @@
-//! A folder of ours. Who may read it is told by the one that it is in.
+//! A private folder. Its parent determines who may read it.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use super::files::replace;
 
-/// A folder of ours.
+/// A private folder.
 pub(crate) struct Folder {
     path: PathBuf,
-    // The file whose lock keeps others out, once it is wanted.
+    // The file whose lock keeps others out, if locked.
     lock: Mutex<Option<File>>,
 }
 
@@ -23,24 +23,24 @@ pub(crate) struct Folder {
     reason = "whose it is, and who else may look into it, is not asked here"
 )]
 pub(crate) enum FolderProblem {
-    /// The system refused something.
+    /// The system returned an error.
     Files { path: PathBuf, source: io::Error },
-    /// Others may look into it, or write there.
+    /// Other users may read or write it.
     Loose { path: PathBuf, mode: u32 },
     /// It belongs to another user.
     Foreign { path: PathBuf },
-    /// Another process does not let go of it.
+    /// Another process keeps it locked.
     Locked { path: PathBuf },
 }
 
-/// How long to wait between looks at a lock.
+/// The interval between attempts to lock.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-/// The longest file of ours that is read, in bytes.
+/// The maximum length of a file that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
 
 impl Folder {
-    /// Opens a folder, which is made where there is none.
+    /// Opens a folder, which is created if necessary.
     pub(crate) fn at(path: &Path) -> Result<Self, FolderProblem> {
         fs::create_dir_all(path).map_err(|error| problem(path, error))?;
         Ok(Self {
@@ -49,7 +49,7 @@ impl Folder {
         })
     }
 
-    /// Opens a folder in it, which is made where there is none.
+    /// Opens a folder in it, which is created if necessary.
     pub(crate) fn inside(&self, name: &str) -> Result<Self, FolderProblem> {
         Self::at(&self.path.join(name))
     }
@@ -58,7 +58,7 @@ impl Folder {
         &self.path
     }
 
-    /// Keeps other recorders out until the folder is dropped; waits for them so long.
+    /// Locks other recorders out until the folder is dropped; waits for them for this time.
     pub(crate) fn lock(&self, patience: Duration) -> Result<(), FolderProblem> {
         let path = self.path.join(".lock");
         let mut options = OpenOptions::new();
@@ -83,7 +83,7 @@ impl Folder {
         Ok(())
     }
 
-    /// What a file of ours holds; `None` when there is none.
+    /// The content of a file; `None` if there is none.
     pub(crate) fn read(&self, name: &str) -> Result<Option<String>, FolderProblem> {
         let path = self.path.join(name);
         let file = match File::open(&path) {
@@ -97,10 +97,10 @@ impl Folder {
         Ok(Some(text))
     }
 
-    /// Writes a file, whole or not at all.
+    /// Writes a file atomically.
     pub(crate) fn write(&self, name: &str, text: &str) -> Result<(), FolderProblem> {
         let path = self.path.join(name);
-        // One that a killed recorder left is overwritten: a live one holds the lock.
+        // One left behind by a killed recorder is overwritten: a live one holds the lock.
         let fresh = self.path.join(format!(".{name}.new"));
         let write = || {
             let mut file = File::create(&fresh)?;

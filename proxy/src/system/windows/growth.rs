@@ -1,4 +1,4 @@
-//! Files that grow are looked at from time to time; another thread wakes who waits for it.
+//! Growing files are checked from time to time; another thread can end the wait.
 
 use std::io;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Ends the waiting of another thread.
+/// Wakes another thread from a wait.
 #[derive(Debug, Default)]
 pub struct Wakeup {
     is_woken: Mutex<bool>,
@@ -14,18 +14,18 @@ pub struct Wakeup {
 }
 
 impl Wakeup {
-    /// Takes nothing of the system.
+    /// Uses no resources of the system.
     pub fn new() -> io::Result<Self> {
         Ok(Self::default())
     }
 
-    /// Ends the waiting that is under way, or the next one.
+    /// Ends the current wait, or the next one.
     pub fn wake(&self) {
         *self.lock() = true;
         self.changed.notify_all();
     }
 
-    /// Waits for it, or for so long; whether it was woken, which is taken note of.
+    /// Waits for it, or for the timeout; returns whether it was woken, and resets that.
     fn wait(&self, most: Option<Duration>) -> bool {
         let is_asleep = |woken: &mut bool| !*woken;
         let mut woken = match most {
@@ -43,7 +43,7 @@ impl Wakeup {
         std::mem::take(&mut *woken)
     }
 
-    /// Forgets that it was woken.
+    /// Resets it.
     #[cfg(test)]
     pub(crate) fn clear(&self) {
         *self.lock() = false;
@@ -54,7 +54,7 @@ impl Wakeup {
     }
 }
 
-/// The system is not asked to report changes here.
+/// This system is not asked for notifications.
 #[derive(Debug)]
 pub(crate) struct FileWatcher;
 
@@ -66,7 +66,7 @@ impl FileWatcher {
     #[expect(clippy::unused_self, reason = "elsewhere the system is asked")]
     pub(crate) fn add(&mut self, _path: &Path) {}
 
-    /// Whether the system tells at all.
+    /// Whether the system notifies at all.
     #[expect(clippy::unused_self, reason = "elsewhere the system is asked")]
     pub(crate) fn is_told(&self) -> bool {
         false
@@ -81,13 +81,13 @@ impl FileWatcher {
 /// What ended a wait, if anything did.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Readiness {
-    /// The system has told of a file.
+    /// The system reported a change of a file.
     pub(crate) has_grown: bool,
-    /// Another thread has woken us, which is taken note of.
+    /// Another thread has woken this one; the state is reset.
     pub(crate) is_woken: bool,
 }
 
-/// Waits until another thread wakes us, or for so long.
+/// Waits for a wake-up by another thread, or the timeout.
 pub(crate) fn wait(_: &FileWatcher, wakeup: Option<&Wakeup>, most: Option<Duration>) -> Readiness {
     let is_woken = match (wakeup, most) {
         (Some(wakeup), most) => wakeup.wait(most),
@@ -95,7 +95,7 @@ pub(crate) fn wait(_: &FileWatcher, wakeup: Option<&Wakeup>, most: Option<Durati
             sleep(most);
             false
         }
-        // Nothing could end it.
+        // Nothing could end the wait.
         (None, None) => false,
     };
     Readiness {

@@ -1,9 +1,9 @@
-//! Nothing outlives us: every child is in a job that ends with us.
+//! Ensures that no process outlives tapewright: every child is in a job that ends with it.
 //!
-//! A job object ends all that is in it when its last handle is closed, and ours is closed by the system
-//! however we end, by `TerminateProcess` too. A child is started suspended, put into its job, and only
-//! then let go, so that there is no instant in which it, or what it starts, would be unguarded. So no
-//! second process has to watch, as elsewhere.
+//! A job object ends all its processes when its last handle is closed, which the system does
+//! however tapewright ends, including `TerminateProcess`. A child is started suspended, assigned to
+//! its job, and only then resumed, so that it and its descendants are never unguarded. Therefore no
+//! second process is necessary, unlike on other systems.
 
 use std::io;
 use std::process::{Command, ExitCode, Stdio};
@@ -19,35 +19,35 @@ use super::pipe::Pipe;
 use super::process::{Signal, exit_of, window};
 use crate::system::Started;
 
-/// Runs the guard when this process was started as one: there is none here.
+/// Runs the guard if this process was started as one: there is none here.
 #[must_use]
 pub fn run_if_asked() -> Option<ExitCode> {
     None
 }
 
-/// The job that the child of a session lives in.
+/// The job of a session's child.
 #[derive(Debug)]
 pub struct Group {
     wanted: watch::Sender<Wanted>,
-    // The job, once its child has ended: what the child started may live on until the session is over.
+    // The job, after its child has exited: descendants may live until the session is over.
     left: Left,
 }
 
-/// A job whose child has ended.
+/// A job whose child has exited.
 type Left = Arc<Mutex<Option<Box<dyn ChildWrapper>>>>;
 
-/// What is to become of a job.
+/// The requested state of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Wanted {
-    /// To run.
+    /// Running.
     #[default]
     Running,
-    /// To end.
+    /// Killed.
     Killed,
 }
 
 impl Group {
-    /// There is nothing to be started ahead of a child.
+    /// Nothing can be started ahead of a child.
     ///
     /// # Errors
     ///
@@ -56,7 +56,7 @@ impl Group {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// As [`Self::fork`].
+    /// Like [`Self::fork`].
     ///
     /// # Errors
     ///
@@ -65,11 +65,11 @@ impl Group {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Starts a child in a job of its own.
+    /// Starts a child in its own job.
     ///
     /// # Errors
     ///
-    /// The program cannot be started, or not be put into a job.
+    /// The program cannot be started, or cannot be assigned to a job.
     pub(crate) fn spawn(_: Option<Self>, mut command: Command) -> io::Result<Started> {
         command
             .stdin(Stdio::piped())
@@ -80,7 +80,7 @@ impl Group {
             .wrap(CreationFlags(PROCESS_CREATION_FLAGS(window())))
             .wrap(KillOnDrop)
             .wrap(JobObject);
-        // It drives nothing but the wait for the end.
+        // It is only used to wait for the exit.
         let runtime = Builder::new_current_thread().build()?;
         let within = runtime.enter();
         let mut child = wrapped.spawn()?;
@@ -110,14 +110,16 @@ impl Group {
         })
     }
 
-    /// Ends the job, if that is what the signal means: what the console says its processes hear themselves.
+    /// Ends the job, if that is the meaning of the signal: processes get the console's events
+    /// themselves.
     pub fn signal(&self, signal: Signal) {
         if signal.ends() {
             self.wanted.send_replace(Wanted::Killed);
         }
     }
 
-    /// Ends whatever the child of the session left behind: the job ends with its last handle.
+    /// Ends everything that the child of the session left behind: the job ends with its last
+    /// handle.
     pub fn finish(self) {
         self.wanted.send_replace(Wanted::Killed);
         drop(
@@ -129,11 +131,11 @@ impl Group {
     }
 }
 
-/// Waits for the child alone, and ends the job when that is wanted.
+/// Waits for the child alone, and ends the job if requested.
 async fn wait(child: &mut dyn ChildWrapper, mut told: watch::Receiver<Wanted>) -> io::Result<Exit> {
     tokio::select! {
         status = child.inner_mut().wait() => return Ok(exit_of(status?)),
-        // An error means that nobody holds the job any more.
+        // An error means that the job has no more handles.
         _ = told.wait_for(|wanted| *wanted == Wanted::Killed) => {}
     }
     child.start_kill()?;

@@ -12,7 +12,7 @@ use tapewright_schemas::slices::{Front as _, Part as _};
 
 use crate::upstream::{ChunkSink, ChunkSource, ReadResult};
 
-/// How much is read at once, in bytes.
+/// The size of one read, in bytes.
 const CHUNK: usize = 256 << 10;
 
 /// One end of a pipe, file or console.
@@ -25,27 +25,27 @@ pub(crate) struct Pipe {
 /// How it is read.
 #[derive(Debug)]
 enum Reading {
-    /// By whoever asks, who waits for as long as it takes: into this buffer.
+    /// By the calling thread, which blocks: into this buffer.
     Here(Vec<u8>),
-    /// By a thread of its own, once somebody wants to wait for so long and no longer, which the system
-    /// cannot do for a pipe that both sides block on.
+    /// By a separate thread, as soon as there is a timeout, which the system does not support for a
+    /// pipe on which both sides block.
     Ahead(Ahead),
 }
 
-/// What a thread has read.
+/// The data read by a thread.
 #[derive(Debug)]
 struct Ahead {
     chunks: Receiver<io::Result<Vec<u8>>>,
-    // What did not fit into the space of the last read.
+    // The part that did not fit into the space of the last read.
     rest: Vec<u8>,
 }
 
-/// A look at a pipe that somebody else holds.
+/// A reference to a pipe.
 #[derive(Debug)]
 pub(crate) struct Watch;
 
 impl Watch {
-    /// Whether the pipe has no reader any more: it is known once something is written.
+    /// Whether the pipe has no reader: only known after a write.
     #[expect(clippy::unused_self, reason = "elsewhere the pipe is looked at")]
     pub(crate) fn is_broken(&self) -> bool {
         false
@@ -60,21 +60,21 @@ impl Pipe {
         }
     }
 
-    /// A handle for another thread to look at this pipe.
+    /// A reference to this pipe for another thread.
     #[expect(clippy::unused_self, reason = "elsewhere the pipe is looked at")]
     pub(crate) fn watch(&self) -> Watch {
         Watch
     }
 
-    /// Our standard input and output. What prints is forbidden by lints, so that nothing else writes to
-    /// the client; that there is no more the client is told by our end.
+    /// The process's standard input and output. Lints forbid printing, so nothing else writes to
+    /// the client; the client sees the end of the output when the process exits.
     pub(crate) fn take_standard() -> io::Result<(Self, Self)> {
         let input = io::stdin().as_handle().try_clone_to_owned()?;
         let output = io::stdout().as_handle().try_clone_to_owned()?;
         Ok((Self::of(input), Self::of(output)))
     }
 
-    /// Our standard error, shared with the rest of this process.
+    /// The process's standard error, shared with other code.
     pub(crate) fn standard_error() -> io::Result<Self> {
         Ok(Self::of(io::stderr().as_handle().try_clone_to_owned()?))
     }
@@ -106,7 +106,7 @@ impl ChunkSource for Pipe {
 impl Ahead {
     fn start(file: &Arc<File>) -> io::Result<Self> {
         let file = Arc::clone(file);
-        // One that was read, and one that is read: more is left in the pipe.
+        // One that was read, and one being read: the rest stays in the pipe.
         let (send, chunks) = sync_channel(1);
         let reader = thread::Builder::new().name("pipe".to_owned());
         reader.spawn(move || {
@@ -138,7 +138,7 @@ impl Ahead {
             self.rest = match next {
                 Ok(chunk) => chunk?,
                 Err(RecvTimeoutError::Timeout) => return Ok(ReadResult::TimedOut),
-                // The thread has told the end.
+                // The thread has already reported the end.
                 Err(RecvTimeoutError::Disconnected) => return Ok(ReadResult::End),
             };
         }
@@ -155,7 +155,7 @@ impl Ahead {
     }
 }
 
-/// Reads what there is; nothing at the end.
+/// Reads available data; none at the end.
 fn read_some(mut file: &File, buffer: &mut [u8]) -> io::Result<usize> {
     loop {
         match file.read(buffer) {

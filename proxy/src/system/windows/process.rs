@@ -15,21 +15,21 @@ use winsafe::HTHREAD;
 
 use super::program;
 
-/// What is asked of a process. The system has no signals: these are what the rest of the program
-/// means by them, under the numbers that they have elsewhere.
+/// A request to a process. Windows has no signals: these have the meaning and the numbers that the
+/// rest of the program uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signal(i32);
 
 impl Signal {
-    /// The console is closed.
+    /// The console was closed.
     pub const HUP: Self = Self(1);
     /// Ctrl-C.
     pub const INT: Self = Self(2);
     /// Ctrl-Break.
     pub const QUIT: Self = Self(3);
-    /// To end at once.
+    /// End immediately.
     pub const KILL: Self = Self(9);
-    /// To end.
+    /// End.
     pub const TERM: Self = Self(15);
 
     /// Its number.
@@ -46,17 +46,18 @@ impl Signal {
             .find(|signal| signal.0 == number)
     }
 
-    /// Whether a process is ended by it. The others come from the console, which tells all who have it.
+    /// Whether it ends a process. The others are console events, which all processes of the console
+    /// get.
     pub(super) fn ends(self) -> bool {
         self == Self::KILL || self == Self::TERM
     }
 }
 
-/// A program that is looked up in `PATH` as its client would do, by `PATHEXT` as well: `npx` is
-/// `npx.cmd`. Without a folder it runs in ours.
+/// A program that is searched in `PATH` as by its client, also with `PATHEXT`: `npx` is `npx.cmd`.
+/// By default it runs in the current folder.
 ///
-/// A batch file is run by `cmd.exe`, which reads its arguments once more: `std` quotes them so that
-/// none becomes a command, and refuses those of which that cannot be said.
+/// A batch file is run by `cmd.exe`, which parses its arguments again: `std` quotes them so that
+/// none becomes a command, and refuses those for which that is not possible.
 pub(crate) fn command(program: &OsStr, folder: Option<&Path>) -> io::Result<Command> {
     let found = program::find(program, folder)?;
     let mut command = Command::new(found);
@@ -67,28 +68,28 @@ pub(crate) fn command(program: &OsStr, folder: Option<&Path>) -> io::Result<Comm
     Ok(command)
 }
 
-/// No window of its own where we have none, as under a client with windows; our console otherwise.
+/// No separate window if tapewright has none, as under a graphical client; its console otherwise.
 pub(super) fn window() -> u32 {
     const CREATE_NO_WINDOW: u32 = 0x0800_0000;
     let console = OpenOptions::new().write(true).open("CONOUT$");
     if console.is_ok() { 0 } else { CREATE_NO_WINDOW }
 }
 
-/// How a process ended.
+/// How a process exited.
 #[must_use]
 pub fn exit_of(status: ExitStatus) -> Exit {
-    // Every process has one here.
+    // Every process has one on this system.
     Exit::Code(status.code().unwrap_or(1))
 }
 
-/// Ends a process that has left its group. None can: it is in its job.
+/// Kills a process that has left its group. None can: it is in its job.
 pub fn kill(_pid: u32) {}
 
-/// A child that can be ended while it is waited for.
+/// A child that can be ended while another thread waits for it.
 #[derive(Clone, Debug)]
 pub(crate) struct LiveChild(Arc<Mutex<bool>>);
 
-/// How often it is looked whether a child has ended, or is to.
+/// The interval between checks whether a child has exited, or must be ended.
 const LOOK: Duration = Duration::from_millis(20);
 
 impl LiveChild {
@@ -96,14 +97,15 @@ impl LiveChild {
         Self(Arc::default())
     }
 
-    /// Ends it if that is what the signal means: it has our console, and hears of the others itself.
+    /// Ends it if that is the meaning of the signal: it shares the console, and gets its events
+    /// itself.
     pub(crate) fn signal(&self, signal: Signal) {
         if signal.ends() {
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
         }
     }
 
-    /// Waits for the end.
+    /// Waits for its exit.
     pub(crate) fn wait(&self, mut child: Child) -> io::Result<Exit> {
         loop {
             if let Some(status) = child.try_wait()? {
@@ -117,19 +119,20 @@ impl LiveChild {
     }
 }
 
-/// How far this thread stands behind others where processors are scarce.
+/// The priority of this thread if processors are scarce.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rank {
-    /// Behind those that are waited for.
+    /// Lower than threads that others wait for.
     Behind,
-    /// Behind everybody else.
+    /// The lowest.
     Last,
 }
 
-/// Lets others go first. It runs as the others do: nothing that we use can say it of one thread.
+/// Lowers the priority of this thread. Has no effect: the libraries in use do not support it for
+/// one thread.
 pub(crate) fn step_back(_rank: Rank) {}
 
-/// How much of a processor the calling thread has taken so far.
+/// The processor time of the calling thread so far.
 pub(crate) fn processor_time() -> Duration {
     // In steps of 100 ns.
     let spent = |time: winsafe::FILETIME| {
@@ -142,10 +145,10 @@ pub(crate) fn processor_time() -> Duration {
         })
 }
 
-/// As many connections as the system allows us: it has no limit for one process.
+/// Raises the limit of connections: this system has none per process.
 pub(crate) fn raise_file_limit() {}
 
-/// What the processes that we were started by have in this variable: the system does not tell.
+/// The value of a variable in an ancestor process: not available on this system.
 #[must_use]
 pub fn variable_above(_name: &str) -> Option<OsString> {
     None

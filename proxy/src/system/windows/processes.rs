@@ -1,8 +1,9 @@
-//! What the processes of a server are doing: the system tells nothing of it without more than we may.
+//! The state of a server's processes, which this system does not provide without further
+//! privileges.
 
 use tapewright_schemas::event::Process;
 
-/// The processes of a server. Empty where nothing can be known, as here.
+/// The processes of a server. Empty if unavailable, as here.
 pub(crate) fn of_group(_pid: u32) -> Vec<Process> {
     Vec::new()
 }

@@ -1,15 +1,15 @@
-//! Which file a program is.
+//! Finds the file of a program.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The endings of programs where `PATHEXT` tells none.
+/// The extensions of programs if `PATHEXT` has none.
 const ENDINGS: &str = ".COM;.EXE;.BAT;.CMD";
 
-/// The file that a program is. One with a path of its own is looked for from `folder`, any other in the
-/// folders of `PATH` and nowhere else: not in ours, where somebody may have laid one.
+/// The file of a program. A path is relative to `folder`, any other name is only searched in the
+/// folders of `PATH`: not in the current folder, where someone may have placed one.
 pub(super) fn find(program: &OsStr, folder: Option<&Path>) -> io::Result<PathBuf> {
     let endings = env::var("PATHEXT")
         .ok()
@@ -29,7 +29,7 @@ pub(super) fn find(program: &OsStr, folder: Option<&Path>) -> io::Result<PathBuf
         .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "program not found"))
 }
 
-/// Where is looked, and for what.
+/// What to search for, and where.
 struct Lookup<'a> {
     endings: Vec<&'a str>,
     folders: Vec<PathBuf>,
@@ -51,7 +51,8 @@ impl Lookup<'_> {
             .find_map(|path| self.with_ending(&path))
     }
 
-    /// The file itself where its name has the ending of a program; else with the first ending that is there.
+    /// The file itself if its name has the extension of a program; else with the first existing
+    /// extension.
     fn with_ending(&self, path: &Path) -> Option<PathBuf> {
         let is_program = path
             .extension()

@@ -1,4 +1,4 @@
-//! What the console tells the recorder, and is meant for the server as well.
+//! Console events to the recorder that are meant for the server as well.
 
 use std::io;
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_logoff, ctrl_s
 
 use super::process::Signal;
 
-/// Tells each Ctrl-C, Ctrl-Break, and the closing of the console, until `told` says false. Blocks.
+/// Calls `told` for each Ctrl-C, Ctrl-Break, and the closing of the console, until it returns
+/// false. Blocks.
 pub(super) fn each(mut told: impl FnMut(Signal) -> bool) -> io::Result<()> {
     let runtime = Builder::new_current_thread().build()?;
     runtime.block_on(async {
@@ -32,15 +33,15 @@ pub(super) fn each(mut told: impl FnMut(Signal) -> bool) -> io::Result<()> {
     })
 }
 
-/// The same from a thread of its own.
+/// Like `each`, on a separate thread.
 pub(super) fn heard(told: impl FnMut(Signal) -> bool + Send + 'static) -> io::Result<()> {
     let thread = thread::Builder::new().name("signals".to_owned());
-    // Without a console there is nothing to be heard.
+    // Without a console there are no events.
     thread.spawn(move || each(told).ok())?;
     Ok(())
 }
 
-/// Sends each signal that arrives to `notify`, from a thread of its own.
+/// Sends each signal that arrives to `notify`, from a separate thread.
 pub(crate) fn forward<T: Send + 'static>(
     notify: SyncSender<T>,
     wrap: fn(i32) -> T,
@@ -48,7 +49,7 @@ pub(crate) fn forward<T: Send + 'static>(
     heard(move |signal| notify.send(wrap(signal.as_raw())).is_ok())
 }
 
-/// Is set by the first Ctrl-C or Ctrl-Break; the second ends this process with status 130.
+/// A flag that the first Ctrl-C or Ctrl-Break sets; the second ends this process with status 130.
 pub fn interruption() -> io::Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&flag);
@@ -77,10 +78,10 @@ pub(crate) fn name(signal: i32) -> String {
     name.to_owned()
 }
 
-/// Whether it is how a server is stopped, rather than how it fails.
+/// Whether a signal is a normal way to stop a server, rather than a crash.
 pub(crate) fn is_ending(signal: i32) -> bool {
     Signal::from_named_raw(signal).is_some_and(|signal| signal != Signal::KILL)
 }
 
-/// Ends this process the way its child ended: by a status, which is the caller's.
+/// Ends this process in the same way as its child: here by its status, which the caller returns.
 pub fn die_by(_signal: i32) {}

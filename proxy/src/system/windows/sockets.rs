@@ -1,4 +1,4 @@
-//! Pipes with a name, which are this machine's sockets, and looks at others.
+//! Named pipes, which are the local sockets of Windows, and checks of others.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -17,17 +17,17 @@ use tapewright_schemas::slices::PartMut as _;
 
 /// One end of a connection within this machine.
 pub type Stream = std::net::TcpStream;
-/// The same for a runtime.
+/// The async version.
 pub type AsyncStream = TcpStream;
 /// A connection that [`Listener`] accepted.
 pub(crate) type LocalStream = NamedPipeServer;
 
-/// Two ends of a connection within this process: one to block on, one for the runtime that we are in.
+/// Two ends of a connection within this process: one for blocking, one for the current runtime.
 pub fn pair() -> io::Result<(Stream, AsyncStream)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let ours = Stream::connect(listener.local_addr()?)?;
     let here = ours.local_addr()?;
-    // Another process may have come first; it is let go.
+    // Another process may have connected first; it is rejected.
     let theirs = loop {
         let (stream, from) = listener.accept()?;
         if from == here {
@@ -41,7 +41,7 @@ pub fn pair() -> io::Result<(Stream, AsyncStream)> {
     Ok((ours, AsyncStream::from_std(theirs)?))
 }
 
-/// A connection to a pipe with a name.
+/// A connection to a named pipe.
 #[derive(Debug)]
 pub struct LocalClient {
     pipe: Pipe,
@@ -49,7 +49,7 @@ pub struct LocalClient {
     patience: Duration,
 }
 
-/// Connects to a place that [`Listener`] listens at. Reading waits no longer than `patience`.
+/// Connects to the address of a [`Listener`]. Reads time out after `patience`.
 pub fn connect(path: &Path, patience: Duration) -> io::Result<LocalClient> {
     let file = OpenOptions::new().read(true).write(true).open(path)?;
     let pipe = Pipe::of(file.try_clone()?.into());
@@ -84,12 +84,12 @@ impl Read for LocalClient {
     }
 }
 
-/// A pipe with a name, which is ours alone: nobody else has made one before us, none comes from another
-/// machine, and only its owner may write to it. It goes when we go.
+/// A named pipe that is private: no other process has created it before, no other machine can
+/// connect, and only its owner may write to it. It is removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Listener {
     path: PathBuf,
-    // What the next client connects to.
+    // The instance for the next client.
     next: Mutex<NamedPipeServer>,
 }
 
@@ -104,7 +104,7 @@ impl Listener {
         })
     }
 
-    /// Where it is.
+    /// Its path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -117,7 +117,7 @@ impl Listener {
     }
 }
 
-/// A look at a connection that somebody else reads.
+/// Checks a connection that other code reads.
 #[derive(Debug)]
 pub(crate) struct Glance(Stream);
 
@@ -126,9 +126,9 @@ impl Glance {
         Ok(Self(socket.as_socket().try_clone_to_owned()?.into()))
     }
 
-    /// Whether something has come that was not read yet, or the end.
+    /// Whether there is unread data, or the end.
     pub(crate) fn has_come(&self) -> bool {
-        // It does not block: the runtime has seen to that.
+        // It does not block: the runtime has made it non-blocking.
         let waits = |error: io::Error| error.kind() == io::ErrorKind::WouldBlock;
         !self.0.peek(&mut [0]).is_err_and(waits)
     }

@@ -1,37 +1,37 @@
-//! Whoever holds the console: what ends it.
+//! For programs that use the console: events that end them.
 
 use std::io;
 
 use super::process::Signal;
 use super::signals;
 
-/// What is asked of whoever holds the terminal.
+/// A request to a program that uses the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TerminalSignal {
-    /// To end, by this signal.
+    /// End, with this signal.
     End(i32),
-    /// To stand still until the shell lets it go on: no shell here asks for it.
+    /// Stop until the shell continues it: no shell on this system asks for it.
     Suspend,
 }
 
-/// Heard once somebody asks for each.
+/// Caught when `each` is called.
 #[derive(Debug)]
 pub struct TerminalSignals(());
 
 impl TerminalSignals {
-    /// Nothing is to be done before they are asked for.
+    /// Does nothing before `each` is called.
     pub fn catch() -> io::Result<Self> {
         Ok(Self(()))
     }
 
-    /// Tells each one as it comes, until `told` says false. Blocks.
+    /// Calls `told` with each one, until it returns false. Blocks.
     pub fn each(self, mut told: impl FnMut(TerminalSignal) -> bool) {
-        // Without a console there is nothing to be heard.
+        // Without a console there are no events.
         signals::each(|signal: Signal| told(TerminalSignal::End(signal.as_raw()))).ok();
     }
 }
 
-/// Nothing stands still here.
+/// Processes are not stopped on this system.
 pub fn suspend() -> io::Result<()> {
     Ok(())
 }

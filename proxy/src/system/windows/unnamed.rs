@@ -1,4 +1,5 @@
-//! Files that get a name once they are whole: there are none here, and others stand in.
+//! Files that get a name when they are complete: not supported on this system, which uses named
+//! ones instead.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,4 @@
-//! A guard that is a fork of us.
+//! A guard that is a fork of this process.
 
 use std::fs::{self, File};
 use std::io;
@@ -11,17 +11,17 @@ use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
 use super::watch::watch;
 
-/// A fork of us that watches.
+/// A forked process that watches this one.
 #[derive(Debug)]
 pub(super) struct Forked {
     pid: Pid,
-    // Held for its closing.
+    // Closed when dropped.
     _pipe: OwnedFd,
 }
 
 impl Forked {
-    /// Forks, which only a process with one thread may: a lock that another thread holds
-    /// would stay locked in the fork for ever.
+    /// Forks, which is only allowed with a single thread: a lock held by another thread would stay
+    /// locked in the fork forever.
     pub(super) fn start() -> io::Result<Self> {
         if fs::read_dir("/proc/self/task")?.count() != 1 {
             return Err(io::Error::other("there are other threads"));
@@ -37,7 +37,7 @@ impl Forked {
             }
             fork::Fork::Parent(pid) => Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidData)?,
         };
-        // Both sides do it, so that it is done in either order.
+        // Both sides do it, so the order does not matter.
         setpgid(Some(pid), Some(pid)).ok();
         let guard = Self { pid, _pipe: held };
         if getpgid(Some(pid)) == Ok(pid) {
@@ -58,17 +58,17 @@ impl Forked {
     }
 }
 
-/// What the fork does. It lets go of what is the recorder's: the client must not wait for
-/// the guard to close a pipe.
+/// The code of the fork. It releases the recorder's resources: the client must not wait for the
+/// guard to close a pipe.
 fn guard(watched: OwnedFd, nothing: File) -> i32 {
     let alone = setpgid(None, None)
         .and_then(|()| dup2_stdin(&nothing))
         .and_then(|()| dup2_stdout(&nothing))
         .and_then(|()| dup2_stderr(&nothing));
     drop(nothing);
-    // Where it stands in a folder, the folder could not be unmounted.
+    // A process in a folder would prevent unmounting it.
     drop(std::env::set_current_dir("/"));
-    // In `ps`, beside the arguments of the recorder.
+    // For `ps`, which shows the arguments of the recorder as well.
     rustix::thread::set_name(c"tape-guard").ok();
     if alone.is_ok() {
         watch(File::from(watched));

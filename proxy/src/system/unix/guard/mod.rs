@@ -1,22 +1,20 @@
-//! Nothing outlives us: a second process that watches the first.
+//! Ensures that no process outlives tapewright: a second process watches the first.
 //!
-//! Clients end a session with SIGKILL, some after three seconds and without a SIGTERM
-//! before it. Nothing in a killed process can clean up, and `PR_SET_PDEATHSIG` reaches
-//! only the direct child: under `npx` the server is a grandchild. So the recorder has a
-//! guard, which leads the process group that the child is then started in, holds one end
-//! of a pipe, and waits for the pipe to close. When it does, the recorder is gone, and the
-//! guard ends the whole group.
+//! Clients end a session with SIGKILL, some after three seconds and without SIGTERM. A killed
+//! process cannot clean up, and `PR_SET_PDEATHSIG` reaches only the direct child: under `npx` the
+//! server is a grandchild. So the recorder has a guard, which leads the process group of the child,
+//! holds one end of a pipe, and waits for the pipe to be closed. When it is, the recorder is gone,
+//! and the guard ends the whole group.
 //!
-//! The guard is a fork of us while we have but one thread, because a client waits for the
-//! first byte and the program takes longer to load than to copy (`fork.rs`). Later it is
-//! the program, started a second time.
+//! The guard is a fork of the process while it has only one thread, because a client waits for the
+//! first byte, and loading the program takes longer than forking (`fork.rs`). Later it is the
+//! program, started a second time.
 //!
-//! That the guard leads the group has two merits. The child joins it in the same call
-//! that starts it, so that there is no instant in which it would be unguarded; and the
-//! number of the group cannot be reused while the guard lives.
+//! There are two advantages if the guard leads the group. The child joins it in the same call that
+//! starts it, so it is never unguarded; and the group's id cannot be reused while the guard lives.
 //!
-//! A process that leaves the group (`setsid`) has made itself a daemon on purpose; it
-//! would outlive the session without a recorder too, and is left alone.
+//! A process that leaves the group (`setsid`) deliberately became a daemon; it would outlive the
+//! session without a recorder as well, and is left alone.
 
 mod fork;
 mod watch;
@@ -38,17 +36,17 @@ use crate::system::Started;
 /// The argument that turns this program into a guard.
 const ARGUMENT: &str = "__guard";
 
-/// How long what is left of a group after its session has between SIGTERM and SIGKILL.
+/// How long the rest of a group has after its session between SIGTERM and SIGKILL.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(300);
 
-/// The group that the child of a session lives in, and its guard.
+/// The process group of a session's child, and its guard.
 #[derive(Debug)]
 pub struct Group {
     id: Pid,
     guard: Option<Guard>,
 }
 
-/// A guard. Dropping it closes the pipe, which is its call to action.
+/// A guard. Dropping it closes the pipe, which makes the guard act.
 #[derive(Debug)]
 enum Guard {
     Program(Child),
@@ -60,8 +58,8 @@ impl Group {
     ///
     /// # Errors
     ///
-    /// This process has more than one thread, or it cannot be known, or the system has no
-    /// room for another process.
+    /// This process has more than one thread, or the number is unknown, or the system cannot start
+    /// another process.
     pub fn fork() -> io::Result<Self> {
         let guard = Forked::start()?;
         Ok(Self {
@@ -90,11 +88,11 @@ impl Group {
         })
     }
 
-    /// Starts a child in a group; where there is none, in one that the child leads, without a guard.
+    /// Starts a child in a group; without a group, in one that the child leads, without a guard.
     ///
     /// # Errors
     ///
-    /// The program cannot be started. The group is gone then.
+    /// The program cannot be started. In that case the group is gone.
     pub(crate) fn spawn(group: Option<Self>, mut command: Command) -> io::Result<Started> {
         let number = group
             .as_ref()
@@ -124,14 +122,13 @@ impl Group {
         })
     }
 
-    /// Sends a signal to every process of the group; the guard itself takes no notice of
-    /// any but SIGKILL.
+    /// Sends a signal to every process of the group; the guard itself ignores all but SIGKILL.
     pub fn signal(&self, signal: Signal) {
-        // An empty group is no failure: its processes may have ended just now.
+        // An empty group is not an error: its processes may just have exited.
         kill_process_group(self.id, signal).ok();
     }
 
-    /// Ends whatever the child of the session left behind, and the guard.
+    /// Ends everything that the child of the session left behind, and the guard.
     pub fn finish(mut self) {
         match self.guard.take() {
             Some(Guard::Program(mut guard)) => {

@@ -1,4 +1,4 @@
-//! What a guard does.
+//! The code of a guard.
 
 use std::io::{self, Read};
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use signal_hook::consts::signal::{
 
 use super::ARGUMENT;
 
-/// How long the group has between SIGTERM and SIGKILL once the recorder is gone.
+/// How long the group has between SIGTERM and SIGKILL after the recorder is gone.
 const LAST_WORDS: Duration = Duration::from_millis(700);
 
 /// Signals that are meant for the group and must not stop its guard.
@@ -22,9 +22,9 @@ const IGNORED: [i32; 8] = [
     SIGALRM, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
 ];
 
-/// Runs the guard when this process was started as one; `None` otherwise.
+/// Runs the guard if this process was started as one; returns `None` otherwise.
 ///
-/// Called first thing in `main`.
+/// Must be called first in `main`.
 #[must_use]
 pub fn run_if_asked() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
@@ -34,13 +34,13 @@ pub fn run_if_asked() -> Option<ExitCode> {
 
 /// Waits until the recorder is gone, which closes `pipe`, and ends the group.
 pub(super) fn watch(mut pipe: impl Read) -> ExitCode {
-    // Only the leader of a group may act on the whole of it.
+    // Only the leader of a group may signal it.
     if getpgrp() != getpid() {
         return ExitCode::FAILURE;
     }
     let unheard = Arc::new(AtomicBool::new(false));
     for signal in IGNORED {
-        // A signal that cannot be caught is one that cannot be ignored either.
+        // A signal that cannot be caught cannot be ignored either.
         drop(signal_hook::flag::register(signal, Arc::clone(&unheard)));
     }
     let mut byte = [0];
@@ -55,7 +55,7 @@ pub(super) fn watch(mut pipe: impl Read) -> ExitCode {
     kill_process_group(group, Signal::TERM).ok();
     thread::sleep(LAST_WORDS);
     kill_process_group(group, Signal::KILL).ok();
-    // Only reached when the group could not be signalled.
+    // Only reached if the group could not be signalled.
     kill_process(getpid(), Signal::KILL).ok();
     ExitCode::FAILURE
 }
