@@ -1,8 +1,9 @@
-//! The yardstick of `benches/http`: a gateway of the same parts that records nothing, changes nothing and forbids nothing.
+//! The baseline of `benches/http`: a gateway of the same components that records, changes and
+//! refuses nothing.
 //!
-//! `floor HOST:PORT` with the server's address; prints where it listens. One thread serves all, and connections to the
-//! server are kept. What recording costs is the distance from here; what hyper and tokio cost, the distance from here to
-//! haproxy.
+//! `floor HOST:PORT` with the server's address; prints where it listens. One thread serves all, and
+//! connections to the server are kept. The difference to it is the cost of recording; its
+//! difference to haproxy is the cost of hyper and tokio.
 
 use std::cell::RefCell;
 use std::error::Error;
@@ -21,7 +22,7 @@ use tokio::task::{LocalSet, spawn_local};
 
 type Problem = Box<dyn Error + Send + Sync>;
 
-/// The server, and the connections to it that wait for their next exchange.
+/// The server, and the idle connections to it.
 struct Upstream {
     address: String,
     host: HeaderValue,
@@ -50,7 +51,7 @@ impl Upstream {
         let mut sender = self.connection().await?;
         sender.ready().await?;
         let response = sender.send_request(request).await?;
-        // It can be used again once the body is over; `ready` waits for that.
+        // It can be reused once the body is over; `ready` waits for that.
         self.idle.borrow_mut().push(sender);
         Ok(response)
     }

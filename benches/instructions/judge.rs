@@ -1,7 +1,8 @@
-//! The instructions that a judge takes for a message, for `benches/judge`.
+//! Counts the instructions that a judge needs per message, for `benches/judge`.
 //!
-//! `judge CALLS [none|check|all]` makes a session of so many `tools/call` with their answers, as `drive.c` sends them, and
-//! shows each message to a judge as a recorder does. `none` makes the session and asks nobody.
+//! `judge CALLS [none|check|all]` makes a session of this many `tools/call` with their answers, as
+//! `drive.c` sends them, and passes each message to a judge like a recorder. `none` makes the
+//! session without a judge.
 
 use std::env;
 use std::error::Error;
@@ -30,7 +31,7 @@ const HANDSHAKE: [(Direction, &str); 3] = [
     ),
 ];
 
-/// How many calls are under way at once.
+/// How many calls are open at once.
 const WINDOW: u64 = 64;
 
 struct Session {

@@ -1,7 +1,7 @@
-//! The instructions that it takes to count an exchange behind the encoder of a tape, for `benches/metrics`.
+//! Counts the instructions for counting an exchange after a tape's encoder, for `benches/metrics`.
 //!
-//! `metrics CALLS lines|http [count]` encodes so many `tools/call` with their answers and, to `count` them, folds over what the encoder says
-//! of each, as a recorder with `--metrics` does.
+//! `metrics CALLS lines|http [count]` encodes this many `tools/call` with their answers and, with
+//! `count`, folds over the encoder's output for each, like a recorder with `--metrics`.
 
 use std::env;
 use std::error::Error;
@@ -46,7 +46,7 @@ impl Tape {
         self.event(dir, EventBody::message(payload, LineEnd::Lf));
     }
 
-    /// An exchange of a call; over HTTP with all that carries it.
+    /// An exchange of a call; over HTTP with its whole HTTP exchange.
     fn exchange(&mut self, call: u64, is_http: bool) {
         let (asked, answered) = ("y".repeat(64), "x".repeat(64));
         let asks = format!(
@@ -94,7 +94,7 @@ impl Tape {
         self.event(Direction::ToServer, EventBody::Head(Box::new(head)));
     }
 
-    /// What was encoded is in the file.
+    /// The encoded text has been written to the file.
     fn written(&mut self) {
         self.out.clear();
         let Some(conversation) = &mut self.conversation else {

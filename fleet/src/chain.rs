@@ -1,29 +1,29 @@
-//! The entries of one tape, in order: what of it the store has, and what is missing.
+//! The entries of one tape in order: what the store has, and what is missing.
 
 use crate::entry::{Ended, Entry, Total};
 use crate::names::{EntryName, TapeName};
 use crate::store::{Problem, Store, StoreError};
 
-/// What the entries of one tape tell, from its first byte on.
+/// The entries of one tape, from its first byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chain {
     /// Entries whose ranges follow each other.
     pub entries: Vec<Entry>,
-    /// What is wrong behind them, if anything is.
+    /// What is wrong after them, if anything.
     pub missing: Option<Missing>,
 }
 
-/// Why a tape is not whole in the store.
+/// Why a tape is not complete in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// An entry begins behind the end of what comes before it: bytes between are missing.
+    /// An entry begins after the end of the one before it: bytes are missing in between.
     Range {
-        /// Where what is there ends.
+        /// The end of the range before it.
         from: u64,
         /// Where the next entry begins.
         to: u64,
     },
-    /// An entry begins within what another one has.
+    /// An entry begins within the range of another.
     Overlap {
         /// Where it begins.
         at: u64,
@@ -32,10 +32,10 @@ pub enum Missing {
     Entry {
         /// Where it begins.
         at: u64,
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// There are entries behind the end of the tape.
+    /// There are entries after the end of the tape.
     BehindEnd {
         /// Where it ended.
         end: u64,
@@ -43,7 +43,7 @@ pub enum Missing {
 }
 
 impl Missing {
-    /// In words, as what is said of a tape.
+    /// The text for users.
     #[must_use]
     pub fn text(&self) -> String {
         match self {
@@ -56,7 +56,7 @@ impl Missing {
 }
 
 impl Chain {
-    /// Puts entries in order that stand by their offsets.
+    /// Orders entries by their offsets.
     #[must_use]
     pub fn of(entries: impl IntoIterator<Item = Result<Entry, Missing>>) -> Self {
         let mut chain = Self::default();
@@ -76,7 +76,7 @@ impl Chain {
         {
             return Err(Missing::BehindEnd { end });
         }
-        // All that is left of a tape that was swept is its last entry.
+        // A swept tape only has its last entry left.
         let is_left = entry.swept.is_some() && self.entries.is_empty();
         match entry.start {
             start if start == end || is_left => self.entries.push(entry),
@@ -91,13 +91,13 @@ impl Chain {
         Ok(())
     }
 
-    /// Where what the store has of the tape ends.
+    /// The end of the tape's range in the store.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.entries.last().map_or(0, |last| last.end)
     }
 
-    /// What its last entry tells of all; nothing comes to nothing.
+    /// The totals in its last entry; zero without entries.
     #[must_use]
     pub fn total(&self) -> Option<Total> {
         match self.entries.last() {
@@ -106,13 +106,13 @@ impl Chain {
         }
     }
 
-    /// How the tape ended, where it did.
+    /// How the tape ended, if it did.
     #[must_use]
     pub fn ended(&self) -> Option<Ended> {
         self.entries.last().and_then(|last| last.ended)
     }
 
-    /// When the tape was swept, where it was.
+    /// When the tape was swept, if it was.
     #[must_use]
     pub fn swept(&self) -> Option<&str> {
         self.entries.last().and_then(|last| last.swept.as_deref())
@@ -127,9 +127,10 @@ impl Chain {
         Self::of_names(store, &names).await.map(Some)
     }
 
-    /// Its last entry alone, where that tells of all and none of them is missing. What stands in the others is not looked at.
+    /// Only its last entry, if that has the totals and no entry is missing. The contents of the
+    /// others are not checked.
     pub async fn last_of(store: &Store, names: &[EntryName]) -> Result<Option<Self>, StoreError> {
-        // Where one was superseded, the sums behind it are of what it was.
+        // After an entry was superseded, the totals in later ones are outdated.
         let is_plain = names.iter().all(|name| name.version == 0);
         let Some(last) = names.last().filter(|_| is_plain) else {
             return Ok(None);
@@ -148,7 +149,7 @@ impl Chain {
 
     /// Reads entries that were listed.
     pub async fn of_names(store: &Store, names: &[EntryName]) -> Result<Self, StoreError> {
-        // What is left of a tape that is being swept counts, and nothing else of it.
+        // Of a tape that is being swept, only the last entry counts.
         if let Some(last) = names.last()
             && let Ok(entry) = entry(store, last).await?
             && entry.swept.is_some()

@@ -1,8 +1,8 @@
-//! The only place that reads a clock.
+//! The only module that reads a clock.
 
 use std::time::{Duration, Instant, SystemTime};
 
-/// Wall time, for names and for what people read.
+/// Wall time, for names and for people.
 #[must_use]
 #[expect(
     clippy::disallowed_methods,
@@ -24,7 +24,7 @@ impl Stopwatch {
         Self(Instant::now())
     }
 
-    /// How long ago that was.
+    /// The time since then.
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "the one reading per question")]
     pub fn elapsed(&self) -> Duration {
@@ -35,11 +35,11 @@ impl Stopwatch {
 /// A time as RFC 3339 in UTC, to the millisecond.
 #[must_use]
 pub fn text(time: SystemTime) -> String {
-    // A clock beyond the year 9999 is no clock.
+    // A clock beyond the year 9999 is not usable.
     jiff::Timestamp::try_from(time).map_or_else(|_| String::new(), |time| format!("{time:.3}"))
 }
 
-/// The time that RFC 3339 tells.
+/// Parses RFC 3339.
 #[must_use]
 pub fn parse(text: &str) -> Option<SystemTime> {
     text.parse::<jiff::Timestamp>().ok().map(SystemTime::from)

@@ -27,13 +27,13 @@ use crate::report;
 /// The exit status. The numbers are those of `tapewright`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// What was asked held.
+    /// Everything is as requested.
     Pass,
-    /// It could not be done: bad arguments, a store that cannot be reached.
+    /// It could not be done: bad arguments, or an unreachable store.
     Unusable,
     /// Something is missing in the store.
     Incomplete,
-    /// Interrupted, with what there was shipped.
+    /// Interrupted, after shipping the rest.
     Interrupted,
 }
 
@@ -48,7 +48,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command did not do what it was asked.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error(transparent)]
@@ -82,7 +82,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// The exit status of a command that failed so.
+    /// The exit status of a failure.
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Incomplete(_) => Exit::Incomplete,
@@ -91,11 +91,11 @@ impl Failure {
     }
 }
 
-/// How often the folder is looked at.
+/// How often the folder is checked.
 const PACE: Duration = Duration::from_millis(250);
-/// For how long a store that is away is tried again under `--once`.
+/// How long `--once` retries while the store is unavailable.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// For how long what is left is shipped after a signal.
+/// How long the rest is shipped after a signal.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Runs a command.
@@ -111,12 +111,12 @@ pub(crate) async fn run(command: Command) -> Result<Exit, Failure> {
     }
 }
 
-/// Opens a store as the environment says.
+/// Opens a store with the environment's settings.
 pub(crate) fn open(place: &StoreLocation, may_create: bool) -> Result<Store, StoreError> {
     Store::open(place, may_create, environment())
 }
 
-/// The variables that are texts.
+/// The variables that are valid text.
 fn environment() -> impl Iterator<Item = (String, String)> {
     let variables = std::env::vars_os();
     variables
@@ -169,7 +169,7 @@ async fn ship(arguments: Ship) -> Result<Exit, Failure> {
     exit
 }
 
-/// Ships until a signal comes, or everything that is there.
+/// Ships until a signal, or everything that exists.
 async fn ship_until(
     shipper: &mut Shipper<'_>,
     signals: &mut Signals,
@@ -179,7 +179,7 @@ async fn ship_until(
         return ship_once(shipper, signals).await;
     }
     let exit = follow(shipper, signals).await?;
-    // Whatever is left when this time is over is shipped by the next one.
+    // The next shipper ships what is left after this time.
     match tokio::time::timeout(GRACE, flush(shipper, Duration::ZERO)).await {
         Ok(Err(error @ Failure::Ship(_))) => Err(error),
         _ => Ok(exit),
@@ -193,11 +193,11 @@ async fn ship_once(shipper: &mut Shipper<'_>, signals: &mut Signals) -> Result<E
     }
 }
 
-/// Leaves processors to those who want them at the same time, recorders above all. Threads that start later inherit it. A shipper that was
-/// started at a lower priority keeps that.
+/// Lowers the priority, so that other processes go first, above all recorders. Threads that start
+/// later inherit it. A lower priority at the start is kept.
 fn be_nice(level: i32) {
     if rustix::process::getpriority_process(None).is_ok_and(|now| now < level) {
-        // Where the system does not allow it, it ships at the priority that it has.
+        // If the system does not allow it, the priority stays as it is.
         let _is_set = rustix::process::setpriority_process(None, level);
     }
 }
@@ -208,7 +208,7 @@ fn host() -> Gateway {
     Gateway::of_host(&name.nodename().to_string_lossy())
 }
 
-/// Ships what is due until a signal comes.
+/// Ships what is due until a signal.
 async fn follow(shipper: &mut Shipper<'_>, signals: &mut Signals) -> Result<Exit, Failure> {
     loop {
         let pause = match shipper.round(false).await? {
@@ -223,7 +223,7 @@ async fn follow(shipper: &mut Shipper<'_>, signals: &mut Signals) -> Result<Exit
     }
 }
 
-/// Ships everything that is there now.
+/// Ships everything that exists now.
 async fn flush(shipper: &mut Shipper<'_>, patience: Duration) -> Result<(), Failure> {
     let began = Stopwatch::start();
     loop {
@@ -237,7 +237,7 @@ async fn flush(shipper: &mut Shipper<'_>, patience: Duration) -> Result<(), Fail
     }
 }
 
-/// What ends a shipper.
+/// The signals that end a shipper.
 pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,

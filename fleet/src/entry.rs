@@ -1,4 +1,4 @@
-//! Entries of the manifest: which bytes of a tape stand in which segment, and how the tape ended.
+//! Entries of the manifest: which bytes of a tape are in which segment, and how the tape ended.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +10,12 @@ use crate::summary::Summary;
 
 /// The version of entries that this build writes.
 pub const VERSION: &str = "1.1";
-/// The longest entry that is read, in bytes.
+/// The longest entry to read, in bytes.
 pub const LIMIT: u64 = 128 << 10;
-/// How much of a text of a tape's header is told, in characters.
+/// The longest text from a tape's header, in characters.
 const TEXT_LIMIT: usize = 200;
 
-/// One entry. Its name is [`EntryName`], which the store gives away once.
+/// One entry. Its name is an [`EntryName`], which a store accepts only once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// Version of the format, `major.minor`.
@@ -24,26 +24,26 @@ pub struct Entry {
     pub by: String,
     /// The name of the file on the gateway, for people.
     pub file: String,
-    /// What the tape is of.
+    /// The recorded session or sessions.
     pub about: About,
     /// Where its range of the tape begins, in bytes.
     pub start: u64,
     /// Where it ends.
     pub end: u64,
-    /// What stands there.
+    /// Facts about its contents.
     pub content: Content,
-    /// SHA-256 of that range; of one that was scrubbed it is not told.
+    /// SHA-256 of that range; empty if it was scrubbed.
     pub sha256: String,
-    /// What `scrub` made of it, where it did.
+    /// The result of `scrub`, if it changed the range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrubbed: Option<Scrubbed>,
-    /// Where it stands in the store; none of an empty range.
+    /// Its segment in the store; `None` for an empty range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segment: Option<Segment>,
     /// The rows that were made of it.
     #[serde(default, skip_serializing_if = "Rows::is_empty")]
     pub rows: Rows,
-    /// What all entries of the tape up to this one come to; none where one before it does not tell.
+    /// The totals of all entries of the tape up to this one; `None` if an earlier one has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<Total>,
     /// When it was shipped, RFC 3339 in UTC.
@@ -51,12 +51,12 @@ pub struct Entry {
     /// How the tape ended, in its last entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
-    /// When `sweep` removed the tape. This entry is all that is left of it.
+    /// When `sweep` removed the tape. Only this entry is left then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub swept: Option<String>,
 }
 
-/// What a tape is of, from its header.
+/// The facts in the header of a tape.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
     /// Wall time of offset zero.
@@ -65,19 +65,19 @@ pub struct About {
     pub label: String,
     /// `stdio`, or `http`.
     pub transport: String,
-    /// The only session on the tape, where each has its own.
+    /// The only session on the tape, if each session has its own tape.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<u32>,
     /// Name of the tape that it continues.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub continues: String,
-    /// The recording of an agent that it is a part of.
+    /// The recording of an agent that it is part of.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub part_of: String,
 }
 
 impl About {
-    /// Of a tape with this header.
+    /// From a header.
     #[must_use]
     pub fn of(header: &Header) -> Self {
         let short = |text: &str| text.chars().take(TEXT_LIMIT).collect();
@@ -92,7 +92,7 @@ impl About {
     }
 }
 
-/// What stands in a range of a tape.
+/// Facts about the contents of a range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
     /// How many lines.
@@ -102,29 +102,29 @@ pub struct Content {
     /// The number of the first event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_seq: Option<u64>,
-    /// The number of the last one.
+    /// The number of the last event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_seq: Option<u64>,
-    /// When the first one happened, in microseconds since the tape began.
+    /// When the first event happened, in microseconds since the tape began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_us: Option<u64>,
-    /// When the last one did.
+    /// When the last event happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_us: Option<u64>,
 }
 
-/// What became of a range from which secrets were taken. Its segment holds that.
+/// A range after secrets were removed from it, as it is in its segment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scrubbed {
     /// Its length.
     pub bytes: u64,
     /// Its SHA-256.
     pub sha256: String,
-    /// When that was done, RFC 3339 in UTC.
+    /// When it was scrubbed, RFC 3339 in UTC.
     pub at: String,
 }
 
-/// An object that holds a range of a tape, compressed.
+/// An object with a range of a tape, compressed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Segment {
     /// Its name.
@@ -144,16 +144,16 @@ pub struct Rows {
     /// Rows of findings among its lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub findings: Option<RowFile>,
-    /// Rows of calls of models that ended within it.
+    /// Rows of model calls that ended within it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_calls: Option<RowFile>,
     /// Rows of definitions of tools that were listed within it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<RowFile>,
-    /// Why there are no rows, where the lines cannot be read.
+    /// Why there are no rows, if the lines cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub none_because: Option<String>,
-    /// What they come to.
+    /// Their summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
 }
@@ -175,7 +175,7 @@ impl Rows {
     }
 }
 
-/// A file of rows, with what a reader needs to know to leave it alone.
+/// A file of rows, with the facts that readers need to skip it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowFile {
     /// Its name.
@@ -186,18 +186,18 @@ pub struct RowFile {
     pub sha256: String,
     /// How many rows it has.
     pub rows: u64,
-    /// When the first of what they tell began, in microseconds since 1970.
+    /// When its first row began, in microseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_us: Option<i64>,
-    /// When the last one did.
+    /// When its last row began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_us: Option<i64>,
-    /// The tools that they name, unless those are too many.
+    /// The tools of its rows, unless there are too many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<BTreeSet<String>>,
 }
 
-/// What entries of a tape come to, from its first one on.
+/// The totals of a tape's entries, from its first one on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Total {
     /// How many entries.
@@ -206,19 +206,19 @@ pub struct Total {
     pub events: u64,
     /// How many segments.
     pub segments: u64,
-    /// How long those are in the store.
+    /// The size of the segments.
     pub stored_bytes: u64,
-    /// How many exchanges have rows.
+    /// How many rows of exchanges.
     pub exchanges: u64,
-    /// How many findings have.
+    /// How many rows of findings.
     pub findings: u64,
-    /// How many calls of models have.
+    /// How many rows of model calls.
     #[serde(default)]
     pub model_calls: u64,
 }
 
 impl Total {
-    /// With one more.
+    /// The totals with one more entry.
     #[must_use]
     pub fn and(self, entry: &Entry) -> Self {
         let rows = |file: &Option<RowFile>| file.as_ref().map_or(0, |file| file.rows);
@@ -242,15 +242,15 @@ impl Total {
 /// How a tape ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {
-    /// In which way.
+    /// The way it ended.
     pub how: How,
-    /// Length of a last line that its recorder did not finish. It is no event and is not shipped.
+    /// Length of an unfinished last line. It is not an event and is not shipped.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub torn_bytes: u64,
     /// How many bytes were deleted on the gateway before they were shipped.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lost_bytes: u64,
-    /// How many events that were.
+    /// How many events that was.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lost_events: u64,
 }
@@ -260,39 +260,39 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// In which way a tape ended.
+/// The ways a tape can end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum How {
     /// With its footer.
     Footer,
-    /// Its recorder was stopped before it could write the footer.
+    /// Its recorder was stopped before it wrote the footer.
     CutShort,
-    /// Its file was deleted before all of it was shipped, because the buffer was full.
+    /// Its file was deleted before it was completely shipped, because the buffer was full.
     Dropped,
-    /// `sweep` gave it up: nothing had come for long.
+    /// `sweep` closed it after a long time without new entries.
     Abandoned,
 }
 
-/// Why an entry is not used.
+/// Why an entry cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EntryError {
-    /// It is no entry.
+    /// It is not an entry.
     #[error("not an entry: {0}")]
     NotAnEntry(String),
     /// A later major version wrote it.
     #[error("its format {0} is newer than the {VERSION} that this build understands")]
     TooNew(String),
-    /// It says another range than its name, or none.
+    /// Its range is not that of its name, or is not valid.
     #[error("its range does not belong to its name")]
     Range,
-    /// It names a segment that is not its own.
+    /// It names a segment of another entry.
     #[error("it names a segment that is not its own")]
     Foreign,
 }
 
 impl Entry {
-    /// Reads the entry that stands under a name.
+    /// Parses the entry with a name.
     pub fn read(name: &EntryName, bytes: &[u8]) -> Result<Self, EntryError> {
         let entry: Self = serde_json::from_slice(bytes)
             .map_err(|error| EntryError::NotAnEntry(error.to_string()))?;
@@ -304,7 +304,7 @@ impl Entry {
         if !is_range || (entry.end > entry.start) != entry.segment.is_some() {
             return Err(EntryError::Range);
         }
-        // An entry whose range is empty and that ends nothing would be followed by itself.
+        // An entry with an empty range that does not end the tape would be followed by itself.
         if entry.end == entry.start && entry.ended.is_none() {
             return Err(EntryError::Range);
         }
@@ -317,7 +317,7 @@ impl Entry {
         Ok(entry)
     }
 
-    /// Every object that it names.
+    /// Every object of the entry.
     pub fn objects(&self) -> impl Iterator<Item = (Kind, &str)> {
         let segment = self.segment.iter();
         let segment = segment.map(|one| (Kind::Segment, one.name.as_str()));
@@ -331,13 +331,13 @@ impl Entry {
     /// The entry as it is stored.
     #[must_use]
     pub fn write(&self) -> Vec<u8> {
-        // A struct of strings and numbers always has a JSON text.
+        // A struct of strings and numbers can always be serialized.
         let mut text = serde_json::to_vec(self).unwrap_or_default();
         text.push(b'\n');
         text
     }
 
-    /// Length and SHA-256 of what its segment holds.
+    /// Length and SHA-256 of its segment's decompressed contents.
     #[must_use]
     pub fn held(&self) -> (u64, &str) {
         match &self.scrubbed {
@@ -346,7 +346,7 @@ impl Entry {
         }
     }
 
-    /// The name that its shipper gave it, of a tape.
+    /// Its original name, for a tape.
     #[must_use]
     pub fn name(&self, tape: &TapeName) -> EntryName {
         EntryName::first(tape, self.start)

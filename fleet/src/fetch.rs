@@ -1,4 +1,4 @@
-//! Bringing a tape back: the same bytes, proved by their hashes, in a file for `tapewright replay`.
+//! Fetches a tape: the same bytes, verified by their hashes, in a file for `tapewright replay`.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -14,59 +14,59 @@ use crate::names::{EntryName, TapeName};
 use crate::segment::{UnpackError, unpack};
 use crate::store::{Store, StoreError};
 
-/// What was fetched.
+/// A fetched tape.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fetched {
-    /// Of which gateway.
+    /// Its gateway.
     pub gateway: String,
-    /// Which tape.
+    /// Its name.
     pub tape: String,
-    /// The file that it stands in.
+    /// The file that it was written to.
     pub file: String,
-    /// How long it is.
+    /// Its length in bytes.
     pub bytes: u64,
-    /// How it is in the store.
+    /// Its state in the store.
     pub state: State,
-    /// How it ended, where it did.
+    /// How it ended, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
-    /// What is missing behind what was fetched, in words.
+    /// What is missing after the fetched part, as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
 }
 
 impl Fetched {
-    /// Whether the file holds everything that its recorder wrote until now.
+    /// Whether the file has everything that its recorder has written so far.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.missing.is_none() && self.ended.is_none_or(|ended| ended.lost_bytes == 0)
     }
 }
 
-/// Why nothing was fetched.
+/// Why a tape was not fetched.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// The store did not do what it was asked.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The file could not be written.
     #[error("cannot write `{}`: {why}", path.display())]
     Write {
-        /// Which one.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         #[source]
         why: io::Error,
     },
     /// It was removed from the store.
     #[error("the tape was swept from the store on {0}")]
     Swept(String),
-    /// Nothing of it can be read.
+    /// No part of it can be read.
     #[error("nothing of the tape can be fetched: {0}")]
     Nothing(String),
 }
 
-/// Fetches a tape into a folder, as `TAPE.tape.jsonl`. What follows a part that is missing is left out.
+/// Fetches a tape into a folder, as `TAPE.tape.jsonl`. Everything after a missing part is left out.
 pub async fn fetch(
     store: &Store,
     name: &TapeName,
@@ -113,7 +113,7 @@ pub async fn fetch(
     })
 }
 
-/// A file that gets its name once it is whole, and never takes another one's.
+/// A file that gets its name once it is complete, and never replaces an existing file.
 struct Unnamed {
     file: File,
     part: PathBuf,
@@ -154,7 +154,7 @@ impl Unnamed {
         Ok(())
     }
 
-    /// Takes back what was written behind a place.
+    /// Truncates the file.
     fn cut(&mut self, len: u64) -> Result<(), FetchError> {
         use std::io::Seek as _;
         let cut = self.file.set_len(len);
@@ -164,7 +164,7 @@ impl Unnamed {
     }
 
     fn name(mut self) -> Result<PathBuf, FetchError> {
-        // A link takes no name that is taken, which a rename would.
+        // Unlike a rename, a link does not replace an existing file.
         let named = self
             .file
             .sync_all()
@@ -184,7 +184,7 @@ impl Unnamed {
 
 impl Drop for Unnamed {
     fn drop(&mut self) {
-        // The other name stays, where it got one.
+        // The other name stays, if the file has it.
         drop(fs::remove_file(&self.part));
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
-/// A hash that is made piece by piece.
+/// An incremental hash.
 #[derive(Clone, Default)]
 pub struct Hasher(Sha256);
 
@@ -14,7 +14,7 @@ impl Hasher {
         self.0.update(bytes);
     }
 
-    /// The hash of all of them.
+    /// The hash of all pieces.
     #[must_use]
     pub fn finish(self) -> String {
         let mut text = String::with_capacity(64);

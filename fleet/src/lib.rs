@@ -1,6 +1,6 @@
-//! Many recorders, one store: ships the tapes of tapewright to a folder or a bucket, and brings them back.
+//! Ships the tapes of many recorders to one store, a folder or a bucket, and fetches them.
 //!
-//! The recorder writes its tape on its own disk and knows nothing of this. See docs/fleet.md.
+//! The recorder writes its tape to its own disk, independent of this program. See docs/fleet.md.
 
 #![cfg_attr(
     test,
@@ -31,5 +31,5 @@ pub mod tail;
 #[cfg(test)]
 mod testing;
 
-/// Program and version, as entries tell who wrote them.
+/// Program and version, for the entries that it writes.
 pub const BY: &str = concat!("tapewright-fleet ", env!("CARGO_PKG_VERSION"));

@@ -1,4 +1,4 @@
-//! What a store has: its tapes, and how they are.
+//! Lists the tapes of a store with their states.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::entry::{Ended, Entry, How, Total};
 use crate::names::{EntryName, Kind, TapeName};
 use crate::store::{Store, StoreError};
 
-/// How many tapes are looked at at once.
+/// How many tapes are read in parallel.
 const AT_ONCE: usize = 16;
 
 /// The entries of a store, by their names.
@@ -40,7 +40,8 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// The tape that a text means: `GATEWAY/TAPE`, its name alone, or how either begins, where only one does.
+    /// The tape for a text: `GATEWAY/TAPE`, its name alone, or the beginning of either, if it is
+    /// unique.
     pub fn find(&self, text: &str) -> Result<&TapeName, FindError> {
         let begins = |name: &&TapeName| {
             name.to_string().starts_with(text) || name.id.to_string().starts_with(text)
@@ -59,13 +60,13 @@ impl Catalogue {
     }
 }
 
-/// Why a text means no tape.
+/// Why a text does not identify a tape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FindError {
-    /// None has the name.
+    /// No tape has the name.
     #[error("no such tape in the store; `ls` lists them")]
     None,
-    /// Several have.
+    /// Several tapes have it.
     #[error("{0} tapes match; write more of the name, or GATEWAY/TAPE")]
     Several(usize),
 }
@@ -73,7 +74,7 @@ pub enum FindError {
 /// One tape of a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Row {
-    /// Who shipped it.
+    /// The gateway that shipped it.
     pub gateway: String,
     /// Its name.
     pub tape: String,
@@ -83,33 +84,33 @@ pub struct Row {
     pub created: String,
     /// `stdio`, or `http`.
     pub transport: String,
-    /// How it is.
+    /// Its state.
     pub state: State,
-    /// How many bytes of it the store has.
+    /// How many of its bytes are stored.
     pub bytes: u64,
-    /// How long they are in the store.
+    /// The size of its segments.
     pub stored_bytes: u64,
-    /// How many events the store has.
+    /// How many of its events are stored.
     pub events: u64,
-    /// In how many segments.
+    /// The number of its segments.
     pub segments: u64,
-    /// How many exchanges have rows.
+    /// How many rows of exchanges.
     pub exchanges: u64,
-    /// How many findings have.
+    /// How many rows of findings.
     pub findings: u64,
-    /// How many calls of models have.
+    /// How many rows of model calls.
     pub model_calls: u64,
-    /// When it was shipped last.
+    /// When it was last shipped.
     pub shipped: String,
-    /// How it ended, where it did.
+    /// How it ended, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
-    /// What is missing, in words.
+    /// What is missing, as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
 }
 
-/// How a tape of a store is.
+/// The state of a tape in a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -117,20 +118,20 @@ pub enum State {
     Open,
     /// It has its footer.
     Whole,
-    /// Its recorder was stopped before it could write the footer.
+    /// Its recorder was stopped before it wrote the footer.
     CutShort,
     /// The rest of it was deleted on the gateway before it was shipped.
     Dropped,
-    /// It was given up: nothing had come for long.
+    /// It was closed after a long time without new entries.
     Abandoned,
     /// It was removed from the store.
     Swept,
-    /// Something of it is missing in the store.
+    /// A part of it is missing in the store.
     Damaged,
 }
 
 impl State {
-    /// Of a chain.
+    /// From a chain.
     #[must_use]
     pub fn of(chain: &Chain) -> Self {
         if chain.missing.is_some() {
@@ -148,7 +149,7 @@ impl State {
         }
     }
 
-    /// As a token.
+    /// Its token.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -164,14 +165,14 @@ impl State {
 }
 
 impl Row {
-    /// Of a tape with these entries.
+    /// From a tape's entries.
     #[must_use]
     pub fn of(name: &TapeName, chain: &Chain) -> Self {
         let total = chain.entries.iter().fold(Total::default(), Total::and);
         Self::with(name, chain, total)
     }
 
-    /// Of a tape that ends with the entries of a chain, and whose entries come to so much.
+    /// From the last entries of a tape, and the totals of all.
     fn with(name: &TapeName, chain: &Chain, total: Total) -> Self {
         let last = chain.entries.last().cloned().unwrap_or_default();
         Self {
@@ -194,7 +195,8 @@ impl Row {
         }
     }
 
-    /// Of a tape whose entries were listed. Of most tapes the last entry tells enough; with `is_thorough` each is read.
+    /// From the listed names of a tape's entries. Usually the last entry suffices; with
+    /// `is_thorough`, each is read.
     async fn read(
         store: &Store,
         name: &TapeName,
@@ -209,7 +211,7 @@ impl Row {
     }
 }
 
-/// The tapes of a catalogue, in the order of their names.
+/// The tapes of a catalogue, sorted by name.
 pub async fn rows(
     store: &Store,
     catalogue: &Catalogue,
@@ -222,7 +224,7 @@ pub async fn rows(
         .await
 }
 
-/// Where the objects of one kind stand that the entries of a catalogue name, in the order of their tapes.
+/// The paths of the objects of one kind in a catalogue's entries, ordered by tape.
 pub async fn files(
     store: &Store,
     catalogue: &Catalogue,

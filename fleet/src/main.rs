@@ -18,7 +18,7 @@ fn main() -> ExitCode {
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // A closed terminal cannot be told about it.
+            // A closed terminal cannot show it.
             drop(error.print());
             let exit = if error.use_stderr() {
                 Exit::Unusable
@@ -44,26 +44,26 @@ fn run(command: Command) -> Result<Exit, Failure> {
     if !matches!(command, Command::Query(_)) {
         return one_thread()?.block_on(command::run(command));
     }
-    // Planning goes as deep as a query is nested.
+    // Planning recurses as deep as a query is nested.
     let asking = std::thread::Builder::new().stack_size(STACK).spawn(|| {
         let runtime = all_cores()?;
         let done = runtime.block_on(command::run(command));
-        // What is still read for an answer that nobody waits for.
+        // Does not wait for reads that are no longer needed.
         runtime.shutdown_background();
         done
     })?;
     asking.join().unwrap_or(Err(Failure::Broken))
 }
 
-/// How much the stack of a query may take.
+/// The stack size of a query's thread.
 const STACK: usize = 64 << 20;
-/// How much the stacks of those that work for it may.
+/// The stack size of its worker threads.
 const WORKER_STACK: usize = 8 << 20;
 
 fn one_thread() -> io::Result<Runtime> {
     Builder::new_current_thread()
         .enable_all()
-        // Reads and writes of a store that is a folder.
+        // For reads and writes of a folder.
         .max_blocking_threads(4)
         .build()
 }

@@ -1,4 +1,4 @@
-//! What gateways, tapes and objects of the store are called, and what may not be a name.
+//! Names of gateways, tapes and objects of the store, and their validation.
 //!
 //! ```text
 //! manifests/GATEWAY/TAPE/START.json           one entry; its name is taken once
@@ -10,7 +10,8 @@
 //! tools/DATE/GATEWAY/TAPE-START-UUID.parquet        rows of definitions of tools that were listed within these lines
 //! ```
 //!
-//! Whoever can write to a bucket can put any name there. A name is used only after it was read by this module.
+//! Anyone who can write to a bucket can use any name there, so names are only used after this
+//! module has parsed them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,19 +22,20 @@ use uuid::Uuid;
 /// The folder of the entries.
 pub const MANIFESTS: &str = "manifests";
 
-/// The folder of the objects, one of each gateway, that proved that a name is given away once.
+/// The folder of the probes, one for each gateway, which prove that the store accepts a name only
+/// once.
 pub const PROBES: &str = "probes";
 
 /// The longest name of a gateway.
 const GATEWAY_LIMIT: usize = 64;
-/// How many hexadecimal digits of the hash of a tape's first line stand in its name.
+/// How many hexadecimal digits of the hash of its first line a tape's name has.
 const HASH: usize = 20;
 /// How many digits an offset has in a name, so that names sort as offsets do.
 const DIGITS: usize = 20;
-/// How many tapes may begin with the same line.
+/// How many tapes may have the same first line.
 pub const COPIES: u32 = 1_000;
 
-/// Why something cannot be a name.
+/// Why a text is not a valid name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     /// Of a gateway.
@@ -49,13 +51,13 @@ pub enum NameError {
     Object,
 }
 
-/// The name of a machine, or of whatever else has a folder of tapes.
+/// The name of a machine, or of anything else with a folder of tapes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Gateway(String);
 
 impl Gateway {
-    /// The name of a machine, with what cannot stand in a name replaced.
+    /// From the name of a machine, with invalid characters replaced.
     #[must_use]
     pub fn of_host(host: &str) -> Self {
         let plain = |char: char| if is_plain(char) { char } else { '-' };
@@ -107,8 +109,8 @@ impl fmt::Display for Gateway {
     }
 }
 
-/// What a tape is known by, wherever its file stands: when it was begun, and the hash of its first line. Another tape that begins
-/// with the same line gets a number.
+/// The identity of a tape, independent of its file: when it began, and the hash of its first line.
+/// Another tape with the same first line gets a number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TapeId {
@@ -118,7 +120,8 @@ pub struct TapeId {
 }
 
 impl TapeId {
-    /// Of a tape that was begun at a time (RFC 3339) and whose first line has this hash, in hexadecimal digits.
+    /// For a tape that began at a time (RFC 3339), with this hash of its first line, in hexadecimal
+    /// digits.
     #[must_use]
     pub fn new(created: &str, hash: &str) -> Self {
         let second = created.split(['.', 'Z']).next().unwrap_or_default();
@@ -138,7 +141,7 @@ impl TapeId {
         }
     }
 
-    /// When it was begun, to the second, in RFC 3339; `None` where its first line does not say so.
+    /// When it began, to the second, in RFC 3339; `None` if its first line does not say.
     #[must_use]
     pub fn begun(&self) -> Option<String> {
         let (date, time) = self.time.split_once('T')?;
@@ -147,7 +150,7 @@ impl TapeId {
         (self.time != NO_TIME).then(|| format!("{year}-{month}-{day}T{hour}:{minute}:{second}Z"))
     }
 
-    /// The name of the so manieth tape that begins so, from 1 on.
+    /// The name of the `copy`th tape with this first line, counted from 1.
     #[must_use]
     pub fn copy(&self, copy: u32) -> Self {
         Self {
@@ -197,7 +200,7 @@ impl FromStr for TapeId {
     }
 }
 
-/// A number as it is written in one way only.
+/// Parses a number in its only valid spelling.
 fn number(text: &str) -> Option<u64> {
     let number: u64 = text.parse().ok()?;
     (number.to_string() == text).then_some(number)
@@ -230,9 +233,9 @@ impl fmt::Display for TapeId {
 /// A tape in a store.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TapeName {
-    /// Who shipped it.
+    /// The gateway that shipped it.
     pub gateway: Gateway,
-    /// Which one.
+    /// Its identity.
     pub id: TapeId,
 }
 
@@ -250,10 +253,10 @@ impl fmt::Display for TapeName {
     }
 }
 
-/// The name of an entry: which tape, and from which byte on.
+/// The name of an entry: the tape, and the first byte.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryName {
-    /// Of which tape.
+    /// The tape.
     pub tape: TapeName,
     /// Where its range begins.
     pub start: u64,
@@ -262,7 +265,7 @@ pub struct EntryName {
 }
 
 impl EntryName {
-    /// The name that a shipper gives an entry.
+    /// The name of a shipper's entry.
     #[must_use]
     pub fn first(tape: &TapeName, start: u64) -> Self {
         Self {
@@ -281,20 +284,20 @@ impl EntryName {
         }
     }
 
-    /// Whether another name is of the same range.
+    /// Whether another name has the same range.
     #[must_use]
     pub fn is_of_same(&self, other: &Self) -> bool {
         (&self.tape, self.start) == (&other.tape, other.start)
     }
 
-    /// Sorts names, and leaves of those of the same range the one that counts.
+    /// Sorts names, and keeps only the latest version of each range.
     pub fn keep_latest(names: &mut Vec<Self>) {
         names.sort_by(|a, b| b.cmp(a));
         names.dedup_by(|next, last| next.is_of_same(last));
         names.reverse();
     }
 
-    /// Where it stands in the store.
+    /// Its path in the store.
     #[must_use]
     pub fn path(&self) -> String {
         let (folder, start) = (self.tape.folder(), self.start);
@@ -304,7 +307,7 @@ impl EntryName {
         }
     }
 
-    /// Reads where an entry stands.
+    /// Parses the path of an entry.
     pub fn read(path: &str) -> Result<Self, NameError> {
         let parts: Vec<&str> = path.split('/').collect();
         let [MANIFESTS, gateway, id, file] = parts.as_slice() else {
@@ -324,20 +327,20 @@ impl EntryName {
             start: offset(digits).ok_or(NameError::Object)?,
             version: u32::try_from(version).map_err(|_| NameError::Object)?,
         };
-        // There is one spelling of each name.
+        // Each name has one spelling.
         (name.path() == path)
             .then_some(name)
             .ok_or(NameError::Object)
     }
 }
 
-/// An offset as it stands in a name.
+/// An offset in a name.
 fn offset(digits: &str) -> Option<u64> {
     let is_offset = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_offset.then(|| digits.parse().ok()).flatten()
 }
 
-/// What an object holds that an entry names.
+/// The kinds of objects of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Lines of a tape, compressed.
@@ -346,7 +349,7 @@ pub enum Kind {
     Exchanges,
     /// Rows of findings.
     Findings,
-    /// Rows of calls of models.
+    /// Rows of model calls.
     ModelCalls,
     /// Rows of definitions of tools.
     Tools,
@@ -382,10 +385,10 @@ impl Kind {
     }
 }
 
-/// The name of an object that an entry names.
+/// The name of an object of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectName {
-    /// What it holds.
+    /// Its kind.
     pub kind: Kind,
     date: String,
     /// The entry that may name it, or one that supersedes it.
@@ -394,13 +397,13 @@ pub struct ObjectName {
 }
 
 impl ObjectName {
-    /// The name of a segment that was never used, of the day of its making.
+    /// The name of a new segment, in the folder of the current day.
     #[must_use]
     pub fn fresh(of: &EntryName) -> Self {
         Self::at(Kind::Segment, of, Uuid::now_v7())
     }
 
-    /// The name of what was made of the same lines.
+    /// The name of another object made from the same lines.
     #[must_use]
     pub fn of_kind(&self, kind: Kind) -> Self {
         Self {
@@ -420,7 +423,7 @@ impl ObjectName {
         }
     }
 
-    /// Whether both were made of the same range at once, and one entry names both.
+    /// Whether both were made from the same range at the same time, so that one entry has both.
     #[must_use]
     pub fn is_made_with(&self, other: &Self) -> bool {
         self.uuid == other.uuid && self.of == other.of
@@ -432,7 +435,7 @@ impl ObjectName {
         made(self.uuid).unwrap_or_default()
     }
 
-    /// Where it stands in the store.
+    /// Its path in the store.
     #[must_use]
     pub fn path(&self) -> String {
         let TapeName { gateway, id } = &self.of.tape;
@@ -441,7 +444,7 @@ impl ObjectName {
         format!("{folder}/{date}/{gateway}/{id}-{start:0DIGITS$}-{uuid}{ending}")
     }
 
-    /// Reads where an object stands.
+    /// Parses the path of an object.
     pub fn read(path: &str) -> Result<Self, NameError> {
         Self::parts(path).ok_or(NameError::Object)
     }
@@ -464,7 +467,7 @@ impl ObjectName {
         let start = offset(start)?;
         let of = EntryName::first(&tape, start);
         let name = Self::at(kind, &of, uuid.parse().ok()?);
-        // There is one spelling of each name.
+        // Each name has one spelling.
         (name.path() == path).then_some(name)
     }
 }

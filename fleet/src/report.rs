@@ -1,4 +1,4 @@
-//! What is printed: results on stdout, everything else on stderr. Nothing else prints.
+//! All output: results on stdout, everything else on stderr. Nothing else prints.
 
 mod answer;
 pub(crate) mod tail;
@@ -18,7 +18,8 @@ use tapewright_fleet::sweep::Swept;
 
 pub(crate) use self::answer::{Form, Printer, counts, damaged, sql};
 
-/// The text with every character escaped that could move the cursor, change colours or turn the direction of writing.
+/// Escapes every character that could move the cursor, change colours or reverse the direction of
+/// writing.
 fn safe(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
@@ -36,7 +37,7 @@ fn is_risky(char: char) -> bool {
         || matches!(char, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// A time that something takes.
+/// A duration.
 pub(crate) fn duration(time: Duration) -> String {
     match time.as_millis() {
         millis @ 0..1_000 => format!("{millis} ms"),
@@ -66,7 +67,7 @@ fn json(value: &impl Serialize) -> io::Result<()> {
 }
 
 fn err(text: &str) {
-    // A closed terminal cannot be told about it.
+    // A closed terminal cannot show it.
     drop(io::stderr().lock().write_all(text.as_bytes()));
 }
 
@@ -115,7 +116,7 @@ fn line(row: &Row) -> String {
     )
 }
 
-/// What a tape does not hold of what its recorder wrote.
+/// What a tape lacks of its recording.
 fn lost(ended: Ended) -> String {
     if ended.how == How::Dropped {
         let (events, bytes) = (ended.lost_events, size(ended.lost_bytes));
@@ -130,7 +131,7 @@ fn lost(ended: Ended) -> String {
     String::new()
 }
 
-/// Where objects of a store stand.
+/// The locations of a store's objects.
 pub(crate) fn files(place: &StoreLocation, paths: &[String]) -> io::Result<()> {
     for path in paths {
         out(&format!("{place}/{path}\n"))?;
@@ -138,7 +139,7 @@ pub(crate) fn files(place: &StoreLocation, paths: &[String]) -> io::Result<()> {
     Ok(())
 }
 
-/// What was fetched.
+/// The result of `fetch`.
 pub(crate) fn fetched(fetched: &Fetched, as_json: bool) -> io::Result<()> {
     if as_json {
         return json(fetched);
@@ -153,7 +154,7 @@ pub(crate) fn fetched(fetched: &Fetched, as_json: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// What was swept.
+/// The result of `sweep`.
 pub(crate) fn swept(swept: &Swept, as_json: bool) -> io::Result<()> {
     if as_json {
         return json(swept);
@@ -179,7 +180,7 @@ pub(crate) fn swept(swept: &Swept, as_json: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// What was scrubbed.
+/// The result of `scrub`.
 pub(crate) fn scrubbed(scrubbed: &Scrubbed, as_json: bool) -> io::Result<()> {
     if as_json {
         return json(scrubbed);
@@ -219,7 +220,7 @@ pub(crate) fn scrubbed(scrubbed: &Scrubbed, as_json: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Tells what a shipper does, on stderr.
+/// Prints an event of a shipper on stderr.
 pub(crate) fn told(told: &ShipEvent<'_>, as_json: bool, is_verbose: bool) {
     if !is_verbose && !told.is_important() {
         return;

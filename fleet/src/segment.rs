@@ -1,4 +1,4 @@
-//! Segments: ranges of a tape, compressed, on their way into the store and back.
+//! Segments: compressed ranges of a tape, and their way into the store and back.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -13,30 +13,31 @@ use crate::hash::Hasher;
 use crate::names::ObjectName;
 use crate::store::{Problem, Store, StoreError};
 
-/// How much of a tape is read at once.
+/// How many bytes of a tape are read at once.
 const CHUNK: usize = 256 << 10;
-/// How much is kept until it is sent, in compressed bytes. S3 takes no shorter parts than 5 MiB but the last.
+/// How many compressed bytes are collected for a part of an upload. S3 requires at least 5 MiB,
+/// except for the last part.
 const PART: usize = 8 << 20;
-/// How hard it is tried to make segments small.
+/// The compression level.
 pub(crate) const LEVEL: i32 = 3;
 
 /// Why a range did not become a segment.
 #[derive(Debug, thiserror::Error)]
 pub enum PackError {
-    /// The tape could not be read: it was changed under our hands.
+    /// The tape could not be read: it was changed at the same time.
     #[error("cannot read the tape")]
     Tape(#[source] io::Error),
-    /// The store did not take it.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// What became of a range.
+/// A range as a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed {
     /// SHA-256 of the range.
     pub sha256: String,
-    /// The object that holds it.
+    /// Its object.
     pub segment: Segment,
 }
 
@@ -61,7 +62,7 @@ pub async fn pack(
     }
 }
 
-/// Sends all but the last part; the hash of the range.
+/// Sends all parts but the last. Returns the hash of the range.
 async fn pack_parts(
     upload: &mut Upload<'_>,
     file: &File,
@@ -88,7 +89,7 @@ async fn pack_parts(
     Ok(hasher.finish())
 }
 
-/// An object that is written in one piece, or in parts when it is long.
+/// An object that is written at once, or in parts if it is long.
 struct Upload<'a> {
     store: &'a Store,
     path: String,
@@ -147,7 +148,7 @@ impl<'a> Upload<'a> {
 
     async fn abort(&mut self) {
         if let Some(parts) = &mut self.parts {
-            // What is left of it is nobody's, and the store's own rules remove it.
+            // The store's own rules remove what is left.
             drop(self.store.within(parts.abort()).await);
         }
     }
@@ -156,18 +157,18 @@ impl<'a> Upload<'a> {
 /// Why a segment cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum UnpackError {
-    /// It is missing, or not what its entry says.
+    /// It is missing, or differs from its entry.
     #[error("{0}")]
     Damaged(String),
     /// The store could not be reached.
     #[error(transparent)]
     Store(StoreError),
-    /// What came out could not be written.
+    /// The range could not be written.
     #[error("cannot write")]
     Write(#[source] io::Error),
 }
 
-/// Where the range of a segment goes.
+/// Receives the range of a segment.
 pub trait Sink {
     /// Takes the next piece.
     fn take(&mut self, bytes: &[u8]) -> io::Result<()>;
@@ -179,7 +180,8 @@ impl<F: FnMut(&[u8]) -> io::Result<()>> Sink for F {
     }
 }
 
-/// Reads the range of an entry back, and proves that it is what was shipped. What came out before an error is no evidence.
+/// Reads the range of an entry, and verifies that it is unchanged. Output before an error must not
+/// be used.
 pub async fn unpack(store: &Store, entry: &Entry, sink: &mut impl Sink) -> Result<(), UnpackError> {
     let Some(segment) = &entry.segment else {
         return Ok(());
@@ -214,7 +216,7 @@ pub async fn unpack(store: &Store, entry: &Entry, sink: &mut impl Sink) -> Resul
     Ok(())
 }
 
-/// What decompressing ran into.
+/// Errors of decompression.
 enum OpenError {
     Zstd,
     Length,
@@ -231,7 +233,7 @@ impl OpenError {
     }
 }
 
-/// A segment that is decompressed piece by piece. No more comes out than its range is long.
+/// A segment that is decompressed piece by piece, up to the length of its range.
 struct Opened<'a, S> {
     decoder: zstd::stream::write::Decoder<'static, Vec<u8>>,
     sink: &'a mut S,
@@ -253,7 +255,7 @@ impl<'a, S: Sink> Opened<'a, S> {
 
     fn take(&mut self, piece: &Bytes) -> Result<(), OpenError> {
         self.packed.update(piece);
-        // A small piece can hold much; what it holds is passed on before the next one is opened.
+        // A small input can decompress to much output, which is passed on before the next input.
         for small in piece.chunks(SMALL) {
             self.decoder.write_all(small).map_err(|_| OpenError::Zstd)?;
             self.pass_on()?;
@@ -279,5 +281,5 @@ impl<'a, S: Sink> Opened<'a, S> {
     }
 }
 
-/// How much of a segment is decompressed at once: what comes out stays small, whatever a forged one holds.
+/// How many bytes of a segment are decompressed at once: this bounds the output of a forged one.
 const SMALL: usize = 1 << 10;

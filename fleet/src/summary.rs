@@ -1,4 +1,4 @@
-//! What the rows of a range come to, in few words: for who wants to hear of it and not read it.
+//! A short summary of the rows of a range, for listeners.
 
 use std::collections::BTreeMap;
 
@@ -6,48 +6,48 @@ use serde::{Deserialize, Serialize};
 
 use tapewright_fleet_query::canned::HANG_OUTCOMES;
 
-/// How many tools are told of, and how many codes of findings.
+/// How many tools are listed, and how many codes of findings.
 const NAMES: usize = 32;
-/// How many exchanges are told of one by one.
+/// How many exchanges are listed.
 const NOTABLE: usize = 16;
-/// How much of a name that a peer chose is told, in characters.
+/// The longest name chosen by a peer, in characters.
 const TEXT: usize = 80;
 
-/// What the rows of a range come to. Every part of it is bounded.
+/// The summary of a range's rows. Every part of it is bounded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
     /// How many exchanges were settled.
     pub exchanges: u64,
-    /// How many of them in which way, by the token of the column `outcome`.
+    /// How many ended in which way, by the token of the column `outcome`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub outcomes: BTreeMap<String, u64>,
-    /// How many were answered by a tool that says that it failed.
+    /// How many were answered with a tool's error.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub tool_errors: u64,
-    /// The same of each tool.
+    /// The same counts for each tool.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, BTreeMap<String, u64>>,
-    /// How many exchanges are of tools that are not told of.
+    /// How many exchanges are of tools that are not listed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub of_other_tools: u64,
     /// How many findings there are.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub findings: u64,
-    /// How many of each code.
+    /// How many findings have each code.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub codes: BTreeMap<String, u64>,
-    /// Exchanges that went wrong.
+    /// Failed exchanges.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notable: Vec<Notable>,
-    /// How many more of them there are.
+    /// How many further ones there are.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more_notable: u64,
 }
 
-/// An exchange that went wrong, and where it stands on the tape.
+/// A failed exchange, and its place on the tape.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notable {
-    /// The request's place.
+    /// The event of the request.
     pub seq: u64,
     /// The method.
     pub method: String,
@@ -61,7 +61,7 @@ pub struct Notable {
     pub waited_ms: Option<u64>,
 }
 
-/// What stands in the place of an outcome where a tool says that it failed.
+/// The token for a tool's error, in place of an outcome.
 pub const TOOL_ERROR: &str = "tool_error";
 /// The token of an answer.
 pub const ANSWERED: &str = "answered";
@@ -75,14 +75,14 @@ fn short(text: &str) -> String {
     text.chars().take(TEXT).collect()
 }
 
-/// Whether an exchange that ended so is a hang, as the canned query `hangs` counts them.
+/// Whether an exchange with this outcome is a hang, as in the canned query `hangs`.
 #[must_use]
 pub fn is_hang(outcome: &str) -> bool {
     HANG_OUTCOMES.contains(&outcome)
 }
 
 impl Summary {
-    /// Adds an exchange; its outcome says so where its tool failed.
+    /// Adds an exchange; the outcome of a tool's error is changed to say so.
     pub fn exchange(&mut self, one: Notable, is_tool_error: bool) {
         self.exchanges += 1;
         self.tool_errors += u64::from(is_tool_error);
@@ -114,7 +114,7 @@ impl Summary {
         *outcomes.entry(one.outcome.clone()).or_default() += 1;
     }
 
-    /// Hangs come before errors, where not all can be told.
+    /// Hangs come before errors if not all can be listed.
     fn notable(&mut self, one: Notable) {
         if self.notable.len() < NOTABLE {
             self.notable.push(one);
@@ -146,7 +146,8 @@ impl Summary {
         hangs.map(|(_, count)| count).sum()
     }
 
-    /// Tells less of each exchange and of each tool, so that the whole gets shorter; `false` where nothing is left to be left out.
+    /// Lists fewer exchanges and tools, to shorten the whole; `false` if nothing is left to leave
+    /// out.
     pub fn shorten(&mut self) -> bool {
         if self.notable.pop().is_some() {
             self.more_notable += 1;
@@ -194,7 +195,7 @@ mod tests {
         assert_eq!(of_b, [(ANSWERED, 1), ("still_pending", 1), (TOOL_ERROR, 1)]);
     }
 
-    /// Whatever peers call their tools, and however many there are.
+    /// For any names and any number of tools.
     #[test]
     fn it_is_bounded() {
         let mut summary = Summary::default();

@@ -1,8 +1,9 @@
-//! Removing what is too old or too much, and what a shipper that was killed left behind.
+//! Removes tapes that are too old or too large together, and leftovers of killed shippers.
 //!
-//! The last entry of a tape that is swept stays, and says so: a shipper that still has the file does not ship it again. It is written
-//! first, then the other entries go, then the segments: whoever is killed in between leaves segments that no entry names, and the next
-//! sweep removes them. A segment that an entry names is never removed.
+//! The last entry of a swept tape stays, and says so: a shipper that still has the file does not
+//! ship it again. It is written first, then the other entries are removed, then the segments: a
+//! sweep that is killed in between leaves segments without an entry, which the next sweep removes.
+//! A segment with an entry is never removed on its own.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -16,62 +17,62 @@ use crate::hash::Hasher;
 use crate::names::{EntryName, Kind, ObjectName, TapeName};
 use crate::store::{Created, Listed, Problem, Store, StoreError};
 
-/// How young a segment that no entry names may be and be removed, at least: its entry may be on its way.
+/// The least age at which a segment without an entry is removed: its entry may be on its way.
 pub const YOUNGEST: Duration = Duration::from_secs(3_600);
-/// For how long nothing came of a tape that has not ended until it may be removed for its size.
+/// How long an unfinished tape must have had no new entries before it may be removed for its size.
 const SILENT: Duration = Duration::from_secs(24 * 3_600);
 
-/// What is swept.
+/// What to sweep.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
-    /// Tapes that were shipped last so long ago.
+    /// Tapes that were last shipped this long ago.
     pub older_than: Option<Duration>,
-    /// The oldest tapes, until the rest is so long in the store.
+    /// The oldest tapes, until the rest has at most this size in the store.
     pub max_size: Option<u64>,
-    /// Segments that no entry names and that are so old.
+    /// Segments without an entry of this age.
     pub orphans_after: Duration,
-    /// Nothing is removed.
+    /// Whether nothing is removed.
     pub is_dry: bool,
-    /// The time that ages are told by.
+    /// The time from which ages are counted.
     pub now: SystemTime,
 }
 
-/// What was swept, or would be.
+/// The result of a sweep, or what it would do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Swept {
-    /// Nothing was removed: it was asked what would be.
+    /// Whether nothing was removed.
     pub dry_run: bool,
     /// The tapes that were removed.
     pub tapes: Vec<String>,
-    /// How long they were in the store.
+    /// Their size in the store.
     pub bytes: u64,
-    /// How many segments were removed that no entry names.
+    /// How many segments without an entry were removed.
     pub orphans: u64,
-    /// How long those were.
+    /// Their size.
     pub orphan_bytes: u64,
     /// How many tapes are left.
     pub kept: u64,
-    /// How long they are in the store.
+    /// Their size in the store.
     pub kept_bytes: u64,
-    /// Objects that `ship` did not write, which are left as they are.
+    /// Objects that `ship` did not write; they are left alone.
     pub foreign: u64,
 }
 
-/// What was listed.
+/// The listed objects.
 #[derive(Default)]
 struct Listing {
-    // What stands under each range of a tape: what its entry names, and what nothing names.
+    // The objects of each range of a tape: those of its entry, and those without one.
     objects: HashMap<EntryName, Vec<(ObjectName, Listed)>>,
     tapes: BTreeMap<TapeName, StoredTape>,
     foreign: u64,
 }
 
-/// What is listed of one tape.
+/// The listed objects of one tape.
 #[derive(Default)]
 struct StoredTape {
-    // Every entry, also those that are superseded.
+    // Every entry, including superseded ones.
     entries: Vec<EntryName>,
-    // Those that count.
+    // The latest versions.
     latest: Vec<EntryName>,
     changed_ms: i64,
     objects: Vec<(String, u64)>,
@@ -82,7 +83,7 @@ impl StoredTape {
         self.objects.iter().map(|(_, bytes)| bytes).sum()
     }
 
-    /// The entry that counts of a range.
+    /// The latest entry of a range.
     fn entry(&self, of: &EntryName) -> Option<&EntryName> {
         let at = self.latest.binary_search_by_key(&of.start, |one| one.start);
         self.latest.get(at.ok()?)
@@ -102,7 +103,7 @@ pub async fn sweep(store: &Store, policy: &Policy) -> Result<Swept, StoreError> 
     Ok(swept)
 }
 
-/// Removes what no entry of a store names, as `sweep` does, and nothing else.
+/// Removes objects without an entry, as `sweep` does, and nothing else.
 pub async fn sweep_unnamed(store: &Store, policy: &Policy) -> Result<Swept, StoreError> {
     let mut listing = Listing::read(store).await?;
     let mut swept = Swept::default();
@@ -123,7 +124,7 @@ async fn sweep_orphans(
             store.delete(&path).await?;
         }
     }
-    // What is being written for so long is not written any more.
+    // A file that was begun this long ago is no longer being written.
     let age = policy.orphans_after.max(YOUNGEST);
     for stray in store.strays(&|modified_ms| policy.is_older(modified_ms, age))? {
         swept.orphans += 1;
@@ -179,7 +180,7 @@ impl Policy {
         now.saturating_sub(at) > than
     }
 
-    /// Whether an object that nothing names is so old that nothing will.
+    /// Whether an object without an entry is so old that it will never have one.
     fn is_orphan(&self, name: &ObjectName, listed: &Listed) -> bool {
         let made_ms = name.made_ms().max(listed.modified_ms);
         self.is_older(made_ms, self.orphans_after.max(YOUNGEST))
@@ -187,7 +188,8 @@ impl Policy {
 }
 
 impl Listing {
-    /// Lists segments first: one that is listed and whose entry is not has none, or gets it within the time that shippers have.
+    /// Lists segments first: a segment that is listed without its entry has none, or gets it within
+    /// the time limit of shippers.
     async fn read(store: &Store) -> Result<Self, StoreError> {
         let mut listing = Self::default();
         let each = |one: Listed| match ObjectName::read(&one.path) {
@@ -215,7 +217,7 @@ impl Listing {
         Ok(listing)
     }
 
-    /// The objects that no entry names and that are old enough. The others are put to their tapes.
+    /// The old objects without an entry. The others are assigned to their tapes.
     async fn orphans(
         &mut self,
         store: &Store,
@@ -244,7 +246,8 @@ impl Listing {
     }
 }
 
-/// Whether all of what stands under a range was made at once, with a segment. Then its entry names all of it.
+/// Whether all objects of a range were made at the same time, with a segment. Then its entry has
+/// all of them.
 fn is_one(candidates: &[(ObjectName, Listed)]) -> bool {
     let segment = candidates
         .iter()
@@ -256,15 +259,15 @@ fn is_one(candidates: &[(ObjectName, Listed)]) -> bool {
     })
 }
 
-/// Which of the objects under a range its entry names.
+/// Which objects of a range its entry names.
 enum Named {
     None,
     These {
         paths: Vec<String>,
-        /// When the entry superseded another one: when what it names was made.
+        /// When the entry superseded another one: when its objects were made.
         superseded_ms: Option<i64>,
     },
-    /// Any of them, for all that is known.
+    /// Possibly any of them.
     Any,
 }
 
@@ -277,7 +280,8 @@ impl Named {
         }
     }
 
-    /// Whether an object that is not named was made before an entry superseded what might name it: nothing can name it any more.
+    /// Whether an object without an entry was made before an entry superseded the one that might
+    /// have it: it never gets an entry.
     fn supersedes(&self, object: &ObjectName) -> bool {
         let Self::These { superseded_ms, .. } = self else {
             return false;
@@ -301,7 +305,7 @@ async fn named(store: &Store, name: &EntryName) -> Result<Named, StoreError> {
     }
 }
 
-/// What became of a tape.
+/// The result for a tape.
 enum Outcome {
     Removed,
     RemovedBefore,
@@ -319,14 +323,14 @@ struct Removal<'a> {
 impl Removal<'_> {
     async fn run(&self, is_wanted: bool) -> Result<Outcome, StoreError> {
         if !is_wanted {
-            // Of what stays, the last entry tells enough.
+            // For a tape that stays, the last entry suffices.
             return self.stays().await;
         }
         let chain = Chain::of_names(self.store, &self.held.latest).await?;
         if let (Some(_), Some(last)) = (chain.swept(), chain.entries.last()) {
             return self.finish(last).await;
         }
-        // What is wrong with a damaged tape is for somebody to look at.
+        // A damaged tape is left for inspection.
         if chain.missing.is_some() {
             return Ok(Outcome::Kept);
         }
@@ -355,7 +359,7 @@ impl Removal<'_> {
         }
     }
 
-    /// Removes what is left of a tape that was swept: whoever did may have been stopped.
+    /// Removes the rest of a swept tape, if an earlier sweep was stopped.
     async fn finish(&self, last: &Entry) -> Result<Outcome, StoreError> {
         if !self.policy.is_dry {
             self.remove(last).await?;
@@ -363,7 +367,7 @@ impl Removal<'_> {
         Ok(Outcome::RemovedBefore)
     }
 
-    /// Makes the last entry say that the tape was swept. `None` where its shipper goes on after all.
+    /// Marks the tape as swept in its last entry. `None` if its shipper continues after all.
     async fn close(&self, chain: &Chain) -> Result<Option<Entry>, StoreError> {
         let last = chain.entries.last().cloned().unwrap_or_default();
         let mut entry = last.clone();
@@ -381,7 +385,7 @@ impl Removal<'_> {
             .entries
             .iter()
             .filter(|name| name.is_of_same(&first));
-        // The one that counts is the last of them.
+        // The latest version comes last.
         for name in versions.filter(|name| **name != first) {
             self.store.replace(name, &entry).await?;
         }
@@ -403,7 +407,7 @@ impl Removal<'_> {
     }
 }
 
-/// The last entry of a tape whose shipper has said nothing for long.
+/// The last entry of a tape without new entries for a long time.
 fn abandoned(last: &Entry) -> Entry {
     let mut entry = Entry {
         manifest: entry::VERSION.to_owned(),

@@ -1,4 +1,4 @@
-//! What tests of several modules do with a store.
+//! Helpers for tests with a store.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub(crate) fn run<T>(work: impl Future<Output = T>) -> T {
         .block_on(work)
 }
 
-/// How gateway `g1` ships a folder, in segments of so many bytes.
+/// Settings for shipping a folder as gateway `g1`, in segments of this size.
 pub(crate) fn settings(folder: &Path, segment_bytes: u64) -> Settings {
     Settings {
         folder: folder.to_owned(),
@@ -27,7 +27,7 @@ pub(crate) fn settings(folder: &Path, segment_bytes: u64) -> Settings {
     }
 }
 
-/// Ships everything that is there; whether that went well.
+/// Ships everything that exists. Returns whether that succeeded.
 pub(crate) async fn ship(shipper: &mut Shipper<'_>) -> bool {
     loop {
         match shipper.round(true).await.unwrap() {
@@ -37,7 +37,7 @@ pub(crate) async fn ship(shipper: &mut Shipper<'_>) -> bool {
     }
 }
 
-/// Ships what is in a folder.
+/// Ships a folder.
 pub(crate) async fn ship_folder(store: &Store, settings: &Settings) -> bool {
     let quiet = |_: &ShipEvent<'_>| {};
     ship(&mut Shipper::new(store, settings, &quiet)).await

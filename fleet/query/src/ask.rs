@@ -1,4 +1,4 @@
-//! Asks the engine: one question, which changes nothing, within bounds.
+//! Asks the engine: a single read-only query, within limits.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::table::StoreTable;
 pub struct Question {
     /// One query in SQL; `$NAME` stands for a parameter.
     pub sql: String,
-    /// The parameters. A name that the query does not use is no error.
+    /// The parameters. Unused ones are allowed.
     pub parameters: Vec<(&'static str, Parameter)>,
 }
 
@@ -47,27 +47,28 @@ impl From<Parameter> for ScalarValue {
     }
 }
 
-/// What an answer may take.
+/// The resources that an answer may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes of memory for what is sorted, grouped and joined; what needs more goes to the folder for temporary files, or fails.
+    /// Bytes of memory for sorting, grouping and joining; beyond that, temporary files are used, or
+    /// the query fails.
     pub memory: usize,
-    /// How many files are read at once, and how many cores are used.
+    /// How many files are read in parallel, and how many cores are used.
     pub at_once: usize,
 }
 
-/// How much may be written to the folder for temporary files.
+/// The size limit of temporary files.
 const SPILLED: u64 = 16 << 30;
-/// How much memory is kept at most to bring back what was written there, for each of those that sort at once.
+/// How much memory each sort keeps for reading back its temporary files.
 const SPILL_RESERVE: usize = 10 << 20;
 
-/// An answer, which comes in parts.
+/// An answer, which arrives in batches.
 pub struct Answer {
     /// The names of its columns.
     pub columns: Vec<String>,
-    /// Whether it is a plan, which has lines, and no rows of a table.
+    /// Whether it is a plan, which has lines instead of rows.
     pub is_plan: bool,
-    /// What was looked at so far.
+    /// What was read so far.
     pub counts: Arc<Counts>,
     stream: SendableRecordBatchStream,
 }
@@ -80,7 +81,7 @@ impl fmt::Debug for Answer {
 }
 
 impl Answer {
-    /// The next rows; none are left when there is nothing.
+    /// The next rows; `None` at the end.
     pub async fn next(&mut self) -> Result<Option<Vec<Vec<Cell>>>, QueryError> {
         match self.stream.try_next().await? {
             None => Ok(None),
@@ -91,7 +92,7 @@ impl Answer {
     }
 }
 
-/// Asks a question. Nothing is read before the answer is.
+/// Starts a query. Nothing is read before the answer is.
 pub async fn ask(
     source: Arc<dyn Source>,
     question: Question,
@@ -124,7 +125,7 @@ pub async fn ask(
     })
 }
 
-/// Refuses whatever would change something or somebody's settings.
+/// Refuses statements that would change data or settings.
 fn is_query(plan: &LogicalPlan) -> Result<(), QueryError> {
     let options = SQLOptions::new()
         .with_allow_ddl(false)
@@ -137,7 +138,7 @@ fn is_query(plan: &LogicalPlan) -> Result<(), QueryError> {
     })
 }
 
-/// The engine with our tables and with no way to any other file.
+/// The engine with our tables, and without access to any other file.
 fn context(
     source: &Arc<dyn Source>,
     counts: &Arc<Counts>,

@@ -1,6 +1,7 @@
-//! Questions that everybody asks, in SQL that `ClickHouse` understands as well.
+//! Common questions, in SQL that `ClickHouse` understands as well.
 
-/// The outcomes that are hangs: nobody answered, and no fault of ours kept the answer back. Clients give up what hangs by cancelling it.
+/// The outcomes that are hangs: there was no answer, and no fault held it back. Clients give up on
+/// hangs by cancelling them.
 pub const HANG_OUTCOMES: [&str; 5] = [
     "cancelled",
     "client_gone",
@@ -16,26 +17,26 @@ pub enum Canned {
     Hangs,
     /// How long tools take.
     Slow,
-    /// What changed with a version of a server, and which tools are defined otherwise.
+    /// What changed between versions of a server, and which tools have another definition.
     Drift,
-    /// What was found, and where.
+    /// Which findings there are, and where.
     Findings,
-    /// What calls of models cost.
+    /// What model calls cost.
     Cost,
 }
 
-/// A condition of whoever asks, each with a parameter of the same name.
+/// A condition set by the user, with a parameter of the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// At this time or later.
     Since,
     /// Before this time.
     Until,
-    /// Only of this gateway.
+    /// Only this gateway.
     Gateway,
-    /// Only of this tool.
+    /// Only this tool.
     Tool,
-    /// Only of this server.
+    /// Only this server.
     Server,
 }
 
@@ -64,13 +65,13 @@ impl Condition {
 }
 
 impl Canned {
-    /// Whether its rows can meet such a condition: calls of models have no server of MCP and no tool.
+    /// Whether its rows have this column: model calls have no MCP server and no tool.
     #[must_use]
     pub fn takes(self, condition: Condition) -> bool {
         self != Self::Cost || !matches!(condition, Condition::Server | Condition::Tool)
     }
 
-    /// The query, with these conditions. It is made of our own words only; values are parameters.
+    /// The query, with these conditions. It consists of constant text; values are parameters.
     #[must_use]
     pub fn sql(self, conditions: &[Condition]) -> String {
         let body = match self {
@@ -210,7 +211,7 @@ where status <> 'closed' {and}
 group by code, severity, side, server, server_version, tool
 order by times desc, code, severity, side, server, server_version, tool";
 
-// A cost that is not known is no cost of zero: such calls are counted on their own.
+// An unknown cost is not zero: such calls are counted separately.
 const COST: &str = "\
 select date_trunc('day', at) as day, provider, model,
   count(*) as calls,

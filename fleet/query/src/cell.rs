@@ -1,4 +1,4 @@
-//! Answers as values that can be printed.
+//! Converts answers to printable values.
 
 use datafusion::arrow::array::{Array, AsArray as _, RecordBatch};
 use datafusion::arrow::datatypes::{
@@ -11,7 +11,7 @@ use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 /// One value of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// There is none.
+    /// No value.
     Null,
     /// Yes or no.
     Flag(bool),
@@ -21,7 +21,7 @@ pub enum Cell {
     Count(u64),
     /// Any number.
     Double(f64),
-    /// Text; also times (RFC 3339) and whatever has no type of its own here.
+    /// Text; also times (RFC 3339), and values of all other types.
     Text(String),
 }
 
@@ -84,7 +84,7 @@ fn numbers(column: &dyn Array) -> Option<Vec<Cell>> {
     }
 }
 
-/// Whatever else there is, as text.
+/// All other values, as text.
 fn formatted(column: &dyn Array) -> Result<Vec<Cell>, ArrowError> {
     let options = FormatOptions::default();
     let formatter = ArrayFormatter::try_new(column, &options)?;

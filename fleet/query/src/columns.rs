@@ -1,4 +1,5 @@
-//! The columns of the tables: one schema for all files, whatever version wrote them. A column that a file has not is null in its rows.
+//! The columns of the tables: one schema for files of all versions. A column that a file lacks is
+//! null in its rows.
 
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ pub(crate) fn time() -> DataType {
     DataType::Timestamp(TimeUnit::Microsecond, Some(UTC.into()))
 }
 
-/// How Parquet's times without a zone of their own are read.
+/// The time zone of Parquet times without one.
 pub(crate) const UTC: &str = "UTC";
 
 const EXCHANGES: [(&str, Type); 30] = [

@@ -1,4 +1,4 @@
-//! Why a question has no answer, in plain words.
+//! Errors of queries, in plain words.
 
 use std::error::Error;
 
@@ -6,22 +6,22 @@ use datafusion::common::DataFusionError;
 
 use crate::source::SourceError;
 
-/// Why a question has no answer.
+/// Why a query has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
     /// It is not SQL.
     #[error("invalid SQL: {0}")]
     Sql(String),
-    /// It asks for what there is not.
+    /// It refers to something that does not exist.
     #[error("invalid query: {0}")]
     Query(String),
     /// It would change something.
     #[error("only queries are answered, and {0} is none")]
     NotAQuery(String),
-    /// It needs more memory than it may have.
+    /// It needs more memory than allowed.
     #[error("the query needs more memory than it may have; narrow it, or give it more: {0}")]
     Memory(String),
-    /// What it asks could not be read.
+    /// Its data could not be read.
     #[error(transparent)]
     Source(SourceError),
     /// Something else went wrong.
@@ -29,7 +29,7 @@ pub enum QueryError {
     Failed(String),
 }
 
-/// As the engine passes it on.
+/// The error in the form that the engine passes on.
 pub(crate) fn engine(error: SourceError) -> DataFusionError {
     DataFusionError::External(Box::new(error))
 }
@@ -57,7 +57,7 @@ impl From<DataFusionError> for QueryError {
     }
 }
 
-/// What the engine says of itself, and what that means.
+/// Messages of the engine, and what they mean.
 const PLAIN: [(&str, &str); 2] = [
     (
         "supports a single SQL statement",
@@ -66,7 +66,7 @@ const PLAIN: [(&str, &str); 2] = [
     ("No SQL statements were provided", "it is empty"),
 ];
 
-/// What a source said, if it was a source that said it.
+/// The message of the source, if the error came from it.
 fn of_source(error: &DataFusionError) -> Option<String> {
     let mut next: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(one) = next {
@@ -78,13 +78,13 @@ fn of_source(error: &DataFusionError) -> Option<String> {
     None
 }
 
-/// The text without what only developers want.
+/// The text without details for developers.
 fn first(text: &str) -> String {
     let text = text.split(DataFusionError::BACK_TRACE_SEP).next();
     text.unwrap_or_default().trim().replace('\n', " ")
 }
 
-/// The words of the parser without its name for them: `ParserError("…")`.
+/// The message without the parser's wrapping: `ParserError("…")`.
 fn parser(text: &str) -> String {
     let inner = text
         .split_once("(\"")

@@ -1,4 +1,4 @@
-//! What a query wants of a table, as far as it decides on files.
+//! The conditions of a query that decide which files are read.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use datafusion::physical_optimizer::pruning::{PruningPredicate, PruningPredicate
 use crate::known::{All, Known};
 use crate::source::{Counts, File, Named, Source, Tape};
 
-/// The conditions that every wanted row meets.
+/// Conditions that every selected row meets.
 #[derive(Debug)]
 pub(crate) struct Filter {
     predicate: Option<Arc<PruningPredicate>>,
 }
 
 impl Filter {
-    /// Of conditions that all have to be met.
+    /// From conditions that must all be met.
     pub(crate) fn of(state: &dyn Session, schema: &SchemaRef, filters: &[Expr]) -> Result<Self> {
         let Some(all) = conjunction(filters.to_vec()) else {
             return Ok(Self { predicate: None });
@@ -34,7 +34,7 @@ impl Filter {
         Ok(Self { predicate })
     }
 
-    /// Which of these may have such rows.
+    /// Which of these may have matching rows.
     fn keeps(&self, known: Vec<Known<'_>>) -> Result<Vec<bool>> {
         match &self.predicate {
             None => Ok(vec![true; known.len()]),
@@ -42,7 +42,7 @@ impl Filter {
         }
     }
 
-    /// The gateways whose rows are wanted, where they are named.
+    /// The gateways of matching rows, if the conditions name them.
     fn gateways(&self) -> Option<BTreeSet<String>> {
         let named = |one: &&LiteralGuarantee| {
             one.column.name() == "gateway" && one.guarantee == Guarantee::In
@@ -53,7 +53,7 @@ impl Filter {
         Some(texts.map(str::to_owned).collect())
     }
 
-    /// The tapes that may have such rows: only their entries are read.
+    /// The tapes that may have matching rows: only their entries are read.
     pub(crate) async fn tapes(
         &self,
         source: &dyn Source,
@@ -69,7 +69,7 @@ impl Filter {
         source.tapes(&kept).await.map_err(crate::error::engine)
     }
 
-    /// The files that may have such rows.
+    /// The files that may have matching rows.
     pub(crate) fn files<'a>(&self, files: Vec<(&'a Tape, &'a File)>) -> Result<Vec<&'a File>> {
         let known = files.iter().map(|(tape, file)| Known::of_file(tape, file));
         let keeps = self.keeps(known.collect())?;
@@ -83,7 +83,7 @@ fn kept<T>(all: Vec<T>, keeps: &[bool]) -> impl Iterator<Item = T> {
         .filter_map(|(one, keep)| keep.then_some(one))
 }
 
-/// Every condition leaves files alone, and none is certain to be met by every row of those that are read.
+/// Every condition can exclude files, but none is guaranteed to hold for all rows that are read.
 pub(crate) fn pushdown(filters: &[&Expr]) -> Vec<TableProviderFilterPushDown> {
     vec![TableProviderFilterPushDown::Inexact; filters.len()]
 }

@@ -1,4 +1,5 @@
-//! What is known of files before they are opened, as the engine takes it to leave some of them alone.
+//! Statistics about files that are known before opening them, in the engine's form, for excluding
+//! files.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use datafusion::common::{Column, ScalarValue};
 use crate::columns::UTC;
 use crate::source::{File, Named, Tape};
 
-/// What is known of the rows of one file, or of one tape. What is `None` may be anything.
+/// What is known about the rows of one file, or of one tape. `None` is unknown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known<'a> {
     gateway: &'a str,
@@ -24,7 +25,7 @@ pub(crate) struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    /// By the name of a tape.
+    /// From the name of a tape.
     pub(crate) fn of_name(name: &'a Named) -> Self {
         Self {
             gateway: &name.gateway,
@@ -36,7 +37,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// By what an entry tells of a file.
+    /// From the facts about a file in its entry.
     pub(crate) fn of_file(tape: &'a Tape, file: &'a File) -> Self {
         Self {
             gateway: &tape.gateway,
@@ -48,7 +49,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// The least and the greatest text of a column, as far as they are known.
+    /// The least and the greatest text of a column, if known.
     fn texts(&self, column: &str) -> Option<(&'a str, &'a str)> {
         let one = match column {
             "gateway" => Some(self.gateway),
@@ -79,7 +80,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// What is known of several.
+/// The statistics of several files.
 pub(crate) struct All<'a>(pub(crate) Vec<Known<'a>>);
 
 impl All<'_> {
@@ -125,7 +126,8 @@ impl PruningStatistics for All<'_> {
         None
     }
 
-    // That a file has only such values is never said: nothing is lost by that, and nulls among them would make it untrue.
+    // Never reports that a file has only such values: that would gain nothing, and would be wrong
+    // if there are nulls.
     fn contained(&self, column: &Column, values: &HashSet<ScalarValue>) -> Option<BooleanArray> {
         let name = column.name();
         if !matches!(name, "gateway" | "tape" | "label" | "tool") {

@@ -1,7 +1,8 @@
-//! Answers SQL from rows of tapes that stand in files of Parquet, wherever those are.
+//! Answers SQL queries over rows of tapes in Parquet files, wherever they are stored.
 //!
-//! Whoever asks brings a [`Source`]: it tells which tapes there are, what is known of each file before it is opened, and reads bytes. The
-//! engine (`DataFusion`) sees tables whose files were chosen by that, and never lists or opens anything by itself.
+//! The caller provides a [`Source`]: it lists the tapes, knows facts about each file before it is
+//! opened, and reads bytes. The engine (`DataFusion`) sees tables whose files were selected by
+//! these facts, and never lists or opens anything itself.
 
 mod ask;
 pub mod canned;

@@ -1,4 +1,4 @@
-//! Reads files of Parquet from a source.
+//! Reads Parquet files from a source.
 
 use std::collections::{HashSet, VecDeque};
 use std::fmt;
@@ -19,9 +19,9 @@ use futures_util::future::BoxFuture;
 
 use crate::source::{Counts, Source};
 
-/// A file that is no longer than this is read at once: a request costs more than what is not needed of it.
+/// A file up to this length is read in one request, which costs less than several for its parts.
 const WHOLE: u64 = 512 << 10;
-/// How much of the end of a longer file is read first, where its parts are told.
+/// How much of the end of a longer file is read first: it has the file's metadata.
 const TAIL: usize = 64 << 10;
 
 /// Opens files for the engine.
@@ -42,7 +42,8 @@ impl Readers {
     }
 }
 
-/// Files that were read last: the engine opens a file once to learn about it and once more for its rows.
+/// The files that were read last: the engine opens a file once for its metadata and again for its
+/// rows.
 #[derive(Default)]
 struct Recent(Mutex<Held>);
 
@@ -52,7 +53,7 @@ struct Held {
     opened: HashSet<String>,
 }
 
-/// How many files are held.
+/// How many files are kept.
 const HELD: usize = 16;
 
 impl fmt::Debug for Recent {
@@ -126,7 +127,7 @@ impl fmt::Debug for FileReader {
 
 impl FileReader {
     async fn bytes(&mut self, range: Range<u64>) -> ParquetResult<Bytes> {
-        // Offsets come from the file, and may be anything.
+        // Offsets come from the file, and may have any value.
         if range.start > range.end || range.end > self.len {
             return Err(ParquetError::General(
                 "a part lies outside of it".to_owned(),

@@ -1,4 +1,4 @@
-//! A plan that reads rows from the files that entries name.
+//! A plan that reads rows from the files of entries.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use datafusion::physical_plan::ExecutionPlan;
 use crate::reader::Readers;
 use crate::source::{Counts, File, Source};
 
-/// How files are read.
+/// How to read files.
 pub(crate) struct Reading<'a> {
     pub(crate) schema: &'a SchemaRef,
     pub(crate) source: &'a Arc<dyn Source>,
     pub(crate) counts: &'a Arc<Counts>,
-    /// How many groups of files are read at once.
+    /// How many groups of files are read in parallel.
     pub(crate) at_once: usize,
 }
 
@@ -46,12 +46,12 @@ impl Reading<'_> {
     }
 }
 
-/// The engine asks for a store by a name; the one it gets is empty, since [`Readers`] open all files.
+/// The engine requires a store with a name; it gets an empty one, since [`Readers`] open all files.
 pub(crate) fn nowhere() -> Result<ObjectStoreUrl> {
     ObjectStoreUrl::parse("fleet://rows")
 }
 
-/// Leaves out the files behind those that have so many rows.
+/// Leaves out the files after the first ones that have enough rows.
 pub(crate) fn cut(files: &mut Vec<&File>, rows: Option<usize>) {
     let Some(rows) = rows else { return };
     let mut sum = 0_usize;
@@ -64,7 +64,7 @@ pub(crate) fn cut(files: &mut Vec<&File>, rows: Option<usize>) {
     }
 }
 
-/// The files in so many groups of about the same length, which are read at once.
+/// Splits the files into groups of about the same size, which are read in parallel.
 fn groups(files: &[&File], many: usize) -> Vec<FileGroup> {
     let many = many.clamp(1, files.len().max(1));
     let mut groups: Vec<(u64, Vec<PartitionedFile>)> = vec![(0, Vec::new()); many];

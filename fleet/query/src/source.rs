@@ -1,4 +1,4 @@
-//! Where tapes and the files of their rows are found.
+//! The interface for finding and reading tapes and their files of rows.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -10,39 +10,39 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use bytes::Bytes;
 
-/// Tells which tapes there are, what is known of their files, and reads these.
+/// Lists tapes, knows facts about their files, and reads them.
 #[async_trait]
 pub trait Source: Debug + Send + Sync + 'static {
     /// The names of all tapes, or of those of some gateways.
     async fn names(&self, gateways: Option<&BTreeSet<String>>) -> Result<Vec<Named>, SourceError>;
 
-    /// What is known of these tapes; what is no longer there is left out.
+    /// The facts about these tapes; tapes that no longer exist are left out.
     async fn tapes(&self, names: &[Named]) -> Result<Vec<Arc<Tape>>, SourceError>;
 
     /// Bytes of a file.
     async fn read(&self, path: &str, range: Range<u64>) -> Result<Bytes, SourceError>;
 }
 
-/// Why a source did not do what it was asked; what it says goes to the user.
+/// An error of a source; its message is shown to the user.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct SourceError(#[source] pub Box<dyn Error + Send + Sync>);
 
-/// A tape, by what its name tells.
+/// A tape, with the facts in its name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Named {
-    /// Who shipped it.
+    /// The gateway that shipped it.
     pub gateway: String,
     /// Its name.
     pub tape: String,
-    /// Nothing on it happened earlier, in microseconds since 1970.
+    /// No event is earlier, in microseconds since 1970.
     pub from_us: Option<i64>,
 }
 
-/// A tape, by what its entries tell: a row of the table `tapes`.
+/// A tape, with the facts in its entries: a row of the table `tapes`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tape {
-    /// Who shipped it.
+    /// The gateway that shipped it.
     pub gateway: String,
     /// Its name.
     pub tape: String,
@@ -50,9 +50,9 @@ pub struct Tape {
     pub label: String,
     /// `stdio`, or `http`.
     pub transport: String,
-    /// How it is, in a word.
+    /// Its state, as a token.
     pub state: String,
-    /// What is missing, in words.
+    /// What is missing, as text.
     pub missing: Option<String>,
     /// When the recording began, in microseconds since 1970.
     pub created_us: Option<i64>,
@@ -60,19 +60,19 @@ pub struct Tape {
     pub first_us: Option<i64>,
     /// When its last event happened.
     pub last_us: Option<i64>,
-    /// When it was shipped last.
+    /// When it was last shipped.
     pub shipped_us: Option<i64>,
-    /// How many events of it are there.
+    /// How many of its events are stored.
     pub events: u64,
-    /// How many bytes.
+    /// How many of its bytes are stored.
     pub bytes: u64,
-    /// How long they are where they stand.
+    /// The size of its segments.
     pub stored_bytes: u64,
-    /// In how many segments.
+    /// The number of its segments.
     pub segments: u64,
     /// How many events were lost before they were shipped.
     pub lost_events: u64,
-    /// How many bytes were.
+    /// How many bytes were lost before they were shipped.
     pub lost_bytes: u64,
     /// The files of its rows.
     pub files: Vec<File>,
@@ -85,32 +85,32 @@ pub enum Table {
     Exchanges,
     /// One row for each finding.
     Findings,
-    /// One row for each call of a model.
+    /// One row for each model call.
     ModelCalls,
     /// One row for each definition of a tool that is new or changed on its tape.
     Tools,
 }
 
-/// A file of rows, with what is known of it before it is opened.
+/// A file of rows, with the facts that are known before it is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// Rows of which table.
+    /// The table of its rows.
     pub table: Table,
-    /// Where it stands, in plain characters.
+    /// Its path, in ASCII without escapes.
     pub path: String,
     /// Its length.
     pub bytes: u64,
     /// How many rows it has.
     pub rows: u64,
-    /// When the first of what they tell began, in microseconds since 1970.
+    /// When its first row began, in microseconds since 1970.
     pub first_us: Option<i64>,
-    /// When the last one did.
+    /// When its last row began.
     pub last_us: Option<i64>,
-    /// The tools that they name, unless those are too many.
+    /// The tools of its rows, unless there are too many.
     pub tools: Option<BTreeSet<String>>,
 }
 
-/// What was looked at for an answer.
+/// What was read for an answer.
 #[derive(Debug, Default)]
 pub struct Counts {
     tapes: AtomicU64,
@@ -122,25 +122,25 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// How many tapes were considered by their names; those of a table that is asked twice count twice.
+    /// How many tapes were considered by their names; a table that is used twice counts twice.
     #[must_use]
     pub fn tapes(&self) -> u64 {
         self.tapes.load(Ordering::Relaxed)
     }
 
-    /// How many of them were looked at.
+    /// How many of them were read.
     #[must_use]
     pub fn tapes_read(&self) -> u64 {
         self.tapes_read.load(Ordering::Relaxed)
     }
 
-    /// How many files these have.
+    /// How many files they have.
     #[must_use]
     pub fn files(&self) -> u64 {
         self.files.load(Ordering::Relaxed)
     }
 
-    /// How many of them may have rows that are asked for.
+    /// How many of those may have matching rows.
     #[must_use]
     pub fn files_chosen(&self) -> u64 {
         self.files_chosen.load(Ordering::Relaxed)

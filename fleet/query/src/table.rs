@@ -1,4 +1,4 @@
-//! The tables of a store, as the engine asks them.
+//! The tables of a store, for the engine.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{columns, tapes_table};
 /// A table of rows, or the one of tapes.
 #[derive(Debug)]
 pub(crate) struct StoreTable {
-    /// Which rows; those of the table of tapes stand in no file.
+    /// The kind of rows; `None` for the table of tapes, which has no files.
     rows: Option<Table>,
     schema: SchemaRef,
     source: Arc<dyn Source>,
@@ -43,7 +43,7 @@ impl StoreTable {
         }
     }
 
-    /// A plan that reads the rows of these tapes from as few files as may be.
+    /// A plan that reads the rows of these tapes from as few files as possible.
     fn plan_of_rows(
         &self,
         table: Table,
@@ -58,7 +58,7 @@ impl StoreTable {
         let files: Vec<_> = files.collect();
         let all = files.len();
         let mut chosen = filter.files(files)?;
-        // The rows that a limit takes may be any, so the first files that have enough will do.
+        // A limit accepts any rows, so the first files with enough rows suffice.
         cut(&mut chosen, asked.limit.filter(|_| !asked.is_filtered));
         self.counts.add_files(all, chosen.len());
         let reading = Reading {
@@ -71,7 +71,7 @@ impl StoreTable {
     }
 }
 
-/// What a scan is asked for.
+/// The parameters of a scan.
 struct Asked<'a> {
     projection: Option<&'a Vec<usize>>,
     limit: Option<usize>,

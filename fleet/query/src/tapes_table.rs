@@ -1,4 +1,4 @@
-//! The table `tapes`: what entries tell, without a file of its own.
+//! The table `tapes`, made from entries, without files.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::source::Tape;
 /// The name of the table.
 pub(crate) const NAME: &str = "tapes";
 
-/// A plan that tells these tapes.
+/// A plan that returns these tapes.
 pub(crate) fn plan(
     schema: &SchemaRef,
     tapes: &[Arc<Tape>],

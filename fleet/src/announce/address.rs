@@ -1,4 +1,4 @@
-//! Where announcements go, and what says how the server is reached.
+//! The address of the NATS server, and the access to it.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use crate::store::Secrets;
 
-/// The name of the stream where none is given.
+/// The default name of the stream.
 const NAME: &str = "tapewright";
-/// The longest one.
+/// The longest name of a stream.
 const NAME_LIMIT: usize = 32;
 
-/// A server of NATS, and the stream on it.
+/// A NATS server, and the stream on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     /// `nats://HOST:PORT`, or `tls://…`.
@@ -21,7 +21,7 @@ pub struct Address {
     is_near: bool,
 }
 
-/// A text is no address. What it was may hold a secret and is not told.
+/// A text that is not an address. It may contain a secret, and is not repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "invalid server for announcements; write it like `nats://HOST:4222` or `tls://HOST/STREAM`; credentials come from the environment"
@@ -60,7 +60,7 @@ impl std::str::FromStr for Address {
     }
 }
 
-/// Host and port. A host is a name or an address, and nothing that could be a user.
+/// Host and port. A host is a name or an address, without a user.
 fn split(place: &str) -> Option<(&str, u16)> {
     let (host, port) = match place.strip_prefix('[') {
         Some(rest) => {
@@ -86,7 +86,7 @@ fn split(place: &str) -> Option<(&str, u16)> {
     (is_host && is_port).then_some((host, port.parse().ok().filter(|port| *port > 0)?))
 }
 
-/// How a server is reached: from the environment, and from nowhere else.
+/// How to connect to a server, from the environment only.
 #[derive(Clone, Default)]
 pub struct Access {
     user: Option<(String, String)>,
@@ -94,12 +94,12 @@ pub struct Access {
     nkey: Option<PathBuf>,
     credentials: Option<PathBuf>,
     roots: Option<PathBuf>,
-    /// What no error tells.
+    /// Values that errors must not contain.
     pub(super) secrets: Secrets,
 }
 
 impl Access {
-    /// As the variables `NATS_…` say.
+    /// From the variables `NATS_…`.
     #[must_use]
     pub fn of(environment: impl Iterator<Item = (String, String)>) -> Self {
         let (mut user, mut password) = (None, None);
@@ -121,12 +121,13 @@ impl Access {
         access
     }
 
-    /// The same for the client, which reaches another machine by TLS only. Files are read each time, so that they may be replaced.
+    /// The client's options; other machines are only reached with TLS. Files are read each time, so
+    /// that they can be replaced.
     pub(super) fn options(
         &self,
         address: &Address,
     ) -> Result<async_nats::ConnectOptions, CredentialsError> {
-        // Whoever was first has chosen the same.
+        // If a provider is installed already, it is the same one.
         drop(rustls::crypto::ring::default_provider().install_default());
         let mut options = async_nats::ConnectOptions::new();
         let mut is_known = true;
@@ -153,7 +154,7 @@ impl Access {
     }
 }
 
-/// A file of credentials cannot be used. What it holds is not told.
+/// A credentials file that cannot be used. Its contents are not repeated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot use the credentials in `{}`: {why}", .path.display())]
 pub(super) struct CredentialsError {
@@ -170,7 +171,7 @@ impl CredentialsError {
     }
 }
 
-/// The longest file of credentials, in bytes.
+/// The longest credentials file, in bytes.
 const FILE_LIMIT: u64 = 64 << 10;
 const NO_CREDENTIALS: &str = "expected a JWT and the seed of its user";
 const NO_SEED: &str = "expected the seed of a user, which begins with `SU`";
@@ -190,7 +191,7 @@ fn read(path: &Path) -> Result<String, CredentialsError> {
     Ok(text)
 }
 
-/// The seed of a user in a file, on a line of its own.
+/// The seed of a user in a file, on a separate line.
 fn seed(path: &Path) -> Result<String, CredentialsError> {
     let text = read(path)?;
     let is_seed = |line: &&str| {

@@ -1,4 +1,4 @@
-//! The server of NATS: its stream, what stands there last of a tape, and one more.
+//! The connection to NATS: reads the last announcement of a tape, and publishes the next one.
 
 use std::time::{Duration, SystemTime};
 
@@ -15,24 +15,24 @@ use super::message::LIMIT;
 
 /// How long announcements are kept.
 const AGE: Duration = Duration::from_secs(24 * 3_600);
-/// How much they may hold together, in bytes.
+/// The size limit of the stream, in bytes.
 const BYTES: i64 = 256 << 20;
-/// For how long the server knows what it was told by its id.
+/// For how long the server recognizes repeated message ids.
 const WINDOW: Duration = Duration::from_secs(120);
-/// How long one request may take.
+/// Time limit for one request.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// What headers of ours add to an announcement, and more.
+/// Room for the headers of an announcement.
 const HEADERS: usize = 1 << 10;
-/// How often the server says that it is there while nothing comes.
+/// The interval of the server's heartbeats while there are no messages.
 const HEARTBEAT: Duration = Duration::from_secs(2);
-/// For how long the server keeps the place of a reader that is silent.
+/// For how long the server keeps the position of a silent reader.
 const SILENT: Duration = Duration::from_secs(60);
 
-/// Why announcements cannot be made or heard.
+/// Why announcements cannot be published or received.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct LinkError {
-    /// What kind of problem it is.
+    /// The kind of problem.
     pub problem: Problem,
     text: String,
 }
@@ -40,25 +40,25 @@ pub struct LinkError {
 /// A kind of problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// The server could not be reached, or did not do it.
+    /// The server could not be reached, or reported an error.
     Away,
-    /// There is no stream.
+    /// The stream does not exist.
     Nothing,
-    /// The stream is another one.
+    /// The stream has another purpose.
     Other,
 }
 
-/// What became of an announcement.
+/// The result of publishing an announcement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Published {
-    /// It stands there, as number so and so of the stream.
+    /// It was published, with this number in the stream.
     At {
         /// The number.
         seq: u64,
-        /// It stood there before.
+        /// Whether it had been published before.
         is_repeat: bool,
     },
-    /// Something else stands last of its tape.
+    /// Another message is the last one of the tape.
     Behind,
 }
 
@@ -71,13 +71,13 @@ pub struct Link {
 
 impl std::fmt::Debug for Link {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // What the client shows may name credentials.
+        // The client's debug output may contain credentials.
         out.debug_struct("Link").finish_non_exhaustive()
     }
 }
 
 impl Link {
-    /// Reaches a server. The stream is created, if it `may_create`.
+    /// Connects to a server. The stream is created if `may_create`.
     pub async fn open(
         address: &Address,
         access: &Access,
@@ -89,7 +89,7 @@ impl Link {
             .name("tapewright-fleet")
             .connection_timeout(PATIENCE)
             .request_timeout(Some(PATIENCE))
-            // What a server names of its peers is not where we were sent.
+            // Do not connect to other servers that this one names.
             .ignore_discovered_servers();
         let client = options.connect(address.server.as_str());
         let client = within(client).await?.map_err(|error| away(&error))?;
@@ -121,13 +121,13 @@ impl Link {
         })
     }
 
-    /// How long the stream keeps what it is told.
+    /// How long the stream keeps messages.
     #[must_use]
     pub fn age(&self) -> Duration {
         self.stream.cached_info().config.max_age
     }
 
-    /// The number of what came last to the stream, when it was opened.
+    /// The number of the last message in the stream, when it was opened.
     #[must_use]
     pub fn last_seq(&self) -> u64 {
         self.stream.cached_info().state.last_sequence
@@ -139,7 +139,7 @@ impl Link {
         self.stream.cached_info().created.unix_timestamp_nanos()
     }
 
-    /// What stands last under a subject, with its number.
+    /// The last message of a subject, with its number.
     pub async fn last(&self, subject: &str) -> Result<Option<(u64, Vec<u8>)>, LinkError> {
         match within(self.stream.get_last_raw_message_by_subject(subject)).await? {
             Ok(message) => Ok(Some((message.sequence, message.payload.to_vec()))),
@@ -148,7 +148,7 @@ impl Link {
         }
     }
 
-    /// Puts one more under a subject, where what stood there last has this number; 0 where there is nothing.
+    /// Publishes a message if the last one of its subject has this number; 0 if there is none.
     pub async fn publish(
         &self,
         subject: String,
@@ -174,7 +174,7 @@ impl Link {
         }
     }
 
-    /// What comes to the stream behind a number, or since a time.
+    /// The messages after a number, or since a time.
     pub async fn messages(&self, from: From) -> Result<pull::Stream, LinkError> {
         let deliver_policy = match from {
             From::Behind(seq) => DeliverPolicy::ByStartSequence {
@@ -184,7 +184,8 @@ impl Link {
                 start_time: time.into(),
             },
         };
-        // A reader of its own for each tail, which the server forgets: where it was is known here, and nothing is delivered twice.
+        // Each tail has an ephemeral consumer: the position is kept here, and nothing is delivered
+        // twice.
         let config = pull::Config {
             deliver_policy,
             ack_policy: AckPolicy::None,
@@ -204,18 +205,18 @@ impl Link {
         within(messages).await?.map_err(|error| self.away(&error))
     }
 
-    /// That the server did not do what it was asked.
+    /// The error if the server did not carry out a request.
     pub fn away(&self, error: &dyn std::error::Error) -> LinkError {
         LinkError::new(Problem::Away, &self.access, error)
     }
 }
 
-/// From where on a stream is heard.
+/// Where to start reading a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum From {
-    /// Behind what has this number.
+    /// After the message with this number.
     Behind(u64),
-    /// What came at this time, and later.
+    /// With messages of this time and later.
     Since(SystemTime),
 }
 
@@ -246,7 +247,7 @@ async fn create(
         num_replicas: 1,
         ..Config::default()
     };
-    // Another shipper may be as quick; the same once more is no error.
+    // Another shipper may do the same; repeating it is not an error.
     context.create_stream(config).await
 }
 
@@ -254,7 +255,7 @@ fn subjects(address: &Address) -> String {
     format!("{}.*.*", address.name)
 }
 
-/// Whether a stream is one of announcements, and bounded. Its owner may have chosen other bounds.
+/// Whether a stream is for announcements, and bounded. Its owner may have chosen other bounds.
 fn fits(config: &Config, address: &Address) -> Result<(), LinkError> {
     let is_long = i32::try_from(LIMIT + HEADERS).unwrap_or(i32::MAX);
     let wrong = if config.subjects != [subjects(address)] {

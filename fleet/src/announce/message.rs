@@ -1,4 +1,4 @@
-//! One announcement: what a segment is and what came of it, never what stands in it.
+//! One announcement: facts and counts about a segment, never its contents.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,14 +11,14 @@ pub const VERSION: &str = "1.0";
 /// The longest announcement, in bytes.
 pub const LIMIT: usize = 8 << 10;
 
-/// What is told of an entry.
+/// The facts about an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Announcement {
     /// Version of the format, `major.minor`.
     pub announcement: String,
-    /// Who shipped it.
+    /// The gateway that shipped it.
     pub gateway: Gateway,
-    /// Of which tape.
+    /// Its tape.
     pub tape: TapeId,
     /// Name of the server that was recorded.
     pub label: String,
@@ -28,38 +28,38 @@ pub struct Announcement {
     pub end: u64,
     /// How many events it has.
     pub events: u64,
-    /// The number of the first one.
+    /// The number of the first event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_seq: Option<u64>,
-    /// The number of the last one.
+    /// The number of the last event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_seq: Option<u64>,
-    /// When the tape was begun.
+    /// When the tape began.
     pub created: String,
     /// When the first event happened, in microseconds since then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_us: Option<u64>,
-    /// When the last one did.
+    /// When the last event happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_us: Option<u64>,
-    /// What its rows come to, where it has rows.
+    /// The summary of its rows, if it has rows.
     #[serde(default)]
     pub rows: Summary,
-    /// Where it stands in the store.
+    /// The paths of its files in the store.
     #[serde(default)]
     pub files: Vec<String>,
     /// When it was shipped.
     pub shipped: String,
-    /// How the tape ended with it, where it did.
+    /// How the tape ended, if this is its last entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
 }
 
-/// The longest text of a header that is told, in characters.
+/// The longest text from a header, in characters.
 const TEXT: usize = 100;
 
 impl Announcement {
-    /// Of an entry.
+    /// The announcement of an entry.
     #[must_use]
     pub fn of(tape: &TapeName, entry: &Entry) -> Self {
         let short = |text: &str| text.chars().take(TEXT).collect();
@@ -86,7 +86,7 @@ impl Announcement {
         }
     }
 
-    /// Reads what came; `None` where it is no announcement of ours.
+    /// Parses a message; `None` if it is not an announcement.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let read: Self = (bytes.len() <= LIMIT).then(|| serde_json::from_slice(bytes).ok())??;
@@ -96,11 +96,11 @@ impl Announcement {
         (is_known && read.end >= read.start && read.files.iter().all(is_own)).then_some(read)
     }
 
-    /// As it is sent, in at most [`LIMIT`] bytes.
+    /// The message, in at most [`LIMIT`] bytes.
     #[must_use]
     pub fn write(mut self) -> Vec<u8> {
         loop {
-            // A struct of strings and numbers always has a JSON text.
+            // A struct of strings and numbers can always be serialized.
             let text = serde_json::to_vec(&self).unwrap_or_default();
             if text.len() <= LIMIT || !self.rows.shorten() {
                 return text;
@@ -108,7 +108,7 @@ impl Announcement {
         }
     }
 
-    /// Of which tape.
+    /// The name of its tape.
     #[must_use]
     pub fn name(&self) -> TapeName {
         TapeName {
@@ -117,19 +117,19 @@ impl Announcement {
         }
     }
 
-    /// What it is known by, however often it is made.
+    /// Its id, which is the same each time it is made.
     #[must_use]
     pub fn id(&self) -> String {
         id(&self.name(), self.start)
     }
 }
 
-/// What the announcement of an entry is known by.
+/// The id of an entry's announcement.
 pub(super) fn id(tape: &TapeName, start: u64) -> String {
     format!("{tape}/{start:020}")
 }
 
-/// The subject of a tape. A point, which a name may have, would divide it.
+/// The subject of a tape. A dot in a name would split it.
 pub(super) fn subject(stream: &str, tape: &TapeName) -> String {
     let gateway = tape.gateway.as_str().replace('.', "%");
     let id = tape.id.to_string().replace('.', "%");

@@ -1,8 +1,10 @@
-//! Announcements: for each entry one small message, so that whoever listens hears of it at once.
+//! Announces each entry with one small message, so that listeners learn of it at once.
 //!
-//! The manifest is the truth, and the stream follows it as it follows a tape: under the subject of a tape stands what was announced of it, in
-//! its order, and one more is put there only behind the one that was read last. So of two shippers that announce the same one is refused, and
-//! whatever was not announced, because the server was away or a shipper was killed, is found by comparing the two.
+//! The manifest is authoritative, and the stream follows it as a store follows a tape: the subject
+//! of a tape has the announcements of its entries, in order, and a new one is only accepted after
+//! the one that was read last. So if two shippers announce the same entry, one of them is refused.
+//! Entries that were not announced, because the server was unavailable or a shipper was killed, are
+//! found by comparing the two.
 
 mod address;
 mod link;
@@ -22,10 +24,10 @@ use crate::names::{EntryName, Gateway, TapeName};
 use crate::ship::{Backoff, ShipEvent};
 use crate::store::{self, Store, StoreError};
 
-/// Of how many tapes it is known how far they are announced.
+/// For how many tapes the progress is kept.
 const TAPES: usize = 4_096;
 
-/// Announces what a shipper ships.
+/// Announces the entries of a shipper.
 pub struct Announcer<'a> {
     store: &'a Store,
     gateway: &'a Gateway,
@@ -35,21 +37,21 @@ pub struct Announcer<'a> {
     access: Access,
     link: Option<Link>,
     backoff: Backoff,
-    /// How far each tape is announced.
+    /// The progress of each tape.
     tapes: HashMap<TapeName, Progress>,
     made: u64,
 }
 
-/// Where what was announced of a tape ends.
+/// The progress of a tape's announcements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Progress {
-    /// Up to which byte.
+    /// The end of the last announced range, in bytes.
     end: u64,
     /// The number of its last announcement in the stream; 0 where there is none.
     seq: u64,
 }
 
-/// Why announcing did not go on.
+/// Why announcing stopped.
 #[derive(Debug, thiserror::Error)]
 enum AnnounceError {
     #[error(transparent)]
@@ -59,7 +61,7 @@ enum AnnounceError {
 }
 
 impl<'a> Announcer<'a> {
-    /// Nothing is announced yet, and no server was asked.
+    /// Starts without any request to a server.
     #[must_use]
     pub fn new(
         store: &'a Store,
@@ -89,7 +91,7 @@ impl<'a> Announcer<'a> {
         self.made
     }
 
-    /// Announces whatever comes, for ever. It may be dropped at any moment.
+    /// Announces entries as they come, forever. Can be cancelled at any moment.
     pub async fn run(&mut self) {
         loop {
             if self.try_all().await {
@@ -101,7 +103,7 @@ impl<'a> Announcer<'a> {
         }
     }
 
-    /// Announces what waits now, and ends when nothing does.
+    /// Announces the waiting entries, then ends.
     pub async fn finish(&mut self) {
         while !self.try_all().await {
             let wait = self.backoff.left();
@@ -109,7 +111,7 @@ impl<'a> Announcer<'a> {
         }
     }
 
-    /// Announces what waits now; `false` where the server is away.
+    /// Announces the waiting entries; `false` if the server is unavailable.
     pub async fn try_all(&mut self) -> bool {
         match self.announce().await {
             Ok(()) => {
@@ -120,7 +122,7 @@ impl<'a> Announcer<'a> {
             }
             Err(error) => {
                 self.link = None;
-                // The stream may be another one when it is back.
+                // The stream may be another one afterwards.
                 self.tapes.clear();
                 let again = self.backoff.failed();
                 (self.on_event)(&ShipEvent::NotAnnounced {
@@ -153,7 +155,7 @@ impl<'a> Announcer<'a> {
         }
     }
 
-    /// Finds the tapes of the gateway of which something was shipped that the stream would still have.
+    /// Finds the tapes of the gateway with entries that are recent enough for the stream.
     async fn look_at_all(&mut self) -> Result<(), AnnounceError> {
         let mut recent = Vec::new();
         let age = self.link.as_ref().map(Link::age).unwrap_or_default();
@@ -170,7 +172,7 @@ impl<'a> Announcer<'a> {
         Ok(())
     }
 
-    /// Announces an entry that was just created, if what comes before it is announced.
+    /// Announces an entry that was just created, if all earlier ones are announced.
     async fn go_on(&mut self, tape: &TapeName, entry: &Entry) -> Result<bool, AnnounceError> {
         let place = match self.tapes.get(tape) {
             Some(place) if place.end == entry.start => *place,
@@ -180,7 +182,8 @@ impl<'a> Announcer<'a> {
         Ok(self.put(tape, entry, place).await?.is_some())
     }
 
-    /// Puts the announcement of an entry behind what is announced of its tape; `None` where something else stands there.
+    /// Publishes the announcement of an entry after the last one of its tape; `None` if the last
+    /// one is another.
     async fn put(
         &mut self,
         tape: &TapeName,
@@ -215,7 +218,7 @@ impl<'a> Announcer<'a> {
         Ok(Some(place))
     }
 
-    /// Announces every entry of a tape that was not.
+    /// Announces every entry of a tape that is not announced yet.
     async fn catch_up(&mut self, tape: &TapeName) -> Result<(), AnnounceError> {
         let Some(link) = &self.link else {
             return Ok(());
@@ -225,7 +228,7 @@ impl<'a> Announcer<'a> {
         let (mut place, mut is_known) = (Progress::default(), false);
         if let Some((seq, payload)) = link.last(&subject).await? {
             place.seq = seq;
-            // What is none of ours is left where it is.
+            // Messages that are not ours are left alone.
             if let Some(last) = Announcement::read(&payload) {
                 if last.ended.is_some() {
                     return Ok(());
@@ -240,21 +243,21 @@ impl<'a> Announcer<'a> {
             let entry = match self.store.entry(&name).await {
                 Ok(entry) => entry,
                 Err(error) if error.problem == store::Problem::Bad => return Ok(()),
-                // It is swept.
+                // It was swept.
                 Err(error) if error.problem == store::Problem::Missing => return Ok(()),
                 Err(error) => return Err(error.into()),
             };
             if entry.swept.is_some() {
                 return Ok(());
             }
-            // What is older than anything that the stream has was announced, or nobody waits for it.
+            // An entry older than the stream's limit was announced, or is no longer of interest.
             if !is_known && !is_recent(&entry, age) {
                 place.end = entry.end;
                 continue;
             }
             match self.put(tape, &entry, place).await? {
                 Some(at) => place = at,
-                // Another shipper announces the same.
+                // Another shipper has announced it.
                 None => return Ok(()),
             }
         }
@@ -270,7 +273,7 @@ fn is_recent(entry: &Entry, age: Duration) -> bool {
     shipped.is_none_or(|shipped| is_within(shipped, age))
 }
 
-/// Whether something happened so recently.
+/// Whether a time is at most `age` ago.
 fn is_within(at_ms: i64, age: Duration) -> bool {
     let now = clock::wall().duration_since(UNIX_EPOCH).unwrap_or_default();
     let at = Duration::from_millis(u64::try_from(at_ms).unwrap_or_default());

@@ -1,4 +1,5 @@
-//! What is to be announced: a bounded number of entries, and beyond that the tapes whose entries the store tells.
+//! The entries to announce: a bounded number of entries, and beyond that only their tapes, whose
+//! entries are read from the store again.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
@@ -8,12 +9,12 @@ use tokio::sync::Notify;
 use crate::entry::Entry;
 use crate::names::TapeName;
 
-/// How many entries wait.
+/// How many entries can wait.
 const ENTRIES: usize = 256;
-/// How many tapes wait whose entries are read again.
+/// How many tapes can wait to be read again.
 const TAPES: usize = 4_096;
 
-/// What waits to be announced. Whoever ships puts it here and never waits.
+/// The entries to announce. Adding one never blocks the shipper.
 #[derive(Debug)]
 pub struct Waiting {
     inner: RefCell<Inner>,
@@ -24,8 +25,8 @@ pub struct Waiting {
 struct Inner {
     entries: VecDeque<(TapeName, Entry)>,
     behind: BTreeSet<TapeName>,
-    /// Every tape of the gateway has to be looked at: a shipper before this one may have been stopped before it announced, and of more
-    /// tapes than fit nothing else is known.
+    /// Every tape of the gateway must be checked: an earlier shipper may have been stopped before
+    /// it announced, or more tapes are waiting than fit.
     is_all: bool,
 }
 
@@ -43,7 +44,7 @@ impl Default for Waiting {
 }
 
 impl Waiting {
-    /// An entry was created.
+    /// Adds an entry that was created.
     pub fn shipped(&self, tape: &TapeName, entry: &Entry) {
         let mut inner = self.inner.borrow_mut();
         if inner.entries.len() < ENTRIES && !inner.behind.contains(tape) {
@@ -55,13 +56,13 @@ impl Waiting {
         self.bell.notify_one();
     }
 
-    /// There are entries of a tape that another shipper created, which may have been stopped since.
+    /// Adds a tape with entries of another shipper, which may have been stopped since.
     pub fn theirs(&self, tape: &TapeName) {
         self.inner.borrow_mut().behind(tape);
         self.bell.notify_one();
     }
 
-    /// How many entries wait, and how many tapes beside them. All of them, where that has to be found out.
+    /// How many entries and tapes wait. `None` if all tapes must be checked.
     #[must_use]
     pub fn count(&self) -> Option<u64> {
         let inner = self.inner.borrow();
@@ -73,12 +74,12 @@ impl Waiting {
         self.bell.notified().await;
     }
 
-    /// The entry that waits longest; it stays until it is [`done`](Self::done).
+    /// The entry that has waited longest; it stays until [`done`](Self::done) is called.
     pub(super) fn next(&self) -> Option<(TapeName, Entry)> {
         self.inner.borrow().entries.front().cloned()
     }
 
-    /// The entry that waited longest is announced, or its tape is behind.
+    /// Removes the entry that has waited longest: it is announced, or its tape is behind.
     pub(super) fn done(&self, is_behind: bool) {
         let mut inner = self.inner.borrow_mut();
         if let Some((tape, _)) = inner.entries.pop_front()
@@ -88,22 +89,23 @@ impl Waiting {
         }
     }
 
-    /// A tape whose entries are to be read from the store.
+    /// A tape whose entries must be read from the store.
     pub(super) fn behind(&self) -> Option<TapeName> {
         self.inner.borrow().behind.first().cloned()
     }
 
-    /// All entries of a tape that the store has are announced. Those that wait are of what came meanwhile.
+    /// Marks a tape as caught up: all its entries in the store are announced. Entries that wait are
+    /// newer.
     pub(super) fn caught_up(&self, tape: &TapeName) {
         self.inner.borrow_mut().behind.remove(tape);
     }
 
-    /// Whether every tape has to be looked at.
+    /// Whether every tape must be checked.
     pub(super) fn is_all(&self) -> bool {
         self.inner.borrow().is_all
     }
 
-    /// These are all.
+    /// Sets the tapes to check.
     pub(super) fn all(&self, tapes: impl Iterator<Item = TapeName>) {
         let mut inner = self.inner.borrow_mut();
         inner.is_all = false;
@@ -132,7 +134,8 @@ mod tests {
         }
     }
 
-    /// However long the server is away: a bounded number waits, and no tape is forgotten.
+    /// The number of waiting entries is bounded, and no tape is lost, however long the server is
+    /// unavailable.
     #[test]
     fn what_waits_is_bounded_and_complete() {
         let waiting = Waiting::default();

@@ -1,4 +1,4 @@
-//! Announcing beside shipping.
+//! Announces in parallel to shipping.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use super::environment;
 use crate::cli::Verbosity;
 use crate::report;
 
-/// For how long announcements that wait are made when shipping is over.
+/// How long waiting announcements are made after shipping.
 const GRACE: Duration = Duration::from_secs(5);
-/// The same under `--once`.
+/// How long with `--once`.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Tells what a shipper does: the operator, and whoever announces it.
+/// Passes events of a shipper to the operator and the announcer.
 pub(super) struct Listener {
     waiting: Waiting,
     verbosity: Verbosity,
@@ -56,7 +56,7 @@ impl Listener {
         )
     }
 
-    /// Announces what waits, for a while. The next shipper announces what is left.
+    /// Makes the waiting announcements, within a limit. The next shipper makes the rest.
     pub(super) async fn finish(&self, announcer: Option<&mut Announcer<'_>>, once: bool) {
         let Some(announcer) = announcer else { return };
         let time = if once { PATIENCE } else { GRACE };
@@ -68,7 +68,7 @@ impl Listener {
     }
 }
 
-/// Announces for ever, where somebody is told.
+/// Announces forever, if there is an announcer.
 pub(super) async fn run(announcer: Option<&mut Announcer<'_>>) {
     match announcer {
         Some(announcer) => announcer.run().await,

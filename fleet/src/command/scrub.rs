@@ -1,4 +1,4 @@
-//! `scrub`: secrets that are in a store already.
+//! `scrub`: removes secrets from a store.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `tail`: what all recorders record.
+//! `tail`: follows all recorders.
 
 use tapewright_fleet::announce::Access;
 use tapewright_fleet::clock;

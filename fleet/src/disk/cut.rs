@@ -1,4 +1,4 @@
-//! Where the next segment of a tape ends: at the end of a line.
+//! Finds the end of a tape's next segment, always at the end of a line.
 
 use std::fs::File;
 use std::io;
@@ -6,29 +6,29 @@ use std::os::unix::fs::FileExt as _;
 
 use crate::entry::Content;
 
-/// The next range of a tape that is worth a segment.
+/// The next range of a tape to ship as a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cut {
     /// Where it begins.
     pub start: u64,
-    /// Behind its last line.
+    /// The end of its last line.
     pub end: u64,
-    /// What stands there.
+    /// Facts about its contents.
     pub content: Content,
     /// Whether its last line is the footer of the tape.
     pub is_last: bool,
-    /// Whether the range ends because it is as long as a segment may be; there may be more whole lines behind it.
+    /// Whether the range ends because of the limit; more whole lines may follow.
     pub is_full: bool,
 }
 
-/// How much is read at once.
+/// How many bytes are read at once.
 const CHUNK: usize = 256 << 10;
-/// How much of a line is looked at: its numbers stand in front.
+/// How many bytes of a line are examined: its numbers are at its beginning.
 const FRONT: usize = 128;
 
 impl Cut {
-    /// Looks at the whole lines from `start` on in a tape of `len` bytes, until they are `limit` bytes long. A line that is longer
-    /// stands alone.
+    /// Finds whole lines from `start` on in a tape of `len` bytes, up to `limit` bytes. A longer
+    /// line is a range of its own.
     pub fn find(file: &File, start: u64, len: u64, limit: u64) -> io::Result<Self> {
         let mut lines = Lines::new(start, limit);
         let mut chunk = vec![0; CHUNK];
@@ -47,11 +47,11 @@ impl Cut {
     }
 }
 
-/// Lines that come in pieces.
+/// Reassembles lines from chunks.
 struct Lines {
     cut: Cut,
     limit: u64,
-    // The front of the line that has begun, and its length so far.
+    // The beginning of the current line, and its length so far.
     front: Vec<u8>,
     length: u64,
 }
@@ -71,7 +71,7 @@ impl Lines {
         }
     }
 
-    /// Whether nothing more belongs to the range.
+    /// Whether the range is complete.
     fn is_done(&self) -> bool {
         self.cut.is_last || self.cut.is_full
     }
@@ -94,7 +94,7 @@ impl Lines {
         }
     }
 
-    /// The line is whole.
+    /// Handles the end of a line.
     fn line(&mut self) {
         let content = &mut self.cut.content;
         self.cut.end += self.length;
@@ -115,7 +115,7 @@ impl Lines {
     }
 }
 
-/// What a line is, by its front. Recorders write it so, and never otherwise.
+/// The kind of a line, by its beginning. Recorders always write this form.
 enum Front {
     Event { seq: u64, at_us: u64 },
     Footer,
@@ -195,8 +195,8 @@ mod tests {
         assert_eq!(found.end as usize, text.len() - "beyond\n".len());
     }
 
-    /// Whatever the limit, ranges follow each other, hold whole lines and all of them, and none is longer than the limit unless it is
-    /// one line.
+    /// For any limit, ranges are contiguous, have whole lines and all of them, and are not longer
+    /// than the limit unless they are one line.
     #[test]
     fn ranges_are_contiguous_for_every_limit() {
         let lengths = [0, 3, 500, 1, 300_000, 2, 90, 0];

@@ -1,4 +1,4 @@
-//! The first line of a tape, which says what it is.
+//! Reads the first line of a tape.
 
 use std::fs::File;
 use std::io;
@@ -10,28 +10,28 @@ use crate::entry::About;
 use crate::hash;
 use crate::names::TapeId;
 
-/// What the first line of a tape says.
+/// The facts in the first line of a tape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// The name that the tape gets by it.
+    /// The name of the tape, which is derived from the line.
     pub id: TapeId,
-    /// What the tape is of.
+    /// The recorded session or sessions.
     pub about: About,
 }
 
-/// The longest first line that is read, in bytes.
+/// The longest first line to read, in bytes.
 const LIMIT: usize = 1 << 20;
-/// How much is read of it at once.
+/// How many bytes are read at once.
 const CHUNK: usize = 16 << 10;
 
-/// What a file turned out to be.
+/// The kind of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A tape.
     Tape(Box<Head>),
-    /// Its first line is still to come.
+    /// A tape without a complete first line.
     Unfinished,
-    /// No tape.
+    /// Not a tape.
     Other,
 }
 

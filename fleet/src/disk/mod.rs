@@ -1,4 +1,5 @@
-//! Tapes on the disk of a gateway: where they are, whose they are, and whether somebody still writes them.
+//! Finds tapes on a gateway's disk: their paths, their identity, and whether they are being
+//! written.
 
 mod cut;
 mod head;
@@ -13,17 +14,17 @@ pub use self::head::{Head, Kind};
 
 /// The ending of a tape's name.
 const ENDING: &str = ".tape.jsonl";
-/// How deep folders are looked through.
+/// How deep folders are searched.
 const DEPTH: usize = 8;
 
-/// Which file it is, whatever it is called.
+/// The identity of a file, independent of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId {
     device: u64,
     inode: u64,
 }
 
-/// A tape that was found.
+/// A tape in the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// Where it stands.
@@ -32,12 +33,12 @@ pub struct Found {
     pub id: FileId,
     /// Its length in bytes.
     pub len: u64,
-    /// When it was changed last, in nanoseconds since 1970.
+    /// When it was last changed, in nanoseconds since 1970.
     pub changed: i128,
 }
 
 impl Found {
-    /// What the system says of a file.
+    /// From the file's metadata.
     #[must_use]
     pub fn of(path: PathBuf, meta: &Metadata) -> Self {
         Self {
@@ -52,14 +53,15 @@ impl Found {
     }
 }
 
-/// The tapes below a folder, the oldest change first. No link is followed, and what cannot be read is left out.
+/// The tapes below a folder, the one that was changed longest ago first. Links are not followed,
+/// and unreadable folders are skipped.
 pub fn find(folder: &Path) -> io::Result<Vec<Found>> {
     let mut found = find_ending(folder, ENDING)?;
     found.sort_by(|a, b| (a.changed, &a.path).cmp(&(b.changed, &b.path)));
     Ok(found)
 }
 
-/// What stands below a folder behind the name of a tape.
+/// The files below a folder with this ending after the name of a tape.
 pub fn find_notes(folder: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {
     let found = find_ending(folder, &format!("{ENDING}{ending}"))?;
     Ok(found.into_iter().map(|found| found.path).collect())
@@ -67,7 +69,7 @@ pub fn find_notes(folder: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {
 
 fn find_ending(folder: &Path, ending: &str) -> io::Result<Vec<Found>> {
     let mut found = Vec::new();
-    // Only the folder itself has to be readable.
+    // Only the folder itself must be readable.
     walk(&mut found, std::fs::read_dir(folder)?, ending, DEPTH);
     Ok(found)
 }
@@ -86,23 +88,24 @@ fn walk(found: &mut Vec<Found>, entries: std::fs::ReadDir, ending: &str, depth: 
     }
 }
 
-/// Whether somebody writes a tape: its recorder holds a lock.
+/// Whether a tape is being written: its recorder holds a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
-    /// Somebody does.
+    /// It is being written.
     There,
-    /// Nobody does.
+    /// It is not.
     Gone,
     /// The file system has no locks.
     Unknown,
 }
 
-/// Whether somebody writes a tape that has its first line. An empty one may not be asked about: its recorder may be about to lock it.
+/// Whether a tape with a first line is being written. Must not be called for an empty one: its
+/// recorder may be about to lock it.
 #[must_use]
 pub fn writer(file: &File) -> Writer {
     match file.try_lock_shared() {
         Ok(()) => {
-            // It is given back at once, or with the file.
+            // The lock is released here, or with the file.
             drop(file.unlock());
             Writer::Gone
         }

@@ -1,4 +1,4 @@
-//! What is a name, and what is none.
+//! Valid and invalid names.
 
 use super::*;
 

@@ -18,10 +18,10 @@ use crate::cli::{Canned, Conditions, Query, When};
 use crate::command::{Exit, Failure, Signals, open};
 use crate::report::{self, Form};
 
-/// More cores do not help to read small files.
+/// More cores do not help with small files.
 const MOST_AT_ONCE: usize = 8;
 
-/// Asks, and prints the answer as it comes.
+/// Runs a query, and prints the answer as it arrives.
 pub(crate) async fn run(query: Query) -> Result<Exit, Failure> {
     let question = question(&query, clock::wall())?;
     if query.show_sql {
@@ -35,7 +35,7 @@ pub(crate) async fn run(query: Query) -> Result<Exit, Failure> {
         exit = signals.wait() => return Ok(exit),
     };
     let answered = answered.map_err(|_| Failure::Slow(query.timeout))?;
-    // What a source could not read says whether it is missing.
+    // The source knows whether its error is about something missing.
     answered.map_err(|error| match (error, source.missing()) {
         (Failure::Query(QueryError::Source(error)), true) => Failure::Incomplete(error.to_string()),
         (error, _) => error,
@@ -85,7 +85,7 @@ async fn print(query: &Query, answer: &mut Answer) -> Result<(), Failure> {
     Ok(printer.finish()?)
 }
 
-/// What is asked, with its parameters.
+/// The query, with its parameters.
 fn question(query: &Query, now: SystemTime) -> Result<Question, Failure> {
     let parameters = parameters(&query.conditions, now);
     let given: Vec<Condition> = parameters.iter().map(|(condition, _)| *condition).collect();
@@ -112,7 +112,7 @@ fn question(query: &Query, now: SystemTime) -> Result<Question, Failure> {
     })
 }
 
-/// The longest query that is read, in bytes.
+/// The longest query to read, in bytes.
 const LONGEST: usize = 1 << 20;
 
 fn canned(canned: Canned) -> canned::Canned {

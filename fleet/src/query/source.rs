@@ -1,4 +1,4 @@
-//! What a store tells whoever asks for rows.
+//! A store as the source of a query.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -17,10 +17,10 @@ use tapewright_fleet::names::{EntryName, Gateway, TapeName};
 use tapewright_fleet::store::{Problem, Store, StoreError};
 use tapewright_fleet_query::{File, Named, Source, SourceError, Table, Tape};
 
-/// How many tapes are looked at at once.
+/// How many tapes are read in parallel.
 const AT_ONCE: usize = 32;
 
-/// A store, with what was seen of it once: a query that asks a table twice sees the same.
+/// A store with cached lists: a query that uses a table twice sees the same both times.
 #[derive(Debug)]
 pub(crate) struct StoreSource {
     store: Store,
@@ -29,10 +29,10 @@ pub(crate) struct StoreSource {
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// The gateways that were listed, or all of them.
+    /// The gateways that were listed; `None` stands for all.
     gateways: BTreeSet<Option<String>>,
     names: HashMap<Named, Listed>,
-    /// What was missing when it was read.
+    /// Whether something that was read was missing.
     is_missing: bool,
 }
 
@@ -52,12 +52,12 @@ impl StoreSource {
         }
     }
 
-    /// Whether something could not be read because it is missing.
+    /// Whether reading failed because something is missing.
     pub(crate) fn missing(&self) -> bool {
         self.with(|seen| seen.is_missing)
     }
 
-    /// The tapes that were looked at and that are damaged, with what is missing.
+    /// The damaged tapes among those that were read, with what is missing.
     pub(crate) fn damaged(&self) -> Vec<(String, String)> {
         let mut damaged = self.with(|seen| {
             let tapes = seen.names.values().filter_map(|one| one.tape.as_ref());
@@ -83,7 +83,7 @@ impl StoreSource {
         SourceError(Box::new(error))
     }
 
-    /// Lists one gateway, or all, unless that was done.
+    /// Lists one gateway, or all, unless already done.
     async fn list(&self, gateway: Option<&str>) -> Result<(), SourceError> {
         let key = gateway.map(str::to_owned);
         let is_listed =
@@ -135,7 +135,7 @@ impl Source for StoreSource {
         match gateways {
             None => self.list(None).await?,
             Some(gateways) => {
-                // What can be no gateway is none.
+                // An invalid name has no tapes.
                 let real = gateways
                     .iter()
                     .filter(|name| name.parse::<Gateway>().is_ok());

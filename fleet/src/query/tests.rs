@@ -1,4 +1,4 @@
-//! What is read for an answer, and that nothing else is done.
+//! Queries read only the necessary files, and have no side effects.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
@@ -20,7 +20,7 @@ use tapewright_fleet_query::Cell;
 
 use super::*;
 
-/// A store that remembers what was read of it.
+/// A store that counts what is read.
 #[derive(Debug, Default)]
 struct Counting {
     inner: InMemory,
@@ -85,7 +85,7 @@ fn run<T>(work: impl Future<Output = T>) -> T {
         .block_on(work)
 }
 
-/// Writes a tape that began at a minute of an hour: one call a second, of one tool after the other.
+/// Writes a tape that began at a minute of an hour: one call per second, of the tools in turn.
 fn write(folder: &FilePath, name: &str, minute: u32, tools: &[&str]) {
     let mut text = format!(
         "{{\"tape\":\"2.4\",\"created\":\"2026-11-26T03:{minute:02}:00Z\",\"label\":\"{name}\"}}\n"
@@ -114,7 +114,7 @@ fn write(folder: &FilePath, name: &str, minute: u32, tools: &[&str]) {
     std::fs::write(folder.join(format!("{name}.tape.jsonl")), text).unwrap();
 }
 
-/// Ships a folder. Segments are so short that each call has one, and so a file of its own.
+/// Ships a folder. Segments are so short that each call has its own segment and file.
 async fn ship(store: &Store, folder: &FilePath, gateway: &str) {
     let settings = Settings {
         folder: folder.to_owned(),
@@ -203,7 +203,8 @@ fn count(asked: &Asked) -> i64 {
 fn only_files_that_may_have_such_rows_are_read() {
     run(async {
         let (counting, store) = filled().await;
-        // What is asked, how many rows it has, how many files are read, and entries of how many tapes.
+        // The condition, and the expected numbers of rows, of files read, and of tapes whose
+        // entries are read.
         for (condition, rows, files, tapes) in [
             ("true", 16, 16, 4),
             ("gateway = 'g1'", 8, 8, 2),
@@ -260,7 +261,7 @@ fn a_limit_reads_no_more_files_than_it_needs() {
         let (counting, store) = filled().await;
         let one = asked(&counting, &store, "select tape from exchanges limit 3").await;
         assert_eq!((one.rows.len(), one.files.len()), (3, 3));
-        // How many rows there are is told by entries.
+        // Entries have the number of rows.
         let all = asked(&counting, &store, "select count(*) from exchanges").await;
         assert_eq!((count(&all), all.files.len()), (16, 0));
     });
@@ -331,7 +332,7 @@ fn nothing_but_queries_is_done() {
             let is_refused = matches!(error, QueryError::NotAQuery(_) | QueryError::Query(_));
             assert!(is_refused, "{sql}: {error:?}");
         }
-        // No other file is within reach.
+        // No other file is accessible.
         for sql in [
             "select * from '/etc/passwd'",
             "select * from 'file:///etc/passwd'",
@@ -367,7 +368,7 @@ fn a_query_that_needs_more_memory_than_it_may_have_fails_plainly() {
         let (_, store) = filled().await;
         let source = Arc::new(StoreSource::new(store));
         let question = Question {
-            // A join that keeps everything.
+            // A join that keeps all rows.
             sql: "select count(*) from generate_series(1, 3000000) a join generate_series(1, 3000000) b on a.value = b.value".to_owned(),
             parameters: Vec::new(),
         };
@@ -381,7 +382,7 @@ fn a_query_that_needs_more_memory_than_it_may_have_fails_plainly() {
     });
 }
 
-/// Writes an object, as somebody would who may write to the store.
+/// Writes an object, like an attacker with access to the store.
 async fn replace(counting: &Counting, path: &str, bytes: &[u8]) {
     let payload = PutPayload::from(bytes.to_vec());
     counting

@@ -1,4 +1,4 @@
-//! Answers of queries: as a table, as lines of JSON, as CSV.
+//! Prints answers of queries: as a table, as lines of JSON, as CSV.
 
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Stdout, Write};
@@ -11,22 +11,22 @@ use super::{err, is_risky, out, safe, size};
 /// How an answer is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Columns side by side.
+    /// Aligned columns.
     Table,
     /// One object of JSON on each line.
     Json,
     /// Comma-separated values.
     Csv,
-    /// A plan: lines as they are.
+    /// A plan: lines without changes.
     Plan,
 }
 
-/// How many rows decide how wide columns are. What comes later is printed as it comes.
+/// How many rows determine the widths of columns. Later rows are printed as they arrive.
 const MEASURED: usize = 1_000;
-/// How wide a column of a table gets, in characters; the rest of a longer text is left out.
+/// The widest column of a table, in characters; longer texts are cut.
 const WIDEST: usize = 60;
 
-/// Prints an answer as it comes.
+/// Prints an answer as it arrives.
 pub(crate) struct Printer<W: Write = BufWriter<Stdout>> {
     out: W,
     form: Form,
@@ -57,7 +57,7 @@ impl<W: Write> Printer<W> {
         }
     }
 
-    /// The next rows.
+    /// Prints the next rows.
     pub(crate) fn rows(&mut self, rows: &[Vec<Cell>]) -> io::Result<()> {
         for row in rows {
             match self.form {
@@ -70,7 +70,7 @@ impl<W: Write> Printer<W> {
         Ok(())
     }
 
-    /// What is left.
+    /// Prints the rest.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         match self.form {
             Form::Table if self.widths.is_none() => self.measure()?,
@@ -92,7 +92,7 @@ impl<W: Write> Printer<W> {
         Ok(())
     }
 
-    /// Prints what waits, once the widths are known.
+    /// Determines the widths, and prints the waiting rows.
     fn measure(&mut self) -> io::Result<()> {
         let head: Vec<String> = self.columns.iter().map(|name| cut(&safe(name))).collect();
         let mut widths: Vec<usize> = head.iter().map(|name| width(name)).collect();
@@ -142,7 +142,8 @@ impl<W: Write> Printer<W> {
                 Cell::Text(text) => line.push_str(&quoted(text)),
                 Cell::Double(number) if !number.is_finite() => line.push_str("null"),
                 Cell::Double(number) => {
-                    // As JSON writes it: with a point or an exponent, so that it stays one.
+                    // In JSON's form: with a point or an exponent, so that it stays a
+                    // floating-point number.
                     line.push_str(&serde_json::Value::from(*number).to_string());
                 }
                 Cell::Null => line.push_str("null"),
@@ -173,7 +174,7 @@ impl<W: Write> Printer<W> {
     }
 }
 
-/// The whole value; nothing where there is none.
+/// The complete value; empty for null.
 fn text(cell: &Cell) -> String {
     match cell {
         Cell::Null => String::new(),
@@ -185,14 +186,14 @@ fn text(cell: &Cell) -> String {
     }
 }
 
-/// What a table shows of a value.
+/// A value in a table cell.
 fn short(cell: &Cell) -> String {
     match cell {
         Cell::Double(number) if number.is_finite() => {
             let text = format!("{number:.3}");
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
         }
-        // More than this is not shown in any case.
+        // More than this is never shown.
         Cell::Text(text) => {
             let head: String = text.chars().take(WIDEST + 1).collect();
             cut(&safe(&head))
@@ -214,7 +215,7 @@ fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// A text in JSON, in which nothing can touch a terminal: the same text, with escapes.
+/// A text as JSON, with characters escaped that affect a terminal.
 fn quoted(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     let mut out = String::with_capacity(quoted.len());
@@ -232,7 +233,8 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// A field of CSV (RFC 4180). CSV has no escapes: to a terminal a field is written as a table shows it, to a file as it is.
+/// A field of CSV (RFC 4180). CSV has no escapes: on a terminal, a field is printed as in a table,
+/// in a file unchanged.
 fn field(text: &str, is_terminal: bool) -> String {
     let text = if is_terminal {
         safe(text)
@@ -246,7 +248,7 @@ fn field(text: &str, is_terminal: bool) -> String {
     }
 }
 
-/// A query.
+/// Prints a query.
 pub(crate) fn sql(sql: &str) -> io::Result<()> {
     for line in sql.lines() {
         out(&format!("{}\n", safe(line)))?;
@@ -254,7 +256,7 @@ pub(crate) fn sql(sql: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// What was looked at for an answer.
+/// What was read for an answer.
 pub(crate) fn counts(counts: &Counts, took: Duration) {
     let left = |all: u64, rest: u64| all.saturating_sub(rest);
     err(&format!(
@@ -269,7 +271,7 @@ pub(crate) fn counts(counts: &Counts, took: Duration) {
     ));
 }
 
-/// Tapes of which something is missing.
+/// Tapes with missing parts.
 pub(crate) fn damaged(tapes: &[(String, String)]) {
     for (tape, missing) in tapes.iter().take(SHOWN) {
         let missing = safe(missing);
@@ -282,7 +284,7 @@ pub(crate) fn damaged(tapes: &[(String, String)]) {
     }
 }
 
-/// How many damaged tapes are named.
+/// How many damaged tapes are listed.
 const SHOWN: usize = 10;
 
 #[cfg(test)]

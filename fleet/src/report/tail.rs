@@ -1,4 +1,4 @@
-//! What is heard of every recorder.
+//! Prints the announcements of all recorders.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -24,7 +24,7 @@ enum Line<'a> {
     End(Counts),
 }
 
-/// One thing that is heard.
+/// One message from the stream.
 pub(crate) fn next(next: &Next, wanted: &Wanted, as_json: bool) -> io::Result<()> {
     if as_json {
         return json(&match next {
@@ -52,7 +52,7 @@ pub(crate) fn next(next: &Next, wanted: &Wanted, as_json: bool) -> io::Result<()
     Ok(())
 }
 
-/// What was heard in all.
+/// The counts of all messages.
 pub(crate) fn counts(counts: Counts, as_json: bool) -> io::Result<()> {
     if as_json {
         return json(&Line::End(counts));
@@ -75,7 +75,7 @@ fn json(line: &Line<'_>) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// One line, and one more for each exchange that went wrong and is wanted.
+/// One line, and one more for each failed exchange that matches.
 fn announcement(one: &Announcement, wanted: &Wanted) -> String {
     let mut text = format!(
         "{}  {}/{}  {}  {} events{}",
@@ -137,7 +137,7 @@ fn rows(rows: &Summary) -> String {
     text
 }
 
-/// How many tools are named on a line.
+/// How many tools a line lists.
 const TOOLS: usize = 6;
 
 fn exchange(one: &Notable) -> String {

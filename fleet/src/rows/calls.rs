@@ -1,4 +1,4 @@
-//! Rows of calls of models.
+//! Rows of model calls.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use super::table::{
     Column, Table, Times, doubles, long, longs, of_tape, outcome, owned, texts, write,
 };
 
-/// The columns. Names and meanings are those of the published row (`tapewright schema model-call`), with `ended` for `end`, which is a word of
-/// SQL, and the names of the tool uses in one text.
+/// The columns. Names and meanings are those of the published row (`tapewright schema model-call`),
+/// with `ended` for `end`, which is a keyword of SQL, and the names of the tool uses in one text.
 const COLUMNS: &str = "message model_call {
     REQUIRED BYTE_ARRAY gateway (STRING);
     REQUIRED BYTE_ARRAY tape (STRING);
@@ -42,7 +42,7 @@ const COLUMNS: &str = "message model_call {
     OPTIONAL DOUBLE waited_ms;
 }";
 
-/// The file of these calls; none of none.
+/// The file of these calls; `None` if there are none.
 pub(super) fn table(tape: &Tape, rows: &[ModelRow]) -> Result<Option<Table>> {
     let times = Times::of(tape);
     let at = |row: &ModelRow| times.at(row.at_ms.map(|ms| ms * 1_000.0));

@@ -1,4 +1,4 @@
-//! Findings of recordings whose recorder did not check them.
+//! Checks recordings whose recorder did not.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,8 @@ use tapewright_schemas::event::{Event, EventBody, Finding, Judge as _, Offset, S
 use tapewright_schemas::recording::FileKind;
 use tapewright_schemas::tape::Header;
 
-/// Checks a tape by every invariant, as `tapewright check` does. What its recorder found and wrote down itself is not told again.
+/// Checks a tape by every invariant, as `tapewright check` does. Findings that its recorder wrote
+/// are not repeated.
 #[derive(Debug)]
 pub(super) struct Check {
     judge: Live,
@@ -17,14 +18,14 @@ pub(super) struct Check {
     events: u64,
 }
 
-/// A finding that its recorder may still write down.
+/// A finding that the recorder may still write.
 #[derive(Debug)]
 struct Waiting {
     since: u64,
     found: Derived,
 }
 
-/// What was found, and where the tape was then.
+/// A finding, and the position of the tape at that time.
 #[derive(Debug)]
 pub(super) struct Derived {
     /// The decisive event.
@@ -34,9 +35,9 @@ pub(super) struct Derived {
     pub(super) finding: Finding,
 }
 
-/// How many events later at most a recorder writes down what it found.
+/// How many events later a recorder may write a finding at most.
 const LATE: u64 = 4_096;
-/// How many findings wait; with more, the first is told.
+/// How many findings wait; beyond that, the first one is reported.
 const WAITING: usize = 4_096;
 
 impl Check {
@@ -52,7 +53,7 @@ impl Check {
         }
     }
 
-    /// Judges an event. What is certain to be in no later line is added to what was found.
+    /// Judges an event. Adds findings that no later line can contain anymore.
     pub(super) fn observe(
         &mut self,
         event: &Event,
@@ -92,7 +93,7 @@ impl Check {
         }
     }
 
-    /// Nothing more comes behind this event.
+    /// Ends the tape after this event.
     pub(super) fn finish(&mut self, seq: u64, at: Offset) -> Vec<Derived> {
         self.judge.end(at);
         self.collect(seq, at);
@@ -100,7 +101,7 @@ impl Check {
     }
 }
 
-/// Whether two findings are of the same rule and the same decisive event.
+/// Whether two findings have the same rule and the same decisive event.
 fn is_same(one: &Finding, other: &Finding) -> bool {
     let event = |one: &Finding| one.evidence.first().map(|place| place.seq);
     one.code == other.code && event(one) == event(other)

@@ -1,4 +1,4 @@
-//! From events to rows.
+//! Turns events into rows.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,17 +16,17 @@ use super::tools::{Defined, Definitions};
 use crate::entry::About;
 use crate::names::TapeName;
 
-/// Which tape rows are of.
+/// The tape of rows.
 #[derive(Clone, Debug)]
 pub struct Tape {
     /// Its name in the store.
     pub name: TapeName,
-    /// What it is of.
+    /// The facts in its header.
     pub about: About,
 }
 
 impl Tape {
-    /// A header by which lines behind the first are read.
+    /// A header for reading lines after the first.
     pub(super) fn header(&self) -> Header {
         Header {
             tape: VERSION.to_owned(),
@@ -36,7 +36,7 @@ impl Tape {
     }
 }
 
-/// An exchange that was settled, and who took part.
+/// An exchange that was settled, and its peers.
 #[derive(Clone, Debug)]
 pub(super) struct Settled {
     pub(super) row: ExchangeRow,
@@ -44,10 +44,10 @@ pub(super) struct Settled {
     pub(super) revision: Option<String>,
 }
 
-/// A finding that stands on the tape, or is derived from it.
+/// A finding on the tape, or derived from it.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
-    /// Whether the recorder found it and wrote it down.
+    /// Whether the recorder wrote it.
     pub(super) is_on_tape: bool,
     pub(super) seq: u64,
     pub(super) at_us: u64,
@@ -57,7 +57,7 @@ pub(super) struct Found {
     pub(super) tool: Option<String>,
 }
 
-/// What is told of a range.
+/// The rows of a range.
 #[derive(Debug, Default)]
 pub(super) struct RangeRows {
     pub(super) exchanges: Vec<Settled>,
@@ -66,13 +66,13 @@ pub(super) struct RangeRows {
     pub(super) tools: Vec<Defined>,
 }
 
-/// Follows a conversation, and keeps what is told of it until somebody takes it.
+/// Follows a conversation, and collects rows until they are taken.
 #[derive(Debug, Default)]
 pub(super) struct Fold {
     conversation: Conversation<()>,
-    // Who speaks in each session. What belongs to none is of one server as well.
+    // The peers of each session. Events without a session belong to one server as well.
     sides: HashMap<SessionKey, Introduction>,
-    // Which tool the messages at these places are about, for findings about them.
+    // The tools of the messages with these numbers, for findings about them.
     tools: BTreeMap<u64, String>,
     calls: Calls,
     prices: Prices,
@@ -83,13 +83,13 @@ pub(super) struct Fold {
     told: RangeRows,
 }
 
-/// How many sessions are remembered by who speaks in them.
+/// For how many sessions the peers are kept.
 const SESSIONS: usize = 16_384;
-/// How many messages are remembered by the tool that they are about.
+/// For how many messages the tool is kept.
 const TOOLS: usize = 4_096;
 
 impl Fold {
-    /// With the prices that this build knows.
+    /// With the built-in prices.
     pub(super) fn new() -> Self {
         Self {
             prices: Prices::built_in(),
@@ -97,7 +97,7 @@ impl Fold {
         }
     }
 
-    /// The tape begins. Before that, nothing of it is checked.
+    /// Begins the tape. Nothing is checked before that.
     pub(super) fn begin(&mut self, header: &Header) {
         self.check = Some(Check::new(header));
     }
@@ -134,7 +134,7 @@ impl Fold {
         self.collect();
     }
 
-    /// What its recorder found, and what is found now.
+    /// Takes the findings of the recorder, and derives others.
     fn check(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         if let EventBody::Finding(finding) = &event.body {
             let found = Derived {
@@ -219,7 +219,7 @@ impl Fold {
         while self.conversation.poll_kept().is_some() {}
     }
 
-    /// Nothing more will come.
+    /// Called at the end.
     pub(super) fn finish(&mut self) {
         self.conversation.finish();
         while let Some(step) = self.calls.end_one() {
@@ -236,18 +236,18 @@ impl Fold {
         }
     }
 
-    /// What was told so far is no longer wanted.
+    /// Drops the collected rows.
     pub(super) fn forget(&mut self) {
         drop(self.take());
     }
 
-    /// What was told since somebody took it.
+    /// Takes the collected rows.
     pub(super) fn take(&mut self) -> RangeRows {
         std::mem::take(&mut self.told)
     }
 }
 
-/// The result of a `tools/list`, where a step is one.
+/// The result of `tools/list`, if the step is one.
 fn listed_tools(step: &Step<'_, ()>) -> Option<Vec<u8>> {
     match (&step.envelope.kind, step.what) {
         (Kind::Response { result, .. }, Does::Answers) if step.exchange?.method == "tools/list" => {
@@ -257,17 +257,18 @@ fn listed_tools(step: &Step<'_, ()>) -> Option<Vec<u8>> {
     }
 }
 
-/// What a message says of its side.
+/// What a message declares about its sender.
 enum SideStatement {
     Asked { method: String, params: Vec<u8> },
     Answered { method: String, result: Vec<u8> },
 }
 
-/// The longest message that is looked at for who its sender is, in bytes. An introduction is short.
+/// The longest message that is searched for the name of its sender, in bytes. Those messages are
+/// short.
 const INTRODUCTION: usize = 64 << 10;
 
 impl SideStatement {
-    /// Of a message, unless it can say nothing that is not known of its side.
+    /// From a message, unless it cannot add anything to what is known about its side.
     fn of(step: &Step<'_, ()>, is_known: bool) -> Option<Self> {
         if is_known || step.text.len() > INTRODUCTION {
             return None;

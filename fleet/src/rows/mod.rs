@@ -1,8 +1,10 @@
-//! Rows of what a tape tells, for whoever asks by SQL: one for each exchange, each finding, and each call of a model.
+//! Makes rows from a tape for SQL queries: one for each exchange, each finding, each model call,
+//! and each new definition of a tool.
 //!
-//! They are what a prefix of the tape says, and nothing else: whoever reads the tape from its start to the same place gets the same
-//! rows. The rows of a range are those of exchanges that were settled within it, of findings that stand there or are certain there, and of definitions
-//! of tools that were listed there.
+//! Rows only depend on a prefix of the tape: every reader of the tape up to the same position gets
+//! the same rows. The rows of a range are those of exchanges that were settled within it, of
+//! findings that are on the tape or certain there, and of definitions of tools that were listed
+//! there.
 
 mod calls;
 mod check;
@@ -21,7 +23,7 @@ pub use self::fold::Tape;
 pub use self::table::Table;
 use crate::summary::Summary;
 
-/// The rows of a range, as files of Parquet; none where there are no rows.
+/// The rows of a range, as Parquet files; `None` if there are no rows of that kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
     /// One for each exchange.
@@ -32,17 +34,17 @@ pub struct Rows {
     pub model_calls: Option<Table>,
     /// One for each definition of a tool that is new or changed.
     pub tools: Option<Table>,
-    /// What they come to.
+    /// Their summary.
     pub summary: Summary,
 }
 
 /// Why there are no rows. The range is shipped without them.
 #[derive(Debug, thiserror::Error)]
 pub enum RowsError {
-    /// The tape has a format whose parts cannot be read by themselves.
+    /// The tape's format can only be read from the beginning.
     #[error("tapes of format 1 have no rows")]
     Old,
-    /// A line of the tape is no event.
+    /// A line of the tape is not an event.
     #[error("cannot read the tape: {0}")]
     Tape(#[from] ReadError),
     /// The file could not be read.
@@ -72,14 +74,14 @@ impl Deriver {
         }
     }
 
-    /// How far the tape was read.
+    /// How far the tape was read, in bytes.
     #[must_use]
     pub fn at(&self) -> u64 {
         self.at
     }
 
-    /// The rows of the range from `start` to `end`, which is the end of a line; with `is_last`, nothing follows. What stands before `start` and
-    /// was not read yet is read and has no rows.
+    /// The rows of the range from `start` to `end`, which is the end of a line; with `is_last`,
+    /// nothing follows. Lines before `start` that were not read yet are read without making rows.
     pub fn derive(
         &mut self,
         file: &File,
@@ -93,7 +95,7 @@ impl Deriver {
         self.rows(is_last)
     }
 
-    /// The rows of the next range, whose lines these are, and which ends at `end`.
+    /// The rows of the next range, which has these lines and ends at `end`.
     pub fn derive_lines(
         &mut self,
         lines: &[u8],
@@ -155,9 +157,9 @@ impl Deriver {
     }
 }
 
-/// The format whose events are understood by what stands before them.
+/// The format whose events depend on earlier ones.
 const OLD_MAJOR: &str = "1";
-/// How much of a tape is read at once.
+/// How many bytes are read at once.
 const BUFFER: usize = 256 << 10;
 
 /// A range of a file.

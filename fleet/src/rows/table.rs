@@ -1,4 +1,4 @@
-//! Rows as files of Parquet.
+//! Makes Parquet files of rows.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,22 +19,22 @@ use super::fold::{Found, Settled, Tape};
 use crate::clock;
 use crate::summary::{Notable, Summary};
 
-/// A file of rows, with what a reader needs to know to leave it alone.
+/// A file of rows, with the facts that readers need to skip it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// The file.
     pub bytes: Vec<u8>,
     /// How many rows.
     pub rows: u64,
-    /// When the first of what they tell began, in microseconds since 1970.
+    /// When its first row began, in microseconds since 1970.
     pub first_us: Option<i64>,
-    /// When the last one did.
+    /// When its last row began.
     pub last_us: Option<i64>,
-    /// The tools that they name, unless those are too many.
+    /// The tools of its rows, unless there are too many.
     pub tools: Option<BTreeSet<String>>,
 }
 
-/// How many tools are told of a table, and how long their names are together, in bytes.
+/// How many tools are listed for a file, and the total length of their names, in bytes.
 const TOOLS: usize = 200;
 const TOOL_BYTES: usize = 8 << 10;
 
@@ -46,8 +46,8 @@ pub(super) enum Column {
     Flags(Vec<bool>),
 }
 
-/// The columns of exchanges. Names and meanings are those of the published row (`tapewright schema exchange`); what a tape and a session tell
-/// stands in front.
+/// The columns of exchanges. Names and meanings are those of the published row (`tapewright schema
+/// exchange`), after those about the tape and the session.
 const EXCHANGES: &str = "message exchange {
     REQUIRED BYTE_ARRAY gateway (STRING);
     REQUIRED BYTE_ARRAY tape (STRING);
@@ -102,7 +102,7 @@ const FINDINGS: &str = "message finding {
     REQUIRED BYTE_ARRAY found_by (STRING);
 }";
 
-/// The file of these exchanges; none of none.
+/// The file of these exchanges; `None` if there are none.
 pub(super) fn exchanges(tape: &Tape, rows: &[Settled]) -> Result<Option<Table>> {
     let times = Times::of(tape);
     let at = |row: &Settled| times.at(row.row.at_ms.map(|ms| ms * 1_000.0));
@@ -116,7 +116,7 @@ pub(super) fn exchanges(tape: &Tape, rows: &[Settled]) -> Result<Option<Table>> 
     write(EXCHANGES, &columns, rows.iter().map(at), rows.len(), tools)
 }
 
-/// The file of these findings; none of none.
+/// The file of these findings; `None` if there are none.
 pub(super) fn findings(tape: &Tape, rows: &[Found]) -> Result<Option<Table>> {
     let times = Times::of(tape);
     let at = |row: &Found| times.at(Some(micros(row.at_us)));
@@ -221,7 +221,7 @@ fn ends(rows: &[Settled]) -> Vec<Column> {
     ]
 }
 
-/// What rows come to.
+/// The summary of rows.
 pub(super) fn summary(exchanges: &[Settled], findings: &[Found]) -> Summary {
     let mut summary = Summary::default();
     for settled in exchanges {
@@ -282,7 +282,7 @@ pub(super) fn micros(number: u64) -> f64 {
     number as f64
 }
 
-/// From times on the tape to times of the day.
+/// Converts times on the tape to wall time.
 pub(super) struct Times {
     created_us: Option<i64>,
 }
@@ -339,7 +339,7 @@ pub(super) fn write(
     }))
 }
 
-/// Which values are there, and those; `None` for the levels of a column that has all of them.
+/// The definition levels and the present values of a column.
 fn parts<T: Clone>(values: &[Option<T>]) -> (Vec<i16>, Vec<T>) {
     let levels = values
         .iter()

@@ -1,4 +1,4 @@
-//! Rows are what a prefix of a tape says.
+//! Rows depend only on a prefix of the tape.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -165,7 +165,8 @@ fn an_exchange_and_a_finding_are_rows() {
         ),
         (1, &"INV-012".into(), &7.into())
     );
-    // The client calls before it says that it is ready, which its recorder did not look for.
+    // The client calls before it has sent `notifications/initialized`, which its recorder did not
+    // check.
     assert!(!by_shipper.is_empty());
     for row in by_shipper {
         assert_ne!(
@@ -181,7 +182,8 @@ fn an_exchange_and_a_finding_are_rows() {
     }
 }
 
-/// However a tape is cut, by one who goes on and by ones who begin anew at every cut, the rows are the same, in the same ranges.
+/// However a tape is cut, and whether one process continues or a new one starts at every cut, the
+/// rows are the same, in the same ranges.
 #[test]
 fn rows_depend_on_the_prefix_alone() {
     let (file, ends) = file(&lines());

@@ -23,7 +23,7 @@ const COLUMNS: &str = "message tool {
     REQUIRED BYTE_ARRAY definition (STRING);
 }";
 
-/// A definition that a server listed, and had not listed before on this tape.
+/// A definition that a server has not listed before on this tape.
 #[derive(Clone, Debug)]
 pub(super) struct Defined {
     pub(super) seq: u64,
@@ -35,20 +35,20 @@ pub(super) struct Defined {
     pub(super) definition: String,
 }
 
-/// The definitions that were listed last, by server, version and tool.
+/// The latest definitions, by server, version and tool.
 #[derive(Debug, Default)]
 pub(super) struct Definitions(HashMap<Key, String>);
 
 /// A server with its version, and a tool.
 type Key = (Option<(String, String)>, String);
 
-/// How many definitions are remembered. Those of more tools are not told.
+/// How many definitions are kept. Those of further tools have no rows.
 const REMEMBERED: usize = 4_096;
-/// The longest list that is looked at, in bytes.
+/// The longest list to parse, in bytes.
 const LIST_LIMIT: usize = 4 << 20;
 
 impl Definitions {
-    /// The tools of a list with the hashes of their definitions, those that are new or changed.
+    /// The tools of a list with the hashes of their definitions, if they are new or changed.
     pub(super) fn listed(
         &mut self,
         server: Option<&(String, String)>,
@@ -78,7 +78,7 @@ impl Definitions {
     }
 }
 
-/// The hash of a definition, whatever the order of its members. What `_meta` says is not of the definition.
+/// The hash of a definition, independent of the order of its members. `_meta` is not part of it.
 fn hash_of(tool: &Map<String, Value>) -> String {
     let members = tool.iter().filter(|(name, _)| *name != "_meta");
     let mut text = String::new();
@@ -86,7 +86,7 @@ fn hash_of(tool: &Map<String, Value>) -> String {
     hash::of(text.as_bytes())
 }
 
-/// Writes an object with its members sorted. Its depth is bounded by who read it.
+/// Writes an object with its members sorted. The parser bounds its depth.
 fn canonical<'a>(members: impl Iterator<Item = (&'a String, &'a Value)>, text: &mut String) {
     let mut members: Vec<_> = members.collect();
     members.sort_unstable_by_key(|(name, _)| *name);
@@ -115,7 +115,7 @@ fn canonical_value(value: &Value, text: &mut String) {
     }
 }
 
-/// The file of these definitions; none of none.
+/// The file of these definitions; `None` if there are none.
 pub(super) fn table(tape: &Tape, rows: &[Defined]) -> Result<Option<Table>> {
     let times = Times::of(tape);
     let at = |row: &Defined| times.at(Some(micros(row.at_us)));
@@ -153,7 +153,7 @@ mod tests {
         let changed = one.replace("\"y\"", "\"z\"");
         let second = known.listed(None, &list(&changed));
         assert_ne!(second[0].1, first[0].1);
-        // Another version of the server lists it for the first time.
+        // Another version of the server, which lists it for the first time.
         let server = ("s".to_owned(), "2".to_owned());
         assert_eq!(known.listed(Some(&server), &list(one)), first);
     }

@@ -1,9 +1,11 @@
-//! Taking secrets out of a store, where a rule for them came after they were shipped.
+//! Removes secrets from a store, by rules that were added after the tapes were shipped.
 //!
-//! A range of a tape from which something is taken gets a new segment and new rows under new names, and an entry that supersedes the
-//! old one: its name is the next version's, and is given away once. From that moment readers see the new one and nothing else. Then the
-//! old entry is written over, and what it named is removed. Whoever is killed in between leaves objects that no entry names, or an old entry
-//! that nobody reads; the next run removes both. Offsets stay those of the tape as it was shipped, so that a shipper goes on behind them.
+//! A range with a secret gets a new segment and new rows under new names, and an entry that
+//! supersedes the old one: its name has the next version, and a store accepts it only once. From
+//! then on readers only see the new one. Then the old entry is overwritten, and its objects are
+//! removed. A scrub that is killed in between leaves objects without an entry, or an old entry that
+//! nobody reads; the next run removes both. Offsets stay those of the original tape, so that
+//! shippers continue after them.
 
 mod tape;
 #[cfg(test)]
@@ -24,56 +26,56 @@ use crate::segment::UnpackError;
 use crate::store::{Store, StoreError};
 use crate::sweep::{Policy, YOUNGEST, sweep_unnamed};
 
-/// What is scrubbed, and by which rules.
+/// What to scrub, and by which rules.
 #[derive(Debug)]
 pub struct Scrub {
-    /// What is a secret.
+    /// The rules for secrets.
     pub rules: Arc<Rules>,
     /// Only tapes of this gateway.
     pub gateway: Option<Gateway>,
-    /// Nothing is changed.
+    /// Whether nothing is changed.
     pub is_dry: bool,
-    /// The time of the day.
+    /// The current wall time.
     pub now: SystemTime,
 }
 
-/// What was scrubbed, or would be: numbers and kinds, never what it was.
+/// The result of a scrub, or what it would do: numbers and kinds, never secrets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Scrubbed {
-    /// Nothing was changed: it was asked what would be.
+    /// Whether nothing was changed.
     pub dry_run: bool,
     /// How many tapes were read.
     pub tapes: u64,
-    /// The tapes in which something was found.
+    /// The tapes with secrets.
     pub changed: Vec<String>,
     /// How many entries were superseded.
     pub entries: u64,
     /// How many secrets of each kind were replaced in lines of tapes.
     pub replaced: BTreeMap<String, u64>,
-    /// How many objects were removed that held what was replaced, or that no entry named.
+    /// How many objects were removed, because they had secrets or no entry.
     pub removed: u64,
-    /// Tapes that could not be scrubbed to their end, and why.
+    /// Tapes that could not be scrubbed completely, with reasons.
     pub left: Vec<Left>,
 }
 
-/// A tape of which something was left as it is.
+/// A tape that was not scrubbed completely.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Left {
-    /// Which one.
+    /// Its name.
     pub tape: String,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
-/// Why a tape was not scrubbed to its end.
+/// Why a tape was not scrubbed completely.
 #[derive(Debug, thiserror::Error)]
 enum ScrubError {
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Something of it is missing or changed in the store.
+    /// A part of it is missing or changed in the store.
     #[error("{0}")]
     Damaged(String),
-    /// Somebody else changed it meanwhile.
+    /// Another process changed it meanwhile.
     #[error("it was changed meanwhile; run `scrub` again")]
     Raced,
 }
@@ -109,7 +111,7 @@ pub async fn scrub(store: &Store, what: &Scrub) -> Result<Scrubbed, StoreError> 
     let policy = Policy {
         older_than: None,
         max_size: None,
-        // What a shipper may be about to name stays.
+        // Objects that a shipper may be about to name stay.
         orphans_after: YOUNGEST,
         is_dry: what.is_dry,
         now: what.now,

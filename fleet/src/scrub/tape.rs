@@ -1,4 +1,4 @@
-//! One tape of a store, scrubbed range by range.
+//! Scrubs one tape of a store, range by range.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -19,17 +19,17 @@ use crate::segment::{self, LEVEL};
 use crate::ship::put_rows;
 use crate::store::{Created, Store, StoreError};
 
-/// The longest range that is scrubbed, in bytes: it is held in memory.
+/// The longest range to scrub, in bytes: it is held in memory.
 const LIMIT: u64 = 1 << 30;
 
-/// A tape that is scrubbed.
+/// The scrubbing of a tape.
 pub(super) struct TapeScrub<'a> {
     store: &'a Store,
     what: &'a Scrub,
     entries: &'a [EntryName],
     chain: &'a Chain,
     scrubber: TapeScrubber,
-    /// Texts of entries, which are no lines of the tape.
+    /// Redacts texts of entries, which are not lines of the tape.
     texts: Redactor,
     deriver: Option<Deriver>,
     /// How many entries were superseded.
@@ -61,7 +61,7 @@ impl<'a> TapeScrub<'a> {
         self.scrubber.redactor().counts()
     }
 
-    /// Reads the tape, and scrubs it where there is something to be taken out.
+    /// Reads the tape, and scrubs it if it has secrets.
     pub(super) async fn run(&mut self) -> Result<(), ScrubError> {
         let is_clean = self.rehearse().await?;
         self.finish_superseding().await?;
@@ -75,7 +75,8 @@ impl<'a> TapeScrub<'a> {
         Ok(())
     }
 
-    /// Learns what the tape says of its secrets, and the placeholders that stand in it; whether there is nothing to be taken out.
+    /// Learns the secrets and the placeholders on the tape. Returns whether there is nothing to
+    /// remove.
     async fn rehearse(&mut self) -> Result<bool, ScrubError> {
         let redactor = || Redactor::new(Arc::clone(&self.what.rules));
         let (mut first, mut second) = (TapeScrubber::new(redactor()), redactor());
@@ -114,7 +115,7 @@ impl<'a> TapeScrub<'a> {
         Ok(lines)
     }
 
-    /// The texts of an entry that are its tape's, where something is taken out of them.
+    /// The texts that an entry has from its tape, if they have secrets.
     fn texts(&mut self, entry: &Entry) -> Option<(About, String)> {
         let mut is_changed = false;
         let mut clean = |text: &str| {
@@ -163,7 +164,7 @@ impl<'a> TapeScrub<'a> {
         self.supersede(name, &made).await
     }
 
-    /// The rows of a range as it is now; none where the old ones could not be made.
+    /// The rows of the scrubbed range; empty if the old range could not be read.
     fn rows(&mut self, made: &Entry, lines: &[u8], object: &ObjectName) -> rows::Rows {
         if made.rows.none_because.is_some() {
             return rows::Rows::default();
@@ -178,7 +179,7 @@ impl<'a> TapeScrub<'a> {
         rows.unwrap_or_default()
     }
 
-    /// Writes what the new entry names.
+    /// Writes the objects of the new entry.
     async fn put(
         &self,
         made: &mut Entry,
@@ -198,7 +199,8 @@ impl<'a> TapeScrub<'a> {
                 sha256: hash::of(lines),
                 at: clock::text(self.what.now),
             });
-            // With the rest of the range known, a hash tells a short secret to whoever tries them all.
+            // If the rest of the range is known, a short secret can be found from the hash by
+            // trying all values.
             made.sha256 = String::new();
             let segment = object.path();
             self.store.put(&segment, packed, PutMode::Overwrite).await?;
@@ -209,9 +211,9 @@ impl<'a> TapeScrub<'a> {
         Ok(())
     }
 
-    /// Creates the entry that counts from now on, and writes over those that do not.
+    /// Creates the new entry, and overwrites the superseded ones.
     async fn supersede(&self, name: &EntryName, made: &Entry) -> Result<(), ScrubError> {
-        // A sweep may have been here.
+        // The tape may have been swept.
         if self.store.entry(name).await?.swept.is_some() {
             return Err(ScrubError::Raced);
         }
@@ -229,7 +231,7 @@ impl<'a> TapeScrub<'a> {
         Ok(())
     }
 
-    /// Writes over entries that were superseded, where whoever did so was stopped before.
+    /// Overwrites superseded entries that a stopped scrub has left.
     async fn finish_superseding(&self) -> Result<(), ScrubError> {
         if self.what.is_dry || self.entries.iter().all(|name| name.version == 0) {
             return Ok(());
@@ -248,7 +250,7 @@ impl<'a> TapeScrub<'a> {
         Ok(())
     }
 
-    /// Whether an entry stands under a name.
+    /// Whether the entry with a name is this one.
     async fn is(&self, name: &EntryName, entry: &Entry) -> Result<bool, StoreError> {
         let read = self.store.read(&name.path(), entry::LIMIT).await;
         Ok(read.is_ok_and(|bytes| bytes == entry.write()))
@@ -261,7 +263,7 @@ fn pack(lines: &[u8]) -> std::io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// Whether rows are those that an entry names. The same rows are the same bytes.
+/// Whether rows are those of an entry. The same rows have the same bytes.
 fn is_same_rows(made: &rows::Rows, named: &entry::Rows) -> bool {
     if named.none_because.is_some() {
         return true;

@@ -1,4 +1,4 @@
-//! Nothing is lost, nothing is there twice, and what is a secret is nowhere any more.
+//! Nothing is lost or duplicated, and no secret is left.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -20,7 +20,8 @@ use crate::testing::{paths, run, settings, ship, ship_folder};
 
 const SECRET: &str = "ticket-4711-x";
 
-/// A tape that is written, with a secret in its header, in arguments, in an error and in the name of a tool.
+/// A tape that is being written, with a secret in its header, in arguments, in an error and in the
+/// name of a tool.
 struct Tape {
     folder: TempDir,
     path: PathBuf,
@@ -73,7 +74,7 @@ impl Tape {
                 &serde_json::json!({"jsonrpc": "2.0", "id": id, "result": {"content": []}}),
             );
         }
-        // Ranges without a secret stay as they are.
+        // Ranges without a secret stay unchanged.
         for _ in 0..6 {
             self.message(
                 "to_client",
@@ -94,7 +95,7 @@ impl Tape {
         settings(self.folder.path(), 600)
     }
 
-    /// What the tape is without its secret.
+    /// The tape without its secret.
     fn clean(&self) -> String {
         let text = fs::read(&self.path).unwrap();
         let mut scrubber = TapeScrubber::new(Redactor::new(what().rules));
@@ -124,7 +125,7 @@ fn what() -> Scrub {
     }
 }
 
-/// Every object of a store, with what it holds.
+/// Every object of a store, with its contents.
 async fn objects(store: &Store) -> BTreeMap<String, Vec<u8>> {
     let mut objects = BTreeMap::new();
     for path in paths(store).await {
@@ -188,12 +189,13 @@ fn a_secret_is_nowhere_any_more_and_its_shipper_goes_on() {
         is_clean(&well).await;
         let clean = tape.clean();
         assert_eq!(fetched(&well).await, (clean, State::Open, 8));
-        // Nothing more is to be done.
+        // There is nothing left to do.
         let before = objects(&well).await;
         let again = scrub(&well, &what()).await.unwrap();
         assert_eq!((again.entries, again.removed), (0, 0));
         assert_eq!(objects(&well).await, before);
-        // The shipper that was there goes on behind it, and so does one that has to find out where the tape is.
+        // A running shipper continues after it, and so does a new one that must find out how far
+        // the tape is shipped.
         tape.calls(2);
         assert!(ship(&mut shipper).await);
         tape.calls(2);
@@ -213,8 +215,8 @@ fn a_secret_is_nowhere_any_more_and_its_shipper_goes_on() {
     });
 }
 
-/// A scrub is stopped at every request, before the store did it and after. Until the next one, each line is there once, as it was or as it is
-/// to be; then, none of it is left.
+/// A scrub is stopped at every request, before the store carried it out and after. Until the next
+/// scrub, each line exists once, either old or new; afterwards, no secret is left.
 #[test]
 fn it_may_be_killed_at_every_request() {
     let mut tape = Tape::begin();
@@ -274,7 +276,7 @@ fn two_at_once_end_as_one() {
     });
 }
 
-/// Of a tape that is damaged, what is before the damage is scrubbed, and it is said that the rest is not.
+/// A damaged tape is scrubbed up to the damage, and reported.
 #[test]
 fn what_cannot_be_read_is_said() {
     run(async {

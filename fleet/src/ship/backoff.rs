@@ -1,4 +1,4 @@
-//! When a store that cannot be reached is tried again.
+//! Decides when an unavailable store is tried again.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::Duration;
@@ -10,56 +10,56 @@ const FIRST: Duration = Duration::from_millis(500);
 /// The time between two tries, at most.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Waits longer each time, so that a thousand shippers do not come back at once.
+/// Increasing delays with jitter, so that a thousand shippers do not return at the same time.
 #[derive(Debug, Default)]
 pub(crate) struct Backoff {
-    /// Since when it is away, and since when and for how long is waited.
+    /// Since when it is unavailable, and the start and length of the current delay.
     away: Option<(Stopwatch, Stopwatch, Duration)>,
     failures: u32,
 }
 
 impl Backoff {
-    /// It failed; how long is waited now.
+    /// Notes a failure. Returns the delay.
     pub(crate) fn failed(&mut self) -> Duration {
         let most = FIRST
             .saturating_mul(1 << self.failures.min(10))
             .min(LONGEST);
         self.failures += 1;
-        // From a half to all of it.
+        // Between a half and all of it.
         let wait = most / 2 + most.mul_f64(chance() / 2.0);
         let since = self.away.map_or_else(Stopwatch::start, |(since, ..)| since);
         self.away = Some((since, Stopwatch::start(), wait));
         wait
     }
 
-    /// It went well; for how long it had not.
+    /// Notes a success. Returns how long there was none, after a failure.
     pub(crate) fn went_well(&mut self) -> Option<Duration> {
         self.failures = 0;
         self.away.take().map(|(since, ..)| since.elapsed())
     }
 
-    /// Whether it may be tried now.
+    /// Whether the delay is over.
     pub(crate) fn is_over(&self) -> bool {
         self.away
             .is_none_or(|(_, waits, wait)| waits.elapsed() >= wait)
     }
 
-    /// How long it is still waited.
+    /// The rest of the delay.
     pub(crate) fn left(&self) -> Duration {
         self.away.map_or(Duration::ZERO, |(_, waits, wait)| {
             wait.saturating_sub(waits.elapsed())
         })
     }
 
-    /// For how long it has been away.
+    /// How long it has been unavailable.
     pub(crate) fn away(&self) -> Duration {
         self.away
             .map_or(Duration::ZERO, |(since, ..)| since.elapsed())
     }
 }
 
-/// A number from 0 to 1 that differs from process to process and from call to call. The keys of the standard library's hashes are
-/// random, which is enough for this.
+/// A number from 0 to 1 that differs between processes and calls. The standard library's hash keys
+/// are random, which is sufficient.
 fn chance() -> f64 {
     let random = RandomState::new().build_hasher().finish();
     f64::from(u32::try_from(random >> 32).unwrap_or_default()) / f64::from(u32::MAX)

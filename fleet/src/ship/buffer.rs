@@ -1,4 +1,4 @@
-//! Keeping the folder within its size, where one was given.
+//! Keeps the folder within its size limit, if there is one.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,11 +13,12 @@ use crate::clock::Stopwatch;
 use crate::disk::{Cut, FileId, Writer, writer};
 use crate::store::{Problem, StoreError};
 
-/// How often it is told that the folder is full.
+/// How often a full folder is reported.
 const REMINDER: Duration = Duration::from_secs(60);
 
 impl Shipper<'_> {
-    /// Deletes tapes until the folder is within its size: first those that are wholly in the store.
+    /// Deletes tapes until the folder is within its limit: first those that are completely in the
+    /// store.
     pub(super) async fn keep_within_buffer(&mut self) {
         let Some(limit) = self.settings.buffer else {
             return;
@@ -51,7 +52,8 @@ impl Shipper<'_> {
             };
             let is_there = match is_in_store(self.store, name).await {
                 Ok(is_there) => is_there,
-                // It was there when its last entry was made; that has to do where something must go.
+                // It existed when its last entry was made; that must suffice when something must be
+                // deleted.
                 Err(error) if error.problem == Problem::Away => {
                     self.settings.when_full == WhenFull::DropOldest
                 }
@@ -91,7 +93,8 @@ impl Shipper<'_> {
         total
     }
 
-    /// Deletes a tape that nobody writes any more and notes what is lost with it; how many events were lost. `None` where it is kept.
+    /// Deletes a tape that is no longer written, and notes what is lost with it. Returns the number
+    /// of lost events; `None` if it is kept.
     fn drop_one(&self, tape: &Tape) -> io::Result<Option<u64>> {
         let file = File::open(&tape.found.path)?;
         let known = match &tape.state {
@@ -131,7 +134,7 @@ impl Shipper<'_> {
     }
 }
 
-/// Deletes the file of a tape, if it is still the one that was looked at.
+/// Deletes the file of a tape, if it is still the same one.
 fn delete(tape: &Tape) -> io::Result<()> {
     let meta = fs::symlink_metadata(&tape.found.path)?;
     let now = crate::disk::Found::of(tape.found.path.clone(), &meta);
@@ -141,7 +144,7 @@ fn delete(tape: &Tape) -> io::Result<()> {
     fs::remove_file(&tape.found.path)
 }
 
-/// Whether everything that the entries of a tape name stands in the store.
+/// Whether all objects of a tape's entries are in the store.
 async fn is_in_store(
     store: &crate::store::Store,
     name: &crate::names::TapeName,

@@ -1,4 +1,4 @@
-//! What a shipper tells its operator: names, numbers and tokens, and nothing that a message says.
+//! The events of a shipper for its operator: names, numbers and tokens, without message contents.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,120 +11,120 @@ use crate::names::{Gateway, TapeName};
 /// One thing that happened while shipping.
 #[derive(Debug)]
 pub enum ShipEvent<'a> {
-    /// Begun.
+    /// Shipping began.
     Started {
-        /// As whom.
+        /// The name of the gateway.
         gateway: &'a Gateway,
-        /// The folder that is followed.
+        /// The folder with the tapes.
         folder: &'a Path,
     },
     /// A range was shipped.
     Shipped {
-        /// Of which tape.
+        /// Its tape.
         tape: &'a TapeName,
         /// Its entry.
         entry: &'a Entry,
     },
-    /// Another shipper was first.
+    /// Another shipper shipped a range first.
     Theirs {
-        /// With which tape.
+        /// Its tape.
         tape: &'a TapeName,
-        /// From which byte on.
+        /// The start of the range.
         start: u64,
     },
-    /// All of a tape is shipped.
+    /// A tape is completely shipped.
     Ended {
-        /// Which one.
+        /// The tape.
         tape: &'a TapeName,
         /// How it ended.
         ended: Ended,
     },
-    /// A file is called like a tape and is none.
+    /// A file has the name of a tape but is not one.
     NotATape {
-        /// Which one.
+        /// The file.
         file: &'a Path,
     },
-    /// A file is shorter than what was shipped of it.
+    /// A file is shorter than its shipped part.
     Shorter {
-        /// Which one.
+        /// The file.
         file: &'a Path,
         /// The tape in the store.
         tape: &'a TapeName,
     },
     /// A tape cannot be shipped now.
     Trouble {
-        /// Which file.
+        /// The file.
         file: &'a Path,
-        /// Why not.
+        /// The reason.
         why: &'a str,
     },
-    /// The store cannot be reached.
+    /// The store is unavailable.
     Away {
-        /// What happened.
+        /// The reason.
         why: &'a str,
-        /// When it is tried again.
+        /// The delay until the next try.
         again: Duration,
     },
-    /// It can be reached again.
+    /// The store is available again.
     Back {
-        /// For how long it was not.
+        /// How long it was unavailable.
         after: Duration,
     },
-    /// A tape was deleted here, since all of it is in the store.
+    /// A tape was deleted here, since it is completely in the store.
     Deleted {
-        /// Which file.
+        /// The file.
         file: &'a Path,
         /// Its length.
         bytes: u64,
     },
-    /// A tape was deleted here though not all of it is in the store.
+    /// A tape was deleted here although it is not completely in the store.
     Dropped {
-        /// Which file.
+        /// The file.
         file: &'a Path,
-        /// How many of its bytes are in no store.
+        /// How many of its bytes are lost.
         bytes: u64,
-        /// How many of its events.
+        /// How many of its events are lost.
         events: u64,
     },
-    /// The folder holds more than it may, and nothing can be deleted.
+    /// The folder is larger than its limit, and nothing can be deleted.
     Full {
-        /// How much it holds.
+        /// Its size.
         bytes: u64,
-        /// How much it may hold.
+        /// Its limit.
         limit: u64,
     },
     /// A range was announced.
     Announced {
-        /// Of which tape.
+        /// Its tape.
         tape: &'a TapeName,
-        /// From which byte on.
+        /// The start of the range.
         start: u64,
     },
-    /// What was shipped cannot be announced now.
+    /// Announcing is not possible now.
     NotAnnounced {
-        /// What happened.
+        /// The reason.
         why: &'a str,
-        /// When it is tried again.
+        /// The delay until the next try.
         again: Duration,
-        /// How many ranges and tapes wait, where that is known.
+        /// How many ranges and tapes wait, if known.
         waiting: Option<u64>,
     },
-    /// It can be announced again, and what waited was.
+    /// Announcing is possible again, and everything that waited was announced.
     AnnouncesAgain {
-        /// For how long it could not.
+        /// How long it was not possible.
         after: Duration,
     },
-    /// It ends with announcements that were not made; the next shipper makes them.
+    /// The shipper ends with announcements left; the next one makes them.
     LeftUnannounced {
-        /// How many ranges and tapes wait, where that is known.
+        /// How many ranges and tapes wait, if known.
         waiting: Option<u64>,
     },
 }
 
-/// The same as a line of JSON.
+/// An event as a line of JSON.
 #[derive(Debug, Default, Serialize)]
 pub struct Line {
-    /// What happened, as a token.
+    /// The token of the event.
     pub event: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     gateway: Option<String>,
@@ -153,7 +153,7 @@ pub struct Line {
 }
 
 impl ShipEvent<'_> {
-    /// Whether it is told without being asked for.
+    /// Whether it is printed without `--verbose`.
     #[must_use]
     pub fn is_important(&self) -> bool {
         !matches!(
@@ -166,7 +166,7 @@ impl ShipEvent<'_> {
         )
     }
 
-    /// As a line of JSON.
+    /// The event as a line of JSON.
     #[must_use]
     pub fn line(&self) -> Line {
         let plain = Line::default();

@@ -1,8 +1,9 @@
-//! Shipping: following the tapes of a folder and bringing them into a store, each byte once.
+//! Follows the tapes of a folder and ships them to a store, each byte once.
 //!
-//! Nothing is remembered between runs. What is in the store is told by its entries, and the name of an entry, a tape and an offset, is
-//! given away once: of two shippers that have the same range one is refused, reads what the other one shipped, and goes on behind it. A
-//! shipper that was killed left at most a segment that no entry names, which nobody reads.
+//! Nothing is remembered between runs. The entries say what is in the store, and a store accepts
+//! the name of an entry, a tape and an offset, only once: of two shippers with the same range one
+//! is refused, reads what the other one shipped, and continues after it. A shipper that was killed
+//! leaves at most a segment without an entry, which nobody reads.
 
 mod backoff;
 mod buffer;
@@ -30,42 +31,42 @@ use crate::disk::{self, FileId, Found};
 use crate::names::Gateway;
 use crate::store::{Problem, Store, StoreError};
 
-/// How tapes are shipped.
+/// How to ship tapes.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The folder that is followed.
+    /// The folder with the tapes.
     pub folder: PathBuf,
-    /// As whom.
+    /// The name of the gateway.
     pub gateway: Gateway,
-    /// How long a segment gets, in bytes of the tape.
+    /// The length of a segment, in bytes of the tape.
     pub segment_bytes: u64,
     /// How long bytes wait until they are shipped.
     pub segment_age: Duration,
-    /// How much the folder may hold, in bytes; `None` for any amount.
+    /// The size limit of the folder, in bytes; `None` for no limit.
     pub buffer: Option<u64>,
-    /// What is done where it holds more, and nothing of it is in the store.
+    /// What to do if the folder is larger, and no tape is completely in the store.
     pub when_full: WhenFull,
 }
 
-/// What is done where the buffer is full.
+/// What to do if the buffer is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenFull {
-    /// It is told, and kept.
+    /// Report it, and keep everything.
     Wait,
-    /// The oldest tape that has ended is deleted.
+    /// Delete the oldest finished tape.
     DropOldest,
 }
 
-/// Why shipping did not go on.
+/// Why shipping stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum ShipError {
     /// A tape could not be read.
     #[error("cannot read the tape: {0}")]
     Tape(#[source] io::Error),
-    /// The store did not do what it was asked.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// What the store has of the tape is damaged.
+    /// The tape is damaged in the store.
     #[error("the tape is damaged in the store: {0}")]
     Damaged(String),
     /// The folder could not be read.
@@ -73,12 +74,12 @@ pub enum ShipError {
     Folder(#[source] io::Error),
 }
 
-/// What shipping a tape needs to know.
+/// The context for shipping a tape.
 struct Context<'a> {
     store: &'a Store,
     settings: &'a Settings,
     gateway: &'a Gateway,
-    /// Everything is due.
+    /// Whether everything is due.
     is_flushing: bool,
     on_event: &'a dyn Fn(&ShipEvent<'_>),
 }
@@ -89,36 +90,36 @@ impl Context<'_> {
     }
 }
 
-/// Follows the tapes of a folder.
+/// Ships the tapes of a folder.
 pub struct Shipper<'a> {
     store: &'a Store,
     settings: &'a Settings,
     on_event: &'a dyn Fn(&ShipEvent<'_>),
     tapes: HashMap<FileId, Tape>,
-    /// Tapes that cannot be shipped now, and until when.
+    /// Tapes that cannot be shipped now, with their delays.
     troubles: HashMap<FileId, Backoff>,
     backoff: Backoff,
     told_full: Option<Stopwatch>,
-    /// It is proved that the store gives a name away once.
+    /// Whether it is proved that the store accepts a name only once.
     is_proved: bool,
 }
 
-/// How many tapes are shipped at once: each holds a part of a segment in memory.
+/// How many tapes are shipped in parallel: each has a part of a segment in memory.
 const AT_ONCE: usize = 8;
 
-/// How far a round came.
+/// The result of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Round {
     /// There may be more to ship at once.
     More,
     /// Everything that is due is shipped.
     Done,
-    /// The store is away, or a tape could not be shipped; a later round tries again.
+    /// The store is unavailable, or a tape could not be shipped; a later round tries again.
     Waits,
 }
 
 impl<'a> Shipper<'a> {
-    /// Nothing is looked at yet.
+    /// Starts without reading the folder.
     #[must_use]
     pub fn new(
         store: &'a Store,
@@ -137,13 +138,13 @@ impl<'a> Shipper<'a> {
         }
     }
 
-    /// For how long the store has been away.
+    /// How long the store has been unavailable.
     #[must_use]
     pub fn away(&self) -> Duration {
         self.backoff.away()
     }
 
-    /// Looks at the folder and ships what is due, or everything.
+    /// Checks the folder and ships what is due, or everything.
     pub async fn round(&mut self, is_flushing: bool) -> Result<Round, ShipError> {
         self.look().map_err(ShipError::Folder)?;
         let round = if self.is_reached().await? {
@@ -155,7 +156,7 @@ impl<'a> Shipper<'a> {
         Ok(round)
     }
 
-    /// Whether the store can be asked, and may be used at all.
+    /// Whether the store is available and usable.
     async fn is_reached(&mut self) -> Result<bool, ShipError> {
         if !self.backoff.is_over() {
             return Ok(false);
@@ -223,7 +224,7 @@ impl<'a> Shipper<'a> {
         }
     }
 
-    /// Remembers and tells how it went with one tape.
+    /// Handles the result of one tape.
     fn note(&mut self, done: Done) {
         let Done {
             id,
@@ -243,7 +244,7 @@ impl<'a> Shipper<'a> {
             }
             Ok(_) => {
                 self.troubles.remove(&id);
-                // A step that asked nothing of the store says nothing of it.
+                // A step without a request does not show whether the store is available.
                 if asked && let Some(after) = self.backoff.went_well() {
                     (self.on_event)(&ShipEvent::Back { after });
                 }
@@ -251,9 +252,9 @@ impl<'a> Shipper<'a> {
         }
     }
 
-    /// The store failed.
+    /// Notes a failure of the store.
     fn is_away(&mut self, error: &StoreError) {
-        // Of tapes that were under way at once, one tells it.
+        // Of several tapes that fail at once, one reports it.
         if self.backoff.is_over() {
             let again = self.backoff.failed();
             let why = &error.to_string();
@@ -261,7 +262,7 @@ impl<'a> Shipper<'a> {
         }
     }
 
-    /// A note could not be shipped.
+    /// Notes a tape that could not be shipped.
     fn trouble(&mut self, error: ShipError) {
         match error {
             ShipError::Store(error) if error.problem != Problem::Bad => self.is_away(&error),
@@ -272,14 +273,14 @@ impl<'a> Shipper<'a> {
         }
     }
 
-    /// Tapes by their age, the oldest change first.
+    /// Tapes by age, the one that was changed longest ago first.
     fn by_age(&self) -> BTreeMap<(i128, FileId), &Tape> {
         let key = |(id, tape): (&FileId, _)| ((Tape::changed(tape), *id), tape);
         self.tapes.iter().map(key).collect()
     }
 }
 
-/// How it went with one tape.
+/// The result of one tape.
 struct Done {
     id: FileId,
     found: Found,

@@ -1,7 +1,8 @@
-//! Notes of tapes that were dropped, until the store knows of them.
+//! Notes about deleted tapes, until the store knows of them.
 //!
-//! What was lost must not be forgotten with the process that lost it. Before a tape is deleted that is not wholly shipped, a small file
-//! beside it says how much that was; when the store is back, it becomes the last entry of the tape.
+//! Losses must not be forgotten with the process. Before a tape is deleted that is not completely
+//! shipped, a small file next to it says how much is lost; once the store is available, it becomes
+//! the last entry of the tape.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -19,28 +20,28 @@ use crate::hash::Hasher;
 use crate::names::{TapeId, TapeName};
 use crate::store::Created;
 
-/// What stands behind the name of a tape that was dropped.
+/// The ending of notes, after the name of the tape.
 pub(super) const ENDING: &str = ".dropped";
-/// The longest note that is read, in bytes.
+/// The longest note to read, in bytes.
 const LIMIT: u64 = 64 << 10;
 
-/// What a note says.
+/// A note.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Note {
-    /// Which tape it was.
+    /// The tape.
     pub(super) tape: TapeId,
-    /// What it was called.
+    /// Its file name.
     pub(super) file: String,
-    /// What it was of.
+    /// The facts in its header.
     pub(super) about: About,
-    /// How long it was.
+    /// Its length in bytes.
     pub(super) bytes: u64,
-    /// How many events were on it.
+    /// The number of its events.
     pub(super) events: u64,
 }
 
 impl Note {
-    /// Writes the note beside the tape, onto the disk.
+    /// Writes the note next to the tape, and flushes it to disk.
     pub(super) fn write(&self, tape: &Path) -> io::Result<PathBuf> {
         let mut name = tape.as_os_str().to_owned();
         name.push(ENDING);
@@ -68,12 +69,12 @@ impl Note {
     }
 }
 
-/// Makes entries of the notes in the folder.
+/// Turns the notes in the folder into entries.
 pub(super) async fn ship(context: &Context<'_>) -> Result<(), ShipError> {
     let notes = disk::find_notes(&context.settings.folder, ENDING);
     for path in notes.map_err(ShipError::Folder)? {
         let Some(note) = Note::read(&path) else {
-            // It is kept: somebody may want to look at it.
+            // An unreadable note is kept for inspection.
             continue;
         };
         ship_one(context, &note).await?;
@@ -104,14 +105,14 @@ async fn ship_one(context: &Context<'_>, note: &Note) -> Result<(), ShipError> {
                 });
                 return Ok(());
             }
-            // Another shipper had a part of it.
+            // Another shipper shipped a part of it.
             Created::Theirs(_) => {}
         }
     }
 }
 
 impl Note {
-    /// The last entry of the tape, behind what the store has.
+    /// The last entry of the tape, after those in the store.
     fn entry(&self, chain: &Chain) -> Entry {
         let end = chain.end();
         let total = chain.total();

@@ -1,4 +1,4 @@
-//! The rows of what is shipped.
+//! Ships the rows of ranges.
 
 use std::fs::File;
 
@@ -44,7 +44,7 @@ impl Tape {
     }
 }
 
-/// Writes the rows of a range beside its segment.
+/// Writes the rows of a range next to its segment.
 pub(crate) async fn put_rows(
     store: &Store,
     name: &ObjectName,

@@ -1,4 +1,4 @@
-//! Whether a file is the tape that the store has.
+//! Checks whether a file is the tape that is in the store.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,7 @@ use crate::entry::Entry;
 use crate::hash::Hasher;
 use crate::segment;
 
-/// Whether a file holds what was shipped of a tape, as far as it goes.
+/// Whether a file has the shipped contents of a tape, up to its length.
 pub(super) async fn is_same(
     context: &Context<'_>,
     file: &File,
@@ -21,8 +21,8 @@ pub(super) async fn is_same(
     if let Some(last) = last
         && (chain.swept().is_some() || chain.ended().is_some() && len >= last.end)
     {
-        // A tape only grows: where its end is the same, and its first line, which its name tells, the rest is. Of one that was swept
-        // nothing else is known.
+        // A tape only grows: if its end is the same, and its first line, which determines its name,
+        // then so is the rest. Of a swept tape, only the last entry is known.
         return Ok(len < last.end || holds(file, last).map_err(ShipError::Tape)?);
     }
     for entry in &chain.entries {
@@ -41,7 +41,7 @@ pub(super) async fn is_same(
     Ok(true)
 }
 
-/// Whether a file holds the range of an entry. Of what was scrubbed that is not known any more.
+/// Whether a file has the range of an entry. Unknown after a scrub.
 pub(super) fn holds(file: &File, entry: &Entry) -> io::Result<bool> {
     if entry.scrubbed.is_some() {
         return Ok(true);
@@ -61,7 +61,7 @@ pub(super) fn holds(file: &File, entry: &Entry) -> io::Result<bool> {
     Ok(hasher.finish() == entry.sha256)
 }
 
-/// Whether what a file has of the range of an entry, which ends behind it, is what was shipped.
+/// Whether a file that ends within the range of an entry has the beginning of what was shipped.
 async fn begins(
     context: &Context<'_>,
     file: &File,

@@ -1,4 +1,4 @@
-//! One tape on its way: which one it is in the store, and how far it is.
+//! One tape: its identity and its progress in the store.
 
 use std::fs::File;
 use std::io;
@@ -20,49 +20,49 @@ use crate::store::Created;
 /// A tape of the folder.
 #[derive(Debug)]
 pub(super) struct Tape {
-    /// The file as it was found last.
+    /// The file when it was last found.
     pub(super) found: Found,
     pub(super) state: State,
-    /// How long the file was when everything in it became due.
+    /// The file's length when everything in it became due.
     goal: Option<u64>,
-    /// Since when bytes wait that are not shipped.
+    /// Since when bytes wait to be shipped.
     waits: Option<Stopwatch>,
-    /// What reads the tape for its rows, as far as it was shipped.
+    /// Reads the tape for its rows, up to the shipped position.
     pub(super) deriver: Option<Deriver>,
-    /// The file as it was when nothing more was to be done with it.
+    /// The file when there was nothing more to do.
     settled: Option<Found>,
 }
 
-/// How far a tape is.
+/// The progress of a tape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// Nothing is known of it.
+    /// Nothing is known yet.
     New,
     /// It is shipped up to here.
     At {
         name: TapeName,
         head: Head,
         end: u64,
-        /// What its entries come to.
+        /// The totals of its entries.
         total: Option<Box<Total>>,
     },
-    /// All of it is shipped.
+    /// It is completely shipped.
     Over { name: TapeName },
-    /// It is no tape.
+    /// It is not a tape.
     Other,
 }
 
-/// What a look at a tape came to.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Something was shipped or found out, and there may be more.
+    /// There was progress, and there may be more to do.
     Again,
-    /// Nothing is to be done until the file changes, or its writer is gone.
+    /// Nothing to do until the file changes, or its writer is gone.
     Rest,
 }
 
-/// How long an upload may take until its entry is created, before it is begun anew: `sweep` takes no segment that is younger than
-/// [`crate::sweep::YOUNGEST`].
+/// How long an upload may take until its entry is created, before it is started again: `sweep`
+/// removes no segment that is younger than [`crate::sweep::YOUNGEST`].
 const UPLOAD_LIMIT: std::time::Duration = std::time::Duration::from_secs(600);
 
 impl Tape {
@@ -77,9 +77,9 @@ impl Tape {
         }
     }
 
-    /// The file was found again.
+    /// Updates the file.
     pub(super) fn seen(&mut self, found: Found) {
-        // What was read to its end and is another file now is looked at from its beginning.
+        // A file that was replaced after it had been read to its end is read from its beginning.
         if self
             .settled
             .as_ref()
@@ -91,17 +91,17 @@ impl Tape {
         self.found = found;
     }
 
-    /// Whether nothing more is to be done with the file as it is.
+    /// Whether there is nothing more to do with the file in its current state.
     pub(super) fn is_settled(&self) -> bool {
         self.settled.is_some()
     }
 
-    /// When its file was changed last.
+    /// When its file was last changed.
     pub(super) fn changed(&self) -> i128 {
         self.found.changed
     }
 
-    /// Whether all of it is in the store.
+    /// Whether it is completely in the store.
     pub(super) fn is_over(&self) -> bool {
         matches!(self.state, State::Over { .. })
     }
@@ -122,11 +122,11 @@ impl Tape {
         Step::Rest
     }
 
-    /// Ships what is due, a segment at most.
+    /// Ships what is due, at most one segment.
     pub(super) async fn step(&mut self, context: &Context<'_>) -> Result<Step, ShipError> {
         let file = match File::open(&self.found.path) {
             Ok(file) => file,
-            // It was renamed or deleted; the next look at the folder tells.
+            // It was renamed or deleted, which the next check of the folder finds.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Step::Rest),
             Err(error) => return Err(ShipError::Tape(error)),
         };
@@ -170,7 +170,7 @@ impl Tape {
         }
     }
 
-    /// Finds out which tape it is in the store, and how far that one is.
+    /// Finds the tape in the store, and its progress there.
     async fn join(
         &mut self,
         context: &Context<'_>,
@@ -206,7 +206,7 @@ impl Tape {
                 self.state = State::Over { name };
                 return Ok(self.settle());
             }
-            // Another tape that begins with the same line, or one that went on after it was given up.
+            // Another tape with the same first line, or one that continued after it was closed.
         }
         Err(ShipError::Damaged(format!(
             "{COPIES} tapes begin as this one does"
@@ -216,7 +216,7 @@ impl Tape {
     fn joined(&mut self, context: &Context<'_>, name: TapeName, head: Head, chain: &Chain) -> Step {
         let is_shorter = self.found.len < chain.end();
         if is_shorter {
-            // What is left of the file is in the store.
+            // The rest of the file is in the store.
             context.tell(&ShipEvent::Shorter {
                 file: &self.found.path,
                 tape: &name,
@@ -234,7 +234,7 @@ impl Tape {
         Step::Again
     }
 
-    /// Ships what lies behind `end`, if it is due.
+    /// Ships the bytes after `end`, if they are due.
     async fn go_on(
         &mut self,
         context: &Context<'_>,
@@ -242,7 +242,7 @@ impl Tape {
         head: &Head,
         Progress { name, end, total }: Progress,
     ) -> Result<Step, ShipError> {
-        // Whoever is gone has written all there will be: its length is looked at behind that.
+        // Checked before the length: once the writer is gone, the file does not grow.
         let writer = writer(file);
         let len = file.metadata().map_err(ShipError::Tape)?.len();
         if writer != Writer::Gone && !self.is_due(context, end, len) {
@@ -265,9 +265,9 @@ impl Tape {
         self.put(context, next).await
     }
 
-    /// Whether what lies between these places is worth a segment, of a tape that is still written.
+    /// Whether the bytes between these positions are due, for a tape that is still being written.
     fn is_due(&mut self, context: &Context<'_>, end: u64, len: u64) -> bool {
-        // Of one that is written all the time, everything is what there was at first.
+        // For a tape that is written all the time, everything means its length at the beginning.
         if context.is_flushing && end < *self.goal.get_or_insert(len) {
             return true;
         }
@@ -305,7 +305,7 @@ impl Tape {
             entry.rows = self.rows(context, file, &unused, &entry).await?;
         }
         entry.total = total.map(|total| total.and(&entry));
-        // A machine may have slept meanwhile, which only the time of the day tells.
+        // The machine may have been suspended, which only wall time shows.
         let slept = clock::wall().duration_since(began.1).unwrap_or_default();
         if slept.max(began.0.elapsed()) > UPLOAD_LIMIT {
             return Ok(Step::Again);
@@ -328,7 +328,7 @@ impl Tape {
         }
     }
 
-    /// Goes on behind an entry that another shipper made, if it is of the same tape.
+    /// Continues after an entry of another shipper, if it is of the same tape.
     fn follow(
         &mut self,
         context: &Context<'_>,
@@ -346,7 +346,7 @@ impl Tape {
         Ok(Step::Again)
     }
 
-    /// Everything up to the end of an entry is in the store.
+    /// Notes that everything up to the end of an entry is in the store.
     fn advance(
         &mut self,
         context: &Context<'_>,
@@ -391,7 +391,7 @@ impl Tape {
     }
 }
 
-/// What is to be shipped next.
+/// The next range to ship.
 struct Next<'a> {
     file: &'a File,
     head: &'a Head,
@@ -401,7 +401,7 @@ struct Next<'a> {
     total: Option<Total>,
 }
 
-/// How far a tape is in the store.
+/// The progress of a tape in the store.
 struct Progress {
     name: TapeName,
     end: u64,
@@ -412,7 +412,7 @@ fn is_changed(before: &Found, now: &Found) -> bool {
     (before.len, before.changed, before.id) != (now.len, now.changed, now.id)
 }
 
-/// How a tape ends with a range, if it does: with its footer, or with what its recorder could still write.
+/// How a tape ends with a range, if it does: with its footer, or because its recorder is gone.
 fn ended(cut: &Cut, writer: Writer, len: u64) -> Option<Ended> {
     let plain = |how, torn_bytes| Ended {
         how,
@@ -436,7 +436,7 @@ impl From<PackError> for ShipError {
     }
 }
 
-/// What a tape is called where nothing is known of it but its file.
+/// The name of a tape, from its file alone.
 pub(super) fn name_of(gateway: &Gateway, path: &Path) -> Option<(TapeName, Head)> {
     let file = File::open(path).ok()?;
     let Ok(Kind::Tape(head)) = Head::read(&file) else {

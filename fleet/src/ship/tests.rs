@@ -1,4 +1,4 @@
-//! Each byte once: whoever is killed, whoever races, whatever becomes of the file.
+//! Each byte is shipped once, whatever happens to shippers and files.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -39,7 +39,7 @@ impl Folder {
         self.folder.path()
     }
 
-    /// A tape that somebody writes, with its header.
+    /// A tape that is being written, with its header.
     fn begin(&self, name: &str) -> Recorder {
         let path = self.path().join(format!("{name}.tape.jsonl"));
         let file = File::create(&path).unwrap();
@@ -65,7 +65,7 @@ fn header(label: &str) -> String {
     format!("{{\"tape\":\"2.4\",\"created\":\"2026-11-26T03:15:00Z\",\"label\":\"{label}\"}}\n")
 }
 
-/// Whoever writes a tape, as a recorder does: under a lock, by appending.
+/// Writes a tape like a recorder: under a lock, by appending.
 struct Recorder {
     path: PathBuf,
     file: File,
@@ -77,7 +77,7 @@ impl Recorder {
         self.file.write_all(text.as_bytes()).unwrap();
     }
 
-    /// So many events.
+    /// Appends this many events.
     fn events(&mut self, count: u64) -> &mut Self {
         for _ in 0..count {
             self.seq += 1;
@@ -90,7 +90,7 @@ impl Recorder {
         self
     }
 
-    /// So many calls of a tool, each with its answer, and one that is never answered.
+    /// Appends this many calls of a tool, each with its answer, and one that is never answered.
     fn calls(&mut self, count: u64) -> &mut Self {
         for number in 0..=count {
             let id = self.seq;
@@ -114,7 +114,7 @@ impl Recorder {
         self.write(&text);
     }
 
-    /// The footer; the lock goes with the recorder.
+    /// Appends the footer; the lock is released.
     fn end(mut self) -> PathBuf {
         let seq = self.seq;
         self.write(&format!(
@@ -124,7 +124,7 @@ impl Recorder {
     }
 }
 
-/// Ships everything that is there.
+/// Ships everything that exists.
 async fn flush(store: &Store, settings: &Settings) -> Result<(), ShipError> {
     let quiet = |_: &ShipEvent<'_>| {};
     let mut shipper = Shipper::new(store, settings, &quiet);
@@ -140,7 +140,7 @@ async fn flush(store: &Store, settings: &Settings) -> Result<(), ShipError> {
     }
 }
 
-/// The tapes of a store with what their entries say.
+/// The tapes of a store with their entries.
 async fn chains(store: &Store) -> Vec<(TapeName, Chain)> {
     let catalogue = Catalogue::read(store, None).await.unwrap();
     let mut chains = Vec::new();
@@ -150,7 +150,7 @@ async fn chains(store: &Store) -> Vec<(TapeName, Chain)> {
     chains
 }
 
-/// What `fetch` makes of a tape.
+/// The result of `fetch` for a tape.
 async fn fetched(store: &Store, name: &TapeName) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let entries = store.entries(name).await.unwrap();
@@ -159,7 +159,7 @@ async fn fetched(store: &Store, name: &TapeName) -> Vec<u8> {
     fs::read(fetched.file).unwrap()
 }
 
-/// The places of the requests that have rows in the store, in their order.
+/// The numbers of the requests with rows in the store, in order.
 async fn rows(store: &Store, chain: &Chain) -> Vec<i64> {
     let mut places = Vec::new();
     for entry in &chain.entries {
@@ -189,7 +189,7 @@ async fn rows(store: &Store, chain: &Chain) -> Vec<i64> {
     places
 }
 
-/// The one tape of a store, with how it ended.
+/// The only tape of a store, with its entries.
 async fn only(store: &Store) -> (TapeName, Chain) {
     let mut chains = chains(store).await;
     assert_eq!(chains.len(), 1, "{chains:?}");

@@ -1,14 +1,14 @@
-//! What can go wrong with a store, in words that tell no credentials.
+//! Errors of a store, without credentials.
 
 use std::time::Duration;
 
 use object_store::Error;
 
-/// Why a store did not do what it was asked.
+/// Why a store failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct StoreError {
-    /// What kind of problem it is.
+    /// The kind of problem.
     pub problem: Problem,
     text: String,
 }
@@ -18,23 +18,24 @@ pub struct StoreError {
 pub enum Problem {
     /// The name is taken.
     Taken,
-    /// There is no such object.
+    /// The object does not exist.
     Missing,
-    /// An object is not what it should be.
+    /// An object has the wrong contents.
     Bad,
-    /// The arguments or the environment are wrong: to try again is of no use.
+    /// The arguments or the environment are wrong: trying again is useless.
     Unusable,
-    /// The store could not be reached, or did not do it: it is worth another try.
+    /// The store could not be reached, or reported an error: trying again may help.
     Away,
 }
 
-/// How much of what a store says is told, in characters.
+/// How many characters of a store's message are shown.
 const TEXT_LIMIT: usize = 600;
-/// From how many characters on a value of the environment is looked for in errors. Shorter ones are no secrets.
+/// The shortest value of the environment that is searched for in errors, in characters. Shorter
+/// ones are not secrets.
 const SECRET: usize = 6;
 
 impl StoreError {
-    /// An object that is not what it should be.
+    /// An object with the wrong contents.
     #[must_use]
     pub fn bad(path: &str, why: &str) -> Self {
         Self {
@@ -43,7 +44,7 @@ impl StoreError {
         }
     }
 
-    /// Arguments or an environment that name no store.
+    /// Arguments or an environment without a valid store.
     #[must_use]
     pub fn unusable(text: String) -> Self {
         Self {
@@ -52,7 +53,7 @@ impl StoreError {
         }
     }
 
-    /// A file of a folder that could not be looked at or removed.
+    /// A file of a folder that could not be read or removed.
     pub(super) fn file(path: &std::path::Path, why: &std::io::Error) -> Self {
         Self {
             problem: Problem::Away,
@@ -70,7 +71,7 @@ impl StoreError {
     }
 }
 
-/// Values that no error tells.
+/// Values that errors must not contain.
 #[derive(Clone, Default)]
 pub(crate) struct Secrets(Vec<String>);
 
@@ -79,7 +80,7 @@ impl Secrets {
         Self(values.filter(|value| value.len() >= SECRET).collect())
     }
 
-    /// What a store says of an error, without secrets and on one line.
+    /// The message of a store's error, without secrets and on one line.
     pub(super) fn error(&self, error: &Error) -> StoreError {
         let problem = match error {
             Error::AlreadyExists { .. } | Error::Precondition { .. } => Problem::Taken,
@@ -92,7 +93,7 @@ impl Secrets {
         }
     }
 
-    /// What an error and its causes say, without secrets and on one line.
+    /// The message of an error and its causes, without secrets and on one line.
     pub(crate) fn told(&self, error: &dyn std::error::Error) -> String {
         let mut text = error.to_string();
         let mut cause = error.source();
@@ -106,7 +107,7 @@ impl Secrets {
         self.plain(&text)
     }
 
-    /// A text without secrets and on one line, no longer than is told.
+    /// A text without secrets, on one line, and cut to the limit.
     pub(crate) fn plain(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for secret in &self.0 {

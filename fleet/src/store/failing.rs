@@ -1,5 +1,5 @@
-//! A store that fails where it is told to, before or after it did what it was asked: as a connection that breaks does, and as whoever
-//! is killed sees it.
+//! A store that fails at a chosen request, before or after carrying it out: like a broken
+//! connection, or a killed process.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,19 +17,19 @@ use object_store::{
 
 use super::Store;
 
-/// A store in memory whose requests are counted, and of which those from some number on fail.
+/// A store in memory that counts its requests, and fails all from some number on.
 #[derive(Debug)]
 pub(crate) struct Failing {
     inner: Arc<InMemory>,
     requests: AtomicU64,
-    /// How many requests go well.
+    /// How many requests succeed.
     allowed: AtomicU64,
-    /// Whether the first one that fails did what it was asked, and only its answer was lost.
+    /// Whether the first failing request is carried out, and only its answer is lost.
     is_done: bool,
 }
 
 impl Failing {
-    /// Over what is in a store; so many requests go well.
+    /// Wraps the contents of a store; the first `allowed` requests succeed.
     pub(crate) fn over(inner: &Arc<InMemory>, allowed: u64, is_done: bool) -> Arc<Self> {
         Arc::new(Self {
             inner: Arc::clone(inner),
@@ -39,7 +39,7 @@ impl Failing {
         })
     }
 
-    /// A store whose every request goes well.
+    /// A store whose requests all succeed.
     pub(crate) fn well(inner: &Arc<InMemory>) -> Store {
         Self::over(inner, u64::MAX, false).store()
     }
@@ -64,7 +64,7 @@ impl Failing {
     }
 
     async fn ask<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
-        // Others may come between, as with a store that is somewhere else.
+        // Others may run in between, as with a remote store.
         tokio::task::yield_now().await;
         match self.fails() {
             None => work.await,

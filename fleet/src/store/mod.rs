@@ -1,4 +1,4 @@
-//! The store: a folder or a bucket that holds entries and segments.
+//! The store: a folder or a bucket with entries and segments.
 
 mod error;
 #[cfg(test)]
@@ -30,44 +30,44 @@ use crate::names::{EntryName, Gateway, Kind, MANIFESTS, PROBES, TapeName};
 pub struct Store {
     inner: Arc<dyn ObjectStore>,
     secrets: Arc<Secrets>,
-    /// How long one request may take.
+    /// Time limit for one request.
     patience: Duration,
-    /// Where it is, if it is a folder.
+    /// Its path, if it is a folder.
     folder: Option<Arc<std::path::Path>>,
 }
 
 impl fmt::Debug for Store {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What the other members show may name credentials.
+        // The debug output of the other members may contain credentials.
         out.debug_struct("Store").finish_non_exhaustive()
     }
 }
 
-/// What stands under the name of a probe.
+/// The contents of a probe.
 const PROBE: &[u8] = b"tapewright-fleet\n";
 
-/// What became of an entry that was to be created.
+/// The result of creating an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Created {
-    /// It stands.
+    /// It was created.
     Ours,
-    /// Another one has its name.
+    /// Another entry has its name.
     Theirs(Box<Entry>),
 }
 
-/// An object that is listed.
+/// A listed object.
 #[derive(Clone, Debug)]
 pub struct Listed {
-    /// Where it stands.
+    /// Its path.
     pub path: String,
     /// Its length.
     pub bytes: u64,
-    /// When it was written, in milliseconds since 1970.
+    /// When it was last written, in milliseconds since 1970.
     pub modified_ms: i64,
 }
 
 impl Store {
-    /// A store over another one, for tests.
+    /// Wraps another store, for tests.
     #[must_use]
     pub fn over(inner: Arc<dyn ObjectStore>, patience: Duration) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl Store {
             Ok(()) => Ok(Created::Ours),
             Err(error) if error.problem == Problem::Taken => {
                 let theirs = self.entry(name).await?;
-                // A request whose answer was lost was answered by our own entry.
+                // After a request whose answer was lost, the existing entry is our own.
                 Ok(if theirs == *entry {
                     Created::Ours
                 } else {
@@ -95,7 +95,8 @@ impl Store {
         }
     }
 
-    /// Proves that a name is given away once: there are stores that know no conditions and write over what is there.
+    /// Proves that the store accepts a name only once: some ignore the condition and overwrite
+    /// existing objects.
     pub async fn prove(&self, gateway: &Gateway) -> Result<(), StoreError> {
         let path = format!("{PROBES}/{gateway}");
         for _ in 0..2 {
@@ -108,7 +109,7 @@ impl Store {
         Err(StoreError::unusable(text.to_owned()))
     }
 
-    /// Writes an entry in the place of the one that has its name.
+    /// Replaces the entry with this name.
     pub async fn replace(&self, name: &EntryName, entry: &Entry) -> Result<(), StoreError> {
         self.put(&name.path(), entry.write(), PutMode::Overwrite)
             .await
@@ -128,7 +129,7 @@ impl Store {
         Entry::read(name, &bytes).map_err(|error| StoreError::bad(&path, &error.to_string()))
     }
 
-    /// An object of at most so many bytes.
+    /// An object of at most `limit` bytes.
     pub async fn read(&self, path: &str, limit: u64) -> Result<Bytes, StoreError> {
         let got = self.get(path).await?;
         if got.meta.size > limit {
@@ -149,7 +150,7 @@ impl Store {
         self.within(self.inner.get(&path)).await
     }
 
-    /// Waits for a piece of what is read or written, no longer than for a request.
+    /// Waits for a chunk, up to the time limit of a request.
     pub async fn within<T>(
         &self,
         work: impl Future<Output = object_store::Result<T>>,
@@ -160,7 +161,7 @@ impl Store {
         }
     }
 
-    /// Begins an object that comes in parts.
+    /// Begins an upload in parts.
     pub async fn begin(
         &self,
         path: &str,
@@ -169,7 +170,7 @@ impl Store {
         self.within(self.inner.put_multipart(&path)).await
     }
 
-    /// Whether an object of this length stands there.
+    /// Whether an object with this length exists.
     pub async fn holds(&self, path: &str, bytes: u64) -> Result<bool, StoreError> {
         let path = location(path)?;
         match self.within(self.inner.head(&path)).await {
@@ -179,7 +180,7 @@ impl Store {
         }
     }
 
-    /// Removes an object; one that does not exist is removed.
+    /// Removes an object; a missing one counts as removed.
     pub async fn delete(&self, path: &str) -> Result<(), StoreError> {
         let path = location(path)?;
         match self.within(self.inner.delete(&path)).await {
@@ -188,14 +189,14 @@ impl Store {
         }
     }
 
-    /// The entries of a tape that count, by their offsets.
+    /// The latest entries of a tape, by their offsets.
     pub async fn entries(&self, tape: &TapeName) -> Result<Vec<EntryName>, StoreError> {
         let mut names = self.versions(tape).await?;
         EntryName::keep_latest(&mut names);
         Ok(names)
     }
 
-    /// The entries of a tape, also those that are superseded.
+    /// The entries of a tape, including superseded ones.
     pub async fn versions(&self, tape: &TapeName) -> Result<Vec<EntryName>, StoreError> {
         let mut names = Vec::new();
         let every = |one: Listed| names.extend(EntryName::read(&one.path).ok());
@@ -217,7 +218,7 @@ impl Store {
         self.list(&folder, each).await
     }
 
-    /// Every segment and every file of rows, also those that no entry names.
+    /// Every segment and every file of rows, including those without an entry.
     pub async fn objects(&self, mut each: impl FnMut(Listed)) -> Result<(), StoreError> {
         for kind in Kind::ALL {
             self.list(kind.folder(), &mut each).await?;
@@ -231,7 +232,7 @@ impl Store {
             match self.within(listed.try_next()).await {
                 Ok(Some(meta)) => each(Listed::of(&meta)),
                 Ok(None) => return Ok(()),
-                // A folder in which nothing was ever written.
+                // Nothing was ever written to this folder.
                 Err(error) if error.problem == Problem::Missing => return Ok(()),
                 Err(error) => return Err(error),
             }
@@ -249,7 +250,7 @@ impl Listed {
     }
 }
 
-/// A name as the store takes it. Ours need no escapes; what is listed has them already.
+/// A name in the store's form. Ours need no escapes; listed names have them already.
 fn location(path: &str) -> Result<Path, StoreError> {
     Path::parse(path).map_err(|error| StoreError::bad(path, &Error::from(error).to_string()))
 }

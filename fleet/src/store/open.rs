@@ -1,4 +1,4 @@
-//! Which store a URL means.
+//! Opens the store for a URL.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ use object_store::local::LocalFileSystem;
 use super::error::Secrets;
 use super::{Store, StoreError, s3};
 
-/// Where a store is.
+/// The location of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreLocation {
     /// A folder.
     Folder(PathBuf),
-    /// A bucket, or what stands in it below a name.
+    /// A bucket, or a prefix of it.
     Bucket {
         /// Its name.
         bucket: String,
-        /// What its objects' names begin with; may be empty.
+        /// The prefix of its objects' names; may be empty.
         prefix: String,
     },
 }
@@ -34,7 +34,7 @@ impl fmt::Display for StoreLocation {
     }
 }
 
-/// How long one request may take.
+/// Time limit for one request.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 impl StoreLocation {
@@ -51,14 +51,15 @@ impl StoreLocation {
                 return Ok(Self::Folder(decoded(path)?));
             }
         }
-        // What else stands there may hold a secret.
+        // Any other text may contain a secret.
         Err(StoreError::unusable(HELP.to_owned()))
     }
 }
 
 const HELP: &str = "invalid store; write it like `file:///var/lib/tapes` or `s3://BUCKET/PREFIX`";
 
-/// A bucket and a prefix, in names that need no escapes. A user or a key in front of them is refused with everything else.
+/// A bucket and a prefix, in names that need no escapes. Credentials in front of them are refused
+/// like any other text.
 fn bucket(rest: &str) -> Option<StoreLocation> {
     let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
     let is_bucket = (3..=63).contains(&bucket.len())
@@ -78,7 +79,7 @@ fn bucket(rest: &str) -> Option<StoreLocation> {
     })
 }
 
-/// A path without the escapes of a URL.
+/// A path with the escapes of a URL decoded.
 fn decoded(path: &str) -> Result<PathBuf, StoreError> {
     use std::os::unix::ffi::OsStringExt as _;
     let mut bytes = Vec::with_capacity(path.len());
@@ -102,8 +103,8 @@ fn decoded(path: &str) -> Result<PathBuf, StoreError> {
 }
 
 impl Store {
-    /// Opens the store at a place. A folder is created where `may_create`; a bucket is asked as the variables `AWS_…` of the
-    /// environment say.
+    /// Opens the store at a location. A missing folder is created if `may_create`; the variables
+    /// `AWS_…` of the environment configure a bucket.
     pub fn open(
         place: &StoreLocation,
         may_create: bool,
@@ -127,7 +128,7 @@ impl Store {
         }
         let inner = LocalFileSystem::new_with_prefix(folder)
             .map_err(|error| unusable(Secrets::default().error(&error).to_string()))?
-            // An entry is written once its segment is on the disk.
+            // An entry must be written after its segment is on the disk.
             .with_fsync(true)
             .with_automatic_cleanup(true);
         Ok(Self {

@@ -1,4 +1,4 @@
-//! A store that is a bucket: S3, or whatever speaks as it does.
+//! A store in a bucket of S3, or of a compatible service.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,25 +11,25 @@ use super::error::Secrets;
 use super::open::PATIENCE;
 use super::{Store, StoreError};
 
-/// Variables whose values no error tells.
+/// Variables whose values errors must not contain.
 const SECRETS: [&str; 4] = [
     "AWS_ACCESS_KEY_ID",
     "AWS_CONTAINER_AUTHORIZATION_TOKEN",
     "AWS_SECRET_ACCESS_KEY",
     "AWS_SESSION_TOKEN",
 ];
-/// How long it may take to reach the bucket.
+/// Time limit for connecting.
 const CONNECT: Duration = Duration::from_secs(5);
-/// How often a request is sent anew at once. Who ships tries again later in any case.
+/// How often a request is repeated at once. Shippers try again later anyway.
 const RETRIES: usize = 2;
 
-/// Opens a bucket as the variables `AWS_…` say. Nothing is asked of it yet.
+/// Opens a bucket with the variables `AWS_…`, without any request.
 pub(super) fn open(
     bucket: &str,
     prefix: &str,
     environment: impl Iterator<Item = (String, String)>,
 ) -> Result<Store, StoreError> {
-    // Whoever was first has chosen the same.
+    // If a provider is installed already, it is the same one.
     drop(rustls::crypto::ring::default_provider().install_default());
     let variables: Vec<_> = environment
         .filter(|(name, _)| name.starts_with("AWS_"))
@@ -48,7 +48,7 @@ pub(super) fn open(
     let options = ClientOptions::new()
         .with_connect_timeout(CONNECT)
         .with_timeout(PATIENCE)
-        // What goes to this machine needs no TLS.
+        // Connections to this machine need no TLS.
         .with_allow_http(is_near || is_allowed(&variables));
     let retry = RetryConfig {
         max_retries: RETRIES,
@@ -77,7 +77,7 @@ pub(super) fn open(
     })
 }
 
-/// Whether a URL without TLS means this machine.
+/// Whether a URL without TLS is on this machine.
 fn is_loopback(url: &str) -> bool {
     let rest = url.strip_prefix("http://").unwrap_or_default();
     let host = rest.split('/').next().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Files that whoever wrote into a folder was about to give a name, and did not: it was killed. They are called like the object with a
-//! number behind it, as in `….json#3`, and no listing shows them.
+//! Temporary files of killed writers to a folder. Their names are those of objects with a number at
+//! the end, as in `….json#3`, and no listing shows them.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 use super::{Store, StoreError};
 use crate::names::{Kind, MANIFESTS, PROBES};
 
-/// A file without a name of its own.
+/// A temporary file.
 #[derive(Debug)]
 pub struct Stray {
     path: PathBuf,
@@ -18,7 +18,7 @@ pub struct Stray {
 }
 
 impl Stray {
-    /// Removes it; one that is gone is removed.
+    /// Removes it; a missing one counts as removed.
     pub fn remove(&self) -> Result<(), StoreError> {
         match fs::remove_file(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -29,11 +29,12 @@ impl Stray {
     }
 }
 
-/// How deep these have folders.
+/// How deep folders are searched for them.
 const DEPTH: usize = 3;
 
 impl Store {
-    /// The strays of a folder that were changed last at such a time, in milliseconds since 1970. A bucket has none.
+    /// The temporary files of a folder for which `is_old` holds, by the time of their last change
+    /// in milliseconds since 1970. A bucket has none.
     pub fn strays(&self, is_old: &dyn Fn(i64) -> bool) -> Result<Vec<Stray>, StoreError> {
         let mut strays = Vec::new();
         let Some(store) = &self.folder else {
@@ -42,7 +43,7 @@ impl Store {
         let kinds = Kind::ALL.map(Kind::folder);
         for folder in kinds.into_iter().chain([MANIFESTS, PROBES]) {
             let folder = store.join(folder);
-            // One in which nothing was ever written.
+            // Nothing may have been written to this folder yet.
             if folder.is_dir() {
                 walk(&mut strays, &folder, is_old, DEPTH)?;
             }
@@ -59,7 +60,7 @@ fn walk(
 ) -> Result<(), StoreError> {
     let entries = fs::read_dir(folder).map_err(|error| StoreError::file(folder, &error))?;
     for entry in entries.flatten() {
-        // One that is gone by now got its name.
+        // A file that is gone has got its name.
         let Ok(meta) = entry.metadata() else { continue };
         let path = entry.path();
         if meta.is_dir() && depth > 0 {

@@ -1,4 +1,4 @@
-//! What may go, and what never does.
+//! What may be removed, and what never is.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::testing::{paths, run, settings, ship_folder};
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
-/// A tape in a folder, with its footer or without; its bytes.
+/// Writes a tape to a folder, with a footer if `is_over`. Returns its bytes.
 fn tape(folder: &Path, label: &str, is_over: bool) -> Vec<u8> {
     let mut text = format!(
         "{{\"tape\":\"2.4\",\"created\":\"2026-11-26T03:15:00Z\",\"label\":\"{label}\"}}\n"
@@ -40,7 +40,7 @@ async fn ship(store: &Store, folder: &Path) -> bool {
     ship_folder(store, &settings(folder, 300)).await
 }
 
-/// A policy by which only orphans go, so long after now.
+/// A policy that only removes orphans, this long after now.
 fn later(by: Duration) -> Policy {
     Policy {
         older_than: None,
@@ -57,8 +57,8 @@ async fn states(store: &Store) -> Vec<State> {
     rows.into_iter().map(|row| row.state).collect()
 }
 
-/// Shippers that are killed at every request leave orphans. A sweep removes them when they are old, none when they are young, and never
-/// what an entry names.
+/// Shippers that are killed at every request leave orphans. A sweep removes old ones, no young
+/// ones, and never an object with an entry.
 #[test]
 fn orphans_go_by_age_and_nothing_else_does() {
     let folder = tempfile::tempdir().unwrap();
@@ -133,8 +133,8 @@ fn an_old_tape_goes_and_is_not_shipped_again() {
     });
 }
 
-/// A sweep is stopped at every request, before the store did it and after; the next one ends what it began, and nothing that could be
-/// read is half there.
+/// A sweep is stopped at every request, before the store carried it out and after; the next one
+/// completes it, and no readable tape is partly removed.
 #[test]
 fn a_sweep_may_be_killed_at_every_request() {
     let folder = tempfile::tempdir().unwrap();
@@ -175,7 +175,7 @@ fn the_oldest_go_until_the_rest_fits() {
             let folder = tempfile::tempdir().unwrap();
             tape(folder.path(), label, true);
             ship(&well, folder.path()).await;
-            // The store tells times to the millisecond at best.
+            // The store's times have a resolution of a millisecond at best.
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         let all = sweep(&well, &later(Duration::ZERO))
@@ -199,7 +199,8 @@ fn the_oldest_go_until_the_rest_fits() {
     });
 }
 
-/// A tape that has not ended stays while it may go on, and one that goes on after it was given up is there again from its start.
+/// An unfinished tape stays while it may continue; one that continues after it was closed is
+/// shipped again from its start.
 #[test]
 fn a_tape_that_goes_on_after_it_was_given_up_is_shipped_from_its_start() {
     let folder = tempfile::tempdir().unwrap();
@@ -236,7 +237,7 @@ fn a_tape_that_goes_on_after_it_was_given_up_is_shipped_from_its_start() {
     });
 }
 
-/// What is damaged, or was written by a later version, is left for somebody to look at.
+/// Damaged tapes, and those of a later version, are left for inspection.
 #[test]
 fn what_cannot_be_read_is_left() {
     let folder = tempfile::tempdir().unwrap();
@@ -261,7 +262,7 @@ fn what_cannot_be_read_is_left() {
     });
 }
 
-/// Of what stays, one entry of each tape is read, by `ls` and by `sweep`; and that tells the same as all of them.
+/// For tapes that stay, `ls` and `sweep` read one entry each, with the same result as reading all.
 #[test]
 fn the_last_entry_of_a_tape_tells_enough() {
     run(async {
@@ -289,7 +290,8 @@ fn the_last_entry_of_a_tape_tells_enough() {
     });
 }
 
-/// A shipper that is killed while it writes into a folder leaves a file with a number behind its name, which no listing shows.
+/// A shipper that is killed while it writes to a folder leaves a temporary file, which no listing
+/// shows.
 #[test]
 fn strays_of_a_folder_go_by_age() {
     let folder = tempfile::tempdir().unwrap();

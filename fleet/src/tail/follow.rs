@@ -1,4 +1,4 @@
-//! Following the stream of announcements, across the ends of its server.
+//! Follows the stream of announcements across restarts of its server.
 
 use std::collections::VecDeque;
 use std::time::SystemTime;
@@ -11,20 +11,20 @@ use super::{Counts, Heard, Hearing};
 use crate::announce::{Access, Address, Announcement, Link, LinkError, Problem, Start};
 use crate::ship::Backoff;
 
-/// What is heard next.
+/// The next event of a tail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// An announcement that was not heard before.
+    /// A new announcement.
     New(Box<Announcement>),
-    /// The stream no longer had so many messages when they were due.
+    /// The stream had dropped this many messages before they were read.
     Missed(u64),
-    /// There is no stream yet.
+    /// The stream does not exist yet.
     Nothing,
-    /// The server is away.
+    /// The server is unavailable.
     Away(String),
-    /// It is back.
+    /// The server is available again.
     Back,
-    /// The stream was begun anew while it was not heard.
+    /// The stream was created again in the meantime.
     Anew,
 }
 
@@ -32,21 +32,21 @@ pub enum Next {
 pub struct Tail {
     address: Address,
     access: Access,
-    /// What is heard at first is not older.
+    /// The time of the oldest announcements to read at first.
     since: Option<SystemTime>,
     hearing: Hearing,
-    /// Which stream it is: when it was created.
+    /// The identity of the stream: when it was created.
     created: Option<i128>,
     messages: Option<(Link, pull::Stream)>,
     backoff: Backoff,
-    /// What is to be told before anything else is heard.
+    /// Events to return before the next message.
     told: VecDeque<Next>,
-    /// It was told that nothing can be heard.
+    /// Whether it was reported that there is nothing to read.
     is_told: bool,
 }
 
 impl Tail {
-    /// Nothing is heard yet. Without a time, what comes from now on is.
+    /// Starts without a connection. Without a time, only new announcements are read.
     #[must_use]
     pub fn new(address: Address, access: Access, since: Option<SystemTime>) -> Self {
         Self {
@@ -62,13 +62,14 @@ impl Tail {
         }
     }
 
-    /// What was heard so far.
+    /// The counts so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.hearing.counts
     }
 
-    /// Reaches the server. A stream that is not there yet is no error: what comes to it first is heard.
+    /// Connects to the server. A missing stream is not an error: once it exists, it is read from
+    /// its beginning.
     pub async fn open(&mut self) -> Result<(), LinkError> {
         let link = match Link::open(&self.address, &self.access, false).await {
             Err(error) if error.problem == Problem::Nothing => {
@@ -121,7 +122,8 @@ impl Tail {
         }
     }
 
-    /// Waits for what comes next. The server may be away meanwhile: nothing is lost with it that the stream still has.
+    /// Waits for the next event. While the server is unavailable, nothing is lost that the stream
+    /// still has afterwards.
     pub async fn next(&mut self) -> Next {
         loop {
             if let Some(told) = self.told.pop_front() {
@@ -136,7 +138,7 @@ impl Tail {
             };
             match messages.next().await {
                 Some(Ok(message)) => self.take(&message),
-                // The server is silent, or has forgotten where we were: from there on it is asked anew.
+                // The server is silent, or has lost our position, so it is asked again from there.
                 Some(Err(_)) | None => self.messages = None,
             }
         }

@@ -1,4 +1,4 @@
-//! Hearing of what every recorder records, as its shipper announces it.
+//! Receives the announcements of all recorders.
 
 mod follow;
 mod wanted;
@@ -11,45 +11,45 @@ pub use self::follow::{Next, Tail};
 pub use self::wanted::Wanted;
 use crate::announce::Announcement;
 
-/// How many announcements are remembered, to know one that was made twice.
+/// How many announcements are remembered to detect repeated ones.
 const REMEMBERED: usize = 32_768;
 
-/// What was heard, in numbers.
+/// The counts of messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Announcements that were new.
     pub new: u64,
-    /// Messages that the server delivered again.
+    /// Messages that were delivered again.
     pub redelivered: u64,
-    /// Announcements that were made twice.
+    /// Announcements that were published twice.
     pub repeated: u64,
-    /// Messages that are no announcements of ours.
+    /// Messages that are not announcements.
     pub foreign: u64,
-    /// Messages that the stream no longer had when they were due.
+    /// Messages that the stream had dropped before they were read.
     pub missed: u64,
 }
 
-/// What became of a message.
+/// The kind of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// Something that was not heard before.
+    /// A new announcement.
     New(Box<Announcement>),
-    /// The same message once more.
+    /// A message that was delivered before.
     Redelivered,
-    /// Another message with an announcement that was heard.
+    /// Another message with a known announcement.
     Repeated,
-    /// No announcement.
+    /// Not an announcement.
     Foreign,
 }
 
-/// Tells what is new from what comes again.
+/// Distinguishes new messages from repeated ones.
 #[derive(Debug, Default)]
 pub struct Hearing {
-    /// The number of the last message; `None` until it is known where the stream is.
+    /// The number of the last message; `None` until the stream's position is known.
     last: Option<u64>,
     ids: HashSet<String>,
     order: VecDeque<String>,
-    /// What was heard so far.
+    /// The counts so far.
     pub counts: Counts,
 }
 
@@ -60,12 +60,13 @@ impl Hearing {
         self.last
     }
 
-    /// Messages behind this number are due.
+    /// Starts after the message with this number.
     pub fn begin(&mut self, last: u64) {
         self.last = Some(last);
     }
 
-    /// Takes a message with its number in the stream; how many before it are missing, and what it is.
+    /// Takes a message with its number in the stream. Returns how many are missing before it, and
+    /// its kind.
     pub fn hear(&mut self, seq: u64, payload: &[u8]) -> (u64, Heard) {
         if self.last.is_some_and(|last| seq <= last) {
             self.counts.redelivered += 1;

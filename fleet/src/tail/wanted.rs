@@ -1,4 +1,4 @@
-//! Which announcements are wanted.
+//! Selects announcements.
 
 use crate::announce::Announcement;
 use crate::names::Gateway;
@@ -7,19 +7,20 @@ use crate::summary::{Notable, is_hang};
 /// The word for every outcome that is a hang.
 const HANG: &str = "hang";
 
-/// What is wanted of what is heard; everything, where nothing is said.
+/// The selection; everything by default.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// Of this gateway.
+    /// Only this gateway.
     pub gateway: Option<Gateway>,
-    /// With calls of this tool.
+    /// Only with calls of this tool.
     pub tool: Option<String>,
-    /// With exchanges that ended so; `hang` for those that hang.
+    /// Only with exchanges of this outcome; `hang` for all hangs.
     pub outcome: Option<String>,
 }
 
 impl Wanted {
-    /// Whether an announcement has something that is wanted. Of tools that were too many to be told, that is not known: it has.
+    /// Whether an announcement matches. If it has too many tools to list, it may have the tool, and
+    /// matches.
     #[must_use]
     pub fn is(&self, one: &Announcement) -> bool {
         let is_gateway = self
@@ -48,7 +49,7 @@ impl Wanted {
         is_gateway && has
     }
 
-    /// Whether an exchange among what is told is wanted.
+    /// Whether a listed exchange matches.
     #[must_use]
     pub fn is_notable(&self, one: &Notable) -> bool {
         let is_tool = self.tool.is_none() || self.tool == one.tool;

@@ -1,4 +1,4 @@
-//! The same over a bucket, and what a shipper does while it is away.
+//! The same tests with a bucket, and shippers while it is unavailable.
 
 use std::fs;
 use std::process::Output;
@@ -6,7 +6,7 @@ use std::process::Output;
 use crate::s3::{Bucket, Fault};
 use crate::support::{Fleet, Recorder, eventually};
 
-/// What no output may say.
+/// A secret that no output may contain.
 const SECRET: &str = "canary-4711-secret";
 
 fn text(output: &Output) -> String {
@@ -42,11 +42,11 @@ fn a_bucket_is_a_store_as_a_folder_is() {
     bytes.sort();
     assert!(fetched == bytes);
     assert!(bucket.names().iter().all(|name| name.starts_with("fleet/")));
-    // What is there is not shipped again.
+    // What is stored is not shipped again.
     let before = bucket.names();
     fleet.ship_all(&small);
     assert_eq!(bucket.names(), before);
-    // Its objects were written in November 2026, which was a millisecond ago at least.
+    // Its objects were written in November 2026, at least a millisecond ago.
     let swept = fleet.run(&["sweep", "--older-than", "1ms", "--json"]);
     assert!(swept.status.success(), "{swept:?}");
     let left = bucket
@@ -57,7 +57,8 @@ fn a_bucket_is_a_store_as_a_folder_is() {
     assert_eq!(left, 0, "{swept:?}");
 }
 
-/// Requests are lost before and after they were done, are slow, or are answered by 503: the store has each byte once.
+/// Requests are lost before and after they were carried out, are slow, or are answered by 503: the
+/// store has each byte once.
 #[test]
 fn a_bucket_that_fails_half_of_the_time_loses_and_doubles_nothing() {
     let bucket = Bucket::new();
@@ -94,8 +95,8 @@ fn a_bucket_that_fails_half_of_the_time_loses_and_doubles_nothing() {
     assert!(fleet.fetch(rows[0]["tape"].as_str().unwrap()) == bytes);
 }
 
-/// While the store is away a recorder writes on, the shipper says so without a secret and stays small; when it is back, everything is
-/// shipped.
+/// While the store is unavailable a recorder continues, and the shipper reports it without a secret
+/// and stays small; afterwards, everything is shipped.
 #[test]
 fn a_store_may_be_away() {
     let bucket = Bucket::new();
@@ -110,7 +111,7 @@ fn a_store_may_be_away() {
         .ship(&["--segment-age", "1ms", "--json"])
         .spawn()
         .unwrap();
-    // More than the shipper may hold in memory.
+    // More than the shipper may have in memory.
     recorder.events(100);
     for _ in 0..150 {
         recorder.write(&format!(
@@ -171,7 +172,7 @@ fn once_gives_up_after_a_while_and_tells_no_secret() {
     assert!(!told.contains(SECRET), "{told}");
 }
 
-/// A store that writes over names that are taken would lose what one of two shippers wrote.
+/// A store that overwrites existing objects would lose the data of one of two shippers.
 #[test]
 fn a_store_that_gives_a_name_away_twice_is_refused() {
     let bucket = Bucket::new();

@@ -1,4 +1,4 @@
-//! Shippers that are killed under load, and what the store has then.
+//! Kills shippers under load, and checks the store.
 
 use std::path::{Path, PathBuf};
 use std::process::Child;
@@ -8,25 +8,25 @@ use std::time::Duration;
 
 use crate::support::{Fleet, Recorder, eventually};
 
-/// How many shippers are killed. `fleet/chaos` asks for more.
+/// How many shippers are killed. `fleet/chaos` sets a higher number.
 fn kills() -> u64 {
     let asked = std::env::var("TAPEWRIGHT_KILLS").ok();
     asked.and_then(|asked| asked.parse().ok()).unwrap_or(40)
 }
 
-/// A shipper whose segments are small, so that it is always in the middle of something.
+/// A shipper with small segments, so that it is usually killed in the middle of one.
 fn shipper(fleet: &Fleet) -> Child {
     let small = ["--segment-bytes", "4KiB", "--segment-age", "1ms"];
     fleet.ship(&small).spawn().unwrap()
 }
 
-/// Moments that differ from kill to kill, and are the same in every run.
+/// Delays that differ from kill to kill, and are the same in every run.
 fn moment(kill: u64) -> Duration {
     Duration::from_micros(500 + kill.wrapping_mul(7_919) % 40_000)
 }
 
-/// Recorders write without a pause; shippers are killed at any moment, two at a time now and then. In the end the store has each tape,
-/// byte for byte, and no tape twice.
+/// Recorders write without pauses; shippers are killed at any moment, sometimes two at a time. In
+/// the end the store has each tape once, byte for byte.
 #[test]
 fn killed_shippers_lose_nothing_and_double_nothing() {
     let fleet = Fleet::new();
@@ -51,7 +51,7 @@ fn killed_shippers_lose_nothing_and_double_nothing() {
             let mut first = shipper(&fleet);
             let mut second = kill.is_multiple_of(3).then(|| shipper(&fleet));
             if kill.is_multiple_of(2) {
-                // Also of those that are slow, some come far enough.
+                // Even of the slow ones, some get far enough.
                 let before = segments(&stored);
                 eventually("something is shipped", || segments(&stored) > before);
             }
@@ -67,7 +67,7 @@ fn killed_shippers_lose_nothing_and_double_nothing() {
             .map(|one| one.join().unwrap())
             .collect()
     });
-    // Those who were killed had shipped something.
+    // The killed ones had shipped something.
     assert!(fleet.events() > 0);
     fleet.ship_all(&[]);
     let rows = fleet.list();
@@ -95,7 +95,7 @@ fn killed_shippers_lose_nothing_and_double_nothing() {
     }
 }
 
-/// How many segments stand in a folder.
+/// How many segments a folder has.
 fn segments(folder: &Path) -> usize {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let count = |path: PathBuf| if path.is_dir() { segments(&path) } else { 1 };

@@ -1,4 +1,4 @@
-//! The whole program, as its users run it.
+//! Tests of the complete program.
 
 #![expect(
     clippy::unwrap_used,

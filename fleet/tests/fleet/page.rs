@@ -1,4 +1,4 @@
-//! The page for users is true: its commands run.
+//! The commands on the page for users work.
 
 use std::fs;
 use std::process::Command;
@@ -7,7 +7,7 @@ use crate::support::{Fleet, Recorder};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/fleet.md");
 
-/// The commands in the blocks `sh` of a page.
+/// The commands in the `sh` blocks of a page.
 fn commands(page: &str) -> Vec<String> {
     let mut is_inside = false;
     let mut commands = Vec::new();

@@ -20,7 +20,8 @@ fn rows(fleet: &Fleet, arguments: &[&str]) -> Vec<Value> {
     text.lines().map(line).collect()
 }
 
-/// A canned query tells which tool hangs at which version since when, and from its row the recording is fetched, as it was written.
+/// A canned query finds which tool hangs at which version since when, and the recording of its row
+/// is fetched byte for byte.
 fn hangs_are_found_and_fetched(fleet: &Fleet) {
     let tapes = recorded(fleet);
     let hangs = rows(fleet, &["--canned", "hangs", "--server", "files"]);
@@ -33,7 +34,7 @@ fn hangs_are_found_and_fetched(fleet: &Fleet) {
     assert!(since.starts_with("2026-11-26T03:15:00."), "{since}");
     let fetched = fleet.fetch(hang["last_tape"].as_str().unwrap());
     assert!(fetched == tapes[1]);
-    // The place that a row names is that call on the tape.
+    // The event that a row names is that call on the tape.
     let sql = "select tape, request_seq, gateway from exchanges where outcome = 'still_pending' order by request_seq limit 1";
     let row = &rows(fleet, &[sql])[0];
     let tape = format!(
@@ -66,7 +67,7 @@ fn what_changed_with_a_version_is_told() {
     recorded(&fleet);
     let changes = rows(&fleet, &["--canned", "drift"]);
     let (drift, defined): (Vec<_>, Vec<_>) = changes.iter().partition(|row| row["what"] == "calls");
-    // Of its tools, one is defined otherwise.
+    // One of its tools has another definition.
     assert_eq!(defined.len(), 1, "{defined:?}");
     let defined = defined[0];
     assert_eq!(
@@ -117,7 +118,8 @@ fn what_changed_with_a_version_is_told() {
     assert!(none.is_empty());
 }
 
-/// What no recorder checked is checked when it is shipped, and what one found is told once.
+/// Recordings that no recorder checked are checked when they are shipped, and findings of a
+/// recorder are reported once.
 #[test]
 fn findings_are_derived_of_recordings_that_were_not_checked() {
     let fleet = Fleet::new();
@@ -155,7 +157,7 @@ fn findings_are_derived_of_recordings_that_were_not_checked() {
             ("checked", "INV-013", "recorder")
         ]
     );
-    // The evidence is the second answer, on the tape that is named.
+    // The evidence is the second answer, on the tape of the row.
     let tape = found[0]["tape"].as_str().unwrap();
     let fetched = String::from_utf8(fleet.fetch(tape)).unwrap();
     let place = format!("{{\"seq\":{},", found[0]["evidence_seq"]);
@@ -169,7 +171,8 @@ fn findings_are_derived_of_recordings_that_were_not_checked() {
     assert_eq!((canned.len(), &canned[0]["tapes"]), (1, &2.into()));
 }
 
-/// A client that gave up, a server that left, a recording that ended: `tail` and `query` call the same a hang.
+/// A client that gave up, a server that left, a recording that ended: `tail` and `query` count the
+/// same hangs.
 #[test]
 fn a_hang_is_the_same_for_query_and_for_what_is_announced() {
     let fleet = Fleet::new();
@@ -218,7 +221,7 @@ fn findings_and_calls_of_models_have_rows() {
         (&known["calls"], &known["input"], &known["output"]),
         (&2.into(), &3_000.into(), &3_000.into())
     );
-    // 3 and 15 dollars for a million.
+    // 3 and 15 dollars per million.
     assert_eq!(known["usd"], 0.054);
     assert_eq!(known["without_price"], 0);
     let unknown = of("of-nobody");
@@ -235,7 +238,7 @@ fn findings_and_calls_of_models_have_rows() {
     assert_eq!(row, &wanted);
 }
 
-/// The query that is shown is the one that is asked, and takes the same options.
+/// The query that is shown is the one that runs, and takes the same options.
 #[test]
 fn a_canned_query_can_be_gone_on_from() {
     let fleet = Fleet::new();
@@ -327,7 +330,7 @@ fn what_cannot_be_answered_is_said_plainly() {
     }
 }
 
-/// A part of a tape that is missing is told, with the answer of the rest.
+/// A missing part of a tape is reported with the answer from the rest.
 #[test]
 fn a_damaged_tape_is_told_beside_the_answer() {
     let fleet = Fleet::new();

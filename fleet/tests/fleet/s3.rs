@@ -1,4 +1,5 @@
-//! A bucket for tests, as much of S3 as a store is asked for, which fails as it is told to. Moto is the second opinion: `.ci/fleet`.
+//! A bucket for tests with the required subset of S3, which fails on request. Moto is the
+//! independent implementation: `.ci/fleet`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,20 +10,20 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// What becomes of a request.
+/// The handling of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// It is answered.
+    /// Answered.
     None,
-    /// It is answered that the store is busy.
+    /// Answered that the store is busy.
     Busy,
-    /// It is refused, with the words of S3, which name the key of who asks.
+    /// Refused, with S3's message, which contains the access key.
     Denied,
-    /// Its connection is closed before it is done.
+    /// The connection is closed before it is carried out.
     Dropped,
-    /// It is done, and its connection is closed without an answer.
+    /// Carried out, but the connection is closed without an answer.
     Unanswered,
-    /// It is done after a while.
+    /// Carried out after a delay.
     Slow,
 }
 
@@ -37,7 +38,7 @@ struct BucketState {
     uploads: Mutex<BTreeMap<String, BTreeMap<u64, Vec<u8>>>>,
     requests: AtomicU64,
     faults: Mutex<Option<Faults>>,
-    /// Whether a name that is taken is written over.
+    /// Whether existing objects are overwritten.
     forgets: AtomicBool,
 }
 
@@ -57,7 +58,7 @@ impl Bucket {
             for stream in listener.incoming().flatten() {
                 let held = Arc::clone(&shared);
                 thread::spawn(move || {
-                    // A connection that breaks ends.
+                    // A broken connection ends.
                     drop(serve(&held, stream));
                 });
             }
@@ -69,7 +70,7 @@ impl Bucket {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// From now on, what becomes of each request by its number.
+    /// Sets the handling of each request by its number.
     pub(crate) fn fail(&self, faults: impl Fn(u64) -> Fault + Send + 'static) {
         *self.held.faults.lock().unwrap() = Some(Box::new(faults));
     }
@@ -78,7 +79,7 @@ impl Bucket {
         *self.held.faults.lock().unwrap() = None;
     }
 
-    /// From now on, names that are taken are written over, as stores do that know no conditions.
+    /// Overwrites existing objects from now on, like stores that ignore conditions.
     pub(crate) fn forget(&self) {
         self.held.forgets.store(true, Ordering::Relaxed);
     }
@@ -106,7 +107,7 @@ struct Answer {
     status: u16,
     body: Vec<u8>,
     length: usize,
-    /// Which part of what it is.
+    /// The number of the part.
     part: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What users meet: arguments, exit statuses, and what is printed.
+//! The interface for users: arguments, exit statuses, and output.
 
 use std::fs;
 use std::process::Output;
@@ -13,7 +13,7 @@ fn status(output: &Output) -> i32 {
     output.status.code().unwrap()
 }
 
-/// A fleet with one tape that is shipped; its bytes.
+/// A fleet with one shipped tape. Returns the tape's bytes.
 fn shipped() -> (Fleet, Vec<u8>) {
     let fleet = Fleet::new();
     let mut recorder = Recorder::begin(fleet.tapes.path(), "files");
@@ -48,7 +48,7 @@ fn a_tape_is_shipped_listed_and_fetched() {
     let path = text(&fetched.stdout);
     assert!(path.ends_with(".tape.jsonl\n"), "{path}");
     assert_eq!(fs::read(path.trim_end()).unwrap(), bytes);
-    // A file that is there is not written over.
+    // An existing file is not overwritten.
     let again = fleet.run(&["fetch", "g1/2026", "-o", into]);
     assert_eq!(status(&again), 2);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -124,7 +124,7 @@ fn a_shipper_follows_until_it_is_told_to_stop_and_ships_what_is_left() {
     let mut recorder = Recorder::begin(fleet.tapes.path(), "files");
     recorder.events(5);
     let child = fleet.ship(&["--json", "--verbose"]).spawn().unwrap();
-    // It has installed its signals once it looks at the folder for a second time.
+    // Signals are installed once it checks the folder for the second time.
     let mut other = Recorder::begin(fleet.tapes.path(), "other");
     other.events(1);
     let other = other.end();
@@ -174,7 +174,7 @@ fn niceness(process: u32) -> Vec<i32> {
     stats.map(nice).collect()
 }
 
-/// A recorder on a busy machine goes before its shipper.
+/// On a busy machine, a recorder has priority over its shipper.
 #[test]
 fn a_shipper_runs_at_a_low_priority() {
     let ours = niceness(std::process::id())[0];
@@ -249,7 +249,7 @@ fn wrong_arguments_are_refused_with_status_2() {
     );
 }
 
-/// A name that a gateway chose moves no cursor and leaves no folder.
+/// Names from a gateway cannot move the cursor or lead out of the folder.
 #[test]
 fn what_a_recorder_wrote_is_shown_escaped() {
     let fleet = Fleet::new();
@@ -265,7 +265,8 @@ fn what_a_recorder_wrote_is_shown_escaped() {
     );
 }
 
-/// The files with rows are named for other engines, and only those that count. `tests/servers` has another engine read them.
+/// The files of rows are listed for other engines, only the latest ones. In `tests/servers` another
+/// engine reads them.
 #[test]
 fn the_files_with_rows_are_listed() {
     let fleet = Fleet::new();
@@ -282,7 +283,7 @@ fn the_files_with_rows_are_listed() {
     }
 }
 
-/// What a rule of today finds in a store of yesterday is taken out, and never told.
+/// Secrets that a new rule finds in an old store are removed, and never printed.
 #[test]
 fn a_secret_is_scrubbed_out_of_a_store() {
     let fleet = Fleet::new();

@@ -1,4 +1,4 @@
-//! `ClickHouse` (chdb, which is it in a process) answers the same SQL over the same files with the same rows.
+//! `ClickHouse` (as the library chdb) returns the same rows for the same SQL over the same files.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -10,7 +10,7 @@ use crate::moto;
 use crate::support::Fleet;
 use crate::support::recorded::recorded;
 
-/// More queries in the SQL that both understand.
+/// More queries in the common subset of SQL.
 const MORE: [&str; 8] = [
     "select count(*) as n, min(at) as first, max(at) as last from exchanges",
     "select * from exchanges order by tape, request_seq",
@@ -22,13 +22,14 @@ const MORE: [&str; 8] = [
     "select f.code, e.tool, e.outcome from findings f join exchanges e on e.tape = f.tape and e.answer_seq = f.evidence_seq order by f.code, e.tool, e.outcome, e.tape",
 ];
 
-/// Options of every query here, and the values that they mean.
+/// Options of every query here, and their values.
 const OPTIONS: [(&str, &str, &str); 2] = [
     ("--since", "since", "2026-11-26T03:15:00Z"),
     ("--gateway", "gateway", "g1"),
 ];
 
-/// A value as both engines tell it: times as microseconds since 1970, numbers to nine digits.
+/// A value in the common form of both engines: times as microseconds since 1970, numbers to nine
+/// digits.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => match time(text) {
@@ -70,7 +71,7 @@ fn ours(fleet: &Fleet, sql: &str) -> Vec<Vec<Value>> {
     assert!(output.status.success(), "{sql}: {output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
     let line = |line: &str| -> Vec<Value> {
-        // Members of an object stand in the order of the columns here, which a map would lose.
+        // The members are in the order of the columns, which a map would lose.
         let row: Members = serde_json::from_str(line).unwrap();
         row.0
     };

@@ -1,4 +1,4 @@
-//! A store that is killed under load, and started again with what was on its disk.
+//! Kills a store under load, and starts it again with the contents of its disk.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -21,7 +21,7 @@ impl Server {
     fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("tapes")).unwrap();
-        // Free a moment ago; another one may take it, which the test then tells.
+        // Free a moment ago; if another process takes it, the test fails.
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         drop(listener);
@@ -32,7 +32,7 @@ impl Server {
         }
     }
 
-    /// Kills it, and starts it again.
+    /// Kills and restarts it.
     fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -69,7 +69,8 @@ fn kills() -> u64 {
     asked.and_then(|asked| asked.parse().ok()).unwrap_or(50)
 }
 
-/// Two shippers of the same folder go on while their store is killed, in the middle of whatever it is asked.
+/// Two shippers of the same folder continue while their store is killed, in the middle of any
+/// request.
 #[test]
 fn a_store_that_is_killed_loses_nothing_and_doubles_nothing() {
     let mut server = Server::start();
@@ -134,7 +135,7 @@ fn a_store_that_is_killed_loses_nothing_and_doubles_nothing() {
     );
 }
 
-/// How many entries a server has on its disk.
+/// How many entries are on a server's disk.
 fn entries(folder: &Path) -> usize {
     let listed = fs::read_dir(folder).into_iter().flatten().flatten();
     let count = |path: PathBuf| {

@@ -1,5 +1,5 @@
-//! The whole program against servers and engines of others: moto, `nats-server`, s3s-fs, `ClickHouse` and `DuckDB`. `.ci/fleet` and
-//! `fleet/chaos` start or install them and run this target by its name.
+//! The complete program with other servers and engines: moto, `nats-server`, s3s-fs, `ClickHouse`
+//! and `DuckDB`. `.ci/fleet` and `fleet/chaos` start or install them and run this target by name.
 
 #![expect(
     clippy::unwrap_used,

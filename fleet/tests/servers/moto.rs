@@ -1,10 +1,10 @@
-//! A bucket of moto, an S3 server of others.
+//! A bucket of moto, an independent S3 server.
 
 use std::fmt::Write as _;
 
 use crate::support::{Fleet, Recorder, eventually};
 
-/// Where the server listens that `.ci/fleet` started.
+/// The address of the server that `.ci/fleet` started.
 pub(crate) fn endpoint() -> String {
     std::env::var("TAPEWRIGHT_MOTO").expect("the address of moto")
 }

@@ -1,4 +1,4 @@
-//! Announcements through a real server of NATS. `.ci/fleet` installs it and asks for these tests.
+//! Announcements through a real NATS server. `.ci/fleet` installs it and runs these tests.
 
 mod credentials;
 mod server;
@@ -15,13 +15,13 @@ use serde_json::Value;
 use self::server::{Server, Tail, signal};
 use crate::support::{Fleet, Recorder, eventually};
 
-/// What is announced, as a tape and an offset.
+/// The tape and the offset of an announcement.
 fn id(announcement: &Value) -> (String, u64) {
     let tape = announcement["tape"].as_str().unwrap().to_owned();
     (tape, announcement["start"].as_u64().unwrap())
 }
 
-/// The same of every entry in the store, sorted.
+/// The same for every entry in the store, sorted.
 fn entries(fleet: &Fleet) -> Vec<(String, u64)> {
     let mut entries = Vec::new();
     for tape in fs::read_dir(fleet.store.path().join("manifests/g1")).unwrap() {
@@ -39,7 +39,7 @@ fn entries(fleet: &Fleet) -> Vec<(String, u64)> {
     entries
 }
 
-/// Everything that the stream has, as a tail that begins in the past shows it, sorted.
+/// All announcements in the stream, as read by a tail from the beginning, sorted.
 fn announced(fleet: &Fleet, server: &Server) -> Vec<(String, u64)> {
     let count = server.messages().to_string();
     let url = server.url();
@@ -73,14 +73,14 @@ fn ship(fleet: &Fleet, server: &Server, more: &[&str]) -> Command {
     command
 }
 
-/// Ships everything that is there, and announces it without a word.
+/// Ships everything that exists, and announces it, without any output.
 fn ship_all(fleet: &Fleet, server: &Server) {
     let output = ship(fleet, server, &["--once"]).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
-/// A fleet, a server that anybody may use, and a recorder that writes.
+/// A fleet, a server without authentication, and a running recorder.
 fn started() -> (Fleet, Server, Recorder) {
     let fleet = Fleet::new();
     let recorder = Recorder::begin(fleet.tapes.path(), "files");
@@ -120,7 +120,7 @@ fn nats_tail_shows_what_is_shipped_and_no_text_of_a_message() {
     let (end, rest) = tail.end();
     assert_eq!((rest.len(), &end["missed"]), (0, &Value::from(0)));
     assert!(!format!("{all:?}").contains("s3cr3t"));
-    // For people: one line each, and what hangs below it, with nothing that moves a cursor.
+    // For people: one line each, with hangs below it, and without control characters.
     let count = wanted.len().to_string();
     let url = server.url();
     let since = ["tail", "--announce", &url, "--since", "1h"];
@@ -150,7 +150,8 @@ fn nats_tail_shows_what_is_shipped_and_no_text_of_a_message() {
     assert!(told.contains("slow"), "{told}");
 }
 
-/// Shipping goes on, and in the end everything is announced once, and heard once by who listened all the time.
+/// Shipping continues, and in the end everything is announced once, and received once by a tail
+/// that ran all the time.
 #[test]
 fn nats_may_be_away() {
     let (fleet, mut server, mut recorder) = started();
@@ -189,12 +190,13 @@ fn nats_may_be_away() {
     assert_eq!(heard, wanted);
 }
 
-/// Shippers are killed after they created an entry and before they announced it, and at any other moment.
+/// Shippers are killed after they created an entry and before they announced it, and at any other
+/// moment.
 #[test]
 fn nats_hears_of_what_killed_shippers_shipped() {
     let (fleet, mut server, mut recorder) = started();
     recorder.calls(50);
-    // Nobody listens: whatever is shipped is not announced.
+    // The server is unavailable, so nothing is announced.
     server.stop();
     let mut shipper = ship(&fleet, &server, &["--segment-age", "1ms"])
         .spawn()
@@ -226,7 +228,7 @@ fn nats_hears_of_what_killed_shippers_shipped() {
     recorder.end();
     ship_all(&fleet, &server);
     assert_eq!(announced(&fleet, &server), entries(&fleet));
-    // Once more, there is nothing to be announced.
+    // The second time, there is nothing to announce.
     let before = server.messages();
     ship_all(&fleet, &server);
     assert_eq!(server.messages(), before);
@@ -242,7 +244,7 @@ fn nats_messages_that_come_twice_or_never_are_told() {
     assert!(count > 6);
     server.with(async |context| {
         let stream = context.get_stream("tapewright").await.unwrap();
-        // Somebody announces the second one again, without its id, and says something else.
+        // Another process announces the second one again, without its id and with other contents.
         let second = stream.get_raw_message(2).await.unwrap();
         for payload in [second.payload, "hello".into()] {
             let sent = context.publish(second.subject.clone(), payload).await;
@@ -267,7 +269,7 @@ fn nats_messages_that_come_twice_or_never_are_told() {
     let mut once = starts.clone();
     once.dedup();
     assert_eq!((missed, once.len().to_string()), (2, wanted));
-    // A tape whose last message is none of ours is announced again where that is needed, and not shown again.
+    // A tape whose last message is not ours is announced again if needed, and not shown again.
     let mut recorder = Recorder::begin(fleet.tapes.path(), "other");
     recorder.calls(1);
     recorder.end();

@@ -1,4 +1,4 @@
-//! Recorders that write tapes, and the program. Both test targets have it.
+//! Recorders that write tapes, and the program, for both test targets.
 
 pub(crate) mod recorded;
 
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 pub(crate) struct Fleet {
     pub(crate) tapes: TempDir,
     pub(crate) store: TempDir,
-    /// What the store is, where it is not the folder, and what says how it is reached.
+    /// The store if it is not the folder, and the environment for it.
     bucket: Option<(String, Vec<(&'static str, String)>)>,
 }
 
@@ -28,12 +28,12 @@ impl Fleet {
         }
     }
 
-    /// From now on the store is in the bucket `tapes` of a server.
+    /// Sets the store to the bucket `tapes` of a server.
     pub(crate) fn bucket(&mut self, endpoint: &str, secret: &str) {
         self.bucket_below(endpoint, secret, "fleet");
     }
 
-    /// The same, below a name of its own.
+    /// Like `bucket`, with a prefix.
     pub(crate) fn bucket_below(&mut self, endpoint: &str, secret: &str, prefix: &str) {
         let variables = vec![
             ("AWS_ENDPOINT_URL", endpoint.to_owned()),
@@ -44,7 +44,7 @@ impl Fleet {
         self.bucket = Some((format!("s3://tapes/{prefix}"), variables));
     }
 
-    /// How many events the store has, as far as it can be reached.
+    /// How many events the store has, if it can be reached.
     pub(crate) fn events(&self) -> u64 {
         let output = self.run(&["ls", "--json"]);
         let told: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
@@ -59,7 +59,7 @@ impl Fleet {
         format!("file://{}", self.store.path().display())
     }
 
-    /// The program with these arguments, and the store in its environment.
+    /// The program with these arguments, and the environment for the store.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tapewright-fleet"));
         command
@@ -86,13 +86,13 @@ impl Fleet {
         command
     }
 
-    /// Ships everything that is there.
+    /// Ships everything that exists.
     pub(crate) fn ship_all(&self, more: &[&str]) {
         let output = self.ship(&["--once"]).args(more).output().unwrap();
         assert!(output.status.success(), "{output:?}");
     }
 
-    /// What `ls --json` tells of each tape.
+    /// The output of `ls --json` for each tape.
     pub(crate) fn list(&self) -> Vec<Value> {
         let output = self.run(&["ls", "--json"]);
         assert!(output.status.success(), "{output:?}");
@@ -100,7 +100,7 @@ impl Fleet {
         told["tapes"].as_array().unwrap().clone()
     }
 
-    /// What `fetch` brings of a tape.
+    /// The contents of a fetched tape.
     pub(crate) fn fetch(&self, tape: &str) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().to_string_lossy().into_owned();
@@ -111,7 +111,7 @@ impl Fleet {
     }
 }
 
-/// Whoever writes a tape, as a recorder does: under a lock, by appending.
+/// Writes a tape like a recorder: under a lock, by appending.
 pub(crate) struct Recorder {
     pub(crate) path: PathBuf,
     file: File,
@@ -144,7 +144,7 @@ impl Recorder {
         self.file.write_all(text.as_bytes()).unwrap();
     }
 
-    /// So many events, some of which come in two writes.
+    /// Appends this many events, some in two writes.
     pub(crate) fn events(&mut self, count: u64) {
         for _ in 0..count {
             self.seq += 1;
@@ -157,7 +157,7 @@ impl Recorder {
         }
     }
 
-    /// So many calls of four tools, each with its answer.
+    /// Appends this many calls of four tools, each with its answer.
     pub(crate) fn calls(&mut self, count: u64) {
         for id in 0..count {
             let call = format!(
@@ -175,7 +175,7 @@ impl Recorder {
         }
     }
 
-    /// A call that is never answered.
+    /// Appends a call that is never answered.
     pub(crate) fn call_without_an_answer(&mut self, tool: &str, argument: &str) {
         self.seq += 1;
         let seq = self.seq;
@@ -188,7 +188,7 @@ impl Recorder {
         ));
     }
 
-    /// The server tells its name and its version.
+    /// Appends the server's name and version.
     pub(crate) fn introduce(&mut self, name: &str, version: &str) {
         let ask = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
         self.message("to_server", 0, ask);
@@ -200,7 +200,7 @@ impl Recorder {
         self.message("to_server", 100, ready);
     }
 
-    /// The server lists its tools, each with a parameter of this name.
+    /// Appends a list of tools, each with a parameter of this name.
     pub(crate) fn list_tools(&mut self, tools: &[(&str, &str)]) {
         let ask = r#"{"jsonrpc":"2.0","id":"l","method":"tools/list"}"#;
         self.message("to_server", 100, ask);
@@ -214,7 +214,7 @@ impl Recorder {
         self.message("to_client", 100, &answer.to_string());
     }
 
-    /// A call of a tool, which is answered so many microseconds later.
+    /// Appends a call of a tool, answered this many microseconds later.
     pub(crate) fn call(&mut self, id: u64, tool: &str, answered_us: Option<u64>) {
         let call = format!(
             "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"{tool}\"}}}}"
@@ -227,7 +227,7 @@ impl Recorder {
         }
     }
 
-    /// A finding about what stands so many events before it.
+    /// Appends a finding about the event this many events earlier.
     pub(crate) fn finding(&mut self, code: &str, back: u64) {
         let evidence = self.seq + 1 - back;
         self.event(&format!(
@@ -235,7 +235,7 @@ impl Recorder {
         ));
     }
 
-    /// A call of a model of Anthropic, with so many tokens of each kind.
+    /// Appends a call of a model of Anthropic, with this many tokens of each kind.
     pub(crate) fn model_call(&mut self, conduit: u32, model: &str, tokens: u32) {
         let call = [
             "\"dir\":\"to_server\",\"request\":{\"method\":\"POST\",\"target\":\"/v1/messages\",\"version\":\"HTTP/1.1\",\"fields\":[[\"host\",\"api.anthropic.com\"],[\"content-type\",\"application/json\"]]}".to_owned(),
@@ -256,7 +256,7 @@ impl Recorder {
         self.write(&format!("{{\"seq\":{seq},\"at_us\":{at},{rest}}}\n"));
     }
 
-    /// A message, so many microseconds after the last one.
+    /// Appends a message, this many microseconds after the last one.
     pub(crate) fn message(&mut self, dir: &str, after_us: u64, message: &str) {
         self.seq += 1;
         self.at_us += after_us;
@@ -266,7 +266,7 @@ impl Recorder {
         ));
     }
 
-    /// The footer; the lock goes with the recorder. What is on the tape.
+    /// Appends the footer and releases the lock. Returns the tape.
     pub(crate) fn end(mut self) -> Vec<u8> {
         let seq = self.seq;
         self.write(&format!(
@@ -276,7 +276,7 @@ impl Recorder {
     }
 }
 
-/// Asks until it is so.
+/// Waits until a condition holds.
 pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     for _ in 0..3_000 {
         if is_so() {

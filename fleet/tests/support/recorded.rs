@@ -1,9 +1,9 @@
-//! Recordings that queries are asked about.
+//! Recordings for queries.
 
 use super::{Fleet, Recorder};
 
-/// Tapes of two versions of a server: the old one answers, the new one hangs in `search`, which has another
-/// parameter, and is slow in `read`.
+/// Tapes of two versions of a server: the old one answers; the new one hangs in `search`, which has
+/// another parameter, and is slow in `read`.
 pub(crate) fn recorded(fleet: &Fleet) -> Vec<Vec<u8>> {
     let mut tapes = Vec::new();
     for (name, version, is_new) in [("old", "1.0.0", false), ("new", "2.0.0", true)] {

@@ -1,9 +1,9 @@
-//! Whoever is killed, whoever races.
+//! Killed and competing shippers.
 
 use super::*;
 
-/// A shipper is stopped at every single request, before the store did it and after; the next one goes on. Whatever happened, the store
-/// has each byte once.
+/// A shipper is stopped at every single request, before the store carried it out and after; the
+/// next one continues. In every case the store has each byte once.
 #[test]
 fn a_shipper_may_be_killed_at_every_request() {
     let folder = Folder::new();
@@ -12,7 +12,7 @@ fn a_shipper_may_be_killed_at_every_request() {
     let tape = recorder.end();
     let bytes = fs::read(&tape).unwrap();
     let settings = folder.settings();
-    // Every request has one row, also the last, which is never answered.
+    // Every request has one row, including the last, which is never answered.
     let requests: Vec<i64> = (0..10).map(|number| 21 + 2 * number).collect();
     run(async {
         let counted = Failing::over(&Arc::default(), u64::MAX, false);
@@ -40,7 +40,8 @@ fn a_shipper_may_be_killed_at_every_request() {
     });
 }
 
-/// The same while the tape grows: shippers that are killed one after the other, each a request later than the one before.
+/// Like above, while the tape grows: shippers are killed one after the other, each one request
+/// later than the one before.
 #[test]
 fn shippers_are_killed_while_the_tape_grows() {
     let folder = Folder::new();
@@ -51,7 +52,7 @@ fn shippers_are_killed_while_the_tape_grows() {
         for allowed in 0..60 {
             recorder.calls(1);
             let failing = Failing::over(&inner, allowed, allowed % 2 == 0).store();
-            // It fails more often than not.
+            // It fails most of the time.
             drop(flush(&failing, &settings).await);
         }
         let tape = recorder.end();
@@ -96,8 +97,8 @@ fn two_shippers_of_one_folder_ship_each_byte_once() {
     });
 }
 
-/// Two shippers at every distance from each other, with ranges of different lengths: who loses the race for a name goes on behind what
-/// the winner shipped.
+/// Two shippers at every distance from each other, with ranges of different lengths: the loser of
+/// the race for a name continues after the winner's range.
 #[test]
 fn who_loses_a_race_goes_on_behind_the_winner() {
     let folder = Folder::new();
@@ -136,7 +137,7 @@ fn who_loses_a_race_goes_on_behind_the_winner() {
     });
 }
 
-/// A tape that is whole in the store is not touched again, and costs a new shipper no segment.
+/// A tape that is complete in the store is not changed, and a new shipper reads no segment for it.
 #[test]
 fn what_is_shipped_is_not_shipped_again() {
     let folder = Folder::new();
@@ -148,7 +149,7 @@ fn what_is_shipped_is_not_shipped_again() {
         let well = Failing::well(&Arc::default());
         flush(&well, &settings).await.unwrap();
         let before = only(&well).await;
-        // Whatever it is called now, and wherever it stands.
+        // Under any name, in any folder.
         fs::create_dir(folder.path().join("old")).unwrap();
         fs::rename(&path, folder.path().join("old/other.tape.jsonl")).unwrap();
         flush(&well, &settings).await.unwrap();

@@ -1,4 +1,4 @@
-//! Whatever becomes of the file.
+//! Changes of files.
 
 use super::*;
 
@@ -27,7 +27,8 @@ fn only_whole_lines_are_shipped_and_a_torn_one_is_counted() {
     });
 }
 
-/// A tape whose end comes while its shipper looks is shipped to its end, also where its last line is the first of a segment.
+/// A tape that ends while its shipper reads it is shipped completely, even if its last line is the
+/// first of a segment.
 #[test]
 fn a_tape_is_followed_to_its_end() {
     let folder = Folder::new();
@@ -52,7 +53,7 @@ fn a_tape_is_followed_to_its_end() {
     });
 }
 
-/// What waits is shipped once it is old enough, without the end of its tape.
+/// Waiting bytes are shipped once they are old enough, before the end of their tape.
 #[test]
 fn what_is_due_is_told_by_bytes_and_by_age() {
     let folder = Folder::new();
@@ -86,7 +87,7 @@ fn another_tape_with_the_same_first_line_is_another_tape() {
     run(async {
         let well = Failing::well(&Arc::default());
         flush(&well, &settings).await.unwrap();
-        // The file is replaced by one that begins with the same line.
+        // The file is replaced by one with the same first line.
         fs::remove_file(&first).unwrap();
         let mut second = folder.begin("fs");
         second.seq = 100;
@@ -104,7 +105,8 @@ fn another_tape_with_the_same_first_line_is_another_tape() {
     });
 }
 
-/// What is left of a file that was truncated is in the store already. What is written behind that is another tape.
+/// The rest of a truncated file is in the store already. What is written after that is another
+/// tape.
 #[test]
 fn a_truncated_tape_is_not_shipped_twice_and_a_new_one_where_it_goes_on() {
     let folder = Folder::new();

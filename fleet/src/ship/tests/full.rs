@@ -1,4 +1,4 @@
-//! The store is away, and the folder is full.
+//! The store is unavailable, and the folder is full.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn tapes(folder: &Folder) -> usize {
     disk::find(folder.path()).unwrap().len()
 }
 
-/// Three tapes of 50 events that have ended, the oldest first, and one that is written.
+/// Three finished tapes of 50 events, the oldest first, and one that is being written.
 fn filled(folder: &Folder) -> Recorder {
     for (age, name) in [(3, "a"), (2, "b"), (1, "c")] {
         let mut recorder = folder.begin(name);
@@ -108,8 +108,8 @@ fn with_wait_nothing_that_is_not_in_the_store_is_deleted_and_it_is_told_once() {
     drop(live);
 }
 
-/// With `drop-oldest` the oldest tapes that have ended go, the live one stays, and the store learns how much was lost once it is back,
-/// also from another process.
+/// With `drop-oldest` the oldest finished tapes are deleted, the live one stays, and the store
+/// learns how much was lost once it is available, even from another process.
 #[test]
 fn what_was_dropped_is_counted_in_the_store() {
     let folder = Folder::new();
@@ -154,7 +154,7 @@ fn what_was_dropped_is_counted_in_the_store() {
     drop(live);
 }
 
-/// Of a tape that was shipped in part, only the rest is lost.
+/// If a tape was shipped in part, only the rest is lost.
 #[test]
 fn of_a_tape_that_was_shipped_in_part_only_the_rest_is_lost() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Keys and files of credentials, against a server that lets nobody else in.
+//! Keys and credentials files, with a server that requires them.
 
 use std::fs;
 use std::path::Path;
@@ -10,14 +10,15 @@ use super::server::Server;
 use super::ship;
 use crate::support::{Fleet, Recorder};
 
-/// A server with a configuration of its own.
+/// A server with this configuration.
 fn server(folder: &Path, configuration: &str) -> Server {
     let path = folder.join("nats.conf");
     fs::write(&path, configuration).unwrap();
     Server::start(&["-c", path.to_str().unwrap()])
 }
 
-/// Ships and listens with the credentials that a variable names, and is refused with others; no output tells what is in either file.
+/// Ships and listens with the credentials in a variable, and is refused with others; no output has
+/// the contents of either file.
 fn only_these_are_let_in(server: &Server, variable: &str, right: &str, wrong: &str) {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| {
@@ -89,7 +90,7 @@ fn nats_is_reached_with_an_nkey() {
     only_these_are_let_in(&server, "NATS_NKEY", &seed(&user), &seed(&other));
 }
 
-/// Base64 as JWTs have it.
+/// Base64 in the form of JWTs.
 fn encoded(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let mut text = String::new();

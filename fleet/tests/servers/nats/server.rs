@@ -1,4 +1,4 @@
-//! The server, and who listens to it.
+//! A NATS server, and a tail.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::support::{Fleet, eventually};
 
-/// A server that can be stopped, and started again with what it kept.
+/// A server that can be stopped, and started again with its data.
 pub(super) struct Server {
     child: Child,
     folder: TempDir,
@@ -40,7 +40,7 @@ impl Server {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
-    /// Without a chance to say goodbye.
+    /// Kills it.
     pub(super) fn stop(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -96,7 +96,7 @@ fn spawn(folder: &Path, port: i32, more: &[String]) -> Child {
         .expect("nats-server is there (apt-get install nats-server)")
 }
 
-/// Waits until a server listens; at which port.
+/// Waits until a server listens, and returns its port.
 fn port(folder: &Path, child: &Child) -> u16 {
     let file = folder
         .join("ports")
@@ -119,7 +119,8 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Heard from now on: it is told that there is no stream yet, or `is_there` says that there is one.
+    /// Starts with new announcements: waits until it reports that there is no stream yet, or with
+    /// `is_there` that there is one.
     pub(super) fn start(fleet: &Fleet, server: &Server, more: &[&str]) -> Self {
         let mut command = fleet.command(&["tail", "--json", "--announce", &server.url()]);
         let mut child = command.args(more).spawn().unwrap();
@@ -143,7 +144,7 @@ impl Tail {
         }
     }
 
-    /// Stops it; what it heard in all, and every announcement that was not taken yet.
+    /// Stops it, and returns its counts, and the announcements that were not taken yet.
     pub(super) fn end(mut self) -> (Value, Vec<Value>) {
         signal(&self.child, rustix::process::Signal::TERM);
         let mut rest = Vec::new();
