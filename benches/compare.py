@@ -1,4 +1,4 @@
-"""Runs the recorder and the `tee` pipeline by turns and prints medians and ratios."""
+"""Runs the recorder and the `tee` pipeline alternately and prints medians and ratios."""
 import json
 import os
 import resource
@@ -90,8 +90,8 @@ def spent(wrapper):
     return speed, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-# One run scatters by more than a judge costs: many pairs, in both orders. Of the speed, all runs together count, as a few
-# of them are twice as fast as the others; processor time scatters least.
+# Runs vary by more than the cost of a judge, so there are many pairs, in both orders. The speed is computed from all runs
+# together, since a few are twice as fast as the others; processor time varies least.
 for name, options, limit in (("check", ["--check"], "(at most 5)"), ("all", ["--check", "--all"], "")):
     pairs = []
     for number in range(12 * rounds if limit else 4 * rounds):

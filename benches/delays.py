@@ -1,12 +1,12 @@
 """Measures delays on the wire and prints how late messages were, in milliseconds.
 
-COUNT calls leave at once. Each answer says when the server made it. It should be TIME longer on its way to the client
-than an answer is without a fault; what it is beyond that is its lateness. Of all rounds the median of the medians is
-printed, and the worst answer of the median round. Over stdio `burst` is told as well: how much later than TIME the whole
-burst was answered than without a fault, which is also the price of choosing who is delayed.
+COUNT calls are sent at once. Each answer has the time when the server made it. It should take TIME longer to the client
+than an answer without a fault; any further difference is its lateness. Prints the median of the medians of all rounds,
+and the worst answer of the median round. Over stdio it also prints `burst`: how much later than TIME the whole burst was
+answered, compared with no fault, which includes the cost of selecting the delayed messages.
 
-Over HTTP the server is a process of its own, as a client that answers itself reads late what it has just written. At 1,000
-at once a call leaves every millisecond until 1,000 are held, since so many in one burst would measure the gateway. `events`
+Over HTTP the server is a separate process, since a client that answers itself would be late in reading. With 1,000 at
+once a call is sent every millisecond until 1,000 are held, since such a burst would measure the gateway. `events`
 are notifications on one event stream, all of them written at once.
 """
 import asyncio
@@ -22,7 +22,7 @@ if sys.argv[1:] == ["serve"]:
 else:
     work, binary, rounds, small = sys.argv[1], os.path.abspath(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == "1"
 CASES = [(1, 10), (100, 100)] if small else [(1, 10), (1, 100), (1, 1000), (100, 100), (1000, 10), (1000, 100), (1000, 1000)]
-# More HTTP clients in one burst would measure this program, and not the delays.
+# With more HTTP clients in one burst, this program would be the bottleneck.
 MOST_HTTP = 100
 HELD, HELD_MS = (50, 50) if small else (1000, 1000)
 
@@ -36,7 +36,7 @@ def fault(delay):
 
 
 def over_stdio(count, delay):
-    """How long each answer was on its way, in seconds, and when the last one came after all calls left."""
+    """How long each answer took, in seconds, and when the last one arrived after all calls were sent."""
     recorder = [binary, "record", "-o", f"{work}/run.tape.jsonl", *fault(delay), "--", f"{work}/echo_server", "0", "stamp"]
     child = subprocess.Popen(recorder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "TAPEWRIGHT_HOME": work})
     out, came, text = child.stdout.fileno(), [], b""
@@ -64,7 +64,7 @@ def over_stdio(count, delay):
 
 
 async def serve():
-    """The server of `over_http`: tells its port, and answers until its input ends."""
+    """The server of `over_http`: prints its port, and answers until its input ends."""
     server = await asyncio.start_server(upstream, "127.0.0.1", 0, backlog=4096)
     print(server.sockets[0].getsockname()[1], flush=True)
     await asyncio.to_thread(sys.stdin.read)
@@ -94,7 +94,7 @@ def length_of(head):
 
 
 async def over_http(count, delay, pace=0.0):
-    """As `over_stdio`, with each call on a connection of its own that is open already, and one every `pace` seconds."""
+    """Like `over_stdio`, with each call on a separate open connection, and one every `pace` seconds."""
     server = subprocess.Popen([sys.executable, __file__, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     port = int(server.stdout.readline())
     gateway = subprocess.Popen(
@@ -115,7 +115,7 @@ async def over_http(count, delay, pace=0.0):
         now = time.monotonic()
         return now - json.loads(body)["result"]["at"]
 
-    # Opens the connections behind as well.
+    # Also opens the connections to the server.
     await asyncio.gather(*(ask(link, number, "ping") for number, link in enumerate(links)))
     async def later(number, link):
         await asyncio.sleep(began + number * pace - time.monotonic())
@@ -136,7 +136,7 @@ async def over_http(count, delay, pace=0.0):
 
 
 async def over_stream(count, delay):
-    """How long each event of a stream was on its way, in seconds, when the server writes all of them at once."""
+    """How long each event of a stream took, in seconds, if the server writes all of them at once."""
     async def serve(reader, writer):
         await read_head(reader)
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n: open\n\n")
@@ -157,7 +157,7 @@ async def over_stream(count, delay):
     ours = json.loads(gateway.stdout.readline())["listening"].split("/")[2]
     host, ours = ours.rsplit(":", 1)
     reader, writer = await asyncio.open_connection(host, int(ours), limit=1 << 22)
-    # HTTP/1.0 has no chunks, which would stand amid the events.
+    # HTTP/1.0 has no chunks, which would be mixed with the events.
     writer.write(b"GET /mcp HTTP/1.0\r\nHost: %s:%s\r\nAccept: text/event-stream\r\nMcp-Session-Id: s\r\n\r\n" % (host.encode(), ours.encode()))
     came, text = [], b""
     while len(came) < count:
@@ -166,7 +166,7 @@ async def over_stream(count, delay):
         if not chunk:
             sys.exit("the stream ended too soon")
         text += chunk
-        # An event is there with its blank line; one that was cut comes with the next chunk.
+        # An event is complete with its blank line; an incomplete one continues in the next chunk.
         came += [now] * (text.count(b"}\n\n") - len(came))
     made = [json.loads(line[6:])["params"]["data"] for line in text.splitlines() if line.startswith(b"data: ")]
     writer.close()
@@ -180,13 +180,13 @@ async def over_stream(count, delay):
 
 
 def late(run, count, delay):
-    """How late the answers of one round are beyond what was asked, beside a round without a fault, and the last of all."""
+    """The lateness of the answers of one round, compared with a round without a fault, and that of the last answer."""
     (plain, end), (delayed, late_end) = run(count, None), run(count, delay)
     return sorted((one - other) * 1000 - delay for one, other in zip(delayed, plain)), (late_end - end) * 1000 - delay
 
 
 def report(title, count, delay, found):
-    """Prints what all rounds found."""
+    """Prints the results of all rounds."""
     middle = statistics.median(statistics.median(one) for one, _burst in found)
     worst = statistics.median(max(abs(one[0]), abs(one[-1])) for one, _burst in found)
     burst = statistics.median(burst for _one, burst in found)

@@ -1,4 +1,4 @@
-"""Time and memory of what reads or ends a long recording. Run by benches/growth."""
+"""Time and memory of commands for a long recording. Run by benches/growth."""
 
 import json
 import os
@@ -17,7 +17,7 @@ INITIALIZE = {
 
 
 def ended(process):
-    """Waits for a process; seconds on processors, and the most memory in MB."""
+    """Waits for a process; returns its processor time in seconds, and its peak memory in MB."""
     _, status, usage = os.wait4(process.pid, 0)
     if os.waitstatus_to_exitcode(status) != 0:
         sys.exit(f"`{' '.join(process.args)}` failed")
@@ -25,7 +25,7 @@ def ended(process):
 
 
 def run(*command):
-    """Runs a command; seconds that passed, seconds on processors, MB."""
+    """Runs a command; returns wall time and processor time in seconds, and peak memory in MB."""
     start = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     cpu, memory = ended(process)
@@ -33,7 +33,7 @@ def run(*command):
 
 
 def first_answer(file):
-    """A replay until it has answered a call."""
+    """Runs a replay until it has answered a call."""
     start = time.monotonic()
     command = [tapewright, "replay", file]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)

@@ -1,4 +1,4 @@
-"""Runs the gateway, haproxy and the bare server by turns and prints medians and ratios; see `http`."""
+"""Runs the gateway, haproxy and the bare server alternately and prints medians and ratios; see `http`."""
 import contextlib
 import json
 import os
@@ -17,11 +17,11 @@ import time
 work, binary = pathlib.Path(sys.argv[1]), os.path.abspath(sys.argv[2])
 rounds, small = int(sys.argv[3]), sys.argv[4] == "1"
 here = pathlib.Path(__file__).resolve().parent
-# The yardstick, where it is built.
+# The baseline, if it is built.
 floor = os.environ.get("FLOOR")
 seconds = 1 if small else 5
 idle_streams, busy_sessions = (50, 20) if small else (1_000, 200)
-# Debian keeps servers where not every path looks.
+# Debian installs servers in folders that are not in every PATH.
 path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 
 NGINX = """worker_processes 1; daemon off; pid {work}/nginx.pid; error_log {work}/nginx.err;
@@ -96,7 +96,7 @@ class Gateway:
         return tuple(int(re.search(rf"{name}:\s+(\d+)", status)[1]) / 1024 for name in ("VmHWM", "VmRSS"))
 
     def lost(self):
-        """How many events the recording has not, once it has ended."""
+        """How many events the recording lacks at its end."""
         last = next(self.folder.glob("*.tape.jsonl")).read_bytes().rstrip(b"\n").rsplit(b"\n", 1)[-1]
         return json.loads(last)["end"].get("gaps", {}).get("events", 0)
 
@@ -114,7 +114,7 @@ def processor(process):
 
 
 def measured(process, port, connections):
-    """What `wrk` says, and how much of a processor one request took of `process`."""
+    """The output of `wrk`, and the processor time of `process` per request."""
     before = processor(process)
     said = wrk(port, connections)
     return {**said, "cpu_us": (processor(process) - before) / said["count"] * 1e6}
@@ -152,8 +152,8 @@ def requests():
 
 
 def alternated(title, connections, upstream, fixed, wanted):
-    """Measures all by turns; ratios are of runs in the same round, since the machine changes from one to the next."""
-    # Waiting loses nothing; the default of a gateway passes traffic on whatever becomes of the recording.
+    """Measures all alternately; ratios are between runs of the same round, since the machine's load changes between rounds."""
+    # `wait` loses nothing; the default of a gateway lets traffic pass if the disk hangs.
     variants = {"ours": ["--when-full", "wait"], "gap": ["--when-full", "gap"], "written": ["--durability", "written"]}
     found = {name: [] for name in (*fixed, *variants)}
     for _ in range(rounds):

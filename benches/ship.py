@@ -1,4 +1,4 @@
-"""Runs a recorder with and without a shipper that follows its folder, by turns, and prints medians and ratios; see `ship`."""
+"""Runs a recorder with and without a shipper that follows its folder, alternately, and prints medians and ratios; see `ship`."""
 import contextlib
 import json
 import os
@@ -37,7 +37,7 @@ def spent(pid):
 
 @contextlib.contextmanager
 def shipper(is_there):
-    """A shipper of the folder, where one is wanted; how much of the processor it took is added to the list."""
+    """A shipper of the folder, if requested; its processor time is added to the list."""
     for place in (folder, store):
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
@@ -49,7 +49,7 @@ def shipper(is_there):
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     begun = time.monotonic()
     try:
-        # It has looked at the folder once.
+        # It has checked the folder once.
         time.sleep(0.5)
         yield took
         took.append(spent(process.pid) / (time.monotonic() - begun))
@@ -84,8 +84,8 @@ def over_http(upstream):
 
 
 def by_turns(title, unit, measure):
-    """Measures in pairs, with and without a shipper one right after the other, so that what else a machine does meets both. A ratio is
-    the median of those of the pairs."""
+    """Measures in pairs, with and without a shipper directly after each other, so that other load affects both. A ratio is
+    the median of the ratios of the pairs."""
     found, took = {True: [], False: []}, []
     for turn in range(rounds):
         for is_there in (turn % 2 == 0, turn % 2 == 1):

@@ -1,8 +1,8 @@
-"""What it takes to look at a recording, and what that costs the recorder. Run by benches/views."""
+"""The cost of views, for themselves and for the recorder. Run by benches/views."""
 
 import sys
 
-# A neighbour of this file is called as a module of Python is.
+# A file next to this one has the name of a Python module.
 sys.path.pop(0)
 
 import http.client
@@ -26,7 +26,7 @@ SERVER = "import sys\nfor line in sys.stdin: pass"
 
 
 def write_tape(path, events):
-    """A tape of calls of fifty tools, each answered, of 150 bytes or so an event."""
+    """A tape of calls of fifty tools, each answered, with about 150 bytes per event."""
     head = {"tape": "2.1", "created": "2026-11-21T04:00:00Z", "by": "tapewright 0.1.0", "transport": "stdio",
             "label": "large", "pid": 1, "redacted": True}
     with path.open("w") as file:
@@ -48,19 +48,19 @@ def status(pid, name):
 
 
 def processor(pid):
-    """How much processor time a process has taken, in seconds."""
+    """The processor time of a process, in seconds."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def switches(pid):
-    """How often its threads have given up the processor by themselves: each is something that woke them."""
+    """How often its threads have waited: the number of wake-ups."""
     told = (Path(task, "status").read_text() for task in Path(f"/proc/{pid}/task").iterdir())
     return sum(int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", one, re.M)[1]) for one in told)
 
 
 def idle(pid):
-    """What a process takes while nothing happens."""
+    """The processor time and wake-ups of an idle process."""
     took, woken = processor(pid), switches(pid)
     time.sleep(IDLE_SECONDS)
     return f"idle for {IDLE_SECONDS} s: {(processor(pid) - took) * 1000:.0f} ms, woken {switches(pid) - woken} times"
@@ -93,12 +93,12 @@ class Page:
         self.http = http.client.HTTPConnection(self.link.netloc)
 
     def get(self, path):
-        """What is answered, as text."""
+        """The response, as text."""
         self.http.request("GET", path, headers=self.headers)
         return self.http.getresponse().read()
 
     def listen(self, at):
-        """An open page, which has read all there is."""
+        """Opens a page and reads everything."""
         stream = http.client.HTTPConnection(self.link.netloc, timeout=PATIENCE_SECONDS)
         stream.request("GET", "/api/events", headers={**self.headers, "last-event-id": str(at)})
         response = stream.getresponse()
@@ -133,7 +133,7 @@ def view(tape, rows):
 
 
 def recorder(shown):
-    """A recorder on which nothing happens, with an open page or without."""
+    """An idle recorder, with or without an open page."""
     words = [tapewright, "record", "-o", str(work / f"idle-{shown}.tape.jsonl"), "--page", "--", sys.executable, "-c", SERVER]
     page = Page(words)
     stream = page.listen(0) if shown else None
@@ -173,7 +173,7 @@ def watch(tape, rows):
 
 
 class Reader(threading.Thread):
-    """An open page beside a recorder under load: it reads all that it is sent."""
+    """An open page of a recorder under load, which reads everything that is sent."""
 
     def __init__(self, stderr):
         super().__init__(daemon=True)
@@ -195,7 +195,7 @@ class Reader(threading.Thread):
 
 
 def loaded(window, how):
-    """A recorder under load: calls per second, its processor time in seconds, and what a page was sent."""
+    """A recorder under load: calls per second, its processor time in seconds, and the bytes sent to a page."""
     tape = work / "loaded.tape.jsonl"
     tape.unlink(missing_ok=True)
     command = [work / "drive", str(CALLS[window]), str(window), "64", "--", tapewright, "record", "-o", tape,
@@ -217,7 +217,7 @@ def loaded(window, how):
 
 
 def cost():
-    """What an open page and an open terminal view cost a recorder: pairs, alternated, with medians of their ratios."""
+    """The cost of an open page and of an open terminal view for a recorder: alternating pairs, with medians of their ratios."""
     for window in CALLS:
         for how in ["page"] + ["watch"] * bool(shutil.which("tmux")):
             speed, processor_time, got = [], [], 0

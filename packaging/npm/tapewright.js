@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Starts the tapewright that the package of this platform brings. The streams are its own, signals reach it, and its end is ours.
+// Starts the tapewright of this platform's package, with the same streams. Signals are passed on, and its exit status is ours.
 
 'use strict'
 
@@ -22,7 +22,7 @@ function binary() {
   }
 }
 
-// Alpine and its like: a program for glibc does not start there.
+// Alpine and other systems with musl: a program for glibc does not start there.
 function isMusl() {
   return process.platform === 'linux' && !process.report.getReport().header.glibcVersionRuntime
 }
@@ -40,7 +40,7 @@ if (process.argv.length === 3 && process.argv[2] === '--print-binary') {
 const child = spawn(path, process.argv.slice(2), { stdio: 'inherit' })
 const passed = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT']
 for (const name of passed) {
-  // One that a terminal sends to the whole group reaches the child twice; it counts the first.
+  // A signal that a terminal sends to the whole group reaches the child twice; it ignores the second.
   process.on(name, () => child.kill(name))
 }
 child.on('error', (error) => fail(`cannot start ${path}: ${error.message}`, 'is it a program for this machine?'))
@@ -48,6 +48,6 @@ child.on('exit', (status, signal) => {
   if (signal === null) process.exit(status)
   for (const name of passed) process.removeAllListeners(name)
   process.kill(process.pid, signal)
-  // A signal that is ignored does not end us: the status that shells give it does.
+  // An ignored signal does not end us, so we end with the status that shells use for it.
   setTimeout(() => process.exit(128 + (constants.signals[signal] ?? 0)), 100)
 })
