@@ -7,7 +7,7 @@ use std::{env, fs};
 type Files = Vec<(String, String)>;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Whoever adds a version changes the list there.
+    // When adding a version, change the list there.
     println!("cargo::rerun-if-changed=src/embedded.rs");
     let mut files = Vec::new();
     add("registry.yml", &mut files)?;
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             add_folder(&name, &mut files)?;
         }
     }
-    // The files of one name are alike, whatever the version.
+    // Files with the same name in different versions are similar.
     files.sort_by(|(one, _), (other, _)| one.rsplit('/').cmp(other.rsplit('/')));
     let out = env::var_os("OUT_DIR").ok_or("Cargo sets OUT_DIR")?;
     fs::write(

@@ -1,4 +1,4 @@
-//! Known failures: what is expected to fail, until it does not any more.
+//! Known failures: what is expected to fail, until it no longer does.
 //!
 //! ```json
 //! {
@@ -10,8 +10,8 @@
 //! }
 //! ```
 //!
-//! As with the conformance suite's list of expected failures: one that is listed and fails
-//! is expected, one that is listed and passes is stale and has to be taken out.
+//! As with the conformance suite's list of expected failures: a listed invariant that fails is
+//! expected, and one that passes is stale and must be removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,14 +24,14 @@ use crate::composition::Hazard;
 use crate::finding::Status;
 use crate::table::find;
 
-/// What is expected to fail, by the label of the server.
+/// Expected failures, by the label of the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Baseline {
     failures: BTreeMap<String, BTreeSet<Code>>,
     hazards: BTreeSet<String>,
 }
 
-/// What a baseline says about one verdict.
+/// How a baseline classifies one verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expectation {
     /// It is listed, and failed.
@@ -51,7 +51,7 @@ pub enum BaselineError {
     /// A word that is no code.
     #[error("`/expected_failures/{label}`: {source}")]
     Code {
-        /// The server that it stands for.
+        /// The server that it belongs to.
         label: String,
         /// What is wrong with it.
         #[source]
@@ -63,7 +63,7 @@ pub enum BaselineError {
     /// A code that nothing has.
     #[error("`/expected_failures/{label}`: unknown invariant `{code}`")]
     Unknown {
-        /// The server that it stands for.
+        /// The server that it belongs to.
         label: String,
         /// The code.
         code: Code,
@@ -136,7 +136,7 @@ impl Baseline {
         text
     }
 
-    /// What it says about the verdict on one invariant of a server.
+    /// How the baseline classifies the verdict on one invariant of a server.
     #[must_use]
     pub fn expects(&self, label: &str, code: Code, status: Status) -> Expectation {
         let listed = self
@@ -191,7 +191,7 @@ fn name(hazard: &Hazard) -> String {
     format!("{}: {}", hazard.kind, hazard.detail)
 }
 
-/// The words of an error; where it is stands before them.
+/// The text of an error without its position, which is shown before it.
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let end = text.rfind(" at line ").unwrap_or(text.len());

@@ -1,4 +1,4 @@
-//! Judging a capture, whose responses stand beside their requests.
+//! Judging a capture, whose responses are next to their requests.
 
 use bytes::Bytes;
 use tapewright_schemas::capture::{Capture, CapturedSession};
@@ -10,7 +10,7 @@ use tapewright_schemas::event::{
 use crate::checker::Checker;
 use crate::facts::Keeps;
 
-/// Where an event of a capture stands in its file.
+/// The position of a capture's event in its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// Number of the session.
@@ -37,7 +37,7 @@ impl Origin {
     }
 }
 
-/// Shows every message of a capture to a checker; where each stands in the file, by its
+/// Passes every message of a capture to a checker; returns the position of each in the file, by its
 /// number less one.
 pub fn judge(capture: &Capture, keeps: Keeps, checker: &mut Checker) -> Vec<Origin> {
     let mut origins = Vec::new();
@@ -68,7 +68,7 @@ struct Show<'a> {
 }
 
 impl Show<'_> {
-    /// A file of others: a response answers the request that it stands beside.
+    /// A capture of another tool: a response answers the request that it is next to.
     fn by_the_letter(&mut self, session: &CapturedSession) {
         self.checker.begin(self.key);
         self.checker

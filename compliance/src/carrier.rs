@@ -11,7 +11,7 @@ impl Carriers {
     pub const ANY: Self = Self(0x03ff);
     /// Lines of a process.
     pub const LINE: Self = Self::of(&[Carrier::Line]);
-    /// What documents hold.
+    /// Documents only.
     pub const DOCUMENT: Self = Self::of(&[Carrier::Document]);
     /// A POST of streamable HTTP, and what answers it.
     pub const POST: Self = Self::of(&[

@@ -1,4 +1,4 @@
-//! What can go wrong only when servers stand side by side behind one client.
+//! Problems that only occur when several servers are used by one client.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use tapewright_schemas::slices::Front as _;
 pub struct Hazard {
     /// `tool-namespace-overlap` or `shared-transport-id-collision`.
     pub kind: &'static str,
-    /// What, in words.
+    /// The problem, in words.
     pub detail: String,
     /// The servers, by their labels, in order.
     pub servers: Vec<String>,
@@ -29,10 +29,10 @@ pub struct Composition {
     pub cut: bool,
 }
 
-/// How many tools and how many ids are remembered.
+/// The maximum number of tools and of ids that are remembered.
 const TOOLS: usize = 100_000;
 const IDS: usize = 4_000_000;
-/// How many ids one hazard names.
+/// The maximum number of ids that one hazard lists.
 const NAMED: usize = 20;
 
 impl Composition {

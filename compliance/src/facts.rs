@@ -1,71 +1,71 @@
-//! What is known about a recording before its first event.
+//! Facts about a recording that are known before its first event.
 
 use tapewright_schemas::event::Offset;
 use tapewright_schemas::recording::FileKind;
 use tapewright_schemas::tape::Header;
 
-/// What is known about a recording as a whole.
+/// Facts about a recording as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "facts that hold in any combination"
 )]
 pub struct Facts {
-    /// How its messages travelled.
+    /// The transport of its messages.
     pub transport: Transport,
-    /// Whether HTTP is spoken by the recorder alone, in front of a process: its answers are
-    /// no server's.
+    /// Whether only the recorder uses HTTP, in front of a process: its HTTP answers are not a
+    /// server's.
     pub fronted: bool,
     /// Whether its events have times.
     pub timed: bool,
-    /// What its file keeps of a session.
+    /// How much of a session its file contains.
     pub keeps: Keeps,
     /// Whether it continues another recording, and begins in the middle of a session.
     pub continues: bool,
-    /// Whether its events are numbered without a gap, so that a jump shows what is missing.
+    /// Whether its events are numbered without gaps, so that a jump shows missing ones.
     pub numbered: bool,
     /// After this time a peer counts as having read what was sent to it.
     pub grace: Offset,
 }
 
-/// How messages travelled.
+/// The transport of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// Over HTTP.
     Http,
     /// Over the standard streams of a process.
     Stdio,
-    /// The file does not tell.
+    /// The file does not show it.
     Unknown,
 }
 
-/// What a file keeps of a session.
+/// How much of a session a file contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeps {
     /// Everything that crossed the wire.
     Everything,
-    /// All that was said, and not how a process ended: a cassette of ours.
+    /// All messages, but not how a process ended: a cassette by tapewright.
     Conversation,
-    /// What the client sent and how it was answered: a capture of ours.
+    /// The client's messages and their answers: a capture by tapewright.
     Exchanges,
-    /// What its author chose: the file of another tool, or one written by hand. It is
-    /// judged by the letter of the documented invariants.
+    /// A selection by its author: the file of another tool, or a hand-written one. It is judged
+    /// strictly by the documented invariants.
     Selection,
 }
 
 impl Keeps {
-    /// Whether it keeps all that both sides said.
+    /// Whether it contains all messages of both sides.
     #[must_use]
     pub fn all_that_was_said(self) -> bool {
         matches!(self, Self::Everything | Self::Conversation)
     }
 }
 
-/// How long a peer may take to read what was sent to it.
+/// How long a peer may take to read a message.
 const GRACE: Offset = Offset(1_000_000);
 
 impl Facts {
-    /// Of a recording that is under way on the standard streams of a process.
+    /// For a recording in progress on the standard streams of a process.
     #[must_use]
     pub fn live() -> Self {
         Self {
@@ -79,7 +79,7 @@ impl Facts {
         }
     }
 
-    /// Of a file.
+    /// For a file.
     #[must_use]
     pub fn of(kind: FileKind, header: &Header, timed: bool) -> Self {
         let ours = kind == FileKind::Tape || !header.by.is_empty();

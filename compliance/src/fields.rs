@@ -6,7 +6,7 @@ use tapewright_schemas::slices::Part as _;
 
 use crate::value::Value;
 
-/// Where the members of an object stand that has few, as nearly all have.
+/// The positions of the members of an object that has few, as nearly all have.
 #[derive(Debug)]
 pub(crate) struct Fields {
     known: [(Span, Span); MOST],
@@ -15,9 +15,9 @@ pub(crate) struct Fields {
     closely: bool,
 }
 
-/// How many members are remembered.
+/// The maximum number of members that are remembered.
 const MOST: usize = 8;
-/// What stands before the name of a plain call, and behind it up to the first member of its arguments.
+/// The text before the name of a plain call, and after it up to the first member of its arguments.
 const NAME: usize = "{'name':'".len();
 const ARGUMENTS: usize = "','arguments':{".len();
 
@@ -31,8 +31,8 @@ impl Fields {
         }
     }
 
-    /// Of the parameters of a call that are a `name` and `arguments` and no more, as most are, if
-    /// that is seen at a glance.
+    /// For the parameters of a call that are only a `name` and `arguments`, as most are, if a quick
+    /// check shows it.
     fn of_plain_call(params: Value<'_>) -> Option<Self> {
         let name_end = NAME + plain_call(params.0)?.len();
         let end = params.0.len();
@@ -46,7 +46,7 @@ impl Fields {
         Some(fields)
     }
 
-    /// Of any value; what is no object has none.
+    /// For any value; one that is not an object has no members.
     pub(crate) fn of(object: Value<'_>) -> Self {
         if let Some(fields) = Self::of_plain_call(object) {
             return fields;
@@ -74,22 +74,20 @@ impl Fields {
     }
 }
 
-/// Whether an object is a `name` that is a string and `arguments` that are an object, as the
-/// parameters of most calls are, and to be told without taking it apart. False where only a
-/// closer look tells.
+/// Whether an object consists of a `name` that is a string and `arguments` that are an object, as
+/// the parameters of most calls do, if a quick check shows it. False if that takes a closer look.
 pub(crate) fn is_plain_call(params: Value<'_>) -> bool {
     plain_call(params.0).is_some()
 }
 
-/// Whether the result is an array `content` and, at most, an `isError` that is right: as
-/// most are, and to be told without taking them apart. False where only a closer look
-/// tells.
+/// Whether the result consists of an array `content` and optionally a valid `isError`, as most do,
+/// if a quick check shows it. False if that takes a closer look.
 pub(crate) fn is_content_alone(result: Value<'_>) -> bool {
     let Some(content) = result.0.strip_prefix(b"{\"content\":[") else {
         return false;
     };
-    // With nothing but this behind it a bracket can neither stand in a string nor close an
-    // array within the array.
+    // Followed only by this, a bracket can neither be in a string nor close an array within the
+    // array.
     let end = memchr::memchr(b']', content).map(|at| content.part(at..));
     matches!(
         end,

@@ -1,4 +1,4 @@
-//! What a judge found.
+//! The findings of a judge.
 
 use std::fmt;
 
@@ -7,16 +7,16 @@ pub use tapewright_schemas::event::{Place, Severity, Side};
 
 use crate::code::Code;
 
-/// What became of one invariant.
+/// The verdict on one invariant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// It did not hold.
     Fail,
     /// It cannot be known.
     Inconclusive,
-    /// It held wherever it was put to the test.
+    /// It held whenever it was exercised.
     Pass,
-    /// What was seen would break it, had its sender known; two pipes have no common clock.
+    /// It would be violated if its sender knew; two pipes have no common clock.
     Race,
     /// It was never exercised.
     Vacuous,
@@ -51,11 +51,11 @@ pub enum Doubt {
 /// One violation, with its proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Which invariant.
+    /// The invariant.
     pub code: Code,
     /// [`Status::Fail`] or [`Status::Race`].
     pub status: Status,
-    /// Who is at fault.
+    /// The responsible side.
     pub side: Side,
     /// How binding the rule is at the revision of the message.
     pub severity: Severity,
@@ -97,7 +97,7 @@ impl Doubt {
         Self::TooCostly,
     ];
 
-    /// Whether the recording lacks something that it should hold.
+    /// Whether the recording lacks something that it should contain.
     #[must_use]
     pub fn is_gap(self) -> bool {
         matches!(self, Self::CutShort | Self::Gap | Self::Unread)
@@ -136,7 +136,7 @@ impl Doubts {
         self.0 |= other.0;
     }
 
-    /// Whether there is none.
+    /// Whether there are no doubts.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.0 == 0

@@ -1,4 +1,4 @@
-//! What an invariant is: one item of the table.
+//! The definition of an invariant: one entry of the table.
 
 use std::fmt;
 
@@ -18,20 +18,19 @@ use crate::revision::Revisions;
 pub struct Invariant {
     /// Its code.
     pub code: Code,
-    /// What it is about: `lifecycle`, `capability`, …
+    /// Its category: `lifecycle`, `capability`, …
     pub category: &'static str,
     /// The property in one sentence, without a full stop.
     pub property: &'static str,
-    /// Where it holds, and how binding it is there.
+    /// The revisions that have it, and how binding it is there.
     pub levels: Levels,
-    /// What carries the messages that can break it; it is asked about no other.
+    /// The carriers of messages that can violate it; it is checked for no other.
     pub carriers: Carriers,
-    /// Who can be at fault.
+    /// The sides that can be responsible.
     pub who: Responsible,
-    /// What it must know.
+    /// The knowledge that it needs.
     pub basis: Basis,
-    /// Where it is written: page and section of the specification, and the revision that
-    /// it appears in first.
+    /// Its source: page and section of the specification, and the first revision with it.
     pub source: &'static str,
     /// Why it matters, and what is exempt.
     pub why: &'static str,
@@ -49,7 +48,7 @@ impl fmt::Debug for Invariant {
     }
 }
 
-/// The revisions where an invariant holds, by how binding it is.
+/// The revisions that have an invariant, by how binding it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Levels {
     /// MUST.
@@ -71,8 +70,8 @@ pub enum Responsible {
     Server,
 }
 
-/// What must be known for a verdict, which is what gaps, faults and exchanges without a
-/// session take away.
+/// The knowledge that a verdict needs, which gaps, faults and exchanges without a session take
+/// away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
     /// The message alone.
@@ -81,9 +80,9 @@ pub enum Basis {
     Exchange,
     /// What crossed on the same pipe, or in the same HTTP exchange.
     Conduit,
-    /// What its sender has sent before in the session.
+    /// The earlier messages of its sender in the session.
     Sent,
-    /// What both sides have sent in the session.
+    /// The messages of both sides in the session.
     Session,
 }
 
@@ -101,9 +100,9 @@ pub(crate) enum Check {
     Notification(Directions, Methods, fn(&Case<'_>, &mut Out<'_>)),
     /// At responses to these requests; the way is that of the request.
     Response(Directions, Methods, fn(&Case<'_>, &mut Out<'_>)),
-    /// At every response, also one that answers nothing.
+    /// For every response, even one that answers no request.
     AnyResponse(fn(&Case<'_>, &mut Out<'_>)),
-    /// At every response with an error, also one that answers nothing.
+    /// For every response with an error, even one that answers no request.
     Error(fn(&Case<'_>, &mut Out<'_>)),
     /// When the head of an HTTP request is known together with its message.
     HttpRequest(fn(&HttpCase<'_>, &mut Out<'_>)),
@@ -111,13 +110,13 @@ pub(crate) enum Check {
     HttpResponse(fn(&HttpCase<'_>, &mut Out<'_>)),
     /// At every event of a stream.
     Sse(fn(&HttpCase<'_>, &mut Out<'_>)),
-    /// When an HTTP exchange is over.
+    /// When an HTTP exchange ends.
     HttpEnd(fn(&HttpCase<'_>, &mut Out<'_>)),
     /// At the end of the session.
     End(fn(&Closing<'_>, &mut Out<'_>)),
-    /// As the other says, where a message is not plain in these ways; else it holds.
+    /// Like the inner check if a message is not plain in these ways; otherwise it holds.
     Holds(Plain, &'static Self),
-    /// As the other says, where a message is not plain in these ways; else there is nothing to say.
+    /// Like the inner check if a message is not plain in these ways; otherwise it does not apply.
     Silent(Plain, &'static Self),
 }
 
@@ -165,13 +164,13 @@ impl Levels {
         self
     }
 
-    /// Wherever it holds at all.
+    /// All revisions that have it.
     #[must_use]
     pub const fn revisions(self) -> Revisions {
         self.must.and(self.should).and(self.derived)
     }
 
-    /// How binding it is where it may be any of these revisions: the mildest counts.
+    /// How binding it is if the revision may be any of these: the least binding counts.
     #[must_use]
     pub fn severity(self, possible: Revisions) -> Severity {
         if self.derived.meets(possible) {
@@ -195,20 +194,20 @@ impl Levels {
     }
 }
 
-/// How much of what a rule looks at is in a capture: what the client sends, and how the
-/// server answers.
+/// How much of what a rule examines is in a capture: the client's messages, and the server's
+/// answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CaptureCoverage {
     /// None of it.
     Nothing,
-    /// What one side sends.
+    /// The messages of one side.
     Partly,
     /// All of it.
     Whole,
 }
 
 impl Invariant {
-    /// How much of what it looks at is in a capture of this transport.
+    /// How much of what it examines is in a capture of this transport.
     pub(crate) fn kept(&self, transport: Transport) -> CaptureCoverage {
         let http = self.carriers.meets(Carriers::HTTP) && transport != Transport::Stdio;
         let lines = self.carriers.meets(Carriers::LINE) && transport != Transport::Http;
@@ -258,7 +257,7 @@ impl Check {
 }
 
 impl Directions {
-    /// Whether what travels this way is meant.
+    /// Whether this direction is included.
     pub(crate) fn has(self, dir: Direction) -> bool {
         match self {
             Self::Any => true,

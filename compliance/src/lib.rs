@@ -1,9 +1,9 @@
-//! Judging sessions of MCP: invariants, each a named property of a whole session.
+//! Judging sessions of MCP by invariants, each a named property of a whole session.
 //!
-//! A [`Checker`] folds over events and knows nothing of files, clocks or sockets, so that
-//! a session is judged by the same code while it runs and from disk. What there is to
-//! judge by is one static [`table`]; `explain`, the documentation page and the examples
-//! that the tests run come from it.
+//! A [`Checker`] folds over events and does not depend on files, clocks or sockets, so a live
+//! session and one from disk are judged by the same code. All invariants are in one static
+//! [`table`]; `explain`, the documentation page and the examples that the tests run are generated
+//! from it.
 
 pub mod baseline;
 pub mod capture;

@@ -26,13 +26,13 @@ pub(crate) struct Message<'a> {
     pub(crate) method: Method,
     /// The id of a request or response, as it is compared; [`Key::Null`] without one.
     pub(crate) key: Key,
-    /// What it has to do with a request.
+    /// How it relates to a request.
     pub(crate) paired: Pair,
     /// The revisions that it may be of.
     pub(crate) revisions: Revisions,
     /// In which ways it is plain.
     pub(crate) plain: Plain,
-    /// Its place in a batch.
+    /// Its index in a batch.
     pub(crate) within: Option<usize>,
     fields: OnceCell<Fields>,
     content_alone: OnceCell<bool>,
@@ -91,20 +91,19 @@ impl<'a> Message<'a> {
         self.fields.get_or_init(|| Fields::of(body))
     }
 
-    /// The result of a response; what is no object is none, which is the subject of INV-014
-    /// and of no other rule.
+    /// The result of a response, if it is an object; anything else is only covered by INV-014.
     pub(crate) fn result(&self) -> Option<Value<'a>> {
         self.any_result().filter(|result| result.is_object())
     }
 
-    /// Whether the result is an array `content` and, at most, an `isError` that is right: as
-    /// most are. False where only a closer look tells.
+    /// Whether the result consists of an array `content` and optionally a valid `isError`, as most
+    /// do. False if that takes a closer look.
     pub(crate) fn is_content_alone(&self) -> bool {
         let look = || self.any_result().is_some_and(is_content_alone);
         *self.content_alone.get_or_init(look)
     }
 
-    /// The result of a response, of whatever type.
+    /// The result of a response, of any type.
     pub(crate) fn any_result(&self) -> Option<Value<'a>> {
         match self.envelope.kind {
             Kind::Response { result, .. } => result.map(Value),

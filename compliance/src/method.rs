@@ -113,7 +113,7 @@ const fn chains() -> Chains {
 }
 
 impl Method {
-    /// How many there are, [`Other`](Self::Other) included.
+    /// The number of methods, including [`Other`](Self::Other).
     pub(crate) const COUNT: usize = Self::Other as usize + 1;
 
     /// The method of this name.
@@ -123,7 +123,7 @@ impl Method {
         if name == "tools/call" {
             return Self::ToolsCall;
         }
-        // The length tells most of them apart without a look at the letters.
+        // The length distinguishes most of them without comparing letters.
         let mut at = CHAINS.first.get(name.len()).copied().flatten();
         while let Some(entry) = at.and_then(|at| TABLE.get(usize::from(at))) {
             if entry.name == name {
@@ -140,7 +140,7 @@ impl Method {
         TABLE[place].method
     }
 
-    /// Its name; a word for what has none.
+    /// Its name; a fixed word for unknown methods.
     #[must_use]
     pub(crate) fn name(self) -> &'static str {
         TABLE.get(self as usize).map_or("(other)", |one| one.name)

@@ -1,12 +1,12 @@
-//! What is plain about a message: told once, so that most rules need not look at it.
+//! In which ways a message is plain: determined once, so that most rules need not examine it.
 //!
-//! Nearly every message is as it should be in the ways that many rules ask for, and can be seen to
-//! be so at a glance. A rule names what it takes for granted of such a message by a check of the
-//! kind [`Check::Holds`] or [`Check::Silent`], and is asked about all others. What is not seen at a
-//! glance is not plain: that costs a look, and changes no verdict.
+//! Nearly every message satisfies the conditions of many rules in ways that a quick check can show.
+//! A rule declares the ways that it relies on by a check of the kind [`Check::Holds`] or
+//! [`Check::Silent`], and only examines other messages. If the quick check fails, a message does
+//! not count as plain: that costs a closer look, and changes no verdict.
 //!
-//! [`Check::Holds`]: crate::invariant::Check::Holds
-//! [`Check::Silent`]: crate::invariant::Check::Silent
+//! [`Check::Holds`]: crate::invariant::Check::Holds [`Check::Silent`]:
+//! crate::invariant::Check::Silent
 
 use std::ops::{BitAnd, BitOr};
 
@@ -50,17 +50,17 @@ impl Plain {
     /// The answer to a client's `tools/call`, with one block of text and, at most, an `isError`
     /// that is right.
     pub(crate) const TEXT: Self = Self(1 << 8);
-    /// A client's `tools/call`, or what answers one without an error, in a session whose handshake is answered and whose server has
-    /// said that it has tools.
+    /// A client's `tools/call`, or a successful answer to one, in a session whose handshake is
+    /// answered and whose server has declared tools.
     pub(crate) const SERVED: Self = Self(1 << 9);
     /// The answer to a client's `tools/call` of a tool that is on the list and has no `outputSchema`, or of which there never was a
     /// list.
     pub(crate) const TOOL: Self = Self(1 << 10);
-    /// What no message is: the rule looks at every one.
+    /// A flag that no message has: the rule examines every one.
     pub(crate) const NEVER: Self = Self(1 << 15);
 
-    /// How a message is plain, before it is entered into its session: in which of the `wanted` ways.
-    /// `refused` tells of a response that an HTTP error carries.
+    /// The ways in which a message is plain, among `wanted`, before it is added to its session.
+    /// `refused` marks a response that an HTTP error carries.
     pub(crate) fn of(
         message: &Message<'_>,
         event: &Event,
@@ -137,7 +137,7 @@ impl Plain {
     }
 }
 
-/// Whether nothing binds what the tool of a call returns.
+/// Whether nothing restricts the result of the called tool.
 fn is_free(session: &Session, tool: Listed) -> bool {
     match tool {
         Listed::Absent => false,
@@ -149,7 +149,7 @@ fn is_free(session: &Session, tool: Listed) -> bool {
     }
 }
 
-/// Whether a session has agreed to calls of tools by messages of these revisions.
+/// Whether a session has agreed to tool calls with messages of these revisions.
 fn is_served(session: &Session, revisions: Revisions) -> bool {
     let life = &session.lifecycle;
     let tools = |one: &Capabilities| one.has(Capability::TOOLS);

@@ -1,8 +1,8 @@
 //! Cutting a recording down to what matters (delta debugging).
 
-/// A subset of `all` with which `keeps` holds, as small as can be found: no single part of
-/// it, and no chunk that was tried, can be left out. `keeps` must hold for `all`; it is
-/// asked no more than `most` times, and what was found by then is returned.
+/// A subset of `all` for which `keeps` holds, as small as possible: no single part of it, and no
+/// chunk that was tried, can be omitted. `keeps` must hold for `all`; it is called at most `most`
+/// times, and then the best result so far is returned.
 pub fn smallest<T: Copy>(all: Vec<T>, most: usize, mut keeps: impl FnMut(&[T]) -> bool) -> Vec<T> {
     let mut chosen = all;
     let (mut chunks, mut asked) = (2, 0);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::BitOr;
 
-/// A set of revisions of MCP. Of a message: those that it may be of.
+/// A set of revisions of MCP. For a message: the possible ones.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Revisions(u8);
 
@@ -56,7 +56,7 @@ impl Revisions {
         known.find(|(word, _)| *word == name).map(|(_, one)| *one)
     }
 
-    /// Whether every revision of `possible` is in the set, and there is one.
+    /// Whether the set contains every revision of `possible`, which must not be empty.
     #[must_use]
     pub fn covers(self, possible: Self) -> bool {
         possible.0 != 0 && possible.0 & !self.0 == 0

@@ -50,7 +50,7 @@ pub struct ScriptError {
 /// A session that was read from its notation.
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// How it travelled: over HTTP when it has conduits.
+    /// Its transport: HTTP if it has conduits.
     pub facts: Facts,
     /// What happened.
     pub events: Vec<Event>,
@@ -96,7 +96,7 @@ struct Draft {
     pending: Option<Head>,
 }
 
-/// How much later each event is than the one before, in microseconds.
+/// The time between two events, in microseconds.
 const STEP: u64 = 1_000;
 
 impl Draft {

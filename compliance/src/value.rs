@@ -46,7 +46,7 @@ impl<'a> Value<'a> {
         valid_elements(self.0, |span| each(Value(span.of(self.0))));
     }
 
-    /// How many elements an array has.
+    /// The number of elements of an array.
     pub(crate) fn len(self) -> usize {
         let mut count = 0;
         self.elements(|_| count += 1);
@@ -116,7 +116,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// What kind of value it is, with its article.
+    /// The type of the value, with its article.
     pub(crate) fn kind(self) -> &'static str {
         match self.0.first() {
             Some(b'{') => "an object",
@@ -130,13 +130,13 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Whether this is the text of an integer: digits and nothing else behind a sign.
+/// Whether this is the text of an integer: only digits, after an optional sign.
 pub(crate) fn is_integer_token(text: &[u8]) -> bool {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// A name of a peer's as it may stand in a report: short, and without control characters.
+/// A peer's name in the form for a report: short, and without control characters.
 pub(crate) fn quoted(name: &str) -> String {
     let mut short: String = name
         .chars()

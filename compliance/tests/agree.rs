@@ -1,9 +1,8 @@
-//! Live, from a tape, from a cassette and from a capture the same session is judged the
-//! same.
+//! The same session is judged equally live, from a tape, from a cassette and from a capture.
 //!
-//! A capture keeps less than a tape, and neither it nor a cassette tells pipes apart. So
-//! what they find is on the tape as well, and what the tape proves with messages that they
-//! keep they find too, or say that they cannot know.
+//! A capture contains less than a tape, and neither it nor a cassette distinguishes pipes. So the
+//! findings from them are also found on the tape, and what the tape proves with messages that they
+//! contain is also found from them, or reported as inconclusive.
 
 #![expect(
     clippy::indexing_slicing,
@@ -53,7 +52,7 @@ fn header(transport: &str) -> Header {
     }
 }
 
-/// Records events with a judge beside the tape.
+/// Records events with a judge next to the tape.
 fn record(events: &[Event], header: &Header) -> Vec<u8> {
     let rules = Arc::new(Rules::new(&Settings::default()).unwrap());
     let watch = Watch {
@@ -127,7 +126,7 @@ fn gather(outcomes: impl Iterator<Item = Outcome>, text: impl Fn(u64) -> String)
     judged
 }
 
-/// What is found in events.
+/// The findings from events.
 fn judge(events: &[Event], facts: Facts, ending: &Ending) -> Judged {
     let mut checker = Checker::new(facts, Selection::all());
     for event in events {
@@ -139,7 +138,7 @@ fn judge(events: &[Event], facts: Facts, ending: &Ending) -> Judged {
     gather(judged.into_iter().flat_map(|one| one.outcomes), text)
 }
 
-/// What is found in a file that the tape projects to.
+/// The findings from a file that the tape projects to.
 fn judge_file(text: Vec<u8>) -> (Judged, Vec<String>) {
     let document = Document::read(text).unwrap();
     let recording = document.recording();
@@ -174,7 +173,7 @@ fn judge_file(text: Vec<u8>) -> (Judged, Vec<String>) {
     (judged, messages)
 }
 
-/// What a projection found, held against what the tape proves.
+/// Compares the findings from a projection with what the tape proves.
 fn compare(
     (name, whole): (&str, bool),
     tape: &Judged,
@@ -196,7 +195,7 @@ fn compare(
         );
         proven.swap_remove(known.unwrap_or_default());
     }
-    // What the heads of HTTP tell, a revision too, is not kept.
+    // HTTP heads, including the revision in them, are not in the file.
     if !whole {
         return Ok(());
     }

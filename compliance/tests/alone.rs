@@ -1,5 +1,5 @@
-//! A rule says the same alone as among all others: what is kept track of, and looked at, for
-//! the sake of others does not change a verdict.
+//! A rule has the same result alone as together with all others: state that is tracked for other
+//! rules does not change a verdict.
 
 #![expect(
     clippy::indexing_slicing,

@@ -1,4 +1,4 @@
-//! How sessions end, and whom that shows to be at fault.
+//! How sessions end, and who is responsible for that.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -33,11 +33,11 @@ fn a_server_that_never_answers_and_is_ended_by_a_signal_hangs() {
         "close >\nwait 2000\nsignal SIGTERM\nexit signal 15",
         "close >\nwait 2000\nsignal SIGTERM\nwait 1200\nexit signal 9",
         "close >\nwait 2000\nsignal SIGTERM\nexit 0",
-        // A shell tells it so.
+        // A shell reports it so.
         "close >\nwait 2000\nsignal SIGTERM\nexit 143",
         // A client that closes nothing.
         "wait 5000\nsignal SIGINT\nexit signal 2",
-        // It had closed its output, so that nobody waited for its answer.
+        // It had closed its output, so nothing waited for its answer.
         "wait 3000\nclose <\nclose >\nwait 2100\nexit signal 15",
     ] {
         let outcome = verdict(ALL_ANSWERED, &format!("{CALL}\n{end}"));
@@ -80,7 +80,7 @@ fn a_server_has_two_seconds_to_end_by_itself() {
         ("close >\nwait 2000\nexit 0", Status::Pass),
         ("close >\nwait 2000\nexit signal 15", Status::Fail),
         ("close >\nwait 2100\nexit 0\n", Status::Fail),
-        // What its ending lay in our hands is no time of its own, and all else is.
+        // The time that the recorder held its end does not count, and all other time does.
         ("close >\nwait 5000\nexit 0 ours 3500", Status::Pass),
         ("close >\nwait 5000\nexit 0 ours 2500", Status::Fail),
         ("close >\nwait 5000\nexit signal 15 ours 3000", Status::Fail),
@@ -88,7 +88,7 @@ fn a_server_has_two_seconds_to_end_by_itself() {
             "close >\nwait 5000\nexit signal 15 ours 4000",
             Status::Inconclusive,
         ),
-        // Whoever ended it did not wait, as this recorder in times gone by.
+        // The client did not wait, like an old version of this recorder.
         ("close >\nwait 1000\nexit signal 15", Status::Inconclusive),
     ] {
         assert_eq!(verdict(EXITS, end).status, expected, "{end}");

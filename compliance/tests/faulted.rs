@@ -1,4 +1,4 @@
-//! What we did ourselves is nobody else's fault.
+//! No peer is blamed for what tapewright did itself.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -50,9 +50,9 @@ fn who_had_received_what_we_tampered_with_is_blamed_only_for_what_a_message_prov
             for finding in blamed(&outcomes) {
                 let broken = find(finding.code).unwrap();
                 let alone = match broken.basis {
-                    // What a side writes, and the ids that it counts, are its own.
+                    // The messages of a side, and the ids that it counts, are its own.
                     Basis::Message | Basis::Sent => true,
-                    // Of a whole HTTP exchange: its heads, which faults leave alone.
+                    // For a whole HTTP exchange: its heads, which faults do not change.
                     Basis::Exchange => !broken.carriers.has(Carrier::Line),
                     Basis::Conduit | Basis::Session => false,
                 };
@@ -88,7 +88,7 @@ fn what_was_tampered_with_makes_a_verdict_inconclusive_and_not_passed() {
     assert!(doubted > TABLE.len() / 3, "{doubted}");
 }
 
-/// What a conversation shows with a fault in its middle: who is blamed for what.
+/// The findings in a conversation with a fault in its middle, and the responsible sides.
 fn told(example: &str) -> Vec<(String, Side)> {
     let outcomes = judge(example, |events| events);
     let findings = outcomes.iter().flat_map(|one| &one.findings);
@@ -196,7 +196,7 @@ fn a_line_that_broke_off_with_a_process_that_we_ended_is_ours() {
 
 #[test]
 fn a_fault_does_not_excuse_who_was_not_touched_by_it() {
-    // The client got something else than the server said; the server went on undisturbed.
+    // The client got something else than the server sent; the server continued undisturbed.
     let found = told(
         r#"
         handshake 2025-06-18 {"tools":{}}

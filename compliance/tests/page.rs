@@ -1,4 +1,4 @@
-//! The documentation page says what the table says. `TAPEWRIGHT_BLESS=1` writes it anew.
+//! The documentation page matches the table. `TAPEWRIGHT_BLESS=1` rewrites it.
 
 use std::fs;
 use std::path::Path;

@@ -41,7 +41,7 @@ fn every_item_holds_in_its_good_example() {
     for rule in TABLE {
         let outcomes = judge(rule.holds, only(rule));
         let held = outcomes.iter().any(|one| one.status == Status::Pass);
-        // An exchange that belongs to no session may leave a doubt beside it.
+        // An exchange without a session may add a doubt.
         let none = outcomes
             .iter()
             .all(|one| !matches!(one.status, Status::Fail | Status::Race));
@@ -79,7 +79,7 @@ fn every_item_is_broken_in_its_bad_example() {
                     continue;
                 }
                 let message: serde_json::Value = serde_json::from_slice(payload.kept()).unwrap();
-                // What is missing is pointed at by what should hold it, so all pointers lead somewhere.
+                // Evidence for something missing points to its container, so all pointers resolve.
                 assert!(
                     message.pointer(&place.pointer).is_some(),
                     "{}: {finding:?}",

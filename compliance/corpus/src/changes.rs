@@ -1,14 +1,14 @@
-//! What each revision changed, and which rule or invariant notices when a server did not follow.
+//! What each revision changed, and which rule or invariant detects a server that did not follow.
 //!
-//! The facts are those of the change logs (`docs/specification/<revision>/changelog.mdx`) and of what differs between
-//! the schemas, in our own words.
+//! The facts come from the change logs (`docs/specification/<revision>/changelog.mdx`) and from
+//! differences between the schemas, in our own words.
 
 /// One thing that a revision changed.
 #[derive(Clone, Copy, Debug)]
 pub struct RevisionChange {
     /// The revision that it came with: `2025-06-18`.
     pub revision: &'static str,
-    /// What is different.
+    /// The change.
     pub what: &'static str,
     /// Rules of the corpus and session invariants that test it; none where no message shows it.
     pub tested_by: &'static [&'static str],
@@ -322,7 +322,7 @@ pub static CHANGES: &[RevisionChange] = &[
     ),
 ];
 
-/// What a revision changed.
+/// The changes of a revision.
 pub fn of(revision: &str) -> impl Iterator<Item = &'static RevisionChange> {
     CHANGES
         .iter()

@@ -1,4 +1,4 @@
-//! What differs between the corpora of two versions.
+//! Differences between the corpora of two versions.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ pub struct VersionDiff {
     pub to: String,
     /// Every rule that either has, in the order of the ids.
     pub entries: Vec<Entry>,
-    /// How many there are of each kind.
+    /// The number of rules of each kind.
     pub summary: Summary,
 }
 
@@ -25,13 +25,13 @@ pub struct VersionDiff {
 pub struct Entry {
     /// `PROTO-002`.
     pub rule_id: String,
-    /// What became of it.
+    /// How it changed.
     pub change: Change,
-    /// What the version that is moved to calls it; what the other does, where it is gone.
+    /// Its name in the newer version; in the older one if it was removed.
     pub name: String,
 }
 
-/// What became of a rule.
+/// How a rule changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Both versions expect the same.
@@ -44,10 +44,10 @@ pub enum Change {
     Removed,
 }
 
-/// How many rules there are of each kind.
+/// The number of rules of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// As they were.
+    /// Unchanged rules.
     pub unchanged: usize,
     /// With another expectation.
     pub changed: usize,
@@ -111,7 +111,7 @@ fn expected(rule: &Rule) -> impl Iterator<Item = &Value> {
         .assertions
         .iter()
         .map(|assertion| &assertion.expect.written);
-    // An assertion that expects nothing is no expectation.
+    // An assertion with a null expectation has none.
     written.filter(|written| !written.is_null())
 }
 
@@ -128,7 +128,8 @@ impl Summary {
 }
 
 impl VersionDiff {
-    /// Whether no rule that both have expects something else. Rules that came or went do not count.
+    /// Whether all rules that both versions have are unchanged in their expectations. Added and
+    /// removed rules do not count.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.summary.changed == 0

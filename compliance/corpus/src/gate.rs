@@ -9,7 +9,7 @@ use tapewright_config::suite::compliance::SpecVersionCheck;
 use crate::diff::{VersionDiff, diff_versions};
 use crate::version::VersionCorpus;
 
-/// How the gate came out.
+/// The result of the gate.
 #[derive(Clone, Debug)]
 pub struct Gate {
     /// Whether the run may pass.
@@ -21,14 +21,14 @@ pub struct Gate {
     /// Why it failed: the first assertion that does not hold. Why there was nothing to compare, when it passed
     /// without a comparison.
     pub reason: Option<String>,
-    /// What was compared.
+    /// The comparison.
     pub diff: Option<VersionDiff>,
 }
 
 /// Why the gate could not be asked.
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
-    /// There is no version to compare from.
+    /// There is no version to compare with.
     #[error("`spec_version_check` needs `spec_version` to compare with `{against}`")]
     NoPin {
         /// The version that the block names.
@@ -48,21 +48,23 @@ pub enum GateError {
     Unjudged(String),
 }
 
-/// Where corpora come from: the corpus of a version, or nothing when there is none.
+/// The source of corpora: returns the corpus of a version, or `None` if there is none.
 pub type Corpora<'a> = dyn Fn(&str) -> Option<VersionCorpus> + 'a;
 
-/// Compares the version that a suite is pinned to (`pin`, its `compliance.spec_version`) with the one that the block
-/// `check` names, and judges the difference.
+/// Compares the version that a suite is pinned to (`pin`, its `compliance.spec_version`) with the
+/// one that the block `check` names, and judges the difference.
 ///
-/// Assertions see `spec_clean`, whether no shared rule expects something else, and `spec_breaking_changes`, the ids of
-/// those that do, in order. Without any, the first must be true and the second empty.
+/// Assertions see `spec_clean`, whether all shared rules have the same expectations, and
+/// `spec_breaking_changes`, the ids of those that differ, in order. Without any, the first must be
+/// true and the second empty.
 ///
-/// A suite without the block has no gate: the answer is nothing. Two cases pass with a reason, so that a gate breaks no
-/// build on the day on which it is added: the block names no version, or there is no corpus of that version.
+/// A suite without the block has no gate: the result is `None`. Two cases pass with a reason, so
+/// that adding a gate does not break a build: the block has no version, or there is no corpus of
+/// that version.
 ///
 /// # Errors
 ///
-/// The suite is not pinned, its own version has no corpus, or an assertion is broken.
+/// The suite is not pinned, its own version has no corpus, or an assertion fails.
 pub fn spec_version_check(
     pin: Option<&str>,
     check: Option<&SpecVersionCheck>,

@@ -1,4 +1,4 @@
-//! What a server says it has: its capabilities and its lists.
+//! What a server reports about itself: its capabilities and its lists.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,13 +9,13 @@ use serde_json::{Map, Value};
 pub struct ServerInventory {
     /// The capabilities that it declared, once it did.
     pub capabilities: Option<Map<String, Value>>,
-    /// Of `tools/list`.
+    /// The tools from `tools/list`.
     pub tools: List,
-    /// Of `resources/list`.
+    /// The resources from `resources/list`.
     pub resources: List,
-    /// Of `resources/templates/list`.
+    /// The templates from `resources/templates/list`.
     pub templates: List,
-    /// Of `prompts/list`.
+    /// The prompts from `prompts/list`.
     pub prompts: List,
     /// Cursors that it gave.
     pub cursors: BTreeSet<String>,
@@ -23,7 +23,7 @@ pub struct ServerInventory {
     pub shown: HttpFacts,
 }
 
-/// What a server on HTTP shows.
+/// Properties that a server on HTTP shows.
 #[derive(Clone, Debug, Default)]
 pub struct HttpFacts {
     /// It refuses requests without credentials, with status 401.
@@ -39,15 +39,15 @@ pub struct HttpFacts {
 /// A list of a server.
 #[derive(Clone, Debug, Default)]
 pub struct List {
-    /// What was listed, each once.
+    /// The listed items, each once.
     pub items: Vec<Value>,
     /// The last page was seen.
     pub complete: bool,
-    // Where each thing stands among the items.
+    // The index of each item by its name.
     names: HashMap<String, usize>,
 }
 
-/// How many things of a list, and how many cursors, are known at most.
+/// The maximum number of items of a list, and of cursors.
 const MOST: usize = 10_000;
 
 /// The lists, their members, and what names one of their things.
@@ -69,7 +69,7 @@ impl List {
         self.names.contains_key(name)
     }
 
-    /// What was listed under a name.
+    /// The item with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.items.get(*self.names.get(name)?)
@@ -88,7 +88,7 @@ impl List {
 }
 
 impl ServerInventory {
-    /// Takes the result of a request; what is no list and no opening is passed over.
+    /// Handles the result of a request; results other than lists and the opening are ignored.
     pub fn learn(&mut self, method: &str, result: &Value) {
         if matches!(method, "initialize" | "server/discover") {
             self.declare(result);
@@ -120,7 +120,7 @@ impl ServerInventory {
         list.complete |= cursor.is_none();
     }
 
-    /// How much is known of the lists and their cursors: less than before it never becomes.
+    /// How much is known of the lists and their cursors; this never decreases.
     pub(crate) fn extent(&self) -> ([(usize, bool); 4], usize) {
         let lists = [&self.tools, &self.resources, &self.templates, &self.prompts];
         let lists = lists.map(|list| (list.items.len(), list.complete));
@@ -134,8 +134,8 @@ impl ServerInventory {
         }
     }
 
-    /// Whether the server declares a capability, by its name or its path such as `resources.subscribe`. `None` while
-    /// nothing is declared.
+    /// Whether the server declares a capability, by its name or a path such as
+    /// `resources.subscribe`. `None` as long as nothing is declared.
     #[must_use]
     pub fn declares(&self, path: &str) -> Option<bool> {
         let mut names = path.split('.');
@@ -143,16 +143,16 @@ impl ServerInventory {
         for name in names {
             here = here.and_then(|here| here.get(name));
         }
-        // What is declared is an object, or `true` within one.
+        // A declared capability is an object, or `true` within one.
         Some(!matches!(
             here,
             None | Some(Value::Null | Value::Bool(false))
         ))
     }
 
-    /// The tool that is called without asking anybody: one that only reads goes before others, then one that says it
-    /// destroys nothing, and one that needs no arguments goes before others. One that says it destroys something is
-    /// not taken.
+    /// The tool that may be called without confirmation: read-only tools are preferred, then those
+    /// declared as not destructive, and among each those without required arguments. A tool that is
+    /// declared as destructive is never chosen.
     #[must_use]
     pub fn tool(&self, fits: impl Fn(&Value) -> bool) -> Option<&Value> {
         let harmless = |tool: &&Value| is_harmless(tool);
@@ -165,7 +165,7 @@ impl ServerInventory {
         fitting.filter(harmless).min_by_key(order)
     }
 
-    /// The first prompt that fits; one that needs no arguments goes before others.
+    /// The first prompt that matches; those without required arguments are preferred.
     #[must_use]
     pub fn prompt(&self, fits: impl Fn(&Value) -> bool) -> Option<&Value> {
         let fitting = self.prompts.items.iter().filter(|prompt| fits(prompt));
@@ -177,13 +177,13 @@ fn hint(tool: &Value, name: &str) -> Option<bool> {
     tool.get("annotations")?.get(name)?.as_bool()
 }
 
-/// Whether a tool does not say that it destroys something.
+/// Whether a tool is not declared as destructive.
 #[must_use]
 pub fn is_harmless(tool: &Value) -> bool {
     hint(tool, "readOnlyHint") == Some(true) || hint(tool, "destructiveHint") != Some(true)
 }
 
-/// Whether a tool has arguments that it requires.
+/// Whether a tool has required arguments.
 #[must_use]
 pub fn needs_arguments(tool: &Value) -> bool {
     let required = tool.pointer("/inputSchema/required");
@@ -192,7 +192,7 @@ pub fn needs_arguments(tool: &Value) -> bool {
         .is_some_and(|all| !all.is_empty())
 }
 
-/// Whether a prompt has an argument that it requires.
+/// Whether a prompt has a required argument.
 #[must_use]
 pub fn prompt_needs_arguments(prompt: &Value) -> bool {
     let required = |one: &Value| one.get("required").and_then(Value::as_bool) == Some(true);

@@ -1,7 +1,7 @@
-//! Rewriting suites and cassettes for 2026-07-28: the code of a missing resource, and nothing else.
+//! Rewriting suites and cassettes for 2026-07-28: only the code of a missing resource.
 //!
-//! The text is never rewritten as a whole. Bytes are replaced, so that order, comments, spaces and the last
-//! line end stay as they are.
+//! The text is never rewritten as a whole. Bytes are replaced, so that order, comments, spaces and
+//! the last line end are preserved.
 
 use tapewright_config::migrate::dependent;
 use tapewright_config::source::Span;
@@ -12,21 +12,21 @@ use tapewright_schemas::slices::Part as _;
 
 use crate::missing_resource::{CODE, LEGACY_CODE};
 
-/// What would be changed in a text, and what is to be said about it.
+/// The changes to a text, and notes about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// Where an old code stands, in order.
+    /// The positions of old codes, in order.
     edits: Vec<(usize, usize)>,
-    /// What a person has to look at: where, and what.
+    /// What needs manual attention: where, and what.
     pub notes: Vec<Note>,
 }
 
-/// What a person has to look at.
+/// Something that needs manual attention.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The first byte of what it is about.
+    /// The first byte of the text that it refers to.
     pub at: usize,
-    /// What it is.
+    /// The note.
     pub what: String,
 }
 
@@ -60,7 +60,7 @@ const GOING: &[(&str, &str)] = &[
 ];
 
 impl Plan {
-    /// What has to change in a suite; nothing when it is not one YAML document.
+    /// The changes to a suite; `None` if it is not a single YAML document.
     #[must_use]
     pub fn of_suite(text: &str) -> Option<Self> {
         let methods: Vec<&'static str> = GOING.iter().map(|(method, _)| *method).collect();
@@ -88,7 +88,7 @@ impl Plan {
         })
     }
 
-    /// What has to change in a cassette, of ours or of other tools; nothing when it is none.
+    /// The changes to a cassette, by tapewright or another tool; `None` if it is not one.
     #[must_use]
     pub fn of_cassette(text: &[u8]) -> Option<Self> {
         if !json::is_valid(text) {
@@ -100,7 +100,7 @@ impl Plan {
         let mut edits = Vec::new();
         json::valid_elements(exchanges, |span| {
             if let Some(code) = legacy_code(span.of(exchanges)) {
-                // It is a part of the text: where, its address tells.
+                // It is a slice of the text, so its address is its offset.
                 let start = (code.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
                 edits.push((start, start + code.len()));
             }
@@ -117,13 +117,13 @@ impl Plan {
         self.edits.is_empty()
     }
 
-    /// Where each old code stands, in order: its first byte, and the byte after its last.
+    /// The position of each old code, in order: its first byte, and the byte after its last.
     #[must_use]
     pub fn edits(&self) -> &[(usize, usize)] {
         &self.edits
     }
 
-    /// What stands in the place of an old code.
+    /// The replacement for an old code.
     #[must_use]
     pub fn replacement() -> String {
         CODE.to_string()
@@ -144,7 +144,7 @@ impl Plan {
     }
 }
 
-/// The code -32002 of a recorded answer to `resources/read`, as it stands in its text.
+/// The code -32002 of a recorded answer to `resources/read`, as source text.
 fn legacy_code(exchange: &[u8]) -> Option<&[u8]> {
     let method = json::find(exchange, &["request", "method"])?;
     if RequestId::of_source(method) != RequestId::Text("resources/read".into()) {

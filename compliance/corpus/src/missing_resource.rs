@@ -1,8 +1,8 @@
-//! What a server answers to `resources/read` of a resource that is not there.
+//! A server's answer to `resources/read` of a resource that does not exist.
 //!
-//! Up to 2025-11-25 it should be -32002 (server/resources §Error Handling). From 2026-07-28 on it must be -32602, and it
-//! must not be a result with empty `contents`; clients should go on to accept -32002, and -32603 is for internal errors
-//! (SEP-2164).
+//! Up to 2025-11-25 it should be -32002 (server/resources §Error Handling). From 2026-07-28 on it
+//! must be -32602, and it must not be a result with empty `contents`; clients should continue to
+//! accept -32002, and -32603 is for internal errors (SEP-2164).
 
 use std::collections::VecDeque;
 
@@ -24,7 +24,7 @@ pub const INTERNAL: i64 = -32_603;
 pub const NO_SUCH_URI: &str =
     "tapewright://no-such-resource.invalid/6f1d2c1e-3a51-4f0e-9d0b-7c2b1a9e5d44";
 
-/// What a server answered to `resources/read`.
+/// A server's answer to `resources/read`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// An error; with its code, where that is an integer.
@@ -35,16 +35,16 @@ pub enum Answer {
     Shapeless,
 }
 
-/// How an answer is judged.
+/// The verdict on an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is what the revision asks for.
+    /// It is what the revision requires.
     Pass,
     /// It breaks a MUST of the revision.
     Fail,
     /// It is not what the revision recommends, which is no failure.
     Note,
-    /// It does not tell.
+    /// It is inconclusive.
     Inconclusive,
 }
 
@@ -55,12 +55,12 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// Why; empty for a pass.
     pub detail: String,
-    /// Where in the answer it is seen, as a JSON pointer.
+    /// The position in the answer that shows it, as a JSON pointer.
     pub pointer: &'static str,
 }
 
 impl Answer {
-    /// What a result or an error, as source text, is; `None` when there is neither.
+    /// Classifies a result or an error, as source text; `None` if there is neither.
     #[must_use]
     pub fn of(result: Option<&[u8]>, error: Option<&[u8]>) -> Option<Self> {
         if let Some(error) = error {
@@ -78,9 +78,10 @@ impl Answer {
     }
 }
 
-/// Judges what a server answered to `resources/read` of a URI that cannot exist, by the `revision` in force.
+/// Judges a server's answer to `resources/read` of a URI that cannot exist, by the `revision` in
+/// force.
 ///
-/// A revision that is not known is judged as the one that was in force when it was named: by its date.
+/// An unknown revision is judged like the one that was in force at its date.
 #[must_use]
 pub fn judge_missing_resource(revision: &str, answer: Answer) -> Judgement {
     let modern = is_modern(revision);
@@ -148,7 +149,7 @@ fn is_modern(revision: &str) -> bool {
     }
 }
 
-/// One read of a resource in a recording that tells what its server does about missing ones.
+/// One read of a resource in a recording that shows how its server handles missing ones.
 #[derive(Clone, Debug)]
 pub struct MissingResourceRead {
     /// The number of the event that asked.
@@ -157,39 +158,40 @@ pub struct MissingResourceRead {
     pub answered: u64,
     /// The session.
     pub session: SessionKey,
-    /// What was asked for, or the beginning of it.
+    /// The requested URI, truncated if long.
     pub uri: String,
-    /// The revision in force; empty where nothing told it.
+    /// The revision in force; empty if unknown.
     pub revision: String,
-    /// What the answer was.
+    /// The answer.
     pub answer: Answer,
-    /// How it is judged by that revision.
+    /// Its judgement by that revision.
     pub judgement: Judgement,
     /// The client asked for the same again after -32002: it does not take it for the end.
     pub client_goes_on: bool,
 }
 
-/// Finds the reads of missing resources in a recording: those that were answered by an error or by empty contents.
+/// Finds the reads of missing resources in a recording: those that were answered with an error or
+/// with empty contents.
 ///
-/// Nothing but answers to `resources/read` counts.
+/// Only answers to `resources/read` count.
 #[derive(Debug, Default)]
 pub struct MissingResources {
     conversation: Conversation<Option<String>>,
     reads: Reads,
 }
 
-/// What was read, and in which revision.
+/// The reads, and their revisions.
 #[derive(Debug, Default)]
 struct Reads {
-    // What sessions agreed on, by their numbers.
+    // The negotiated revisions of sessions, by their numbers.
     agreed: VecDeque<(SessionKey, String)>,
     found: Vec<MissingResourceRead>,
     more: u64,
 }
 
-/// How many are kept.
+/// The maximum number that are kept.
 const MOST: usize = 1_000;
-/// How many sessions' revisions are remembered.
+/// The maximum number of sessions whose revisions are remembered.
 const SESSIONS: usize = 4_096;
 
 impl MissingResources {
@@ -230,7 +232,7 @@ impl MissingResources {
         while conversation.poll().is_some() {}
     }
 
-    /// What was found, in order.
+    /// The findings, in order.
     #[must_use]
     pub fn found(&self) -> &[MissingResourceRead] {
         &self.reads.found
@@ -244,7 +246,7 @@ impl MissingResources {
 }
 
 impl Reads {
-    /// A client reads something: perhaps again, after it was told that it is not there.
+    /// Handles a read by a client, possibly a repeated one after it got an error.
     fn asked(&mut self, event: &Event, params: Option<&[u8]>) {
         let uri = params.and_then(|params| text(json::find(params, &["uri"])?));
         let Some(uri) = uri.map(|uri| shown(&uri)) else {

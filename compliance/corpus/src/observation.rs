@@ -1,7 +1,7 @@
-//! What was sent, and what came: everything that a rule is judged by.
+//! Requests and their responses: everything that a rule is judged by.
 //!
-//! A driver that asks a live server makes observations, and a fold over a recording makes them. What cannot be seen by
-//! one of them is absent, and is never guessed.
+//! Observations come from a driver that asks a live server, and from a fold over a recording. Data
+//! that one of them cannot see is absent, never guessed.
 
 use std::time::Duration;
 
@@ -11,30 +11,30 @@ use tapewright_schemas::event::{Direction, ResponseHead};
 use crate::rule::{Applies, RuleExpect};
 use crate::verdict::Untested;
 
-/// One question, and everything that came of it.
+/// One question, and everything that resulted from it.
 #[derive(Clone, Debug, Default)]
 pub struct Observation {
-    /// What carried it; `None` where that is not known.
+    /// The transport; `None` if unknown.
     pub transport: Option<Applies>,
-    /// What was sent; placeholders are filled in.
+    /// The message that was sent, with placeholders filled in.
     pub sent: Sent,
     /// The answers: one, or as many as the question was asked.
     pub answers: Vec<Answer>,
     /// Messages between the question and its answer, in both directions, in order.
     pub between: Vec<SideMessage>,
-    /// How the server framed what it said, from the beginning of the conversation on.
+    /// How the server framed its messages, since the beginning of the conversation.
     pub framing: Option<Framing>,
-    /// What came of a cancellation, where one was sent.
+    /// The result of a cancellation, if one was sent.
     pub cancelled: Option<Cancelled>,
     /// A possible answer is missing, or it was tampered with.
     pub gap: bool,
-    /// The answer is of a recorder of ours that stands between, and not of the server.
+    /// The answer comes from an intermediate recorder, not from the server.
     pub in_place: bool,
     /// A thing of the server, chosen from its own lists, was requested: an error may be the fault of that choice.
     pub chosen: bool,
 }
 
-/// What was sent.
+/// A message that was sent.
 #[derive(Clone, Debug, Default)]
 pub struct Sent {
     /// The method of a request.
@@ -43,14 +43,14 @@ pub struct Sent {
     pub params: Option<Map<String, Value>>,
 }
 
-/// What came in return for one question.
+/// The response to one question.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// The message.
     pub reply: Reply,
-    /// The head of the HTTP response that carried it, where there was one and it was kept.
+    /// The recorded head of the HTTP response that carried it, if any.
     pub head: Option<HttpHead>,
-    /// How long it took, where that is known.
+    /// How long it took, if known.
     pub took: Option<Duration>,
     /// The place of the message on the recording.
     pub seq: Option<u64>,
@@ -64,9 +64,9 @@ pub enum Reply {
     None,
     /// A result.
     Result(Value),
-    /// An error, as it stands in the envelope.
+    /// An error, as in the envelope.
     Error(Value),
-    /// What came can not be read as JSON by us: it nests too deep.
+    /// JSON that is nested too deeply to be parsed.
     Unreadable,
 }
 
@@ -79,29 +79,29 @@ pub struct HttpHead {
     pub fields: Vec<(String, String)>,
 }
 
-/// A message beside a question and its answer.
+/// A message other than a question and its answer.
 #[derive(Clone, Debug)]
 pub struct SideMessage {
-    /// Which way it travelled.
+    /// Its direction.
     pub dir: Direction,
     /// The message.
     pub message: Value,
 }
 
-/// How a server framed what it said, on stdio.
+/// How a server framed its messages, on stdio.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Framing {
     /// Lines that were one message each.
     pub messages: u64,
-    /// Lines that were none.
+    /// Lines that were not messages.
     pub noise: u64,
     /// Lines that named a length in front of a message, as LSP does.
     pub lengths: u64,
-    /// The beginning of the first line that was none.
+    /// The beginning of the first line that was not a message.
     pub first: Option<String>,
 }
 
-/// What came of a cancellation.
+/// The result of a cancellation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cancelled {
     /// The request was answered all the same, which is a race that the specification allows.
@@ -124,7 +124,7 @@ impl From<&ResponseHead> for HttpHead {
 }
 
 impl HttpHead {
-    /// Whether a recorder of ours answered in the server's place.
+    /// Whether an intermediate recorder answered in the server's place.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
         self.all(IN_PLACE).next().is_some()
@@ -140,7 +140,7 @@ impl HttpHead {
 }
 
 impl Observation {
-    /// Whether the server asked its client for something before it answered.
+    /// Whether the server sent its client such a request before it answered.
     #[must_use]
     pub fn asks_for(&self, method: &str) -> bool {
         let came = self
@@ -153,7 +153,7 @@ impl Observation {
         })
     }
 
-    /// Why there is nothing to judge in what was seen, whatever it was.
+    /// Why the observation cannot be judged, whatever it contains.
     #[must_use]
     pub fn untested(&self, expect: &RuleExpect) -> Option<Untested> {
         if self.in_place {
@@ -166,7 +166,7 @@ impl Observation {
 }
 
 impl Framing {
-    /// How much of a line is shown, in characters.
+    /// The maximum length of a line that is shown, in characters.
     const SHOWN: usize = 80;
 
     /// Takes a line of the server that is one message.
@@ -174,7 +174,7 @@ impl Framing {
         self.messages += 1;
     }
 
-    /// Takes a line of the server that is none.
+    /// Handles a line of the server that is not a message.
     pub fn noise(&mut self, line: &[u8]) {
         let text = String::from_utf8_lossy(line);
         let text = text.trim();

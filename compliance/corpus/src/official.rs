@@ -1,7 +1,7 @@
-//! Our rules beside the checks of the official conformance suite.
+//! Compares tapewright's rules with the checks of the official conformance suite.
 //!
-//! `compliance/official.yml` says which of its checks are about the same as which of our rules. What the suite says is read
-//! from its `checks.json`; [`compare`] puts both next to each other.
+//! `compliance/official.yml` maps the suite's checks to the rules that cover the same requirement.
+//! The suite's results are read from its `checks.json`; [`compare`] matches both.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ pub struct Covers {
     pub rule: String,
     /// Ids of checks.
     pub checks: Vec<String>,
-    /// How the two differ on purpose.
+    /// Why the two differ on purpose.
     pub differs: Option<String>,
 }
 
@@ -28,12 +28,12 @@ pub enum OfficialError {
     /// A row of the table lacks something.
     #[error("row {0} of the table of official checks lacks its `rule` or its `checks`")]
     BadRow(usize),
-    /// What the suite left cannot be read.
+    /// The suite's output cannot be read.
     #[error("expected an array of checks with `id` and `status`")]
     NoChecks,
 }
 
-/// What the suite says of one check.
+/// The suite's result of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CheckStatus {
     /// Told, and not judged.
@@ -53,13 +53,13 @@ pub enum CheckStatus {
 pub struct Check {
     /// Its id.
     pub id: String,
-    /// What became of it.
+    /// Its result.
     pub status: CheckStatus,
     /// Why it does not hold; empty where it does.
     pub message: String,
 }
 
-/// What one of our rules says.
+/// The result of one of tapewright's rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OurRule {
     /// Its id.
@@ -77,16 +77,16 @@ pub struct Pair {
     pub rule: String,
     /// The check.
     pub check: Check,
-    /// Whether our rule holds.
+    /// Whether the rule holds.
     pub holds: bool,
     /// Why it does not.
     pub detail: String,
-    /// How the two differ on purpose.
+    /// Why the two differ on purpose.
     pub differs: Option<String>,
 }
 
 impl Pair {
-    /// Whether the two say the same.
+    /// Whether both have the same result.
     #[must_use]
     pub fn agrees(&self) -> bool {
         self.holds == (self.check.status == CheckStatus::Success)
@@ -105,7 +105,7 @@ impl CheckStatus {
         })
     }
 
-    /// Its word in `checks.json`.
+    /// Its name in `checks.json`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -163,7 +163,7 @@ pub fn read(text: &str) -> Result<Vec<Covers>, OfficialError> {
     (1..).zip(rows).map(row).collect()
 }
 
-/// Reads a `checks.json` of the suite. A check of an unknown status is passed over.
+/// Reads a `checks.json` of the suite. A check with an unknown status is ignored.
 pub fn checks(text: &[u8]) -> Result<Vec<Check>, OfficialError> {
     let Ok(Value::Array(all)) = serde_json::from_slice(text) else {
         return Err(OfficialError::NoChecks);
@@ -183,7 +183,7 @@ pub fn checks(text: &[u8]) -> Result<Vec<Check>, OfficialError> {
     Ok(found)
 }
 
-/// Of checks that were made several times, the worst outcome of each.
+/// The worst result of each check that was made several times.
 #[must_use]
 pub fn worst(all: impl IntoIterator<Item = Check>) -> Vec<Check> {
     let mut found = std::collections::BTreeMap::<String, Check>::new();
@@ -199,7 +199,7 @@ pub fn worst(all: impl IntoIterator<Item = Check>) -> Vec<Check> {
     found.into_values().collect()
 }
 
-/// Where a rule of ours and a check of the suite both say something about the same.
+/// The pairs of a rule and a check of the suite that have a result for the same requirement.
 #[must_use]
 pub fn compare(table: &[Covers], ours: &[OurRule], theirs: &[Check]) -> Vec<Pair> {
     let mut pairs = Vec::new();

@@ -1,4 +1,4 @@
-//! The page of a version: what its revision changed, and every rule that it has.
+//! The page of a version: the changes of its revision, and all its rules.
 
 use std::fmt::Write as _;
 

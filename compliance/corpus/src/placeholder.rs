@@ -1,7 +1,7 @@
-//! Placeholders in calls: what the server itself has takes their place.
+//! Placeholders in calls, which are replaced by values of the server.
 //!
-//! `tapewright_config::corpus` says which there are. Live they are filled in; in a recording what stands in their place
-//! is recognized by what the server listed.
+//! `tapewright_config::corpus` lists them. Live they are filled in; in a recording the value in
+//! their place is recognized by the server's lists.
 
 use serde_json::{Map, Value};
 
@@ -18,18 +18,19 @@ pub const UNKNOWN_CURSOR: &str = "tapewright-no-such-cursor";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unresolved(pub String);
 
-/// Whether what stands in a recording can be what a placeholder means.
+/// Whether a value in a recording matches a placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PlaceholderFit {
     /// It cannot.
     No,
-    /// It can, when the server refuses it: it is in no list, and some servers do not list all that they have.
+    /// It matches if the server refuses it: it is in no list, and some servers do not list
+    /// everything they have.
     IfRefused,
     /// It can.
     Yes,
 }
 
-/// Whether a text has a placeholder.
+/// Whether a text contains a placeholder.
 #[must_use]
 pub fn is_in(text: &str) -> bool {
     text.contains("${")
@@ -68,7 +69,7 @@ pub fn fill(value: &Value, known: &ServerInventory) -> Result<Value, Unresolved>
     })
 }
 
-/// As [`fill`], of an object.
+/// Like [`fill`], for an object.
 pub fn fill_object(
     members: &Map<String, Value>,
     known: &ServerInventory,
@@ -78,7 +79,7 @@ pub fn fill_object(
     members.iter().map(member).collect()
 }
 
-/// Whether a text chooses a thing of the server's, which it may have reasons to refuse.
+/// Whether a text selects something of the server's, which the server may have reasons to refuse.
 #[must_use]
 pub fn chooses(value: &Value) -> bool {
     match value {
@@ -125,7 +126,7 @@ fn is_structured(tool: &Value) -> bool {
     tool.get("outputSchema").is_some()
 }
 
-/// Whether a text of a recording can stand where a text with a placeholder is written.
+/// Whether a text of a recording matches a text with a placeholder.
 #[must_use]
 pub fn stands(written: &str, found: &str, known: &ServerInventory) -> PlaceholderFit {
     let tool = |fits: fn(&Value) -> bool| known.tools.get(found).is_some_and(fits);

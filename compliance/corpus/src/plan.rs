@@ -22,9 +22,9 @@ pub struct Plan {
 /// A rule that is tested.
 #[derive(Debug)]
 pub struct Planned {
-    /// What the registry says of it.
+    /// Its entry in the registry.
     pub registered: RegisteredRule,
-    /// How it is put to the test; empty where the corpus does not say.
+    /// Its tests; empty if the corpus has none.
     pub assertions: Vec<Assertion>,
     /// On which transports.
     pub transports: Vec<Applies>,
@@ -33,13 +33,13 @@ pub struct Planned {
 /// An assertion of a plan: the numbers of the rule and of the assertion within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AssertionIndex {
-    /// Of the rule.
+    /// The index of the rule.
     pub rule: usize,
-    /// Of the assertion.
+    /// The index of the assertion.
     pub assertion: usize,
 }
 
-/// What is known of each assertion of a plan so far.
+/// The verdicts on the assertions of a plan so far.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     // By the numbers of a rule and of an assertion within it.
@@ -52,25 +52,25 @@ struct Counted {
     took: Duration,
 }
 
-/// What became of a rule.
+/// The result of a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The number of the rule in its plan.
     pub rule: usize,
-    /// How it came out.
+    /// The result.
     pub state: State,
     /// How long its tests took.
     pub took: Duration,
 }
 
-/// How a rule came out.
+/// The result of a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub enum State {
     /// It holds, in so many assertions.
     Pass {
-        /// How many were put to the test.
+        /// The number of assertions that were tested.
         tested: usize,
-        /// How many there are.
+        /// The number of assertions.
         of: usize,
     },
     /// It does not: what failed, as text, with the place on the recording.
@@ -82,8 +82,8 @@ pub enum State {
 }
 
 impl State {
-    /// Of two tests of one rule, against two servers or by two programs: one failure is enough, and one success
-    /// outweighs what cannot be told.
+    /// Combines two tests of one rule, with two servers or by two programs: one failure is enough,
+    /// and one success outweighs an inconclusive result.
     #[must_use]
     pub fn beside(self, other: Self) -> Self {
         match (self, other) {
@@ -111,10 +111,10 @@ impl State {
     }
 }
 
-/// What of a rule does not hold.
+/// An assertion of a rule that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// What the assertion is about, where it says so.
+    /// What the assertion is about, if given.
     pub about: Option<String>,
     /// What is wrong.
     pub what: String,
@@ -133,20 +133,20 @@ pub enum Inapplicable {
     /// It is about another transport.
     #[error("applies to another transport")]
     Transport,
-    /// The server does not declare what it is about.
+    /// The server does not declare the capability.
     #[error("the server does not declare `{0}`")]
     Capability(String),
-    /// The server never asks its client for what it is about.
+    /// The server never sends its client such a request.
     #[error("the server never asked its client for {0}")]
     Unused(String),
 }
 
-/// What decides which rules count.
+/// The facts that decide which rules apply.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// The transports that were used; nothing is ruled out while it is empty.
+    /// The transports that were used; if empty, none is excluded.
     pub transports: Vec<Applies>,
-    /// What the server says it has.
+    /// The server's capabilities and lists.
     pub known: ServerInventory,
     /// Capabilities that were given in the server's place.
     pub named: Option<Vec<String>>,
@@ -211,7 +211,7 @@ impl Plan {
         Some(Inapplicable::Capability(lacking.to_owned()))
     }
 
-    /// What became of every rule.
+    /// The result of every rule.
     #[must_use]
     pub fn outcomes(&self, tally: &Tally, facts: &Facts) -> Vec<Outcome> {
         let outcome = |rule: usize| {
@@ -228,7 +228,8 @@ impl Plan {
         (0..self.rules.len()).map(outcome).collect()
     }
 
-    /// What of its client a rule is about that the server never requested, as far as was seen.
+    /// A feature of the client that a rule is about and that the server never requested, as far as
+    /// was seen.
     fn unused(&self, rule: usize, tally: &Tally) -> Option<Inapplicable> {
         let about = |planned: &Planned| {
             let name = planned.registered.applicability.as_deref();
@@ -280,8 +281,9 @@ impl Plan {
 }
 
 impl Facts {
-    /// Whether the server does not have a capability, as far as anybody has said what it has. What clients have is
-    /// never lacking: whether a server uses it is seen. That it demands authorization or issues session ids, it shows.
+    /// Whether the server does not have a capability, as far as it has declared its capabilities.
+    /// Client capabilities are never lacking: whether a server uses them shows in the traffic. So
+    /// does whether it requires authorization or issues session ids.
     #[must_use]
     pub fn lacks(&self, capability: &str) -> bool {
         match capability {
@@ -307,7 +309,7 @@ impl Tally {
             Some(slot @ None) => *slot = Some(Counted { verdict, took }),
             Some(Some(known)) => {
                 known.took = known.took.saturating_add(took);
-                // The first failure is told; after it there is nothing to learn.
+                // The first failure is reported; later results do not matter.
                 if !known.verdict.is_fail() {
                     let before = std::mem::replace(&mut known.verdict, Verdict::Pass);
                     known.verdict = before.merge(verdict);
@@ -325,7 +327,7 @@ impl Tally {
         }
     }
 
-    /// What is known of an assertion.
+    /// The verdict on an assertion so far.
     #[must_use]
     pub fn get(&self, at: AssertionIndex) -> Verdict {
         self.counted(at)
@@ -344,7 +346,7 @@ impl Tally {
         self.verdicts.get(at.rule)?.get(at.assertion)?.as_ref()
     }
 
-    /// The place of an assertion, which is made where there is none.
+    /// The slot of an assertion, created if missing.
     fn slot(&mut self, at: AssertionIndex) -> Option<&mut Option<Counted>> {
         if self.verdicts.len() <= at.rule {
             self.verdicts.resize(at.rule + 1, Vec::new());

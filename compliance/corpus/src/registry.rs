@@ -6,7 +6,7 @@ use tapewright_config::corpus::{Read, Registry, read_registry};
 
 use crate::embedded;
 
-/// What messages call the registry that is part of the program.
+/// The name of the embedded registry in messages.
 pub const EMBEDDED_PATH: &str = "compliance/registry.yml";
 
 /// The registry that is part of the program. It has no issues: a test holds it to that.

@@ -1,4 +1,4 @@
-//! Which revision a recording is of, and by which version it is judged.
+//! The revision of a recording, and the version by which it is judged.
 
 use serde_json::Value;
 use tapewright_schemas::envelope::{Envelope, Kind, for_each_message};

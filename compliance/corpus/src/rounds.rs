@@ -1,8 +1,8 @@
-//! What a stateless server asks its client for: within its result, and the same request again answers it (2026-07-28,
-//! basic/patterns/mrtr).
+//! Requests of a stateless server to its client: they are in its result, and repeating the request
+//! answers them (2026-07-28, basic/patterns/mrtr).
 //!
-//! To a rule it is the same as a request of the server: what was asked for, and what the client answered, become messages
-//! beside the question.
+//! For a rule this is the same as a request of the server: the requested input, and the client's
+//! answer, become messages next to the question.
 
 use serde_json::{Map, Value, json};
 use tapewright_schemas::event::Direction;
@@ -16,7 +16,7 @@ pub const METHODS: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
 const RESPONSES: &str = "inputResponses";
 const STATE: &str = "requestState";
 
-/// What a result asks for, if it asks for anything.
+/// The requests for input in a result, if there are any.
 #[must_use]
 pub fn required<'r>(method: &str, reply: &'r Reply) -> Option<&'r Map<String, Value>> {
     match reply {
@@ -30,7 +30,7 @@ pub fn required<'r>(method: &str, reply: &'r Reply) -> Option<&'r Map<String, Va
     }
 }
 
-/// Whether the source text of a result may ask for something: [`required`] says whether it does.
+/// Whether the source text of a result may ask for input: [`required`] decides whether it does.
 #[must_use]
 pub fn may_be_required(method: &str, result: Option<&[u8]>) -> bool {
     METHODS.contains(&method)
@@ -39,13 +39,14 @@ pub fn may_be_required(method: &str, result: Option<&[u8]>) -> bool {
             .is_some_and(|kind| kind == b"\"input_required\"" || kind.contains(&b'\\'))
 }
 
-/// What it asks for, by name.
+/// The requests for input, by name.
 pub fn requests(result: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
     let requests = result.get("inputRequests").and_then(Value::as_object);
     requests.into_iter().flatten()
 }
 
-/// What a result asks for, as messages of the server; `round` is how many there were before it.
+/// The requests for input in a result, as messages of the server; `round` is the number of rounds
+/// before it.
 #[must_use]
 pub fn asked(result: &Map<String, Value>, round: usize) -> Vec<SideMessage> {
     let message = |(name, request): (&String, &Value)| {
@@ -63,7 +64,8 @@ pub fn asked(result: &Map<String, Value>, round: usize) -> Vec<SideMessage> {
     requests(result).map(message).collect()
 }
 
-/// What a client answers, as its messages; `round` is how many results asked for something before.
+/// The client's answers, as its messages; `round` is the number of earlier results that asked for
+/// input.
 #[must_use]
 pub fn answered(params: &Map<String, Value>, round: usize) -> Vec<SideMessage> {
     let responses = params.get(RESPONSES).and_then(Value::as_object);
@@ -74,7 +76,7 @@ pub fn answered(params: &Map<String, Value>, round: usize) -> Vec<SideMessage> {
     responses.into_iter().flatten().map(message).collect()
 }
 
-/// The parameters of a request that answers what a result asks for.
+/// The parameters of a request that answers the requests in a result.
 #[must_use]
 pub fn again(
     params: Option<&Map<String, Value>>,
@@ -91,7 +93,7 @@ pub fn again(
     params
 }
 
-/// Whether a request answers what a result asked for.
+/// Whether a request answers an earlier result that asked for input.
 #[must_use]
 pub fn is_again(method: &str, params: Option<&Map<String, Value>>) -> bool {
     let has =
@@ -116,7 +118,7 @@ pub fn state(members: &Map<String, Value>) -> Option<&Value> {
     members.get(STATE)
 }
 
-/// The same name may be asked for in every round.
+/// The same name may be used in every round.
 fn id(name: &str, round: usize) -> String {
     format!("{round}/{name}")
 }

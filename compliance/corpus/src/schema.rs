@@ -11,11 +11,11 @@ use tapewright_schemas::schema_cost;
 pub(crate) struct Schema {
     written: Value,
     compiled: OnceLock<Option<Box<Validator>>>,
-    // How many values it may be held against without asking how long that takes.
+    // The number of values that may be validated without estimating how long that takes.
     room: usize,
 }
 
-/// Whether a value is of a schema.
+/// Whether a value matches a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Validity {
     Valid,
@@ -39,7 +39,7 @@ impl Schema {
         }
     }
 
-    /// Whether a value is of it.
+    /// Whether a value matches it.
     pub(crate) fn validate(&self, value: &Value) -> Validity {
         let Some(validator) = self.compiled.get_or_init(|| compile(&self.written)) else {
             return Validity::Unknown;
@@ -58,11 +58,11 @@ impl Schema {
     }
 }
 
-/// How many visits of a value by a part of a schema are few.
+/// The number of visits of a value by a part of a schema that counts as few.
 const FEW: usize = 100_000;
 
-/// How many values a schema may be held against so that there are few visits at most: none where it refers to something,
-/// and may come back to a value again and again.
+/// The number of values that may be validated by a schema with few visits: none if it has
+/// references, since it may visit a value again and again.
 fn room(schema: &Value) -> usize {
     if refers(schema) {
         0
@@ -81,7 +81,7 @@ fn refers(schema: &Value) -> bool {
     }
 }
 
-/// How many values there are within one, and it; counting ends at `most`.
+/// The number of values within one, including itself; counting ends at `most`.
 fn count(value: &Value, most: usize) -> usize {
     let mut sum = 1_usize;
     let mut inner: Box<dyn Iterator<Item = &Value>> = match value {

@@ -1,4 +1,4 @@
-//! Whether a rule holds: three answers, and why.
+//! Whether a rule holds: three answers, with reasons.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use crate::rule::Applies;
 
-/// What is known of an assertion, or of a rule.
+/// The verdict on an assertion, or on a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// It was put to the test, and holds.
+    /// It was tested, and holds.
     Pass,
     /// It does not.
     Fail(Box<Failure>),
@@ -20,9 +20,9 @@ pub enum Verdict {
 /// What did not hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    /// Which expectation.
+    /// The expectation.
     pub expectation: Expectation,
-    /// Where in the answer, as a JSON pointer; empty for all of it.
+    /// The position in the answer, as a JSON pointer; empty for all of it.
     pub pointer: String,
     /// Why.
     pub why: FailureReason,
@@ -32,7 +32,7 @@ pub struct Failure {
     pub recording: usize,
 }
 
-/// The members of `expect`, and that an answer comes at all.
+/// The members of `expect`, and the presence of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expectation {
     /// An answer comes.
@@ -84,9 +84,9 @@ pub enum FailureReason {
     /// One value where another should be.
     #[error("expected {expected}, found {found}")]
     Differs {
-        /// What should be there.
+        /// The expected value.
         expected: ShortValue,
-        /// What is there.
+        /// The actual value.
         found: ShortValue,
     },
     /// A member is not there.
@@ -100,15 +100,15 @@ pub enum FailureReason {
     Code {
         /// The code that it should have.
         expected: i64,
-        /// What it has.
+        /// The actual value.
         found: ShortValue,
     },
     /// The message of an error.
     #[error("the message of the error does not contain {expected}: {found}")]
     Message {
-        /// What it should contain.
+        /// The expected part.
         expected: ShortValue,
-        /// What it says.
+        /// The actual text.
         found: ShortValue,
     },
     /// A JSON Schema does not hold.
@@ -119,9 +119,9 @@ pub enum FailureReason {
     Header {
         /// Its name.
         name: String,
-        /// What it should have.
+        /// The expected value.
         expected: ShortValue,
-        /// What it has.
+        /// The actual value.
         found: ShortValue,
     },
     /// A header field is missing.
@@ -133,12 +133,12 @@ pub enum FailureReason {
     /// Messages are framed in another way.
     #[error("{count} lines on stdout are not messages; the first is {first}")]
     Noise {
-        /// How many.
+        /// The number of such lines.
         count: u64,
         /// The first.
         first: ShortValue,
     },
-    /// No length stands in front of the messages.
+    /// The messages are not preceded by their length.
     #[error("messages must be separated by newlines, without `Content-Length`")]
     NoLength,
     /// A cancellation was taken badly.
@@ -179,9 +179,9 @@ pub enum FailureReason {
     /// Progress falls.
     #[error("progress falls from {before} to {after}")]
     Falls {
-        /// What it was.
+        /// The earlier value.
         before: ShortValue,
-        /// What it became.
+        /// The later value.
         after: ShortValue,
     },
 }
@@ -194,7 +194,7 @@ pub struct ShortValue(pub String);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Untested {
-    /// The corpus of this version says nothing of how it is tested.
+    /// The corpus of this version has no test for it.
     #[error("the corpus has no test for it")]
     NoTest,
     /// Nothing like it was asked.
@@ -221,15 +221,15 @@ pub enum Untested {
     /// The server refused what was chosen for it.
     #[error("the server refused what was chosen for the test: {0}")]
     Refused(ShortValue),
-    /// The question was asked less often than it has to be.
+    /// The question was asked less often than required.
     #[error("it was sent {asked} times; {wanted} times are required")]
     TooFew {
-        /// How often it was.
+        /// How often it was asked.
         asked: usize,
-        /// How often it has to be.
+        /// How often it must be asked.
         wanted: usize,
     },
-    /// Something is missing that may tell.
+    /// Events that could decide it are missing.
     #[error("the evidence has a gap")]
     Gap,
     /// The answer could not be looked into: it nests too deep, or its schema would take too long.
@@ -241,7 +241,7 @@ pub enum Untested {
     /// The time for the run was over.
     #[error("the time limit of the run was reached")]
     OutOfTime,
-    /// There is no answer in the evidence, and it is unknown whether there would have been one.
+    /// The recording has no answer, and it is unknown whether there would have been one.
     #[error("the request was sent without waiting for the answer")]
     NotAwaited,
     /// The answer is not the server's.
@@ -250,7 +250,7 @@ pub enum Untested {
     /// The client answered in a way that decides nothing.
     #[error("the client did not accept the request of the server")]
     Declined,
-    /// The answer does not tell.
+    /// The answer is inconclusive.
     #[error("{0}")]
     Inconclusive(String),
     /// The server refuses requests.
@@ -258,7 +258,7 @@ pub enum Untested {
     Unauthorized(u16),
 }
 
-/// What a transport is called.
+/// The name of a transport.
 #[must_use]
 pub fn transport_name(transport: Applies) -> &'static str {
     match transport {
@@ -268,7 +268,7 @@ pub fn transport_name(transport: Applies) -> &'static str {
 }
 
 impl Untested {
-    /// Whether better evidence might tell.
+    /// Whether a better recording might decide it.
     #[must_use]
     pub fn is_gap(&self) -> bool {
         matches!(
@@ -299,7 +299,7 @@ impl Expectation {
 }
 
 impl ShortValue {
-    /// How much is shown, in characters.
+    /// The maximum length of a shown value, in characters.
     const CHARS: usize = 120;
 
     /// The beginning of the text of a value.
@@ -352,13 +352,14 @@ impl Verdict {
         }))
     }
 
-    /// Whether it does not hold.
+    /// Whether it is a failure.
     #[must_use]
     pub fn is_fail(&self) -> bool {
         matches!(self, Self::Fail(_))
     }
 
-    /// Of two expectations of one assertion: both must hold. A failure outweighs what cannot be told.
+    /// Combines two expectations of one assertion: both must hold. A failure outweighs an
+    /// inconclusive result.
     #[must_use]
     pub fn and(self, other: impl FnOnce() -> Self) -> Self {
         match self {
@@ -371,8 +372,9 @@ impl Verdict {
         }
     }
 
-    /// Of two tests of one thing: one failure is enough, one success outweighs what cannot be told. Of two reasons
-    /// why it cannot be told, one that better evidence might settle is kept.
+    /// Combines two tests of the same thing: one failure is enough, and one success outweighs an
+    /// inconclusive result. Of two inconclusive reasons, one that a better recording might settle
+    /// is kept.
     #[must_use]
     pub fn merge(self, other: Self) -> Self {
         match (self, other) {

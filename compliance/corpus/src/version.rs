@@ -21,21 +21,21 @@ pub struct VersionCorpus {
 }
 
 impl VersionCorpus {
-    /// Loads the files of a folder; those whose names do not end in `.yml` are left out. What is wrong with one of
-    /// them is told with its place, and then there is no corpus.
+    /// Loads the files of a folder; only those whose names end in `.yml` are read. An error in one
+    /// of them is reported with its position, and then there is no corpus.
     #[must_use]
     pub fn load(version: &str, paths: &[PathBuf], files: &dyn Files) -> Read<Self> {
         Self::of(version, load_corpus(Some(version), paths, files))
     }
 
-    /// The corpus of a version that is part of the program; nothing when there is none. It has no issues: a test
-    /// holds it to that.
+    /// The embedded corpus of a version; `None` if there is none. It has no issues, as a test
+    /// ensures.
     #[must_use]
     pub fn embedded(version: &str) -> Option<Self> {
         Self::embedded_read(version)?.value
     }
 
-    /// As [`VersionCorpus::embedded`], with what is wrong with it.
+    /// Like [`VersionCorpus::embedded`], with its issues.
     #[must_use]
     pub fn embedded_read(version: &str) -> Option<Read<Self>> {
         if !embedded::VERSIONS.contains(&version) {

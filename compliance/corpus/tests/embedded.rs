@@ -298,7 +298,8 @@ fn a_rule_that_no_call_puts_to_the_test_says_why() {
             if tested.assertions.is_empty() && notes.is_empty() {
                 wrong.push(format!("{version} {}: no reason", rule.id));
             }
-            // An invariant that judges in place of a call is one that the registry knows to judge the same.
+            // An invariant that judges in place of a call must be mapped to the same rule in the
+            // registry.
             for word in notes.split(|one: char| !one.is_ascii_alphanumeric() && one != '-') {
                 if word.starts_with("INV-") && !rule.references.iter().any(|one| one == word) {
                     wrong.push(format!(

@@ -1,4 +1,4 @@
-//! The page of each version says what the tables say. `TAPEWRIGHT_BLESS=1` writes them anew.
+//! The page of each version matches the tables. `TAPEWRIGHT_BLESS=1` rewrites the pages.
 
 use std::fs;
 use std::path::Path;

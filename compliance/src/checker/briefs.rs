@@ -1,9 +1,10 @@
-//! Which rules are asked about messages that are plain in the same ways: told once, since nearly all messages are alike.
+//! Which rules need to examine messages that are plain in the same ways: computed once, since
+//! nearly all messages are alike.
 
 use super::dispatch::{Checks, Spoken};
 use crate::plain::Plain;
 
-/// What was told so far, by the list of checks.
+/// The briefs so far, by the list of checks.
 #[derive(Debug)]
 pub(super) struct Briefs {
     lists: Vec<Vec<Brief>>,
@@ -11,7 +12,8 @@ pub(super) struct Briefs {
     most: usize,
 }
 
-/// What is to be done with the checks of a list, for messages that are plain and spoken alike.
+/// What to do with the checks of a list, for messages that are plain in the same ways and of the
+/// same revisions and carriers.
 #[derive(Debug)]
 pub(super) struct Brief {
     of: Likeness,
@@ -23,14 +25,15 @@ pub(super) struct Brief {
     held: Box<[u16]>,
 }
 
-/// In what the messages of a brief are alike: the ways in which they are plain, as far as those matter, and how they are spoken.
+/// What the messages of a brief have in common: the ways in which they are plain, as far as those
+/// matter, and their revisions and carriers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Likeness {
     plain: Plain,
     spoken: Spoken,
 }
 
-/// How many briefs one list may have.
+/// The maximum number of briefs of one list.
 const BRIEFS: usize = 4;
 
 impl Briefs {
@@ -53,7 +56,7 @@ impl Briefs {
         }
     }
 
-    /// What is to be done with a list; `None` where there are too many kinds of messages to tell.
+    /// The brief of a list; `None` if there are too many kinds of messages.
     pub(super) fn of(&mut self, list: &Checks, plain: Plain, spoken: Spoken) -> Option<&Brief> {
         let plain = plain & list.matters;
         let of = Likeness { plain, spoken };

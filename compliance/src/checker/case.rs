@@ -1,4 +1,4 @@
-//! What a rule sees.
+//! The input of a rule.
 
 use tapewright_schemas::event::{Carrier, Direction, Event};
 
@@ -15,11 +15,11 @@ pub(crate) struct Case<'a> {
     pub(crate) message: &'a Message<'a>,
     /// The session before this message.
     pub(crate) session: &'a Session,
-    /// Of a response: what it answers.
+    /// For a response: the request that it answers.
     pub(crate) answer: Answer<'a>,
-    /// Of an HTTP exchange: the status of the response so far.
+    /// For an HTTP exchange: the status of the response so far.
     pub(crate) status: Option<u16>,
-    /// What carries the message.
+    /// The carrier of the message.
     pub(crate) carrier: Carrier,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Who sent the message.
+    /// The sender of the message.
     pub(crate) fn sender(&self) -> Side {
         Side::sender(self.message.dir)
     }
@@ -45,8 +45,8 @@ impl<'a> Case<'a> {
         self.message.dir
     }
 
-    /// Whether it may belong to a request of another exchange, and there is no session to
-    /// find it by.
+    /// Whether it may belong to a request of another exchange, and there is no session to find it
+    /// by.
     pub(crate) fn is_elsewhere(&self) -> bool {
         let alone = self.session.sort == SessionKind::Exchange;
         alone
@@ -56,17 +56,17 @@ impl<'a> Case<'a> {
             )
     }
 
-    /// Whether it travels over HTTP.
+    /// Whether it is carried by HTTP.
     pub(crate) fn is_http(&self) -> bool {
         Carriers::HTTP.has(self.carrier)
     }
 
-    /// Whether it travels on a stream that was taken up again.
+    /// Whether it is carried by a resumed stream.
     pub(crate) fn resumes(&self) -> bool {
         self.carrier == Carrier::ResumedStream
     }
 
-    /// Whether the response is one that an HTTP error status carries.
+    /// Whether the response is carried by an HTTP error status.
     pub(crate) fn is_refusal(&self) -> bool {
         self.status.is_some_and(|status| status >= 400)
     }
@@ -75,6 +75,6 @@ impl<'a> Case<'a> {
 /// A session at its end.
 pub(crate) struct Closing<'a> {
     pub(crate) session: &'a Session,
-    /// The recording goes on to the end of the session.
+    /// The recording covers the session to its end.
     pub(crate) whole: bool,
 }

@@ -1,4 +1,4 @@
-//! Which rules look at what: made once, so that a message is shown to few.
+//! Assigns rules to what they examine: computed once, so that each message is only passed to a few.
 
 use tapewright_schemas::event::Direction;
 
@@ -18,7 +18,7 @@ pub(super) struct Entry<F> {
     pub(super) rule: &'static Invariant,
     /// The revisions of the rule.
     pub(super) revisions: Revisions,
-    /// What carries the messages that it is asked about.
+    /// The carriers of the messages that it examines.
     pub(super) carriers: Carriers,
     /// Both as one.
     pub(super) spoken: Spoken,
@@ -71,7 +71,7 @@ pub(super) struct Dispatch {
     pub(super) end: Vec<Entry<EndCheck>>,
     /// In which ways it matters to anybody whether a message is plain.
     pub(super) spared: Plain,
-    /// How many lists of checks of messages there are.
+    /// The number of lists of message checks.
     pub(super) lists: usize,
     // By direction.
     payload: [Checks; 2],
@@ -79,7 +79,7 @@ pub(super) struct Dispatch {
     requests: Vec<Checks>,
     notifications: Vec<Checks>,
     responses: Vec<Checks>,
-    // Of every response: behind those of its method once all are there.
+    // Checks of every response: appended to those of its method once all are known.
     any_response: Vec<Entry<MessageCheck>>,
     // A response that answers nothing known.
     pub(super) stray: Checks,

@@ -1,4 +1,4 @@
-//! What a document says of its sessions, beside their messages.
+//! The properties of sessions in a document other than their messages.
 
 use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::event::{ConduitId, SessionKey};
@@ -17,13 +17,13 @@ impl Checker {
         self.results.entry(key).or_insert_with(Results::empty);
     }
 
-    /// In a capture the response stands beside its request: the next response answers
-    /// this request and no other.
+    /// In a capture the response is next to its request: the next response answers this request and
+    /// no other.
     pub(crate) fn beside(&mut self, key: SessionKey, request: &[u8], answered: bool) {
         let envelope = Envelope::parse(request);
         let id = match &envelope.kind {
             Kind::Request { id, .. } => Some(Key::by_value(id)),
-            // What was answered is a request, whatever it lacks.
+            // An answered message is a request, whatever members it lacks.
             Kind::Notification { .. } if answered => Some(Key::Null),
             _ => None,
         };
@@ -37,12 +37,12 @@ impl Checker {
         })
     }
 
-    /// Whether what comes now belongs to no session.
+    /// Whether the following messages belong to no session.
     pub(crate) fn sessionless(&mut self, sessionless: bool) {
         self.sessionless = sessionless;
     }
 
-    /// What a capture says that the server of a session advertised.
+    /// The server's capabilities according to a capture.
     pub(crate) fn declare(&mut self, key: SessionKey, capabilities: Option<&[u8]>) {
         let read = |text| Capabilities::read(Value(text));
         self.document(key).declared = Some(capabilities.map(read));

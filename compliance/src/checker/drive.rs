@@ -51,7 +51,7 @@ impl Checker {
         }
     }
 
-    /// Takes the next message, whose event has no number yet.
+    /// Handles the next message, whose event has no number yet.
     pub(crate) fn see(&mut self, seen: &Seen<'_>) {
         match &seen.event.body {
             EventBody::Message {
@@ -136,7 +136,7 @@ impl Checker {
                 session.unread = true;
                 session.begin_payload(dir);
             }
-            // What was held is let go behind some other message, and is marked already.
+            // A held message is released after some other message, and is already marked.
             EventBody::Faulted(faulted) if faulted.effect.what.release().is_some() => {}
             EventBody::Faulted(_) => self.session(event).fault(dir),
             _ if self.is_bridged(event) => {}
@@ -188,7 +188,7 @@ impl Checker {
                     };
                     session.ended = Some((moment, how));
                     if how == SessionEnd::NoSessionId {
-                        // What follows belongs to it, and cannot be told from the rest.
+                        // Later messages belong to it, and cannot be distinguished from the rest.
                         session.sort = SessionKind::Exchange;
                     }
                     self.close_session(&session, true);
@@ -235,8 +235,8 @@ impl Checker {
         })
     }
 
-    /// Forgets the sessions that have been silent for longest. What comes of them later
-    /// has an unknown beginning.
+    /// Forgets the sessions that have been silent for longest. If they continue later, their
+    /// beginning is unknown.
     fn make_room(&mut self) {
         for session in self.sessions.evict() {
             self.close_session(&session, false);
@@ -252,8 +252,8 @@ impl Checker {
         }
     }
 
-    /// Whether it is the body of an HTTP error and no message of JSON-RPC, such as what an
-    /// OAuth server says: a recorder of times gone by took it for one.
+    /// Whether it is the body of an HTTP error and not a JSON-RPC message, such as an OAuth
+    /// server's error, which an old recorder mistook for one.
     fn is_mere_refusal(&self, event: &Event, envelope: &Envelope<'_>) -> bool {
         let conduit = self.conduits.get(&event.conduit);
         let refused = conduit.is_some_and(Conduit::is_refused);

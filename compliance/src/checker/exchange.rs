@@ -1,4 +1,4 @@
-//! Taking what happens over HTTP beside the messages.
+//! Handling HTTP events other than messages.
 
 use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::event::{
@@ -17,7 +17,7 @@ use crate::method::Method;
 use crate::revision::{R1, R5, Revisions};
 use crate::session::{Moment, Session, SessionKind};
 
-/// How many exchanges are followed at once.
+/// The maximum number of exchanges that are followed at once.
 const CONDUITS: usize = 65_536;
 
 /// When the rules look at an exchange.
@@ -58,8 +58,8 @@ impl Checker {
         self.conduits.insert(conduit, fresh);
     }
 
-    /// Whether an event is of an exchange that a bridge had with its server: what is to be
-    /// judged of it stands with the lines, and its heads are ours.
+    /// Whether an event belongs to an exchange between a bridge and its server: its messages are
+    /// judged as lines, and its heads are tapewright's.
     pub(super) fn is_bridged(&mut self, event: &Event) -> bool {
         let opens =
             matches!(&event.body, EventBody::Head(head) if matches!(**head, Head::Request(_)));
@@ -134,7 +134,7 @@ impl Checker {
             self.world.uses(conduit.connection, id);
         }
         if let Some(id) = conduit.asked_field(SESSION_ID) {
-            // A server that has no stream for a GET may say so with 404, too.
+            // A server that has no stream for a GET may also respond with 404.
             if status == 404 && conduit.is_post() {
                 self.world.entry(id).refused.get_or_insert(moment);
             }
@@ -178,7 +178,7 @@ impl Checker {
         }
     }
 
-    /// What is no message passed.
+    /// Handles content that is not a message.
     pub(super) fn body(&mut self, event: &Event, bytes: u64) {
         if event.dir == Direction::ToClient
             && let Some(conduit) = self.conduits.get_mut(&event.conduit)
@@ -197,7 +197,7 @@ impl Checker {
             return;
         }
         conduit.send(message);
-        // What is posted to a stream that is over belongs to no session that says so.
+        // A message that is posted to a stream that is over belongs to no known session.
         if let EventBody::Message { origin, .. } = &event.body {
             conduit.legacy |= origin.carrier.is_legacy();
         }
@@ -280,7 +280,7 @@ impl Checker {
                 results.doubt(entry.index, Doubt::NoSession);
                 continue;
             }
-            // What is missing may be a part of this exchange.
+            // The missing events may be a part of this exchange.
             if conduit.gap || session.is_adrift() {
                 results.doubt(entry.index, Doubt::Gap);
                 continue;
@@ -309,8 +309,8 @@ impl Checker {
     }
 }
 
-/// The revisions that an exchange may be of: what its request says of itself goes before
-/// the head, which may say something else.
+/// The possible revisions of an exchange: those in its request's body take precedence over the
+/// head, which may differ.
 fn revisions(session: &Session, conduit: &Conduit) -> Revisions {
     if conduit.stateless {
         return R5;

@@ -1,15 +1,13 @@
-//! Judging a session while its events pass.
+//! Judging a session from its events.
 //!
-//! A [`Checker`] is a fold over events: live, from a tape, a cassette or a capture, it is
-//! the same one. Each event is shown to the rules that asked for its kind, with the
-//! session as it stands before it; then the session takes it in. What was found can be
-//! had at once ([`Checker::poll`]), and the verdicts when the recording is over
-//! ([`Checker::finish`]).
+//! A [`Checker`] is a fold over events, the same one for live traffic, a tape, a cassette or a
+//! capture. Each event is passed to the rules for its kind, with the state of the session before
+//! it; then it updates the session. Findings are available at once ([`Checker::poll`]), and the
+//! verdicts when the recording is over ([`Checker::finish`]).
 //!
 //! # Bounded memory
 //!
-//! Every table of a session is bounded. What was forgotten makes a verdict inconclusive,
-//! never wrong.
+//! Every table of a session is bounded. Forgotten data makes a verdict inconclusive, never wrong.
 
 mod briefs;
 mod case;
@@ -51,25 +49,25 @@ pub struct Checker {
     briefs: Briefs,
     sessions: Sessions,
     conduits: HashMap<ConduitId, Conduit>,
-    // Exchanges that a bridge had with its server, which carry what stands with the lines.
+    // Exchanges between a bridge and its server, which carry the messages of the lines.
     bridged: HashSet<ConduitId>,
     world: SessionIds,
     results: BTreeMap<SessionKey, Results>,
     found: VecDeque<Finding>,
     // The names of the tools that each session offers.
     offers: BTreeMap<SessionKey, BTreeSet<String>>,
-    // Of the recording as a whole.
+    // Doubts about the whole recording.
     doubts: Doubts,
     // The number of the last event, where they are numbered, and how many were left out.
     last_seq: u64,
     missing: u64,
     // Verdicts at the end are not wanted.
     forgetting: bool,
-    // What comes belongs to no session, although the file does not tell of exchanges.
+    // The following messages belong to no session, although the file does not record exchanges.
     sessionless: bool,
 }
 
-/// How many names of tools are remembered of one session.
+/// The maximum number of tool names that are remembered for one session.
 const OFFERS: usize = 10_000;
 
 impl Checker {
@@ -119,17 +117,17 @@ impl Checker {
         self.sessions.len().max(self.results.len())
     }
 
-    /// The next thing that was found and not asked for yet.
+    /// The next finding that has not been taken yet.
     pub fn poll(&mut self) -> Option<Finding> {
         self.found.pop_front()
     }
 
-    /// Whether anything was found and not asked for yet.
+    /// Whether there are findings that have not been taken yet.
     pub(crate) fn has_found(&self) -> bool {
         !self.found.is_empty()
     }
 
-    /// How many events are missing, by the numbers of those that are there.
+    /// The number of missing events, by the numbers of the others.
     #[must_use]
     pub fn missing(&self) -> u64 {
         self.missing

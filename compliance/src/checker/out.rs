@@ -1,4 +1,4 @@
-//! Where a rule says what it found.
+//! Collects the findings of a rule.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use crate::message::Message;
 use crate::revision::Revisions;
 use crate::session::Session;
 
-/// Where a rule says what it found about one message.
+/// Collects the findings of a rule about one message.
 pub(crate) struct Out<'a> {
     pub(super) index: usize,
     pub(super) rule: &'static Invariant,
@@ -21,13 +21,13 @@ pub(crate) struct Out<'a> {
     pub(super) at: Offset,
     /// It is about an answer to a request that we tampered with.
     pub(super) tampered: bool,
-    /// The recording stops before what it is about is over.
+    /// The recording stops before its subject is over.
     pub(super) cut: bool,
     pub(super) results: &'a mut Results,
     pub(super) found: &'a mut VecDeque<Finding>,
 }
 
-/// What is wrong, before it is known who is to blame.
+/// A violation, before the responsible side is known.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     side: Side,

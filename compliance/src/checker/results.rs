@@ -1,4 +1,4 @@
-//! How each invariant fared in one session.
+//! The results of each invariant in one session.
 
 use tapewright_schemas::event::SessionKey;
 
@@ -15,7 +15,7 @@ use crate::table::TABLE;
 /// The verdicts on one session.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// Which session.
+    /// The session.
     pub session: SessionKey,
     /// One for each selected invariant, in the order of the table.
     pub outcomes: Vec<Outcome>,
@@ -24,25 +24,25 @@ pub struct Judged {
 /// The verdict on one invariant.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Which invariant.
+    /// The invariant.
     pub code: Code,
-    /// What became of it.
+    /// The verdict.
     pub status: Status,
     /// Why something cannot be known, if so.
     pub doubts: Doubts,
-    /// How often it was put to the test.
+    /// How often it was exercised.
     pub exercised: u64,
-    /// What was found, in the order of the recording.
+    /// The findings, in the order of the recording.
     pub findings: Vec<Finding>,
-    /// How many findings are not listed.
+    /// The number of findings that are not listed.
     pub more: u64,
 }
 
-/// How each invariant fares while a session is under way.
+/// The results of each invariant while a session is in progress.
 #[derive(Debug, Default)]
 pub(super) struct Results {
     tallies: Vec<Tally>,
-    // How many messages each brief was followed for, as far as that is not in the tallies.
+    // The number of messages that each brief handled and that are not yet in the tallies.
     briefed: Vec<u64>,
 }
 
@@ -56,7 +56,7 @@ struct Tally {
     more: u64,
 }
 
-/// How many findings of one invariant and session are listed.
+/// The maximum number of listed findings of one invariant and session.
 const LISTED: usize = 100;
 
 impl Results {
@@ -79,7 +79,7 @@ impl Results {
 
     /// Enters which rules held by the briefs that were followed.
     pub(super) fn settle(&mut self, briefs: &Briefs) {
-        // As of every exchange that belongs to no session.
+        // True for every exchange without a session.
         if self.briefed.is_empty() {
             return;
         }
@@ -110,7 +110,7 @@ impl Results {
         for (index, rule) in selection.each() {
             let idle = self.tallies.get(index).is_none_or(|one| one.exercised == 0);
             let kept = if facts.keeps == Keeps::Conversation {
-                // A cassette does not tell of the process behind its lines.
+                // A cassette does not contain the process behind its lines.
                 let is_of_process = rule.carriers == Carriers::LINE;
                 if is_of_process && facts.transport != Transport::Http {
                     CaptureCoverage::Partly
@@ -137,7 +137,7 @@ impl Results {
         }
     }
 
-    /// Counts a finding; whether it is one of those that are told.
+    /// Counts a finding; returns whether it is one of those that are reported.
     pub(super) fn find(&mut self, index: usize, finding: &Finding) -> bool {
         let Some(tally) = self.tallies.get_mut(index) else {
             return false;

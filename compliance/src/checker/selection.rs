@@ -1,11 +1,11 @@
-//! Which invariants judge.
+//! The selection of invariants.
 
 use crate::code::Code;
 use crate::finding::Severity;
 use crate::invariant::Invariant;
 use crate::table::{SEED, TABLE};
 
-/// Which invariants judge, and how mild a finding may be.
+/// Which invariants judge, and the lowest severity of a finding.
 #[derive(Clone, Debug)]
 pub struct Selection {
     // In the order of the table.
@@ -17,7 +17,7 @@ pub struct Selection {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectionError {
-    /// There is no such invariant.
+    /// The invariant does not exist.
     #[error("unknown invariant `{code}`")]
     Unknown {
         /// The code.

@@ -10,7 +10,7 @@ use crate::session::Session;
 /// Names a session; of what belongs to none, each exchange is one.
 pub(super) type Name = (SessionKey, ConduitId);
 
-/// The sessions that are under way, the one that was used last at hand.
+/// The sessions in progress, with fast access to the one that was used last.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
     // With the turn in which each was put aside.
@@ -21,13 +21,14 @@ pub(super) struct Sessions {
     pub(super) forgotten: Option<ConduitId>,
 }
 
-/// How many sessions are followed at once: a gateway's clients leave without a word.
+/// The maximum number of sessions that are followed at once: a gateway's clients leave without
+/// notice.
 const MOST: usize = 2_048;
-/// How many are kept when room is made.
+/// The number of sessions that remain when room is made.
 const KEPT: usize = 1_536;
 
 impl Sessions {
-    /// The session of this name, made when it is not there yet.
+    /// The session with this name, created if missing.
     pub(super) fn get(&mut self, name: Name, make: impl FnOnce() -> Session) -> &mut Session {
         if self.last.as_ref().is_none_or(|(last, _)| *last != name) {
             let next = self.all.remove(&name).map(|(_, session)| session);
@@ -71,7 +72,7 @@ impl Sessions {
         self.all.len() >= MOST
     }
 
-    /// Takes out those that have been silent for longest.
+    /// Removes those that have been silent for longest.
     pub(super) fn evict(&mut self) -> impl Iterator<Item = Box<Session>> + use<> {
         let mut turns: Vec<u64> = self.all.values().map(|(turn, _)| *turn).collect();
         turns.sort_unstable();

@@ -101,7 +101,7 @@ impl Turn<'_> {
         let Some(first) = first.filter(|_| message.revisions != Revisions::NONE) else {
             return;
         };
-        // What is missing may be the head of its exchange.
+        // The missing events may include the head of its exchange.
         let headless =
             session.is_adrift() || session.gap && self.conduit.is_none_or(|conduit| conduit.gap);
         let known = !headless && session.sort != SessionKind::Exchange;
@@ -135,7 +135,7 @@ impl Turn<'_> {
 }
 
 impl<'a> Out<'a> {
-    /// What is said of a message by the checks of a list.
+    /// The results of the checks of a list for a message.
     fn about(
         case: &Case<'a>,
         first: &Entry<MessageCheck>,

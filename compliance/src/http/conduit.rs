@@ -19,20 +19,20 @@ pub(crate) struct Conduit {
     pub(crate) legacy: bool,
     pub(crate) request: Option<(Moment, RequestHead)>,
     pub(crate) response: Option<(Moment, ResponseHead)>,
-    /// The messages of the request, no more than a few.
+    /// The messages of the request, up to a limit.
     pub(crate) sent: Vec<Sent>,
-    /// How many messages the request had.
+    /// The number of messages in the request.
     pub(crate) sent_count: usize,
-    /// How many responses, and how many messages in all, came back.
+    /// The number of responses, and of all messages, that came back.
     pub(crate) answers: usize,
     pub(crate) received: usize,
-    /// How many bytes came back that are no message.
+    /// The number of bytes that came back and are not messages.
     pub(crate) other_bytes: u64,
-    /// What the response's errors said, as code.
+    /// The code of the response's error.
     pub(crate) error: Option<(i64, u64)>,
     /// Events are missing since it began.
     pub(crate) gap: bool,
-    /// Its request describes itself in `_meta`, as the stateless era has it.
+    /// Its request describes itself in `_meta`, as in the stateless era.
     pub(crate) stateless: bool,
     /// The request's headers and its body do not agree.
     pub(crate) mismatch: Option<u64>,
@@ -51,14 +51,14 @@ pub(crate) struct Sent {
     pub(crate) method: Method,
 }
 
-/// What a message of a request is.
+/// The kind of a message in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequestKind {
     Request,
     Other,
 }
 
-/// How many messages of one request are remembered.
+/// The maximum number of messages of one request that are remembered.
 const SENT: usize = 128;
 
 impl Conduit {
@@ -88,7 +88,7 @@ impl Conduit {
         self.response.as_ref().map(|(_, head)| head.status)
     }
 
-    /// Whether the answer is ours and not the server's.
+    /// Whether the answer is tapewright's and not the server's.
     pub(crate) fn is_ours(&self) -> bool {
         let head = self.response.as_ref();
         head.is_some_and(|(_, head)| head.ours.is_some())
@@ -99,7 +99,7 @@ impl Conduit {
         self.asked_field("last-event-id").is_some()
     }
 
-    /// What may carry its messages, and the rules that speak about its heads.
+    /// The possible carriers of its messages, and the rules for its heads.
     pub(crate) fn carriers(&self) -> Carriers {
         match (self.legacy, self.verb()) {
             (true, _) => Carriers::LEGACY,
@@ -131,12 +131,12 @@ impl Conduit {
         kind.trim().to_ascii_lowercase()
     }
 
-    /// Where the request's head stands.
+    /// The event number of the request's head.
     pub(crate) fn asked_at(&self) -> u64 {
         self.request.as_ref().map_or(0, |(moment, _)| moment.seq)
     }
 
-    /// Where the response's head stands.
+    /// The event number of the response's head.
     pub(crate) fn answered_at(&self) -> u64 {
         self.response.as_ref().map_or(0, |(moment, _)| moment.seq)
     }

@@ -16,7 +16,7 @@ pub(crate) struct HttpCase<'a> {
     pub(crate) moment: Moment,
     pub(crate) conduit: &'a Conduit,
     pub(crate) session: &'a Session,
-    /// What is known beyond this session.
+    /// Data from outside this session.
     pub(crate) world: &'a SessionIds,
     /// The message of the request, where it is the first one.
     pub(crate) message: Option<&'a Message<'a>>,

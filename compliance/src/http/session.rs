@@ -1,4 +1,4 @@
-//! What is remembered of HTTP exchanges, in a session and beyond.
+//! The state of HTTP exchanges, in a session and beyond.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -6,12 +6,12 @@ use crate::id::hash;
 use crate::revision::Revisions;
 use crate::session::Moment;
 
-/// What a session remembers of its HTTP exchanges.
+/// The state of a session's HTTP exchanges.
 #[derive(Debug, Default)]
 pub(crate) struct HttpSession {
     /// It is carried by HTTP+SSE, the transport of 2024-11-05.
     pub(crate) legacy: bool,
-    /// What the version header says, where there was no handshake.
+    /// The version header, if there was no handshake.
     pub(crate) revisions: Option<Revisions>,
     /// The hash of the session id, and where it was issued.
     pub(crate) id: Option<(u64, u64)>,
@@ -30,13 +30,13 @@ pub(crate) struct StreamEvents {
     pub(crate) forgotten: bool,
 }
 
-/// Where an event was sent.
+/// The position at which an event was sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StreamEvent {
     pub(crate) seq: u64,
     /// The conduit that began its stream.
     pub(crate) stream: u32,
-    /// Its place among all events of the session.
+    /// Its index among all events of the session.
     pub(crate) number: u64,
 }
 
@@ -88,7 +88,7 @@ impl StreamEvents {
     }
 }
 
-/// What is known of session ids over all exchanges of a recording.
+/// The session ids of all exchanges of a recording.
 #[derive(Debug, Default)]
 pub(crate) struct SessionIds {
     ids: HashMap<u64, SessionIdState>,
@@ -105,7 +105,7 @@ pub(crate) struct SessionIdState {
     pub(crate) minted: bool,
     /// When the client ended the session.
     pub(crate) deleted: Option<Moment>,
-    /// When the server said that it does not know it.
+    /// When the server reported that it does not know it.
     pub(crate) refused: Option<Moment>,
 }
 

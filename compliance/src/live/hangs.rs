@@ -18,9 +18,9 @@ pub(super) struct Hangs {
     conversation: Conversation<()>,
     // Those that wait for an answer.
     waiting: PerExchange<Waiting>,
-    // By age; those that were answered meanwhile linger until their time has come.
+    // By age; those that were answered meanwhile linger until their time is over.
     order: VecDeque<Handle>,
-    // Of the recording so far: a recorder's clock may tick behind it.
+    // The time of the recording so far: a recorder's clock may lag behind it.
     now: Offset,
 }
 
@@ -34,7 +34,7 @@ struct Waiting {
     told: bool,
 }
 
-/// How many requests may linger.
+/// The maximum number of requests that may linger.
 const LINGER: usize = 131_072;
 
 impl Hangs {
@@ -75,7 +75,7 @@ impl Hangs {
                 (Does::Cancels, Some(handle)) => {
                     told.extend(over(event, waiting.remove(handle), "was given up"));
                 }
-                // Its exchange was over before: nothing hung any more.
+                // Its exchange ended earlier: nothing hung any more.
                 (Does::Late, Some(handle)) => drop(waiting.remove(handle)),
                 _ => {}
             });
@@ -106,7 +106,7 @@ impl Hangs {
 }
 
 impl Waiting {
-    /// A request to which an answer is owed.
+    /// A request to which an answer is due.
     fn of(event: &Event, step: &Step<'_, ()>) -> Option<Self> {
         let Kind::Request { id, method, .. } = &step.envelope.kind else {
             return None;
@@ -123,7 +123,7 @@ impl Waiting {
     }
 }
 
-/// What is told when a request waits no longer: something where it was said that it hangs.
+/// The event for a request that is no longer waiting, if it was reported as hanging.
 fn over(event: &Event, one: Option<Waiting>, how: &str) -> Option<Event> {
     let one = one.filter(|one| one.told)?;
     let what = format!(
@@ -140,7 +140,7 @@ fn finding(dir: Direction, status: FindingStatus, detail: String, evidence: &[u6
         seq: *seq,
         pointer: String::new(),
     };
-    // Who owes the answer.
+    // The side that should answer.
     let side = Side::sender(dir.opposite());
     Finding {
         evidence: evidence.iter().map(place).collect(),

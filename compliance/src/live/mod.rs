@@ -1,12 +1,12 @@
 //! Judging a recording while it is written.
 //!
-//! [`Live`] is a [`Checker`] behind the seam of [`Judge`]: it sees every event as it stands
-//! on the tape, and what it finds goes onto the tape as events. The tape judged later gives
-//! the same findings, because it is the same fold over the same events.
+//! [`Live`] is a [`Checker`] that implements [`Judge`]: it sees every event as recorded on the
+//! tape, and its findings are written to the tape as events. Judging the tape later yields the same
+//! findings, because it is the same fold over the same events.
 //!
 //! # Bounded memory
 //!
-//! Beside the checker's own tables: sessions that have ended are forgotten at once, and
+//! In addition to the checker's own tables: sessions that have ended are forgotten at once, and
 //! `hangs` follows a bounded number of requests.
 
 mod hangs;
@@ -23,7 +23,7 @@ use crate::checker::{Checker, Selection};
 use crate::facts::Facts;
 use crate::finding::{Finding, Status};
 
-/// What is judged while a recording is written.
+/// What to judge while a recording is written.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     /// By which invariants, if by any.
@@ -44,7 +44,7 @@ impl Live {
     /// A judge at the start of a recording.
     #[must_use]
     pub fn new(facts: Facts, watch: &Watch) -> Self {
-        // Nothing is missing that has only just happened, and what we tell has numbers, too.
+        // Very recent events are never missing, and the judge's own events are numbered, too.
         let facts = Facts {
             numbered: false,
             ..facts
@@ -117,7 +117,7 @@ impl Judge for Live {
     }
 }
 
-/// What the tape tells of a finding.
+/// The event of a finding on the tape.
 fn event(finding: &Finding) -> Event {
     let status = match finding.status {
         Status::Race => FindingStatus::Race,

@@ -136,7 +136,7 @@ fn a_request_whose_stream_ends_in_a_session_without_an_answer_hangs() {
     let closed = "`tools/call`, id `1`, was answered after 49.0 s";
     let expected = ("HANG".to_owned(), "closed".to_owned(), closed.to_owned());
     assert_eq!(told(&mut live), [expected]);
-    // What belongs to no session has its answer there or nowhere.
+    // A request without a session is answered in its exchange or nowhere.
     let mut live = watching_hangs();
     ended_stream(&mut live, 0);
     live.end(second(500));

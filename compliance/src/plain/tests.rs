@@ -92,7 +92,7 @@ fn said() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A message on its way: what is said, with which id, in which direction, and how it is framed.
+/// A message: its content, id, direction and framing.
 fn event() -> impl Strategy<Value = Event> {
     let carrier = prop::sample::select(CARRIERS);
     (said(), 1..6_u8, any::<bool>(), 0..12_u8, carrier).prop_map(
@@ -141,7 +141,7 @@ fn handshake(version: &str) -> [Event; 3] {
     ]
 }
 
-/// What a checker says of a session, and when.
+/// The output of a checker for a session, and when it came.
 fn verdicts(mut checker: Checker, events: &[Event]) -> String {
     let mut told = Vec::new();
     for event in events {

@@ -1,5 +1,5 @@
-//! What the answers of a stateless server must agree on: the scope of a cache over all
-//! pages, and the revision.
+//! Consistency between the answers of a stateless server: the scope of a cache over all pages, and
+//! the revision.
 
 use super::prelude::*;
 use crate::session::lists::Scope;

@@ -97,7 +97,7 @@ fn shape(case: &Case<'_>, out: &mut Out<'_>) {
         let what = "a batch holds `initialize`";
         out.fail(fail(what).only(crate::finding::Severity::Must));
     } else if !batches {
-        // Whether there may be a batch at all is the subject of INV-017.
+        // INV-017 covers whether a batch is allowed at all.
     } else if calls && responses {
         out.fail(fail(
             "a batch mixes requests or notifications with responses",

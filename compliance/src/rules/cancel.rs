@@ -135,7 +135,7 @@ fn quiet(case: &Case<'_>, out: &mut Out<'_>) {
     out.fail_if_known(known, fault.seen(cancelled.seq).seen(token.request.seq));
 }
 
-/// What was cancelled and never answered.
+/// Cancelled requests that were never answered.
 fn obeyed(closing: &Closing<'_>, out: &mut Out<'_>) {
     for way in [Direction::ToServer, Direction::ToClient] {
         let requests = closing.session.requests(way);
@@ -187,7 +187,7 @@ fn stateless(case: &Case<'_>, out: &mut Out<'_>) {
                 "a cancellation over HTTP, where closing the response is one",
             ));
         } else if case.carrier == Carrier::Document {
-            // How it travelled is not known.
+            // Its carrier is unknown.
             out.doubt(Doubt::NotKept);
         }
         return;

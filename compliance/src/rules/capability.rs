@@ -1,4 +1,4 @@
-//! What a server advertises, and what it then does.
+//! The capabilities that a server declares, compared with its behaviour.
 
 use tapewright_schemas::event::Direction;
 

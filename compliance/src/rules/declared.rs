@@ -135,7 +135,7 @@ fn missing(
     (!capabilities.has(detail)).then_some(detail)
 }
 
-/// What a result of the stateless era asks for.
+/// The requests in a result of the stateless era.
 fn in_result(case: &Case<'_>, out: &mut Out<'_>) {
     if case.message.revisions != R5 {
         return;
@@ -151,7 +151,7 @@ fn in_result(case: &Case<'_>, out: &mut Out<'_>) {
     requests.members(|_, request| {
         let method = request.get("method").and_then(Value::string);
         let method = method.map_or(Method::Other, |name| Method::named(&name));
-        // These methods are requests no more, but ask for the same.
+        // These are no longer methods of requests, but ask for the same.
         let found = missing(method, request.get("params"), capabilities, R4);
         lacking = lacking.or(found);
     });
@@ -281,7 +281,7 @@ pub(crate) static LOGS: Invariant = Invariant {
 fn logs(case: &Case<'_>, out: &mut Out<'_>) {
     let session = case.session;
     let Some(capabilities) = session.advertised(case.message.revisions) else {
-        // Before the handshake is done nothing has been declared yet.
+        // Before the handshake is complete nothing has been declared.
         let early = session.lifecycle.is_waiting() || session.lifecycle.asked.is_none();
         if case.message.revisions != R5 && early {
             return;

@@ -45,7 +45,7 @@ pub(crate) static FORM: Invariant = Invariant {
 
 fn form(case: &Case<'_>, out: &mut Out<'_>) {
     let schema = case.message.param("requestedSchema");
-    // Whether such a request may be made at all is the subject of INV-025.
+    // INV-025 covers whether such a request is allowed at all.
     let possible = case.message.revisions.meets(R3 | R4);
     let Some(schema) = schema.filter(|one| one.is_object() && possible) else {
         return;

@@ -152,13 +152,13 @@ fn says_not_found(error: Value<'_>) -> bool {
     text.is_some_and(|text| text.to_ascii_lowercase().contains("method not found"))
 }
 
-/// Whether no revision that the session may have knows the method.
+/// Whether the method is unknown in all possible revisions of the session.
 fn is_unknown(asked: &PendingRequest, case: &Case<'_>) -> bool {
     let way = case.dir().opposite();
     !asked.method.defined(way).meets(asked.revisions)
 }
 
-/// Whether the side that answers declares methods of its own.
+/// Whether the answering side declares methods of its own.
 fn declares_more(case: &Case<'_>) -> bool {
     let declared = match (case.dir(), case.message.revisions) {
         (Direction::ToClient, R5) => case.session.discovered,
@@ -200,7 +200,7 @@ fn reserved(case: &Case<'_>, out: &mut Out<'_>) {
     match code {
         -32_022..=-32_020 => out.pass(),
         -32_099..=-32_020 | -32_002 => out.fail(fault(format!("the code {code} is reserved"))),
-        // A server that only knows the handshake is not bound by this.
+        // A server that only supports the handshake is not bound by this.
         -32_019..=-32_000
             if case.dir() == Direction::ToClient && !case.session.serves_stateless =>
         {

@@ -1,4 +1,4 @@
-//! What the handshake says, and what may be sent while it lasts.
+//! The contents of the handshake, and the messages that are allowed during it.
 
 use super::prelude::*;
 

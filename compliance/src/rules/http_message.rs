@@ -1,4 +1,4 @@
-//! What a POST brings, and how it is answered.
+//! The contents of a POST, and its answers.
 
 use super::prelude::*;
 use crate::http::HttpCase;
@@ -338,7 +338,7 @@ fn origin(case: &HttpCase<'_>, out: &mut Out<'_>) {
     let Some(status) = conduit.status() else {
         return;
     };
-    // The older transport wants it checked, and does not say how it is told.
+    // The older transport requires the check, but does not define how to report a failure.
     let strict = !conduit.legacy && Revisions::FROM_R4.covers(case.revisions);
     if status == 403 || status >= 400 && !strict {
         return out.pass();

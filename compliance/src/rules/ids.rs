@@ -42,8 +42,8 @@ fn reused(case: &Case<'_>, out: &mut Out<'_>) {
         return;
     }
     let (first, paired) = (case.session.shares_id(case.message), case.message.paired);
-    // A stream that is resumed repeats what was lost, requests as well; a request of the
-    // server that is on a second stream is the subject of INV-066.
+    // A resumed stream repeats lost messages, including requests; INV-066 covers a request of the
+    // server that is on a second stream.
     let twice = case.is_http()
         && case.dir() == Direction::ToClient
         && first.is_some_and(|first| first.conduit != case.message.conduit);
@@ -100,7 +100,7 @@ fn in_flight(case: &Case<'_>, out: &mut Out<'_>) {
         return;
     }
     match case.session.shares_id(case.message) {
-        // Who gave a request up need not wait for an answer.
+        // The sender of a cancelled request need not wait for an answer.
         Some(first) if first.cancelled.is_none() => {
             let what = format!(
                 "{} has the id of a `{}` that still waits for its answer",
@@ -152,7 +152,7 @@ fn answers_something(case: &Case<'_>, out: &mut Out<'_>) {
     let fail = |what: &str| Fault::new(case.sender(), what).at(case.message, "/id");
     match case.answer {
         Answer::Pairs(asked) => beside(case, asked, out),
-        // What comes twice is counted elsewhere.
+        // Repeated messages are counted elsewhere.
         Answer::Again => {}
         Answer::Forgotten => out.doubt(Doubt::Evicted),
         Answer::Nameless if case.message.error().is_some() => {}
@@ -165,7 +165,7 @@ fn answers_something(case: &Case<'_>, out: &mut Out<'_>) {
     }
 }
 
-/// In a capture a response stands beside its request, also when their ids differ.
+/// In a capture a response is next to its request, even if their ids differ.
 fn beside(case: &Case<'_>, asked: &PendingRequest, out: &mut Out<'_>) {
     let beside = case.session.beside.as_ref();
     let Some(request) = beside.and_then(|beside| beside.key) else {
@@ -300,7 +300,7 @@ fn all_answered(closing: &Closing<'_>, out: &mut Out<'_>) {
     }
 }
 
-/// Whether something that was asked the other way after this request has no answer either.
+/// Whether a later request in the other direction has no answer either.
 fn waits_itself(back: &Requests, asked: &PendingRequest) -> bool {
     let mut asked_back = back.in_flight();
     asked_back.any(|one| one.seq > asked.seq && one.cancelled.is_none())

@@ -1,4 +1,4 @@
-//! Results that ask for input, and the retries that bring it.
+//! Results that ask for input, and the retries that provide it.
 
 use super::prelude::*;
 use crate::id::{Key, hash};

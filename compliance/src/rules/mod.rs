@@ -1,7 +1,7 @@
 //! The rules, one family to a file.
 //!
-//! A rule is one static item with its examples. It looks at one message, and at the
-//! session as it stands before it, and says what it found.
+//! A rule is one static item with its examples. It examines one message and the state of the
+//! session before it, and reports its findings.
 
 mod agreement;
 mod batch;

@@ -1,4 +1,4 @@
-//! The stateless era: every message stands alone.
+//! The stateless era: every message is self-contained.
 
 use tapewright_schemas::era::PROTOCOL_VERSION_KEY;
 

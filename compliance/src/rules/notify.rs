@@ -130,7 +130,7 @@ fn at_level(case: &Case<'_>, out: &mut Out<'_>) {
     out.fail_if_known(known || !allowed_before, fail(what).seen(moment.seq));
 }
 
-/// How many requests in flight are looked at for one log message.
+/// The maximum number of requests in flight that are examined for one log message.
 const FEW: usize = 256;
 
 pub(crate) static ROOTS: Invariant = Invariant {

@@ -39,7 +39,7 @@ pub(crate) static CONFORMS: Invariant = Invariant {
     )],
 };
 
-/// Whether it is the result of a call that succeeded and is final.
+/// Whether it is the final result of a successful call.
 fn is_final(case: &Case<'_>) -> bool {
     if case.message.error().is_some() {
         return false;

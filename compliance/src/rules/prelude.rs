@@ -1,4 +1,4 @@
-//! What nearly every rule needs.
+//! Imports that nearly every rule needs.
 
 pub(super) use tapewright_schemas::envelope::{Kind, RequestId};
 pub(super) use tapewright_schemas::event::{Carrier, Direction};

@@ -48,7 +48,7 @@ fn exits(closing: &Closing<'_>, out: &mut Out<'_>) {
     if exited.seq < closed.seq {
         return;
     }
-    // What it was asked before it may finish first.
+    // It may finish earlier requests first.
     let free = session.freed.filter(|freed| freed.seq > closed.seq);
     let took = exited.at.since(free.unwrap_or(closed).at);
     let busy = !session.requests(Direction::ToServer).is_idle();
@@ -56,7 +56,7 @@ fn exits(closing: &Closing<'_>, out: &mut Out<'_>) {
     if !signalled && took <= LIMIT.plus(LENIENCY) {
         return out.pass();
     }
-    // Who ended it so soon did not wait for it to go.
+    // A client that ended it this soon did not wait for it to exit.
     if busy || signalled && took < LIMIT.since(LENIENCY) {
         return out.doubt(Doubt::Unseen);
     }

@@ -32,7 +32,7 @@ pub(crate) static KNOWN: Invariant = Invariant {
     checks: &[Check::Notification(Directions::Any, PROGRESS, known)],
 };
 
-/// What is known of the token that a progress notification names.
+/// The state of the token in a progress notification.
 fn token(case: &Case<'_>) -> Option<TokenState> {
     let token = case.message.param("progressToken")?;
     let key = Key::by_value_of(token.0);
@@ -45,7 +45,7 @@ fn known(case: &Case<'_>, out: &mut Out<'_>) {
     }
     match token(case) {
         Some(TokenState::Active(_)) => out.pass(),
-        // That there is no token is the subject of INV-086.
+        // INV-086 covers an unknown token.
         Some(TokenState::Done(_)) | None => {}
         Some(TokenState::Perhaps) => out.doubt(Doubt::Evicted),
         Some(TokenState::Never) => {
@@ -195,7 +195,7 @@ fn unique(case: &Case<'_>, out: &mut Out<'_>) {
         .tokens(case.dir())
         .find(Key::by_value_of(token.0))
     {
-        // Who gave a request up may use its token again.
+        // The sender of a cancelled request may reuse its token.
         TokenState::Active(other) if other.cancelled.is_none() => {
             let what = "a request in flight has this progress token already";
             let fault = Fault::new(case.sender(), what).at(case.message, pointer);

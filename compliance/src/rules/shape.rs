@@ -69,10 +69,10 @@ const ASKING: &[Method] = &[
     Method::ToolsList,
 ];
 
-/// What is there in the place of parameters that were left out.
+/// The value of omitted parameters.
 const NOTHING: Value<'static> = Value(b"{}");
 
-/// What is wrong with the parameters, or with their absence.
+/// Checks the parameters, or their absence.
 fn check(case: &Case<'_>, members: &'static [Member]) -> Result<(), ShapeError> {
     let revisions = case.message.revisions;
     match case.message.params() {
@@ -84,7 +84,7 @@ fn check(case: &Case<'_>, members: &'static [Member]) -> Result<(), ShapeError> 
     }
 }
 
-/// Whether a message of this method is of its revision at all, which other rules judge.
+/// Whether its revision has a message with this method at all, which other rules judge.
 fn is_defined(case: &Case<'_>) -> bool {
     let defined = case.method().defined(case.dir());
     defined.meets(case.message.revisions)
@@ -119,7 +119,7 @@ pub(super) fn parameters(case: &Case<'_>, wrong: &ShapeError, present: bool) -> 
     Fault::new(case.sender(), wrong.told(&whole)).at(case.message, &pointer)
 }
 
-/// What a result of the stateless era asks the client for.
+/// The requests to the client in a result of the stateless era.
 fn asked_for(case: &Case<'_>, out: &mut Out<'_>) {
     if case.message.revisions != R5 {
         return;
@@ -255,7 +255,7 @@ const ANSWERING: &[Method] = &[
     Method::ToolsList,
 ];
 
-/// A result that is final: neither a question nor a task that stands in its place.
+/// A final result: neither a request for input nor a task in its place.
 pub(super) fn finished<'a>(case: &Case<'a>) -> Option<(&'a PendingRequest, Value<'a>)> {
     let (asked, result) = (case.asked()?, case.message.result()?);
     let interim = case.message.revisions == R5
@@ -271,7 +271,7 @@ fn result(case: &Case<'_>, out: &mut Out<'_>) {
     let is_call = case
         .asked()
         .is_some_and(|asked| asked.method == Method::ToolsCall);
-    // The table of a call says nothing of `content`, and most results hold nothing else.
+    // The table of a call does not include `content`, and most results contain nothing else.
     if is_call && case.message.error().is_none() && case.message.is_content_alone() {
         return out.pass();
     }

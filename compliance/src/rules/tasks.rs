@@ -227,7 +227,7 @@ fn new_task(case: &Case<'_>, asked: &PendingRequest, task: Value<'_>, out: &mut 
     let id = task.get("taskId").and_then(Value::string);
     let tasks = &case.session.tasks;
     let known = id.and_then(|id| tasks.find(hash(id.as_bytes())));
-    // A notification may tell of a task before the result that creates it.
+    // A notification may mention a task before the result that creates it.
     match known.filter(|other| other.created) {
         Some(other) => {
             let what = "a new task has the id of another";

@@ -1,4 +1,4 @@
-//! What a tool call returns.
+//! The results of tool calls.
 
 use crate::carrier::Carriers;
 use crate::checker::{Case, Fault, Out};
@@ -49,7 +49,7 @@ fn shape(case: &Case<'_>, out: &mut Out<'_>) {
     }
     let fail = |what: &str, pointer: &str| Fault::new(Side::Server, what).at(message, pointer);
     let Some(result) = message.result() else {
-        // That a response has none, or none that is an object, is the subject of INV-014.
+        // INV-014 covers a response without a result, or with one that is not an object.
         if case.session.by_the_letter() {
             let what = match message.any_result() {
                 Some(_) => "the `result` is not an object",

@@ -1,6 +1,6 @@
-//! Words that stand for several lines of the notation.
+//! Abbreviations for several lines of the notation.
 
-/// The lines that a word stands for; `None` when it stands for itself.
+/// The lines that a word abbreviates; `None` if it is not an abbreviation.
 pub(super) fn expand(word: &str, rest: &str) -> Option<String> {
     let mut words = rest.split(' ').filter(|word| !word.is_empty());
     Some(match word {

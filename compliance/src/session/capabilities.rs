@@ -1,4 +1,4 @@
-//! What a side says that it can do.
+//! The capabilities that a side declares.
 
 use tapewright_schemas::event::Direction;
 
@@ -6,7 +6,7 @@ use crate::method::Method;
 use crate::revision::{R1, Revisions};
 use crate::value::Value;
 
-/// The capabilities of one side, as far as rules ask for them.
+/// The capabilities of one side that rules need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Capabilities(u32);
 
@@ -55,8 +55,8 @@ capabilities! {
 }
 
 impl Capabilities {
-    /// Reads a capability object. A capability whose value is `null` is not declared, nor
-    /// is a switch that is `false`, nor an extension where none is named.
+    /// Reads a capability object. A capability with the value `null` is not declared, nor is a
+    /// switch that is `false`, nor extensions if none is named.
     pub(crate) fn read(value: Value<'_>) -> Self {
         let mut found = 0;
         for one in Capability::EACH {
@@ -99,7 +99,7 @@ pub(crate) fn needed(method: Method, dir: Direction, revisions: Revisions) -> Op
         }
         Method::ResourcesSubscribe | Method::ResourcesUnsubscribe => Capability::SUBSCRIBE,
         Method::LoggingSetLevel => Capability::LOGGING,
-        // A capability of its own from the second revision on.
+        // A separate capability from the second revision on.
         Method::CompletionComplete if !revisions.meets(R1) => Capability::COMPLETIONS,
         Method::TasksList => Capability::TASKS_LIST,
         Method::TasksCancel => Capability::TASKS_CANCEL,

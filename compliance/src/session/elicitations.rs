@@ -12,7 +12,7 @@ pub(crate) struct Elicitations {
     forgotten: bool,
 }
 
-/// Whether a server has given an id.
+/// Whether a server has issued an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IdState {
     Yes,

@@ -31,7 +31,7 @@ impl Session {
         }
     }
 
-    /// Which eras the session has seen, and how seriously.
+    /// Updates the eras of the session, and how much each was used.
     fn enter_era(&mut self, message: &Message<'_>) {
         if message.revisions != R5 {
             return;
@@ -75,7 +75,7 @@ impl Session {
         }
     }
 
-    /// What is remembered of a request.
+    /// The data of a request to remember.
     fn asked(&mut self, message: &Message<'_>) -> PendingRequest {
         let (moment, conduit) = (message.moment(), message.conduit);
         let mut asked = PendingRequest::new(moment, conduit, message.method, message.revisions);
@@ -104,7 +104,7 @@ impl Session {
         }
     }
 
-    /// What a request of this method asks for.
+    /// Handles the parameters of a request with this method.
     fn enter_params(
         &mut self,
         message: &Message<'_>,
@@ -114,7 +114,7 @@ impl Session {
         match message.method {
             Method::Initialize => {
                 let capabilities = params.get("capabilities").map(Capabilities::read);
-                // What was refused declares nothing.
+                // A refused handshake declares nothing.
                 let refused = self.lifecycle.answered.is_some_and(|(_, agreed)| !agreed);
                 self.client = self.client.filter(|_| !refused).or(capabilities);
                 let version = params.get("protocolVersion").and_then(Value::string);
@@ -285,7 +285,7 @@ impl Session {
         self.negotiated = version
             .filter(|one| Revisions::HANDSHAKE.covers(*one))
             .unwrap_or(Revisions::HANDSHAKE);
-        // By the letter of the documented format nothing is what was advertised.
+        // Read strictly, an absent member declares nothing.
         let capabilities = result.get("capabilities").filter(|one| one.is_object());
         self.server = capabilities
             .map(Capabilities::read)
@@ -346,8 +346,8 @@ impl Session {
         }
     }
 
-    /// Whether the file would tell of a change of the tools. A capture does not keep what
-    /// the server says on its own, so there it counts that it says it never does.
+    /// Whether the file would show a change of the tools. A capture does not contain the server's
+    /// own messages, so there it counts that the server declares that it never sends them.
     fn tells_of_changes(&self, revisions: Revisions) -> bool {
         let never = |one: &Capabilities| !one.has(Capability::TOOLS_CHANGED);
         self.facts.keeps.all_that_was_said() || self.advertised(revisions).is_some_and(never)
@@ -427,7 +427,7 @@ impl Input {
     }
 }
 
-/// What a stateless request says of its sender.
+/// What a stateless request shows about its sender.
 fn modern(message: &Message<'_>, params: Value<'_>, asked: &mut PendingRequest) {
     let meta = params.get("_meta");
     let more = asked.more_mut();

@@ -1,19 +1,19 @@
-//! What a session keeps track of only when it is asked for.
+//! State that a session only tracks on request.
 
 use crate::checker::Selection;
 use crate::code::Code;
 
-/// What a session keeps track of only when a selected invariant asks for it, because it
-/// costs a second look into every request, or much memory.
+/// State that a session only tracks if a selected invariant needs it, because it costs a second
+/// look at every request, or much memory.
 #[derive(Clone, Copy, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "facts that are wanted in any combination"
 )]
 pub(crate) struct Follows {
-    /// What each stateless request says of its sender, and the inputs that were asked for.
+    /// What each stateless request shows about its sender, and the requested inputs.
     pub(crate) inputs: bool,
-    /// Which requests asked for a task, and how each task fares.
+    /// Which requests asked for a task, and the state of each task.
     pub(crate) tasks: bool,
     /// Progress tokens.
     pub(crate) tokens: bool,
@@ -49,7 +49,7 @@ const TOOLS: [Code; 7] = [
 ];
 
 impl Follows {
-    /// What the selected invariants ask for.
+    /// What the selected invariants need.
     pub(crate) fn of(selection: &Selection) -> Self {
         let any = |codes: &[Code]| selection.each().any(|(_, rule)| codes.contains(&rule.code));
         Self {

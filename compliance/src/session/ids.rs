@@ -1,4 +1,4 @@
-//! What is noted of the requests of one direction of a session.
+//! The requests of one direction of a session.
 
 use tapewright_schemas::conversation::{Handle, OldestFirst};
 
@@ -6,13 +6,13 @@ use super::pending_request::PendingRequest;
 
 /// The requests of one direction of a session that await their response.
 ///
-/// Which answer belongs to which request, the session's [`MessagePairs`] tell.
+/// The session's [`MessagePairs`] match answers with requests.
 ///
 /// [`MessagePairs`]: tapewright_schemas::conversation::MessagePairs
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
     in_flight: OldestFirst<PendingRequest>,
-    /// Whether there ever was a request.
+    /// Whether there was any request.
     any: bool,
     /// A request was cancelled while it was in flight.
     pub(crate) any_cancelled: bool,
@@ -46,7 +46,7 @@ impl Requests {
         self.in_flight.insert(handle, asked);
     }
 
-    /// What is in flight, in the order of the requests.
+    /// The requests in flight, in order.
     pub(crate) fn in_flight(&self) -> impl Iterator<Item = &PendingRequest> {
         self.in_flight.iter().map(|(_, asked)| asked)
     }
@@ -56,7 +56,7 @@ impl Requests {
         self.in_flight.len()
     }
 
-    /// Whether there ever was a request.
+    /// Whether there was any request.
     pub(crate) fn has_any(&self) -> bool {
         self.any
     }

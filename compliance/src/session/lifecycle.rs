@@ -1,4 +1,4 @@
-//! How far a session has come: the handshake.
+//! The progress of a session: the handshake.
 
 use super::Moment;
 use crate::method::Method;
@@ -8,7 +8,7 @@ use crate::method::Method;
 pub(crate) struct Lifecycle {
     /// The first request of the client that is of the handshake era, pings apart.
     pub(crate) first: Option<(u64, Method)>,
-    /// Whether the client sent anything with a method.
+    /// Whether the client sent any message with a method.
     pub(crate) spoke: bool,
     /// The first `initialize`.
     pub(crate) asked: Option<Moment>,
@@ -23,13 +23,12 @@ pub(crate) struct Lifecycle {
 }
 
 impl Lifecycle {
-    /// Whether the client has opened the session, and has completed the handshake or left
-    /// it behind.
+    /// Whether the client has opened the session, and has completed the handshake or skipped it.
     pub(crate) fn is_settled(&self) -> bool {
         self.first.is_some() && (self.initialized.is_some() || self.hasty.is_some())
     }
 
-    /// Whether an `initialize` waits for its response.
+    /// Whether an `initialize` is pending.
     pub(crate) fn is_waiting(&self) -> bool {
         self.asked.is_some() && self.answered.is_none()
     }

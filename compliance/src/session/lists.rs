@@ -1,4 +1,4 @@
-//! What else a session remembers: cursors, subscriptions, the log level, how calls went.
+//! Further state of a session: cursors, subscriptions, the log level, results of calls.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -11,7 +11,7 @@ use tapewright_schemas::slices::Part as _;
 /// The cursors that a server has issued.
 #[derive(Debug, Default)]
 pub(crate) struct Cursors {
-    // Each with the scope of the page that it stood on, and where that page is.
+    // Each with the scope of the page that contained it, and the position of that page.
     issued: HashMap<u64, Option<(Scope, u64)>>,
     order: VecDeque<u64>,
     // The cursors of the walk under way, by method.
@@ -31,12 +31,12 @@ impl Cursors {
         self.issued.contains_key(&key)
     }
 
-    /// The scope of the page that a cursor stood on, and where that page is.
+    /// The scope of the page that contained a cursor, and the position of that page.
     pub(crate) fn scope(&self, key: u64) -> Option<(Scope, u64)> {
         self.issued.get(&key).copied().flatten()
     }
 
-    /// Whether the walk under way had this cursor before.
+    /// Whether the current walk already used this cursor.
     pub(crate) fn is_repeated(&self, method: Method, key: u64) -> bool {
         self.walks
             .get(&method)
@@ -64,7 +64,7 @@ impl Cursors {
     }
 }
 
-/// Who may share what is cached.
+/// The scope of a cached result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     Private,
@@ -113,7 +113,7 @@ pub(crate) enum Subscribed {
 
 const SUBSCRIPTIONS: usize = 8_192;
 const URI_BYTES: usize = 2_048;
-/// How many segments of a URI are tried.
+/// The maximum number of segments of a URI that are tried.
 const SEGMENTS: usize = 64;
 
 impl Subscriptions {
@@ -142,7 +142,7 @@ impl Subscriptions {
         }
     }
 
-    /// Whether a resource, or one above it, is subscribed to.
+    /// Whether the client is subscribed to a resource, or to one above it.
     pub(crate) fn find(&self, uri: &str) -> Subscribed {
         let mut best = Subscribed::No;
         let mut here = Some(uri).filter(|uri| uri.len() <= URI_BYTES);
@@ -187,9 +187,9 @@ fn above(uri: &str) -> Option<&str> {
 /// The level below which the client wants no log messages.
 #[derive(Debug, Default)]
 pub(crate) struct Logging {
-    /// What was set last, when, and whether the server has confirmed it.
+    /// The last level that was set, when, and whether the server has confirmed it.
     pub(crate) level: Option<(u8, Moment, bool)>,
-    /// What held before that.
+    /// The level before that.
     pub(crate) before: Option<u8>,
 }
 
@@ -224,7 +224,7 @@ pub(crate) fn level(rank: u8) -> &'static str {
     LEVELS.get(usize::from(rank)).copied().unwrap_or("?")
 }
 
-/// How the calls to each capability went.
+/// The results of calls for each capability.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Uses {
     pub(crate) tools: Use,
@@ -232,14 +232,14 @@ pub(crate) struct Uses {
     pub(crate) prompts: Use,
 }
 
-/// How the calls to one capability went.
+/// The results of calls for one capability.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Use {
     /// How many were answered.
     pub(crate) answered: u64,
     /// How many of them with an error.
     pub(crate) errors: u64,
-    /// Where the last error stands.
+    /// The position of the last error.
     pub(crate) last_error: u64,
 }
 

@@ -1,7 +1,7 @@
-//! What is known about one session while its events pass.
+//! The state of one session while its events are processed.
 //!
-//! Rules look at this as it stands before the message that they judge; then the message
-//! is entered. Every table is bounded, and says when it forgot something.
+//! Rules see the state before the message that they judge; then the message updates it. Every table
+//! is bounded, and records when it forgot something.
 
 pub(crate) mod capabilities;
 pub(crate) mod elicitations;
@@ -47,7 +47,7 @@ use crate::revision::{R5, Revisions};
 /// What kind of session it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionKind {
-    /// Of a file that does not tell.
+    /// From a file that does not show it.
     Document,
     /// An HTTP exchange that belongs to no session.
     Exchange,
@@ -82,28 +82,28 @@ pub(crate) struct Session {
     pub(crate) gap: bool,
     /// A message of it could not be looked into.
     pub(crate) unread: bool,
-    /// What the handshake agreed on; all that it may be before that.
+    /// The negotiated revision; before that, all possible ones.
     pub(crate) negotiated: Revisions,
-    /// What a capture says that the server advertised.
+    /// The server's capabilities according to a capture.
     pub(crate) declared: Option<Option<Capabilities>>,
     /// By direction of the requests.
     pub(crate) requests: [Requests; 2],
     /// By direction of the requests that handed them out.
     pub(crate) tokens: [Tokens; 2],
-    /// Whether a message this way was tampered with by us.
+    /// Whether a fault changed a message in this direction.
     pub(crate) faulted: [bool; 2],
     /// Up to which place on the tape what travels this way was certainly read.
     pub(crate) read: [u64; 2],
     pub(crate) lifecycle: Lifecycle,
     /// A message of the stateless era was seen.
     pub(crate) stateless: bool,
-    /// The client sent more of that era than the question whether it is spoken.
+    /// The client used that era for more than asking whether the server supports it.
     pub(crate) beyond_probe: bool,
     /// The server has answered in that era.
     pub(crate) serves_stateless: bool,
     pub(crate) server: Option<Capabilities>,
     pub(crate) client: Option<Capabilities>,
-    /// What `server/discover` told.
+    /// The capabilities from `server/discover`.
     pub(crate) discovered: Option<Capabilities>,
     pub(crate) tools: Tools,
     pub(crate) cursors: Cursors,
@@ -128,16 +128,16 @@ pub(crate) struct Session {
     /// When the session was ended as such, in words.
     pub(crate) ended: Option<(Moment, SessionEnd)>,
     pub(crate) last: Offset,
-    /// In a capture the response stands beside its request.
+    /// In a capture the response is next to its request.
     pub(crate) beside: Option<CapturePair>,
     eras: EraTracker,
-    // Which answer belongs to which request, by what ids mean.
+    // Matches answers with requests, by the values of ids.
     pairs: MessagePairs,
     // The requests of the last payload of each direction, for a fault that follows it.
     latest: [Vec<Handle>; 2],
 }
 
-/// How many requests of one payload are remembered for a fault that follows it.
+/// The maximum number of requests of one payload that are remembered for a following fault.
 const LATEST: usize = 4_096;
 
 impl Session {
@@ -187,8 +187,8 @@ impl Session {
         }
     }
 
-    /// Whether the file is one that others may have written by hand, and is judged by the
-    /// letter of the documented format.
+    /// Whether the file may be hand-written or by another tool, and is judged strictly by the
+    /// documented format.
     pub(crate) fn by_the_letter(&self) -> bool {
         self.facts.keeps == Keeps::Selection
     }
@@ -227,7 +227,7 @@ impl Session {
         }
     }
 
-    /// What the server advertised to a message of these revisions.
+    /// The server's capabilities for a message of these revisions.
     pub(crate) fn advertised(&self, revisions: Revisions) -> Option<&Capabilities> {
         if let Some(declared) = &self.declared {
             return declared.as_ref();
@@ -239,24 +239,24 @@ impl Session {
         }
     }
 
-    /// Whether it is a session over HTTP of which is missing how it began: it may be one
-    /// over the transport of 2024-11-05.
+    /// Whether it is an HTTP session whose beginning is missing: it may use the transport of
+    /// 2024-11-05.
     pub(crate) fn is_adrift(&self) -> bool {
         self.gap && self.sort == SessionKind::Http && self.http.id.is_none()
     }
 
-    /// Whether what travels this way was tampered with.
+    /// Whether a fault changed messages in this direction.
     pub(crate) fn is_faulted(&self, dir: Direction) -> bool {
         pick(self.faulted, dir)
     }
 
-    /// Whether anything was tampered with.
+    /// Whether a fault changed any messages.
     pub(crate) fn is_tampered_with(&self) -> bool {
         self.faulted.contains(&true)
     }
 
-    /// Whether what one side receives was tampered with, so that what it does then may
-    /// be our fault.
+    /// Whether a fault changed messages to one side, so that its behaviour may be tapewright's
+    /// fault.
     pub(crate) fn misled(&self, side: Side) -> bool {
         self.is_faulted(side.towards())
     }
@@ -284,8 +284,8 @@ impl Session {
         if !is_ended_by_signal(how) {
             return signalled.or(closed);
         }
-        // A server that owes answers is ended for nobody but a client that asks for it, or
-        // that has gone.
+        // A server with pending answers is only ended by a client that requests it, or that has
+        // gone.
         signalled.or_else(|| {
             let waited = exited.at.since(closed?.at);
             let least = Offset::of(CLIENT_PATIENCE).since(Offset::of(LENIENCY));
@@ -293,8 +293,8 @@ impl Session {
         })
     }
 
-    /// Whether the receiver of an earlier message certainly knew it at `now`: it has
-    /// answered something later on the same pipe, or enough time has passed.
+    /// Whether the receiver of an earlier message certainly knew it at `now`: it has answered a
+    /// later message on the same pipe, or enough time has passed.
     pub(crate) fn knew(&self, dir: Direction, earlier: Moment, now: Offset) -> bool {
         // Behind a gateway only what goes to the process is in order.
         let piped = self.sort == SessionKind::Process
@@ -303,12 +303,12 @@ impl Session {
             || self.facts.timed && now.since(earlier.at) > self.facts.grace
     }
 
-    /// Whether this conduit is a pipe and no HTTP exchange.
+    /// Whether this conduit is a pipe and not an HTTP exchange.
     pub(crate) fn is_pipe(&self, conduit: ConduitId) -> bool {
         self.sort == SessionKind::Process || self.process == Some(conduit)
     }
 
-    /// What may carry its messages.
+    /// The possible carriers of its messages.
     pub(crate) fn carriers(&self) -> Carriers {
         match self.sort {
             SessionKind::Process => Carriers::LINE,
@@ -340,7 +340,7 @@ impl Session {
                 self.handshake_revisions()
             };
         }
-        // After a handshake that followed a mere probe the server speaks as agreed.
+        // After a handshake that followed only a probe, the server uses the negotiated revision.
         let agreed = self.lifecycle.agreed.is_some() && !self.beyond_probe;
         let own = message.dir == Direction::ToClient
             && matches!(
@@ -392,8 +392,8 @@ impl Session {
         }
     }
 
-    /// We answered in a peer's place: the requester may act on it, and what the peer itself
-    /// says, or never says, about that request is no fault of its own.
+    /// The recorder answered in a peer's place: the requester may act on it, and it is not the
+    /// peer's fault what it sends, or never sends, about that request.
     pub(crate) fn answered_by_us(&mut self, event: &Event, message: &Message<'_>) {
         let (dir, way) = (event.dir, event.dir.opposite());
         *pick_mut(&mut self.faulted, dir) = true;
@@ -420,7 +420,7 @@ impl Session {
     }
 }
 
-/// Whether a process ended by SIGTERM or another signal, which a shell tells as a status.
+/// Whether a process was ended by SIGTERM or another signal, which a shell reports as a status.
 pub(crate) fn is_ended_by_signal(exit: Exit) -> bool {
     matches!(exit, Exit::Signal(_) | Exit::Code(129..=159))
 }

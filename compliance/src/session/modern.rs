@@ -1,4 +1,4 @@
-//! What the stateless era remembers: inputs that were asked for, and subscriptions.
+//! State of the stateless era: requested inputs, and subscriptions.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -6,7 +6,7 @@ use crate::id::{Key, hash};
 use crate::method::Method;
 use crate::value::Value;
 
-/// What the stateless era remembers.
+/// State of the stateless era.
 #[derive(Debug, Default)]
 pub(crate) struct Modern {
     inputs: VecDeque<Input>,
@@ -17,7 +17,7 @@ pub(crate) struct Modern {
 /// A result that asks for input.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
-    /// Where it stands.
+    /// Its position.
     pub(crate) seq: u64,
     pub(crate) method: Method,
     /// The request's parameters without what a retry changes.
@@ -37,7 +37,7 @@ pub(crate) struct Listen {
     pub(crate) wants: SubscriptionFilter,
 }
 
-/// What a subscription asks for, or honours.
+/// The notifications that a subscription requests, or that a server grants.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SubscriptionFilter {
     pub(crate) tools: bool,
@@ -57,7 +57,7 @@ impl Modern {
         newest_first.find(|one| one.method == method && one.salient == salient)
     }
 
-    /// Whether a result carried this `requestState`.
+    /// The result with this `requestState`, if any.
     pub(crate) fn by_state(&self, state: u64) -> Option<&Input> {
         let mut newest_first = self.inputs.iter().rev();
         newest_first.find(|one| one.state == Some(state))

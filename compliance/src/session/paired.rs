@@ -1,4 +1,4 @@
-//! What a response answers, by what the fold tells of each message.
+//! The request that a response answers, according to the fold.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use super::{LATEST, Session, pick_mut};
 use crate::id::Key;
 use crate::message::{Message, key_of};
 
-/// What a response answers.
+/// The request that a response answers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Answer<'a> {
     /// It has no id to go by.
@@ -26,7 +26,7 @@ pub(crate) enum Answer<'a> {
     Nobody,
 }
 
-/// In a capture a response stands beside its request, whatever their ids say.
+/// In a capture a response is next to its request, whatever their ids are.
 #[derive(Debug)]
 pub(crate) struct CapturePair {
     /// The id of that request, if it is one.
@@ -34,23 +34,24 @@ pub(crate) struct CapturePair {
     pub(super) request: PairedRequest,
 }
 
-/// The request that the next response stands beside.
+/// The request that the next response is next to.
 #[derive(Debug)]
 pub(super) enum PairedRequest {
-    /// There is none.
+    /// None.
     Nowhere,
-    /// One that the fold knows.
+    /// A request that the fold knows.
     Noted(Handle),
     /// One without an id: that it was answered makes it a request.
     Alone(Box<PendingRequest>),
 }
 
 impl Session {
-    /// Shows a payload to the fold, which tells the message what it does; and what each message of a batch does.
+    /// Passes a payload to the fold, which sets what the message does; returns what each message of
+    /// a batch does.
     pub(crate) fn pair(&mut self, scope: Scope, message: &mut Message<'_>) -> VecDeque<Pair> {
         let (dir, envelope) = (message.dir, message.envelope);
         let mut told = VecDeque::new();
-        // What stands beside a request answers it, whatever its id says.
+        // The response next to a request answers it, whatever its id is.
         if self.beside.is_some() && dir == Direction::ToClient {
             return told;
         }
@@ -67,7 +68,7 @@ impl Session {
         told
     }
 
-    /// What a response answers.
+    /// The request that a response answers.
     pub(crate) fn answer(&self, message: &Message<'_>) -> Answer<'_> {
         let requests = self.requests(message.dir.opposite());
         if let Some(beside) = &self.beside {
@@ -83,7 +84,7 @@ impl Session {
         }
         let paired = message.paired;
         match paired.handle {
-            // Of a request that is on two streams nothing is noted the second time.
+            // For a request that is on two streams, the second one is not recorded.
             Some(handle) => requests.get(handle).map_or(Answer::Again, Answer::Pairs),
             None if paired.again => Answer::Again,
             None if paired.forgotten => Answer::Forgotten,
@@ -115,7 +116,7 @@ impl Session {
             drop(self.requests_mut(Direction::ToServer).take(evicted));
             drop(self.requests_mut(Direction::ToClient).take(evicted));
         }
-        // A cancellation that was answered is a request of its own, and not what it names.
+        // A cancellation that was answered is a separate request, not the request that it names.
         let is_request = matches!(message.envelope.kind, Kind::Request { .. });
         let Some(handle) = message.paired.handle.filter(|_| is_request) else {
             if let Some(beside) = &mut self.beside {
@@ -133,14 +134,14 @@ impl Session {
         if (message.key == Key::Null && self.beside.is_none()) || repeated {
             return;
         }
-        // What stands beside a batch answers none of its members.
+        // The response next to a batch answers none of its members.
         if let Some(beside) = self.beside.as_mut().filter(|one| one.key.is_some()) {
             beside.request = PairedRequest::Noted(handle);
         }
         self.requests_mut(message.dir).insert(handle, asked);
     }
 
-    /// Whether what comes without an id was answered, and so is a request.
+    /// Whether a message without an id was answered, and therefore is a request.
     pub(super) fn is_answered_beside(&self) -> bool {
         let beside = self.beside.as_ref();
         beside.is_some_and(|beside| beside.key == Some(Key::Null))
@@ -153,7 +154,7 @@ impl Session {
 }
 
 impl CapturePair {
-    /// Of the next response this is known.
+    /// For the next response.
     pub(crate) fn new(key: Option<Key>) -> Self {
         let request = PairedRequest::Nowhere;
         Self { key, request }

@@ -25,33 +25,33 @@ pub(crate) struct PendingRequest {
     pub(crate) task: bool,
     /// The progress token that it hands out.
     pub(crate) token: Option<Key>,
-    /// Of a tool call: what is known of the tool.
+    /// For a tool call: what is known of the tool.
     pub(crate) tool: Listed,
-    /// What else some methods need.
+    /// Data for some methods.
     pub(crate) more: Option<Box<More>>,
 }
 
-/// What only some requests need.
+/// Data that only some requests need.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct More {
-    /// The revision that an `initialize` asks for.
+    /// The revision that an `initialize` requests.
     pub(crate) version: Option<String>,
-    /// What its sender can do.
+    /// The capabilities of its sender.
     pub(crate) capabilities: Option<Capabilities>,
     /// The cursor that it sent.
     pub(crate) cursor: Option<u64>,
-    /// That cursor is one that the server had issued.
+    /// Whether the server had issued that cursor.
     pub(crate) issued: Option<bool>,
-    /// What it is about: a URI, a task.
+    /// Its subject: a URI, a task.
     pub(crate) subject: Option<u64>,
     /// The log level that it sets or allows.
     pub(crate) level: Option<u8>,
-    /// Its parameters without what a retry changes.
+    /// Its parameters without those that a retry changes.
     pub(crate) salient: Option<u64>,
 }
 
 impl PendingRequest {
-    /// A request of which nothing but its method is known.
+    /// A request of which only the method is known.
     pub(crate) fn new(
         moment: Moment,
         conduit: ConduitId,

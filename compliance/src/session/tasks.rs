@@ -13,9 +13,9 @@ pub(crate) struct Tasks {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task {
     pub(crate) state: State,
-    /// Where it was last heard of.
+    /// The position of the last message about it.
     pub(crate) seq: u64,
-    /// The result that creates it has come; it may have been heard of before.
+    /// The result that creates it has come; earlier messages may have mentioned it.
     pub(crate) created: bool,
 }
 

@@ -20,11 +20,11 @@ pub(crate) struct Tokens {
 pub(crate) struct Token {
     /// The request that handed it out.
     pub(crate) request: Moment,
-    /// The last progress, and where it stands.
+    /// The last progress, and its position.
     pub(crate) progress: Option<(Progress, u64)>,
     /// When the request was answered.
     pub(crate) answered: Option<Moment>,
-    /// Which conduit the answer came on.
+    /// The conduit on which the answer came.
     pub(crate) answered_on: u32,
     /// When the request was given up.
     pub(crate) cancelled: Option<Moment>,
@@ -126,7 +126,7 @@ impl Tokens {
         }
     }
 
-    /// A task is over, and with it the life of its tokens is uncertain.
+    /// A task is over, so it is uncertain whether its tokens are still valid.
     pub(crate) fn forget_tasks(&mut self) {
         let before = self.active.len();
         self.active
@@ -145,7 +145,7 @@ impl Progress {
         text.parse().ok().map(Self::Other)
     }
 
-    /// Whether it is greater than `before`; `None` when that cannot be told.
+    /// Whether it is greater than `before`; `None` if that cannot be decided.
     #[expect(clippy::cast_precision_loss, reason = "a tie counts as unknown")]
     pub(crate) fn exceeds(self, before: Self) -> Option<bool> {
         let float = |one| match one {

@@ -7,22 +7,22 @@ use tapewright_validity::OutputSchema;
 use crate::id::hash;
 use crate::value::Value;
 
-/// What `tools/list` told.
+/// The tools from `tools/list`.
 #[derive(Debug, Default)]
 pub(crate) struct Tools {
     // The pages of the walk that is under way.
     walk: BTreeMap<u64, Tool>,
     walk_bytes: usize,
     walk_broken: bool,
-    // The last walk that came to its end.
+    // The last complete walk.
     listed: Option<BTreeMap<u64, Tool>>,
     // The list has changed since.
     stale: bool,
-    // It may have changed at any time, and the file would not tell.
+    // It may have changed at any time, without a trace in the file.
     unsure: bool,
 }
 
-/// One tool, as far as rules ask for it.
+/// The properties of one tool that rules need.
 #[derive(Debug, Default)]
 pub(crate) struct Tool {
     /// `outputSchema`.
@@ -42,25 +42,25 @@ pub(crate) enum TaskSupport {
     Required,
 }
 
-/// What is known of the tool of a call.
+/// What is known of the called tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Listed {
     /// The list is whole, and does not have it.
     Absent,
     /// It is on the list, under this hash.
     Known(u64),
-    /// There is no whole list that holds at this time.
+    /// No complete list is valid at this time.
     Unknown,
 }
 
-/// How many tools are remembered, and how much of their schemas.
+/// The maximum number of tools that are remembered, and the maximum size of their schemas.
 const TOOLS: usize = 10_000;
 const SCHEMA_BYTES: usize = 4 << 20;
-/// How many annotated arguments of one tool are remembered.
+/// The maximum number of annotated arguments of one tool.
 const HEADERS: usize = 32;
 
 impl Tools {
-    /// Whether a page of this walk has a tool of this name.
+    /// Whether a page of this walk already contained a tool with this name.
     pub(crate) fn is_on_earlier_page(&self, name: &str) -> bool {
         self.walk.contains_key(&hash(name.as_bytes()))
     }
@@ -83,7 +83,7 @@ impl Tools {
         self.listed.as_ref()?.get(&key).filter(|_| !self.stale)
     }
 
-    /// Whether the last list still holds.
+    /// Whether the last list is still valid.
     pub(crate) fn is_current(&self) -> bool {
         self.listed.is_some() && !self.stale
     }

@@ -62,7 +62,7 @@ const MEDIA: &[Member] = &[
     ANNOTATIONS,
 ];
 
-/// What is wrong with a block.
+/// Checks a block.
 pub(crate) fn block(value: Value<'_>, possible: Revisions) -> Result<(), ShapeError> {
     if !value.is_object() {
         let what = format!("is {}, not an object", value.kind());
@@ -87,7 +87,7 @@ pub(crate) fn block(value: Value<'_>, possible: Revisions) -> Result<(), ShapeEr
     check(value, members, possible)
 }
 
-/// What is wrong with blocks: an array of them, or a single one where that is allowed.
+/// Checks blocks: an array of them, or a single one if allowed.
 pub(crate) fn blocks(value: Value<'_>, possible: Revisions) -> Result<(), ShapeError> {
     if !value.is_array() {
         return block(value, possible);
@@ -102,21 +102,21 @@ pub(crate) fn blocks(value: Value<'_>, possible: Revisions) -> Result<(), ShapeE
     first
 }
 
-/// Whether these are the members of a `tools/call` result with one block of plain text, as
-/// most are, which is told without taking it apart. False where only a closer look tells.
+/// Whether these are the members of a `tools/call` result with one block of plain text, as most
+/// are, if a quick check shows it. False if that takes a closer look.
 pub(crate) fn is_one_text(result: Value<'_>) -> bool {
     let Some(text) = result.0.strip_prefix(ONE_TEXT) else {
         return false;
     };
-    // The first quote that no backslash stands before ends the string.
+    // The first quote without a backslash before it ends the string.
     let ends = memchr::memchr_iter(b'"', text)
         .find(|at| at.checked_sub(1).and_then(|at| text.get(at)) != Some(&b'\\'));
     let rest = ends.map_or(&b""[..], |at| text.part(at..));
     rest.starts_with(b"\"}]") && memchr::memmem::find(rest, b"\"content\"").is_none()
 }
 
-/// Whether it is one block of plain text and, at most, an `isError` that is right: as most are.
-/// False where only a closer look tells.
+/// Whether it is one block of plain text and optionally a valid `isError`, as most are. False if
+/// that takes a closer look.
 pub(crate) fn is_one_text_alone(result: Value<'_>) -> bool {
     let text = result.0.strip_prefix(ONE_TEXT);
     matches!(
@@ -125,7 +125,7 @@ pub(crate) fn is_one_text_alone(result: Value<'_>) -> bool {
     )
 }
 
-/// What stands behind the content of a string, from its quote on.
+/// The text after the content of a string, from its quote on.
 fn behind_string(text: &[u8]) -> &[u8] {
     let is_end = |at: &usize| {
         let before = text.part(..*at).iter().rev();
@@ -140,7 +140,7 @@ const ONE_TEXT: &[u8] = b"{\"content\":[{\"type\":\"text\",\"text\":\"";
 
 const RESOURCE: &[Member] = &[need("uri", Kind::Text), may("mimeType", Kind::Text)];
 
-/// What is wrong with what a resource holds.
+/// Checks the contents of a resource.
 pub(super) fn resource(value: Value<'_>, possible: Revisions) -> Result<(), ShapeError> {
     check(value, RESOURCE, possible)?;
     let (text, blob) = (value.get("text"), value.get("blob"));

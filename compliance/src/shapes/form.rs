@@ -1,11 +1,11 @@
-//! The schema of a form, as an elicitation asks for one: flat, of primitive values.
+//! The schema of a form in an elicitation: flat, with primitive values.
 
 use super::types::TEXTS;
 use super::{Kind, Member, ShapeError, may};
 use crate::revision::{R4, Revisions};
 use crate::value::{Value, quoted};
 
-/// What is wrong with a `requestedSchema`.
+/// Checks a `requestedSchema`.
 pub(crate) fn check(schema: Value<'_>, possible: Revisions) -> Result<(), ShapeError> {
     if !schema.get("type").is_some_and(|kind| kind.is("object")) {
         return Err(ShapeError::here("is not of `type` \"object\"".to_owned()));
@@ -26,7 +26,7 @@ pub(crate) fn check(schema: Value<'_>, possible: Revisions) -> Result<(), ShapeE
     first
 }
 
-/// What stands beside the fields.
+/// The members other than the fields.
 const SCHEMA: &[Member] = &[
     may("$schema", Kind::Text).only(Revisions::FROM_R4),
     may("required", TEXTS),

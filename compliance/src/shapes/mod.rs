@@ -1,10 +1,10 @@
-//! The shapes of messages: which members each method's parameters and results must have,
-//! and of what type, by revision.
+//! The shapes of messages: which members each method's parameters and results must have, and of
+//! what type, by revision.
 //!
-//! These are facts of the schemas of MCP, in tables of [`Member`]s: `requests`,
-//! `notifications`, `results` and `content`. A rule asks for the table of a method and
-//! calls [`check`]. A new revision adds members with [`Member::only`], and new methods as
-//! arms of the three functions that name the tables.
+//! These are facts of the schemas of MCP, in tables of [`Member`]s: `requests`, `notifications`,
+//! `results` and `content`. A rule gets the table of a method and calls [`check`]. A new revision
+//! adds members with [`Member::only`], and new methods as arms of the three functions that return
+//! the tables.
 
 pub(crate) mod content;
 pub(crate) mod form;
@@ -20,7 +20,7 @@ use crate::fields::Fields;
 use crate::revision::{R3, Revisions};
 use crate::value::{Value, quoted};
 
-/// What a value must be.
+/// The required type of a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     /// Any value at all.
@@ -29,14 +29,13 @@ pub(crate) enum Kind {
     Block,
     /// A boolean.
     Boolean,
-    /// What a form may be filled in with: a string, a number, a boolean, and from 2025-11-25
-    /// on strings.
+    /// A value of a filled-in form: a string, a number, a boolean, and from 2025-11-25 on strings.
     Filled,
-    /// What a client gives to a server that asked for input.
+    /// A client's answer to a server's request for input.
     InputResponse,
     /// A string or an integer.
     Id,
-    /// Of an object these members; that it is one is judged elsewhere.
+    /// These members of an object; other rules check that it is one.
     Inside(&'static [Member]),
     /// An array of these.
     List(&'static Self),
@@ -48,9 +47,9 @@ pub(crate) enum Kind {
     Number,
     /// An object with these members, and any other.
     Object(&'static [Member]),
-    /// What a completion is for: a prompt by its name, or a resource by its URI.
+    /// The reference of a completion: a prompt by its name, or a resource by its URI.
     Reference,
-    /// What a resource holds: a string `text` or `blob` beside its URI.
+    /// The contents of a resource: a string `text` or `blob` next to its URI.
     Resource,
     /// A string.
     Text,
@@ -64,7 +63,7 @@ pub(crate) struct Member {
     name: &'static str,
     kind: Kind,
     required: bool,
-    /// Where it is defined; elsewhere it may be anything.
+    /// The revisions that define it; in others it may be anything.
     revisions: Revisions,
 }
 
@@ -73,7 +72,7 @@ pub(crate) struct Member {
 pub(crate) struct ShapeError {
     /// JSON pointer to it; what is missing is pointed at by what should hold it.
     pub(crate) pointer: String,
-    /// What it is, in words that follow a name: that it has no string of some name.
+    /// The error, as words that follow a name, such as that a string member is missing.
     pub(crate) what: String,
 }
 
@@ -103,8 +102,8 @@ impl Member {
     }
 }
 
-/// What is wrong first with an object that should have these members, where it is of one of
-/// the `possible` revisions.
+/// The first error of an object that should have these members, if it is of one of the `possible`
+/// revisions.
 pub(crate) fn check(
     object: Value<'_>,
     members: &'static [Member],
@@ -122,7 +121,7 @@ pub(crate) fn check(
     check_fields(object, &Fields::of(object), members, possible)
 }
 
-/// As [`check`], of an object whose members are known.
+/// Like [`check`], for an object whose members are known.
 pub(crate) fn check_fields(
     object: Value<'_>,
     fields: &Fields,
@@ -148,7 +147,7 @@ pub(crate) fn check_fields(
 }
 
 impl Member {
-    /// Its type, where it has a word, and its name.
+    /// Its type, if it has a word, and its name.
     fn in_words(&self) -> String {
         let kind = match self.kind {
             Kind::Any | Kind::Filled | Kind::Id | Kind::Nullable(_) | Kind::Word(_) => "",
@@ -276,7 +275,7 @@ impl ShapeError {
         }
     }
 
-    /// The same, seen from what holds it under this name.
+    /// The same error, seen from the container that has it under this name.
     pub(crate) fn under(mut self, name: &str) -> Self {
         let name = name.replace('~', "~0").replace('/', "~1");
         self.pointer = format!("/{name}{}", self.pointer);

@@ -6,8 +6,8 @@ use super::{Kind, Member, may, need};
 use crate::method::Method;
 use crate::revision::Revisions;
 
-/// What the parameters of a notification must have. What those of `notifications/tasks/status`
-/// must say is the subject of INV-081.
+/// The required members of a notification's parameters. INV-081 covers the contents of
+/// `notifications/tasks/status`.
 pub(crate) fn of(method: Method) -> &'static [Member] {
     match method {
         Method::Cancelled => CANCELLED,

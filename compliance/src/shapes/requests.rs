@@ -8,7 +8,7 @@ use crate::method::Method;
 use crate::revision::{R4, R5, Revisions};
 use crate::value::Value;
 
-/// What the parameters of a request must have.
+/// The required members of a request's parameters.
 pub(crate) fn of(method: Method, params: Option<Value<'_>>) -> &'static [Member] {
     match method {
         Method::CompletionComplete => COMPLETE,
@@ -81,7 +81,7 @@ const COMPLETE: &[Member] = &[
     .only(Revisions::FROM_R3),
 ];
 
-/// What is wrong with the reference of a completion.
+/// Checks the reference of a completion.
 pub(super) fn reference(value: Value<'_>, possible: Revisions) -> Result<(), ShapeError> {
     check(value, REFERENCE, possible)?;
     let named = value.get("type").is_some_and(|kind| kind.is("ref/prompt"));
@@ -93,8 +93,8 @@ pub(super) fn reference(value: Value<'_>, possible: Revisions) -> Result<(), Sha
     check(value, members, possible)
 }
 
-/// What is wrong with an answer to a request for input: it is the result of one of the three
-/// requests that may be made so (2026-07-28, basic/patterns/mrtr).
+/// Checks an answer to a request for input: it is the result of one of the three possible requests
+/// (2026-07-28, basic/patterns/mrtr).
 pub(super) fn given(value: Value<'_>, possible: Revisions) -> Result<(), ShapeError> {
     let members = if value.get("action").is_some() {
         results::of(Method::ElicitationCreate)

@@ -8,9 +8,8 @@ use super::{Kind, Member, may, need};
 use crate::method::Method;
 use crate::revision::{R4, R5, Revisions};
 
-/// What the result of a request must have. What that of `initialize` must say is the subject
-/// of INV-021, that of `tools/call` of INV-005, and those about tasks of INV-081: of them
-/// here are the members that they may have.
+/// The members of a request's result. INV-021 covers the required ones for `initialize`, INV-005
+/// those for `tools/call`, and INV-081 those for tasks: here are their optional members.
 pub(crate) fn of(method: Method) -> &'static [Member] {
     match method {
         Method::CompletionComplete => COMPLETE,

@@ -4,7 +4,7 @@ use super::{Kind, Member, may, need};
 use crate::revision::{R4, R5, Revisions};
 use crate::session::lists::LEVELS;
 
-/// Who a client or a server is.
+/// The identity of a client or a server.
 pub(super) const IMPLEMENTATION: Kind = Kind::Object(&[
     need("name", Kind::Text),
     need("version", Kind::Text),
@@ -14,7 +14,7 @@ pub(super) const IMPLEMENTATION: Kind = Kind::Object(&[
     ICONS,
 ]);
 
-/// The same of one whose name and version are judged elsewhere (INV-021).
+/// Like that, if its name and version are checked elsewhere (INV-021).
 pub(super) const SERVER_INFO: Kind = Kind::Inside(&[
     TITLE,
     may("description", Kind::Text).only(Revisions::FROM_R4),
@@ -22,7 +22,7 @@ pub(super) const SERVER_INFO: Kind = Kind::Inside(&[
     ICONS,
 ]);
 
-/// What people read in place of a name.
+/// The name for people.
 pub(super) const TITLE: Member = may("title", Kind::Text).only(Revisions::FROM_R3);
 
 /// Pictures.
@@ -50,16 +50,16 @@ pub(super) const ANNOTATIONS: Member = may(
 /// The levels of log messages (RFC 5424).
 pub(super) const LEVEL: Kind = Kind::Word(&LEVELS);
 
-/// Who speaks in a prompt.
+/// The author of a message in a prompt.
 pub(super) const ROLE: Kind = Kind::Word(&["assistant", "user"]);
 
-/// An object of which nothing is prescribed.
+/// An object with any members.
 pub(super) const OBJECT: Kind = Kind::Object(&[]);
 
 /// Strings.
 pub(super) const TEXTS: Kind = Kind::List(&Kind::Text);
 
-/// What asks for a page.
+/// The parameters of a request for a page.
 pub(super) const PAGE: &[Member] = &[may("cursor", Kind::Text)];
 
 /// One message of a prompt or of a conversation with a model; its content is looked at
@@ -69,7 +69,7 @@ pub(super) const MESSAGE: Kind = Kind::Object(&[need("role", ROLE), need("conten
 /// Asks for a task in place of the result.
 pub(super) const AS_TASK: Member = may("task", Kind::Object(&[may("ttl", Kind::Number)])).only(R4);
 
-/// What a client can do.
+/// The capabilities of a client.
 pub(super) const CLIENT: Kind = Kind::Object(&[
     may("experimental", Kind::Map(&OBJECT)),
     may("roots", Kind::Object(&[may("listChanged", Kind::Boolean)])),
@@ -106,7 +106,7 @@ pub(super) const CLIENT: Kind = Kind::Object(&[
     may("extensions", Kind::Map(&OBJECT)).only(R5),
 ]);
 
-/// What a server can do.
+/// The capabilities of a server.
 pub(super) const SERVER: &[Member] = &[
     may("experimental", Kind::Map(&OBJECT)),
     may("logging", OBJECT),
@@ -150,7 +150,7 @@ pub(super) const TOOL: Kind = Kind::Object(&[
     may("outputSchema", Kind::Inside(SCHEMA)).only(Revisions::FROM_R3),
 ]);
 
-/// What a tool does, as it says itself.
+/// A tool's hints about its behaviour.
 const HINTS: Member = may(
     "annotations",
     Kind::Object(&[
@@ -169,7 +169,7 @@ const EXECUTION: Kind = Kind::Object(&[may(
     Kind::Word(&["forbidden", "optional", "required"]),
 )]);
 
-/// The same of its input, whose type INV-047 looks at up to 2025-11-25.
+/// The same for its input, whose type INV-047 checks up to 2025-11-25.
 const INPUT: &[Member] = &[
     need("type", Kind::Word(&["object"])).only(R5),
     may("$schema", Kind::Text).only(Revisions::FROM_R4),
@@ -196,7 +196,7 @@ const LENT_SCHEMA: &[Member] = &[
     may("required", TEXTS).only(R4),
 ];
 
-/// What the schema of a tool holds, as far as MCP says so.
+/// The schema of a tool, as far as MCP defines it.
 const SCHEMA: &[Member] = &[
     may("$schema", Kind::Text).only(Revisions::FROM_R4),
     may("properties", Kind::Map(&OBJECT)).only(Revisions::HANDSHAKE),

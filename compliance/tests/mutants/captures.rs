@@ -1,4 +1,4 @@
-//! Captures and cassettes: what they do not show is neither passed nor called untested.
+//! Captures and cassettes: what they do not contain is neither passed nor vacuous.
 
 use std::io::Cursor;
 
@@ -49,7 +49,7 @@ fn of_others(exchanges: &str) -> Vec<Outcome> {
     judged(format!("{around}{exchanges}]}}").into_bytes())
 }
 
-/// What was found by one rule, in words.
+/// The findings of one rule, in words.
 fn found<'a>(outcomes: &'a [Outcome], code: &str) -> Vec<(Status, &'a str)> {
     let by_it = outcomes.iter().filter(|one| one.code.to_string() == code);
     let findings = by_it.flat_map(|one| &one.findings);
@@ -163,7 +163,7 @@ fn heads_and_what_the_server_begins_are_inconclusive_in_a_capture() {
         let mut doubts = verdict.doubts.each();
         assert!(doubts.any(|doubt| doubt == Doubt::NotKept), "{verdict:?}");
     }
-    // What is of another revision stays untested, and what a capture shows is judged.
+    // Invariants of another revision remain vacuous, and what a capture contains is judged.
     assert_eq!(status_of(&verdicts, "INV-075"), Some(Status::Vacuous));
     for code in ["INV-005", "INV-047", "INV-087", "INV-088"] {
         assert_eq!(status_of(&verdicts, code), Some(Status::Pass), "{code}");

@@ -13,7 +13,7 @@ pub(crate) const SESSIONS: [&str; 5] = [
     "stateless-stdio",
 ];
 
-/// How many events are left out of each session, one at a time.
+/// The number of events that are removed from each session, one at a time.
 const LOST: usize = 60;
 
 #[test]
@@ -22,7 +22,7 @@ fn a_tape_whose_numbers_jump_leads_to_no_finding_and_is_inconclusive() {
         let base = Draft::recorded(name);
         let before = found(&base.tape());
         let step = (base.len() / LOST).max(1);
-        // Of the last event there is no later one whose number would jump.
+        // After the last event there is no later one whose number would jump.
         for place in (0..base.len() - 1).step_by(step) {
             let mut draft = base.clone();
             draft.lose(place);

@@ -1,4 +1,4 @@
-//! What is found on a tape.
+//! The findings of a tape.
 
 use tapewright_compliance::code::Code;
 use tapewright_compliance::finding::{Side, Status};
@@ -28,7 +28,7 @@ pub(crate) fn outcomes(tape: &[u8]) -> Vec<Outcome> {
     judged.into_iter().flat_map(|one| one.outcomes).collect()
 }
 
-/// What is found on a tape, by every rule.
+/// The findings of a tape, by every rule.
 pub(crate) fn found(tape: &[u8]) -> Vec<ComparedFinding> {
     let all = outcomes(tape);
     let findings = all.iter().flat_map(|one| &one.findings);
@@ -41,7 +41,7 @@ pub(crate) fn found(tape: &[u8]) -> Vec<ComparedFinding> {
     told.collect()
 }
 
-/// What is among `after` and was not before.
+/// The findings in `after` that are not in `before`.
 pub(crate) fn added(before: &[ComparedFinding], after: &[ComparedFinding]) -> Vec<ComparedFinding> {
     let mut left = before.to_vec();
     let mut added = after.to_vec();

@@ -29,7 +29,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The session that both come from.
+    /// The session that both are made from.
     pub(crate) fn base(&self) -> Draft {
         let mut draft = Draft::recorded(&self.session);
         make(&mut draft, &self.first);

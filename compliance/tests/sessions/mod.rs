@@ -13,7 +13,7 @@ pub(crate) fn message(at: u64, dir: Direction, text: &str) -> Event {
     Event::new(Offset(at), dir, EventBody::message(payload, end))
 }
 
-/// What peers say, right and wrong. `@` is an id.
+/// Valid and invalid messages of peers. `@` is an id.
 const SAID: &[(Direction, &str)] = &[
     (
         Direction::ToServer,
@@ -127,7 +127,7 @@ const OPENING: &[(Direction, &str)] = &[
 
 /// Sessions over a pipe, right and wrong.
 pub(crate) fn sessions() -> impl Strategy<Value = Vec<Event>> {
-    // No two at one time: a cassette knows the order by the times.
+    // No two at the same time: a cassette has its order from the times.
     let steps = prop::collection::vec((0..SAID.len(), 0_u8..5, 1_u64..1_200_000), 0..40);
     let opening = prop::sample::select(vec![0, 2, 3, 3, 3]);
     let ending = prop::sample::select(vec![None, Some(Exit::Code(0)), Some(Exit::Signal(9))]);
@@ -141,7 +141,7 @@ pub(crate) fn sessions() -> impl Strategy<Value = Vec<Event>> {
             at += later;
             let (dir, text) = SAID[which];
             let text = text.replace('@', &id.to_string());
-            // No two alike, so that a text tells which message it is.
+            // No two alike, so that a text identifies its message.
             let text = match text.strip_suffix('}') {
                 Some(open) => format!("{open},\"at\":{at}}}"),
                 None => text,

@@ -88,8 +88,8 @@ fn validity(schema: &Value, validator: &Validator, value: &Value) -> Validity {
     }
 }
 
-/// Whether one of `texts` is the same JSON value, or `structured` is an object that only
-/// wraps what they say.
+/// Whether one of `texts` is the same JSON value, or `structured` is an object that only wraps
+/// their content.
 #[must_use]
 pub fn is_told_by(structured: &[u8], texts: &[String]) -> bool {
     let Ok(structured) = serde_json::from_slice::<Value>(structured) else {

@@ -137,7 +137,7 @@ fn parameters(wanted: &ServerRequest, asked: &[&Value]) -> Verdict {
     }))
 }
 
-/// What the client answered is of the schema that the request asks for.
+/// The client's answer matches the schema that the request asks for.
 fn answered(request: &Value, seen: &Observation) -> Verdict {
     let fail =
         |pointer: &str, why| Verdict::fail_at(Expectation::ServerRequest, pointer.to_owned(), why);

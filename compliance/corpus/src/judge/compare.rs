@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::rule::MatchMode;
 use crate::verdict::{FailureReason, ShortValue};
 
-/// How deep values are compared.
+/// The maximum depth of comparison.
 const DEPTH: usize = 128;
 
 /// The first place where `found` is not what is expected.
@@ -19,7 +19,7 @@ pub(super) fn differs(
     Some((pointer, why))
 }
 
-/// Whether two values mean the same: numbers by value, objects in any order.
+/// Whether two values are equal: numbers by value, objects in any order.
 pub(crate) fn same(one: &Value, other: &Value) -> bool {
     differs(one, other, MatchMode::Exact).is_none()
 }
@@ -51,7 +51,7 @@ fn walk(
             step(pointer, extra);
             Some(FailureReason::Extra)
         }
-        // Of a part, too: arrays are compared whole.
+        // Arrays are compared whole, even for a part.
         (Value::Array(wanted), Value::Array(there)) if !is_leaf && wanted.len() == there.len() => {
             for (index, (expected, found)) in wanted.iter().zip(there).enumerate() {
                 let length = pointer.len();

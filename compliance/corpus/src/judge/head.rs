@@ -48,7 +48,8 @@ fn each(seen: &Observation, asked: bool, judge: impl Fn(&HttpHead) -> Verdict) -
     }))
 }
 
-/// A field by a part of its value, whatever the case of its name; a status by one of several.
+/// Compares a field by a part of its value, ignoring the case of its name; a status matches one of
+/// several.
 fn field(head: &HttpHead, name: &str, wanted: &str) -> Verdict {
     let fail = |why| Verdict::fail(Expectation::Headers, why);
     let differs = |found: &str| {

@@ -1,5 +1,5 @@
-//! What a server answers to `resources/read` of a resource that is not there: judged by its revision, and not by the code
-//! alone.
+//! A server's answer to `resources/read` of a resource that does not exist: judged by its revision,
+//! not only by the code.
 
 use super::{Assertion, reply};
 use crate::missing_resource::{
@@ -8,12 +8,12 @@ use crate::missing_resource::{
 use crate::observation::{Observation, Reply};
 use crate::verdict::{Untested, Verdict};
 
-/// What stands for a URI that no server has.
+/// The placeholder for a URI that no server has.
 const UNKNOWN: &str = "${resource:unknown}";
 
-/// The verdict on an assertion that expects the code of a missing resource; nothing for any other.
+/// The verdict on an assertion that expects the code of a missing resource; `None` for any other.
 ///
-/// An answer that does not tell, such as an internal error, is neither a failure nor a pass.
+/// An inconclusive answer, such as an internal error, is neither a failure nor a pass.
 pub(super) fn error(assertion: &Assertion, seen: &Observation) -> Option<Verdict> {
     let written = &assertion.written;
     let as_any = || reply::error(&written.expect, assertion.error_schema.as_ref(), seen);

@@ -22,10 +22,10 @@ use crate::verdict::{Untested, Verdict};
 /// An assertion that is ready to judge by.
 #[derive(Debug)]
 pub struct Assertion {
-    /// As the corpus has it.
+    /// The assertion in the corpus.
     pub written: RuleAssertion,
     schema: Option<Schema>,
-    // Of an error.
+    // The schema of an error.
     error_schema: Option<Schema>,
 }
 
@@ -43,7 +43,7 @@ impl Assertion {
         }
     }
 
-    /// On which transport only it can be put to the test.
+    /// The only transport on which it can be tested.
     #[must_use]
     pub fn transport(&self) -> Option<Applies> {
         let expect = &self.written.expect;
@@ -56,7 +56,7 @@ impl Assertion {
             .or(framed.then_some(Applies::Stdio))
     }
 
-    /// How many answers it needs.
+    /// The number of answers that it needs.
     #[must_use]
     pub fn wants(&self) -> usize {
         let stable = !self.written.expect.stable_keys.is_empty();
@@ -72,7 +72,7 @@ impl Assertion {
         expect.notification_stream.is_some() || expect.server_request.is_some()
     }
 
-    /// Whether a result must come: an error is a failure.
+    /// Whether it requires a result: an error is a failure.
     #[must_use]
     pub fn wants_result(&self) -> bool {
         let expect = &self.written.expect;
@@ -85,7 +85,7 @@ impl Assertion {
                 || self.only_asks())
     }
 
-    /// Whether what is sent is a notification, which nothing answers.
+    /// Whether it sends a notification, which has no answer.
     #[must_use]
     pub fn is_notification(&self) -> bool {
         let call = self.written.call.as_ref();
@@ -93,12 +93,12 @@ impl Assertion {
         method.is_some_and(|method| method.starts_with("notifications/"))
     }
 
-    /// Whether nothing may answer.
+    /// Whether any answer is a failure.
     fn wants_silence(&self) -> bool {
         self.is_notification() && self.written.expect.error.is_none() && self.only_asks()
     }
 
-    /// Whether nothing is expected but that an answer comes.
+    /// Whether it only expects any answer.
     fn only_asks(&self) -> bool {
         let expect = &self.written.expect;
         expect.headers.is_empty()
@@ -173,7 +173,7 @@ fn results(seen: &Observation) -> impl Iterator<Item = &serde_json::Value> {
         })
 }
 
-/// Whether an expectation asks for anything.
+/// Whether an expectation has no conditions.
 #[must_use]
 pub fn is_empty(expect: &RuleExpect) -> bool {
     expect

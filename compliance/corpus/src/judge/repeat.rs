@@ -8,7 +8,7 @@ use crate::observation::Observation;
 use crate::rule::RuleExpect;
 use crate::verdict::{Expectation, FailureReason, ShortValue, Untested, Verdict};
 
-/// The question was asked as often as it has to be.
+/// Checks that the question was asked as often as required.
 pub(super) fn enough(wanted: usize, seen: &Observation) -> Verdict {
     let asked = seen.answers.len();
     if wanted > 1 && asked < wanted {

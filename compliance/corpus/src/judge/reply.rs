@@ -73,7 +73,7 @@ pub(super) fn error(expect: &RuleExpect, schema: Option<&Schema>, seen: &Observa
         ),
         Reply::Unreadable => Verdict::Untested(Untested::TooMuch),
         Reply::None => match &answer.head {
-            // An error without a body: HTTP has one of its own (2025-06-18, basic/transports).
+            // An error without a body: HTTP allows that (2025-06-18, basic/transports).
             Some(head) if head.status >= 400 && is_any(wanted) => match schema {
                 None => Verdict::Pass,
                 Some(_) => Verdict::Untested(Untested::Inconclusive(format!(
@@ -87,7 +87,7 @@ pub(super) fn error(expect: &RuleExpect, schema: Option<&Schema>, seen: &Observa
     all(each)
 }
 
-/// Every result is what is expected, or a part of it is.
+/// Checks that every result equals the expectation, or contains it.
 pub(super) fn result(expect: &RuleExpect, seen: &Observation) -> Verdict {
     let Some(wanted) = &expect.result else {
         return Verdict::Pass;
@@ -131,7 +131,7 @@ fn no_answer(answer: &Answer) -> Verdict {
     Verdict::fail(Expectation::Answer, why)
 }
 
-/// Whether nothing is asked of the error but that it comes, and what shape it has.
+/// Whether only the presence and the shape of the error matter.
 fn is_any(wanted: &ErrorExpect) -> bool {
     wanted.code.is_none()
         && wanted.message.is_none()
@@ -173,7 +173,7 @@ fn message(wanted: &ErrorExpect, error: &Value) -> Verdict {
     }
 }
 
-/// What is expected is a part of the `data` of an error.
+/// Checks that the expectation is contained in the `data` of an error.
 fn data(wanted: &ErrorExpect, error: &Value) -> Verdict {
     let Some(expected) = &wanted.data else {
         return Verdict::Pass;

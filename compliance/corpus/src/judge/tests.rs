@@ -1,4 +1,4 @@
-//! Every expectation: it holds, it breaks, and nobody can tell.
+//! Every expectation: it holds, it fails, and it cannot be decided.
 
 mod asked;
 mod errors;
@@ -75,7 +75,7 @@ fn holds(expect: &Value, seen: &Observation) {
     assert_eq!(judged(expect, seen), Verdict::Pass, "{expect}");
 }
 
-/// Which expectation broke, and where.
+/// The expectation that failed, and where.
 #[track_caller]
 fn breaks(expect: &Value, seen: &Observation) -> (Expectation, String) {
     match judged(expect, seen) {

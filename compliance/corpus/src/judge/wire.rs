@@ -12,7 +12,7 @@ pub(super) fn is_of_stdio(observation: TransportObservation) -> bool {
     !matches!(observation, TransportObservation::Cancellable)
 }
 
-/// How messages are framed, and that what is under way can be cancelled.
+/// Checks how messages are framed, and that a pending request can be cancelled.
 pub(super) fn observation(expect: &RuleExpect, seen: &Observation) -> Verdict {
     match expect.transport_observation {
         None => Verdict::Pass,

@@ -1,13 +1,13 @@
-//! What a migration case is.
+//! The definition of a migration case.
 
 use super::fold::Fold;
 
-/// One thing that a peer has to change before it can speak a later revision.
+/// One change that a peer needs before it can use a later revision.
 #[derive(Debug)]
 pub struct Case {
     /// Its name: `missing-server-discover`.
     pub id: &'static str,
-    /// What sort of change it is.
+    /// The kind of change.
     pub kind: Kind,
     /// How much it breaks.
     pub severity: Severity,
@@ -15,23 +15,23 @@ pub struct Case {
     pub spec_version: &'static str,
     /// It, in a line.
     pub summary: &'static str,
-    /// What held before.
+    /// The rule before that revision.
     pub old_contract: &'static str,
-    /// What holds from that revision on.
+    /// The rule from that revision on.
     pub new_contract: &'static str,
-    /// By what it is seen on the wire.
+    /// How it shows on the wire.
     pub detection_signal: &'static str,
-    /// What to do instead.
+    /// The replacement.
     pub replacement: &'static str,
-    /// Where the specification says it.
+    /// The section of the specification.
     pub doc_link: &'static str,
     /// The proposal that brought it.
     pub sep: &'static str,
-    /// What looks for it.
+    /// Creates the fold that detects it.
     pub(crate) begin: fn() -> Box<dyn Fold>,
 }
 
-/// What sort of change a case is.
+/// The kind of change that a case is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// No handshake and no sessions.
@@ -49,7 +49,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its word in reports.
+    /// Its name in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -75,7 +75,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Its word in reports.
+    /// Its name in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -18,11 +18,12 @@ pub struct Doctor {
     cases: Vec<(&'static Case, Box<dyn Fold>, Out)>,
     conversation: Conversation<Option<Era>>,
     http: Exchanges,
-    // A message that was too long to be kept, or a gap: what was not seen may have been the proof.
+    // A message was too long to be recorded, or there is a gap: the missing part may have been the
+    // proof.
     blind: bool,
 }
 
-/// What came back when a request of 2026-07-28 was sent over HTTP without `Mcp-Method`.
+/// The response to a request of 2026-07-28 that was sent over HTTP without `Mcp-Method`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probed {
     /// The status of the response.
@@ -34,7 +35,8 @@ pub struct Probed {
 }
 
 impl Doctor {
-    /// Sees nothing yet. Where `client_is_ours`, what the client says is our own doing and blames nobody.
+    /// Creates a doctor. If `client_is_ours`, the client's messages come from tapewright and are
+    /// not reported as failures of a peer.
     #[must_use]
     pub fn new(client_is_ours: bool) -> Self {
         let begin = |case: &&'static Case| {
@@ -76,14 +78,14 @@ impl Doctor {
         self.over();
     }
 
-    /// Takes what a probe over HTTP brought, which stands in no recording.
+    /// Adds the response to a probe over HTTP, which is in no recording.
     pub fn probed(&mut self, probed: Probed) {
         for (_, fold, out) in &mut self.cases {
             fold.probed(probed, out);
         }
     }
 
-    /// Takes that a request was refused by an HTTP status, which stands in no recording of the messages.
+    /// Adds a request that was refused by an HTTP status, which is in no recording of the messages.
     pub fn refused(&mut self, method: &str, status: u16) {
         let asked = PendingRequest {
             seq: 0,
@@ -96,7 +98,8 @@ impl Doctor {
         }
     }
 
-    /// Takes a document that was fetched beside the conversation: metadata of an authorization server.
+    /// Adds a document that was fetched outside the conversation: metadata of an authorization
+    /// server.
     pub fn fetched(&mut self, host: &str, path: &str, body: &[u8]) {
         let asked = AskedHttp {
             method: "GET".to_owned(),
@@ -114,7 +117,7 @@ impl Doctor {
         }
     }
 
-    /// What was found, in the order of the cases.
+    /// The findings, in the order of the cases.
     #[must_use]
     pub fn finish(mut self) -> Vec<Finding> {
         let blind = self.blind;
@@ -208,7 +211,8 @@ impl Doctor {
     }
 }
 
-/// What a message is, and of which era: a request says it itself, and an answer is of the era of its request.
+/// The kind of a message, and its era: a request shows it itself, and an answer has the era of its
+/// request.
 fn what<'a>(
     envelope: &'a Envelope<'a>,
     asked: Option<&'a PendingRequest>,

@@ -1,4 +1,4 @@
-//! What a case sees, and what it makes of it.
+//! The input of a case, and its result.
 
 use std::fmt::Debug;
 
@@ -10,7 +10,7 @@ use tapewright_schemas::event::{
 
 use super::doctor::Probed;
 
-/// What looks for one case in what was observed.
+/// Looks for one case in the traffic.
 pub(crate) trait Fold: Debug + Send {
     /// A message crossed.
     fn message(&mut self, _: &Seen<'_>, _: &mut Out) {}
@@ -24,13 +24,13 @@ pub(crate) trait Fold: Debug + Send {
     /// An HTTP body crossed that is no message.
     fn body(&mut self, _: &HttpSeen<'_>, _: &[u8], _: &mut Out) {}
 
-    /// A request is over without an answer of its own.
+    /// A request is over without an answer.
     fn unanswered(&mut self, _: &PendingRequest, _: Outcome, _: u16, _: &mut Out) {}
 
     /// A request without `Mcp-Method` was sent.
     fn probed(&mut self, _: Probed, _: &mut Out) {}
 
-    /// Everything was seen: what only the end tells.
+    /// At the end: checks that need the whole conversation.
     fn end(&mut self, _: &mut Out) {}
 
     /// Why it could not be decided.
@@ -50,7 +50,7 @@ pub(crate) struct Seen<'a> {
     pub(crate) what: What<'a>,
 }
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Debug)]
 pub(crate) enum What<'a> {
     /// A request.
@@ -110,7 +110,7 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// Who sent it.
+    /// The sender.
     pub(crate) fn side(&self) -> Side {
         match self.dir {
             Direction::ToServer => Side::Client,
@@ -124,11 +124,11 @@ impl<'a> Seen<'a> {
 pub(crate) struct HttpSeen<'a> {
     pub(crate) seq: u64,
     pub(crate) dir: Direction,
-    /// The head of the request that it belongs to, as far as it is kept.
+    /// The recorded head of the request that it belongs to.
     pub(crate) asked: Option<&'a AskedHttp>,
 }
 
-/// What is kept of the head of an HTTP request.
+/// The relevant parts of the head of an HTTP request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AskedHttp {
     pub(crate) seq: u64,
@@ -140,20 +140,20 @@ pub(crate) struct AskedHttp {
     pub(crate) fields: Fields,
 }
 
-/// Where a finding is proven.
+/// Evidence for a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
-    /// The number of the event; 0 for what was asked live beside the recording.
+    /// The number of the event; 0 for a live request outside the recording.
     pub event: u64,
     /// A JSON pointer within its message, or the name of a header.
     pub pointer: String,
-    /// Who is to change something.
+    /// The side that must change.
     pub side: Side,
-    /// What is seen there.
+    /// What is wrong there.
     pub what: String,
 }
 
-/// What a case has found so far.
+/// The evidence that a case has found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Out {
     pub(crate) fails: Vec<Evidence>,
@@ -163,7 +163,7 @@ pub(crate) struct Out {
     pub(crate) client_is_ours: bool,
 }
 
-/// How many proofs of one case are kept.
+/// The maximum amount of evidence for one case.
 const MOST: usize = 20;
 
 impl Out {

@@ -22,11 +22,11 @@ pub(super) enum Part<'a> {
     Body(&'a [u8]),
 }
 
-/// How many are remembered.
+/// The maximum number that are remembered.
 const MOST: usize = 4_096;
 
 impl Exchanges {
-    /// Takes the next event, and shows what it is a part of.
+    /// Handles the next event, and shows the HTTP exchange that it belongs to.
     pub(super) fn observe(
         &mut self,
         event: &Event,

@@ -1,7 +1,8 @@
-//! What has to change before peers can speak a later revision: thirteen cases, each decided wherever the wire can tell.
+//! What must change before peers can use a later revision: thirteen cases, each decided wherever
+//! the traffic allows it.
 //!
-//! A [`Doctor`] folds over events, of a recording or of a conversation that we held ourselves. A case that the wire did
-//! not exercised is skipped, with the reason.
+//! A [`Doctor`] folds over events, of a recording or of a live conversation with a server. A case
+//! that the traffic does not exercise is skipped, with the reason.
 
 mod case;
 mod cases;
@@ -20,19 +21,19 @@ pub use self::fold::Evidence;
 /// The revisions that can be migrated to.
 pub const TARGETS: [&str; 1] = ["2026-07-28"];
 
-/// How a case came out.
+/// The result of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// Nothing has to change.
     Pass,
     /// Something has to change.
     Fail,
-    /// The wire did not tell.
+    /// The traffic was inconclusive.
     Skipped,
 }
 
 impl Status {
-    /// Its word in reports.
+    /// Its name in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -43,18 +44,18 @@ impl Status {
     }
 }
 
-/// What was found about one case.
+/// The result of one case, with its evidence.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// The case.
     pub case: &'static Case,
-    /// How it came out.
+    /// The result.
     pub status: Status,
     /// Why; empty for a pass that needs no word.
     pub detail: String,
-    /// Where it is proven.
+    /// Its evidence.
     pub evidence: Vec<Evidence>,
-    /// How many more proofs of a failure there are.
+    /// How much more evidence of a failure there is.
     pub more: u64,
 }
 
@@ -64,8 +65,8 @@ pub fn find(id: &str) -> Option<&'static Case> {
     CASES.iter().find(|case| case.id == id).copied()
 }
 
-/// What the code of a server's answer to a missing resource says about 2026-07-28: -32002 fails, -32602 passes, any
-/// other code is skipped, since it does not tell.
+/// The result for the code of a server's answer to a missing resource under 2026-07-28: -32002
+/// fails, -32602 passes, any other code is skipped, since it is inconclusive.
 #[must_use]
 pub fn check_resource_error_code(code: i64) -> Finding {
     let (status, detail) = match code {

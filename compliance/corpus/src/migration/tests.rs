@@ -185,7 +185,7 @@ fn breaking_one_case_breaks_no_other() {
     for (id, _, breaks, _) in EXAMPLES {
         for finding in examine(breaks, false) {
             let expected = finding.case.id == *id
-                // A request without its headers that is answered stands alone all the same.
+                // A request without its headers that is answered is self-contained all the same.
                 || finding.status != Status::Fail
                 // The list is a part of the experimental capability.
                 || (*id == "tasks-list-removed" && finding.case.id == "experimental-tasks-api");

@@ -12,22 +12,22 @@ use crate::placeholder::PlaceholderFit;
 use crate::plan::{AssertionIndex, Plan};
 use crate::rule::Applies;
 
-/// What a request puts to the test.
+/// The assertions that a request tests.
 #[derive(Debug, Default)]
 pub(super) struct RequestSubject {
     /// Names it among all.
     number: usize,
     /// Each assertion, and whether only a refusal puts it to the test.
     pub(super) tested: Vec<(AssertionIndex, PlaceholderFit)>,
-    /// Whether any is about messages between the request and its answer.
+    /// Whether any of them is about messages between the request and its answer.
     pub(super) listens: bool,
-    /// Whether any needs several answers.
+    /// Whether any of them needs several answers.
     pub(super) compares: bool,
-    /// What they look into of a result.
+    /// The parts of a result that they examine.
     look: Look,
     // Fields of the response that they look at, where they look at its head.
     head: Option<Vec<String>>,
-    // How long an answer may take for all of them.
+    // The maximum time that an answer may take for all of them.
     limit: Option<Duration>,
     // Verdicts are the same whenever the same is seen.
     repeats: bool,
@@ -82,7 +82,8 @@ impl RequestSubject {
         self.tested.is_empty()
     }
 
-    /// Writes what all of them see of an answer; false where it cannot be told, or more than that decides.
+    /// Writes what all of them see of an answer; returns false if that cannot be determined, or if
+    /// other data is relevant.
     pub(super) fn see(
         &self,
         finished: &Finished,

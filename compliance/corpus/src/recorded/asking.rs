@@ -1,4 +1,4 @@
-//! Requests of a recording: what they put to the test, from their source text.
+//! Requests of a recording: which assertions they test, from their source text.
 
 use std::rc::Rc;
 
@@ -32,7 +32,8 @@ const FIELDS: [&str; 7] = [
 ];
 
 impl<'p> Recorded<'p> {
-    /// What a request puts to the test, were it well-formed; nothing where its parameters are no object that can be read.
+    /// What a request would test if it is well-formed; `None` if its parameters are not a readable
+    /// object.
     pub(super) fn question(
         &mut self,
         event: &Event,
@@ -54,8 +55,8 @@ impl<'p> Recorded<'p> {
         question
     }
 
-    /// Writes everything that decides what a request puts to the test, but for what the server told; false where that
-    /// cannot be told.
+    /// Writes everything that determines what a request tests, except for what the server reported;
+    /// returns false if that cannot be determined.
     fn see(
         &mut self,
         event: &Event,
@@ -79,7 +80,7 @@ impl<'p> Recorded<'p> {
         params.is_none_or(|params| is_surely_read(params) && asks.look.see(params, out))
     }
 
-    /// As [`question`](Self::question), from values.
+    /// Like [`question`](Self::question), from parsed values.
     fn read(&mut self, event: &Event, asks: &Asks<'p>, params: Option<&[u8]>) -> Option<Question> {
         let read = parameters(params);
         if params.is_some() && read.is_none() {
@@ -97,7 +98,7 @@ impl<'p> Recorded<'p> {
         })
     }
 
-    /// Which assertions a well-formed request puts to the test.
+    /// The assertions that a well-formed request tests.
     pub(super) fn tested(
         &mut self,
         event: &Event,
@@ -134,7 +135,7 @@ impl<'p> Recorded<'p> {
             let here = assertion
                 .transport()
                 .is_none_or(|one| transport.is_none_or(|is| is == one));
-            // Parameters that have a `_meta` of their own are compared with it.
+            // Parameters with their own `_meta` are compared including it.
             let meta = stateless && question::writes_meta(assertion);
             if !sent
                 || !here
@@ -151,8 +152,8 @@ impl<'p> Recorded<'p> {
         tested
     }
 
-    /// Whether a request can tell anything: it is of the revision that is judged, and no bytes that no client sends
-    /// came before it.
+    /// Whether a request can be used: it has the revision that is judged, and no bytes that clients
+    /// never send came before it.
     pub(super) fn is_of_use(&mut self, event: &Event, method: &str) -> bool {
         let session = self.sessions.get(&event.session);
         let spoken = session.and_then(|session| session.revision.as_deref());
@@ -174,13 +175,13 @@ fn see_head(head: &RequestHead, more: &[&str], out: &mut Vec<u8>) {
     out.push(b'\xff');
 }
 
-/// How deep parameters surely nest no deeper than can be read, by how much is opened in them at all.
+/// Parameters with at most this many opening brackets are certainly not nested too deeply.
 const OPENED: usize = 100;
 /// So many digits are surely a number that can be read.
 const DIGITS: usize = 300;
 
-/// Whether the source text of valid JSON surely can be read as a value. Half of a surrogate pair cannot, a number that is
-/// too large, and what nests too deep.
+/// Whether the source text of valid JSON can certainly be parsed as a value. A lone surrogate, a
+/// number that is too large, and nesting that is too deep cannot.
 fn is_surely_read(text: &[u8]) -> bool {
     let (mut opened, mut digits, mut within) = (0, 0, false);
     let mut bytes = text.iter();

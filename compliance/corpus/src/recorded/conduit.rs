@@ -1,4 +1,4 @@
-//! What is known of each conduit: what it is, and the heads that passed on it.
+//! The state of each conduit: its type, and the heads that passed on it.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -23,15 +23,15 @@ pub(super) struct Conduit {
     pub(super) response: Option<Rc<ResponseHead>>,
     /// The response is ours, and not the server's.
     pub(super) in_place: bool,
-    /// What was last asked on it and is answered by the same request again, for a fault behind it.
+    /// Its last request that is answered by repeating the request, for a fault that follows.
     pub(super) round: Option<String>,
     /// The last request on it, for a fault behind it.
     pub(super) last: Option<Handle>,
-    /// What is over, as long as a fault may still tell of it.
+    /// Finished exchanges that a fault may still refer to.
     pub(super) held: Vec<Finished>,
     /// The last line of the client, where that is of use.
     pub(super) line: Option<Bytes>,
-    /// Something was said on it that no client says: what it makes of the server is no fault of the server's.
+    /// Something was sent on it that clients never send: the server's reaction is not its fault.
     pub(super) strange: bool,
     /// Bytes that are no request, and wait for an answer.
     pub(super) raw: Option<Sent>,
@@ -44,7 +44,7 @@ pub(super) struct Conduits {
     default: Option<Applies>,
 }
 
-/// How many are followed at once.
+/// The maximum number that are followed at once.
 const MOST: usize = 65_536;
 
 impl Conduits {
@@ -88,7 +88,7 @@ impl Conduits {
         conduit
     }
 
-    /// What was asked on a conduit is asked again.
+    /// Remembers a request on a conduit that will be repeated.
     pub(super) fn remember(&mut self, id: ConduitId, round: String) {
         if let Some(conduit) = self.known.get_mut(&id) {
             conduit.round = Some(round);
@@ -100,7 +100,7 @@ impl Conduits {
         self.default = default;
     }
 
-    /// Forgets an HTTP exchange that is over.
+    /// Removes an HTTP exchange that has ended.
     pub(super) fn leave(&mut self, id: ConduitId) -> Option<Conduit> {
         self.known.remove(&id)
     }

@@ -12,9 +12,10 @@ use crate::plan::AssertionIndex;
 use crate::rule::Applies;
 
 impl Recorded<'_> {
-    /// The recording is over, and another of the same server follows. `cut` says that it has no end.
+    /// Ends the recording; another one of the same server follows. `cut` means that it has no end.
     ///
-    /// What the server said it has is known from then on: conversations that were recorded apart are judged as one.
+    /// The server's capabilities and lists remain known: conversations that were recorded
+    /// separately are judged as one.
     pub fn next(&mut self, cut: bool, source: Source) {
         self.end(cut);
         // By another revision the same request may be another question.
@@ -38,7 +39,7 @@ impl Recorded<'_> {
         }
     }
 
-    /// What is open at the end of a recording has no answer.
+    /// Requests that are open at the end of a recording have no answer.
     fn end(&mut self, cut: bool) {
         self.gaps += u64::from(cut);
         for conduit in self.conduits.drain() {
@@ -71,7 +72,7 @@ impl Recorded<'_> {
         self.tokens.clear();
     }
 
-    /// What is seen of the whole conversation.
+    /// Judges properties of the whole conversation.
     fn wires(&mut self) {
         let goes_on = self.went_on;
         let transport = self.facts.transports.first().copied();

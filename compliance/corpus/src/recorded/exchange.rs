@@ -13,14 +13,14 @@ use crate::observation::{Reply, SideMessage};
 use crate::plan::AssertionIndex;
 use crate::rule::Applies;
 
-/// A request, and everything that came of it so far.
+/// A request, and everything that has resulted from it so far.
 #[derive(Debug)]
 pub(super) struct ObservedExchange {
-    /// Empty where nothing is to be known of it but that it is answered.
+    /// Empty if only the presence of an answer matters.
     pub(super) method: Rc<str>,
     /// The source text of its parameters, where it puts something to the test.
     pub(super) params: Option<Bytes>,
-    /// Which assertions it puts to the test.
+    /// The assertions that it tests.
     pub(super) about: Rc<RequestSubject>,
     pub(super) at: Offset,
     pub(super) session: SessionKey,
@@ -28,15 +28,15 @@ pub(super) struct ObservedExchange {
     pub(super) between: Vec<SideMessage>,
     pub(super) room: usize,
     pub(super) cancelled: Option<Offset>,
-    /// How many gaps there were before it.
+    /// The number of gaps before it.
     pub(super) gaps: u64,
     pub(super) tampered: bool,
     pub(super) listens: bool,
-    /// The token by which it is told of its progress, as JSON.
+    /// The token of its progress notifications, as JSON.
     pub(super) token: Option<String>,
     /// It teaches us what the server has.
     pub(super) teaches: bool,
-    /// How many results asked for input before.
+    /// The number of earlier results that asked for input.
     pub(super) rounds: usize,
 }
 
@@ -101,9 +101,9 @@ pub(super) fn parameters(source: Option<&[u8]>) -> Option<Map<String, Value>> {
     serde_json::from_slice(source?).ok()
 }
 
-/// How much is kept of what comes between a request and its answer, in bytes.
+/// The maximum size of the messages between a request and its answer that are kept, in bytes.
 pub(super) const BETWEEN_BYTES: usize = 1 << 20;
-/// How many messages.
+/// The maximum number of such messages.
 const BETWEEN: usize = 1_000;
 
 impl ObservedExchange {
@@ -118,7 +118,7 @@ impl ObservedExchange {
         }
     }
 
-    /// Takes messages that stand within a request or a result.
+    /// Adds messages that are inside a request or a result.
     pub(super) fn take(&mut self, messages: Vec<SideMessage>) {
         if self.listens {
             let room = BETWEEN.saturating_sub(self.between.len());
@@ -126,13 +126,13 @@ impl ObservedExchange {
         }
     }
 
-    /// Its parameters as values.
+    /// Its parsed parameters.
     pub(super) fn parameters(&self) -> Option<Map<String, Value>> {
         parameters(self.params.as_deref())
     }
 }
 
-/// Bytes that were sent as they stand, and wait for whatever the server says to them.
+/// Bytes that were sent unchanged, and wait for any reaction of the server.
 #[derive(Debug)]
 pub(super) struct Sent {
     pub(super) text: Bytes,

@@ -16,7 +16,7 @@ use crate::plan::AssertionIndex;
 use crate::rule::Applies;
 use crate::verdict::{Untested, Verdict};
 
-/// How long an answer is waited for where an assertion does not say, in milliseconds.
+/// How long to wait for an answer if an assertion does not set it, in milliseconds.
 pub const PATIENCE_MS: u64 = 10_000;
 /// By how much a client may give up earlier than it meant to, in microseconds.
 const EARLY_US: u64 = 100_000;
@@ -38,7 +38,7 @@ impl Recorded<'_> {
         }
     }
 
-    /// The conduit goes on: nothing will be told of what was over on it.
+    /// The conduit continues: no further event will be about its finished exchanges.
     pub(super) fn release(&mut self, event: &Event) {
         let conduit = self.conduits.enter(event);
         if conduit.held.is_empty() {
@@ -49,7 +49,7 @@ impl Recorded<'_> {
         }
     }
 
-    /// An HTTP exchange is over.
+    /// Handles the end of an HTTP exchange.
     pub(super) fn closed(&mut self, event: &Event) {
         let conduit = self.conduits.enter(event);
         if event.dir != Direction::ToClient || conduit.transport != Some(Applies::Http) {
@@ -71,7 +71,7 @@ impl Recorded<'_> {
         }
     }
 
-    /// A request that has no answer is over.
+    /// Ends a request that has no answer.
     pub(super) fn finish_exchange(
         &mut self,
         exchange: ObservedExchange,
@@ -82,7 +82,7 @@ impl Recorded<'_> {
         self.over(exchange, head, false, gap);
     }
 
-    /// A request without a reader is over without an answer.
+    /// Ends a request without a reader that has no answer.
     pub(super) fn over(
         &mut self,
         exchange: ObservedExchange,
@@ -101,7 +101,7 @@ impl Recorded<'_> {
         });
     }
 
-    /// Judges an exchange by whatever it puts to the test.
+    /// Judges an exchange by all assertions that it tests.
     pub(super) fn finished(&mut self, finished: &Finished) {
         let about = Rc::clone(&finished.exchange.about);
         if about.is_empty() {
@@ -169,7 +169,8 @@ impl Recorded<'_> {
         settled
     }
 
-    /// An answer that tells nothing new to any single assertion, beside others to the same question.
+    /// Compares an answer, which has nothing new for any single assertion, with others to the same
+    /// question.
     fn compare(&mut self, finished: &Finished, took: Duration) {
         let about = Rc::clone(&finished.exchange.about);
         let tested = about.tested.iter().map(|(at, _)| *at);
@@ -209,8 +210,8 @@ impl Recorded<'_> {
         self.plan.assertion(at).map_or(1, Assertion::wants)
     }
 
-    /// Whether a request without an answer was waited for as long as the assertion says, or its assertion does not
-    /// ask for an answer.
+    /// Whether the recording waited for an answer as long as the assertion requires, or the
+    /// assertion does not require an answer.
     fn was_awaited(&self, at: AssertionIndex, waited: Option<u64>, gaps: u64) -> bool {
         let Some(assertion) = self.plan.assertion(at) else {
             return false;
@@ -260,12 +261,13 @@ impl Recorded<'_> {
         }
     }
 
-    /// Judges an assertion, once there are as many answers as it needs. Whether nothing can come of judging the same again.
+    /// Judges an assertion once there are enough answers. Returns whether judging the same again
+    /// has no effect.
     pub(super) fn decide(&mut self, at: AssertionIndex, seen: &Observation) -> bool {
         self.decide_of(at, seen, &ReplySource::Nothing)
     }
 
-    /// As [`decide`](Self::decide), with the source text of the answer where it is known.
+    /// Like [`decide`](Self::decide), with the source text of the answer if it is known.
     pub(super) fn decide_of(
         &mut self,
         at: AssertionIndex,
@@ -304,7 +306,7 @@ impl Recorded<'_> {
     }
 }
 
-/// Whether the server refused what was asked.
+/// Whether the server refused the request.
 fn is_refused(reply: &Reply, head: Option<&ResponseHead>) -> bool {
     match reply {
         Reply::Error(_) => true,

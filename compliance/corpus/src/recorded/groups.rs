@@ -14,7 +14,7 @@ use crate::plan::AssertionIndex;
 /// Answers to the same question, until there are enough.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
-    // In order: which of several reasons is told at the end must not depend on chance.
+    // Ordered: which of several reasons is reported at the end must be deterministic.
     waiting: BTreeMap<(AssertionIndex, String), Group>,
 }
 
@@ -23,7 +23,7 @@ struct Group {
     seen: Observation,
     // The source text of all answers, where they are the same result.
     text: Option<Bytes>,
-    // As many such answers as are wanted were judged.
+    // The required number of such answers has been judged.
     is_judged: bool,
 }
 
@@ -35,12 +35,12 @@ pub(super) struct ReceivedAnswer<'a> {
     pub(super) seq: Option<u64>,
 }
 
-/// How many questions wait for more answers at once.
+/// The maximum number of questions that wait for more answers at once.
 const MOST: usize = 1_024;
 
 impl Groups {
-    /// Takes an answer that is the same as all before it, so often that there is nothing new to judge: whether there are
-    /// as many as are wanted. Nothing where it has to be judged.
+    /// Counts an answer that equals all earlier ones, so that nothing new needs to be judged:
+    /// returns whether there are enough. `None` if it must be judged.
     pub(super) fn hear(
         &mut self,
         at: AssertionIndex,
@@ -77,7 +77,7 @@ impl Groups {
         Some(is_whole)
     }
 
-    /// Takes an answer, whose source text is `said`; gives all of them once there are as many as are wanted.
+    /// Adds an answer, whose source text is `said`; returns all of them once there are enough.
     pub(super) fn add(
         &mut self,
         at: AssertionIndex,
@@ -132,7 +132,7 @@ impl Groups {
         Some(whole)
     }
 
-    /// What never had enough answers.
+    /// The questions that never had enough answers.
     pub(super) fn rest(&mut self) -> Vec<(AssertionIndex, Observation)> {
         let all = std::mem::take(&mut self.waiting).into_iter();
         all.map(|((at, _), group)| (at, group.seen)).collect()

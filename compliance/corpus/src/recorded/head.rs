@@ -1,4 +1,4 @@
-//! Whether the head of a recorded request is as its revision wants it: a server may refuse any other.
+//! Whether the head of a recorded request satisfies its revision: a server may refuse any other.
 
 use serde_json::{Map, Value};
 use tapewright_compliance::LOG_LEVELS;
@@ -18,7 +18,8 @@ pub(super) struct RecordedRequest<'a> {
 }
 
 impl RecordedRequest<'_> {
-    /// Whether a server of the revision has nothing to complain of in it. `issued` has the ids of the sessions that the server gave and that go on.
+    /// Whether it satisfies a server of the revision. `issued` has the ids of open sessions that
+    /// the server issued.
     pub(super) fn is_right(&self, revision: &str, issued: &Issued) -> bool {
         let fields = &self.head.fields;
         let accept: Vec<&str> = fields.all("accept").collect();
@@ -46,13 +47,14 @@ impl RecordedRequest<'_> {
         }
     }
 
-    /// Whether it names a session that the server gave, where it gives any (2025-03-26, basic/transports §Session Management).
+    /// Whether it names a session that the server issued, if it issues any (2025-03-26,
+    /// basic/transports §Session Management).
     fn is_in_a_session(&self, issued: &Issued) -> bool {
         let id = self.head.fields.get(SESSION);
         !issued.is_any() || id.is_some_and(|id| issued.may_have(id))
     }
 
-    /// Whether the head repeats what the body says (2026-07-28, basic/transports/streamable-http).
+    /// Whether the head matches the body (2026-07-28, basic/transports/streamable-http).
     fn mirrors(&self) -> bool {
         let fields = &self.head.fields;
         let member = match self.method {
@@ -69,13 +71,14 @@ impl RecordedRequest<'_> {
     }
 }
 
-/// A field whose value a recording hides, so that a good one cannot be told from a bad one.
+/// A field whose value a recording hides, so that a valid one cannot be distinguished from an
+/// invalid one.
 const SECRET: &str = "authorization";
 /// A field whose value is a secret, which a recording hides by one name everywhere.
 pub(super) const SESSION: &str = "mcp-session-id";
 
-/// Whether the fields that an assertion sends were sent: an empty value means that there is no such field. `issued` has the
-/// session ids that the server gave.
+/// Whether the fields of an assertion were sent: an empty value means that the field is absent.
+/// `issued` has the session ids that the server issued.
 pub(super) fn has(
     head: Option<&RequestHead>,
     wanted: &[(String, String)],
@@ -86,7 +89,7 @@ pub(super) fn has(
     };
     wanted.iter().all(|(name, value)| match name.as_str() {
         ":method" => head.method.eq_ignore_ascii_case(value),
-        // A document beside MCP is not followed.
+        // Documents outside MCP are not followed.
         ":path" => false,
         _ if value.is_empty() => head.fields.get(name).is_none(),
         _ if SECRET.eq_ignore_ascii_case(name) => false,

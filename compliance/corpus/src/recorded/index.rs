@@ -1,4 +1,4 @@
-//! Which assertions a request may put to the test, by its method.
+//! Which assertions a request may test, by its method.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -17,9 +17,9 @@ use crate::rule::TransportObservation;
 #[derive(Debug)]
 pub(super) struct Index<'p> {
     by_method: HashMap<&'p str, Rc<Asks<'p>>, RandomState>,
-    /// What is sent as it stands.
+    /// Raw texts that are sent unchanged.
     pub(super) raw: Vec<RawText<'p>>,
-    /// Whether some of it is several lines.
+    /// Whether any of them has several lines.
     pub(super) has_lines: bool,
     /// About how the server frames what it says.
     pub(super) framing: Vec<AssertionIndex>,
@@ -27,25 +27,25 @@ pub(super) struct Index<'p> {
     pub(super) cancellable: Vec<AssertionIndex>,
 }
 
-/// Bytes that an assertion sends as they stand.
+/// Bytes that an assertion sends unchanged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawText<'p> {
     pub(super) at: AssertionIndex,
     /// Trimmed; empty for a request without a body.
     pub(super) text: &'p str,
-    /// What stands before its first placeholder, which is the same whatever takes the place of that.
+    /// The text before its first placeholder, which does not depend on the value of that.
     pub(super) front: &'p str,
     /// It is several lines.
     pub(super) is_lines: bool,
 }
 
-/// What is known of the requests of a method.
+/// What applies to the requests of a method.
 #[derive(Clone, Debug)]
 pub(super) struct Asks<'p> {
     pub(super) method: Rc<str>,
-    /// Whether their answers say what the server has.
+    /// Whether their answers report what the server has.
     pub(super) teaches: bool,
-    /// What decides which assertions they put to the test, of their parameters.
+    /// The parts of their parameters that decide which assertions they test.
     pub(super) look: Look,
     /// And of the fields of their heads.
     pub(super) headers: Vec<&'p str>,
@@ -131,7 +131,7 @@ impl<'p> Index<'p> {
         Rc::make_mut(asks)
     }
 
-    /// What is known of the requests of a method; nothing where they tell nothing.
+    /// What applies to the requests of a method; `None` if they test nothing.
     pub(super) fn method(&self, method: &str) -> Option<&Rc<Asks<'p>>> {
         self.by_method.get(method)
     }
@@ -143,7 +143,7 @@ impl<'p> Index<'p> {
 }
 
 impl Asks<'_> {
-    /// What a request may put to the test that names these members.
+    /// The assertions that a request with these members may test.
     pub(super) fn of(&self, named: NamingMembers) -> impl Iterator<Item = AssertionIndex> {
         let all = self.assertions.iter();
         all.filter(move |(_, one)| *one == named).map(|(at, _)| *at)

@@ -8,20 +8,20 @@ use std::collections::BTreeMap;
 use tapewright_schemas::json::{valid_elements, valid_members};
 use tapewright_schemas::slices::Part as _;
 
-/// What of a value is looked into: where nothing is said, what kind of value it is.
+/// The parts of a value that are examined: by default only its type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Look {
     /// All of it.
     whole: bool,
-    /// Whether a text or an object is empty.
+    /// Whether it matters that a text or an object is empty.
     emptiness: bool,
-    /// Which members there are.
+    /// Whether the names of members matter.
     names: bool,
     members: BTreeMap<Vec<u8>, Self>,
     items: Option<Box<Self>>,
 }
 
-/// How much may be seen of one value, in bytes.
+/// The maximum size of what is examined of one value, in bytes.
 const MOST: usize = 8 << 10;
 
 impl Look {
@@ -56,7 +56,7 @@ impl Look {
         self.items.get_or_insert_default()
     }
 
-    /// Looks into whatever another looks into as well.
+    /// Adds everything that another one examines.
     pub(super) fn add(&mut self, other: &Self) {
         self.whole |= other.whole;
         self.emptiness |= other.emptiness;
@@ -69,8 +69,8 @@ impl Look {
         }
     }
 
-    /// Writes what is seen of a value, which must be the source text of valid JSON. False where that cannot be told in
-    /// few bytes.
+    /// Writes what is examined of a value, which must be the source text of valid JSON. Returns
+    /// false if that does not fit.
     pub(super) fn see(&self, text: &[u8], out: &mut Vec<u8>) -> bool {
         let most = out.len() + MOST;
         self.write(text, out, most)

@@ -1,4 +1,4 @@
-//! What assertions look into: of a result, and of the parameters of a request.
+//! The parts that assertions examine: of a result, and of the parameters of a request.
 
 use serde_json::{Map, Value};
 use tapewright_schemas::era::PROTOCOL_VERSION_KEY;
@@ -9,7 +9,7 @@ use crate::judge::Assertion;
 use crate::placeholder::is_in;
 use crate::rule::MatchMode;
 
-/// What an assertion looks into of a result.
+/// The parts of a result that an assertion examines.
 pub(super) fn of_result(assertion: &Assertion) -> Look {
     let expect = &assertion.written.expect;
     if expect.error.is_some() {
@@ -25,7 +25,7 @@ pub(super) fn of_result(assertion: &Assertion) -> Look {
     look
 }
 
-/// What comparing with a value looks into.
+/// The parts that a comparison with a value examines.
 fn of_expected(expected: &Value, mode: MatchMode) -> Look {
     match expected {
         Value::Object(members) if mode == MatchMode::Subset => {
@@ -49,7 +49,7 @@ const SILENT: [&str; 6] = [
     "title",
 ];
 
-/// What a JSON Schema looks into: with a keyword that is not known here, all of the value.
+/// The parts that a JSON Schema examines: with a keyword that is unknown here, the whole value.
 fn of_schema(schema: &Value) -> Look {
     let mut look = Look::default();
     for (keyword, inner) in schema.as_object().into_iter().flatten() {
@@ -91,7 +91,7 @@ fn add_keyword(look: &mut Look, keyword: &str, inner: &Value) {
     }
 }
 
-/// What everybody looks into of the parameters of a request.
+/// The parts of the parameters of a request that are always examined.
 pub(super) fn of_any_params() -> Look {
     let mut look = Look::default();
     for name in NAMING.into_iter().chain(["inputResponses", "requestState"]) {
@@ -110,7 +110,7 @@ pub(super) fn of_any_params() -> Look {
     look
 }
 
-/// What an assertion looks into of parameters, to know whether they ask what it asks.
+/// The parts of parameters that an assertion examines to determine whether they match its own.
 pub(super) fn of_params(assertion: &Assertion) -> Look {
     let mut look = Look::default();
     for (name, wanted) in written(assertion).into_iter().flatten() {
@@ -135,7 +135,7 @@ fn of_array() -> Look {
     look
 }
 
-/// Arguments are those that are written, and no others.
+/// Arguments must be exactly those of the assertion.
 fn of_arguments(wanted: &Map<String, Value>) -> Look {
     let mut look = Look::emptiness();
     if wanted.is_empty() {
@@ -157,7 +157,7 @@ fn of_part(wanted: &Value) -> Look {
     };
     let mut look = Look::default();
     for (name, inner) in members {
-        // Every client chooses its own token: that there is one is all that is asked.
+        // Every client chooses its own token: only its presence matters.
         let of = match inner {
             Value::String(_) | Value::Number(_) if name == "progressToken" => Look::default(),
             inner => of_part(inner),

@@ -1,12 +1,13 @@
-//! What was judged before, so that it is not judged again: the same question puts the same assertions to the test, and an
-//! answer that says the same to them has the same verdicts.
+//! Remembers what was already judged, so that it is not judged again: the same question tests the
+//! same assertions, and an answer with the same relevant parts has the same verdicts.
 //!
-//! "The same" is what assertions look into ([`Look`]), written down from the source text. A verdict that is known is
-//! merged with itself, which changes nothing: only the time that an answer took is new.
+//! "The same" refers to the parts that assertions examine ([`Look`]), taken from the source text.
+//! Merging a verdict with itself changes nothing: only the duration of an answer is new.
 //!
 //! # Bounded memory
 //!
-//! At most 4,096 questions, and as many answers, of at most 8 kB each; when there are more, all are forgotten.
+//! At most 4,096 questions, and as many answers, of at most 8 kB each; beyond that, all are
+//! forgotten.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -17,14 +18,14 @@ use super::about::RequestSubject;
 use crate::placeholder::PlaceholderFit;
 use crate::plan::{AssertionIndex, Plan};
 
-/// What is known of a request by what it says.
+/// What is known of a request by its contents.
 #[derive(Debug)]
 pub(super) struct Question {
-    /// What it puts to the test.
+    /// The assertions that it tests.
     pub(super) about: Rc<RequestSubject>,
     /// The revision that it names.
     pub(super) revision: Option<String>,
-    /// It asks to be told of its progress.
+    /// It asks for progress notifications.
     pub(super) has_token: bool,
     /// It gives what the answer before asked for.
     pub(super) is_again: bool,
@@ -33,7 +34,7 @@ pub(super) struct Question {
 /// Questions and answers that were judged.
 #[derive(Debug)]
 pub(super) struct Memory {
-    // How many questions, and how many answers, there may be.
+    // The maximum number of questions, and of answers.
     room: usize,
     questions: HashMap<Box<[u8]>, Rc<Question>, RandomState>,
     answers: HashMap<Box<[u8]>, Rc<[AssertionIndex]>, RandomState>,
@@ -44,9 +45,9 @@ pub(super) struct Memory {
     next: usize,
 }
 
-/// How many questions, and how many answers, are remembered.
+/// The maximum number of questions, and of answers.
 const MOST: usize = 4_096;
-/// How much is remembered of results that taught us something, in bytes.
+/// The maximum size of remembered results with new information, in bytes.
 const LESSON_BYTES: usize = 4 << 20;
 
 impl Default for Memory {
@@ -82,7 +83,7 @@ impl Memory {
         }
     }
 
-    /// The assertions that an answer put to the test.
+    /// The assertions that an answer tested.
     pub(super) fn answer(&self, key: &[u8]) -> Option<&Rc<[AssertionIndex]>> {
         self.answers.get(key)
     }
@@ -96,7 +97,8 @@ impl Memory {
         }
     }
 
-    /// Whether an answer says what one to the same method said before, as far as it fits into the memory.
+    /// Whether an answer equals an earlier one to the same method, as far as it fits into the
+    /// memory.
     pub(super) fn is_known_lesson(&mut self, method: &str, result: &[u8]) -> bool {
         if self.room == 0 || method.len() + result.len() > LESSON_BYTES / 4 {
             return false;
@@ -114,7 +116,7 @@ impl Memory {
         false
     }
 
-    /// What tests these assertions.
+    /// The shared subject for these assertions.
     pub(super) fn about(
         &mut self,
         plan: &Plan,
@@ -132,12 +134,12 @@ impl Memory {
         about
     }
 
-    /// The server told something new, by which the same question may be another.
+    /// The server reported something new, so that the same question may test other assertions.
     pub(super) fn forget_questions(&mut self) {
         self.questions.clear();
     }
 
-    /// How many questions and answers are known.
+    /// The number of remembered questions and answers.
     #[cfg(test)]
     pub(super) fn sizes(&self) -> (usize, usize) {
         (self.questions.len(), self.answers.len())

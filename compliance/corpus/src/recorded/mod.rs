@@ -1,12 +1,13 @@
-//! Judging a recording by a corpus: nothing is sent, and whatever was asked that a rule asks is judged as its answer.
+//! Judging a recording by a corpus: nothing is sent, and a recorded request that matches a rule's
+//! is judged with its answer.
 //!
-//! A [`Recorded`] is a fold over events, as every judge is. A rule that nothing on the recording puts to the test is not
-//! tested, which is never the same as passed.
+//! A [`Recorded`] is a fold over events, like every judge. A rule that nothing in the recording
+//! tests is untested, which is never the same as passed.
 //!
 //! # Bounded memory
 //!
-//! At most 4,096 requests are followed at once, of each what comes before its answer up to a megabyte where a rule asks
-//! for it, and of each list 10,000 names.
+//! At most 4,096 requests are followed at once, each with up to a megabyte of messages before its
+//! answer if a rule needs them, and 10,000 names of each list.
 
 mod about;
 mod asking;
@@ -69,7 +70,7 @@ pub struct Recorded<'p> {
     timed: bool,
     facts: Facts,
     tally: Tally,
-    // Taken out while it tells of a message.
+    // Taken out while it handles a message.
     conversation: Option<Box<Conversation<()>>>,
     open: OldestFirst<ObservedExchange>,
     conduits: Conduits,
@@ -77,51 +78,51 @@ pub struct Recorded<'p> {
     groups: Groups,
     rounds: Rounds,
     memory: Memory,
-    // What most requests put to the test, and the name of their methods: none.
+    // The subject of most requests, which test nothing, and the name of their methods.
     nothing: Rc<RequestSubject>,
     unnamed: Rc<str>,
     // Room for what is seen of a message.
     scratch: Vec<u8>,
-    // Of the recordings before this one, whether a server went on after a cancellation.
+    // Whether a server in earlier recordings continued after a cancellation.
     went_on: Option<bool>,
-    // How many recordings were read before this one.
+    // The number of recordings that were read before this one.
     recording: usize,
     framing: Framing,
     tokens: BTreeSet<String>,
     issued: Issued,
-    // How many of the open requests listen to what comes beside their answers.
+    // The number of open requests that collect messages other than their answers.
     listening: usize,
     gaps: u64,
     exchanges: u64,
 }
 
-/// What a recording is, as far as judging it depends on it.
+/// Properties of a recording that affect its judgement.
 #[derive(Clone, Debug)]
 pub struct Source {
     /// The revision to judge by, as peers write it.
     pub revision: String,
-    /// What carried its messages, where its events do not say.
+    /// The transport of its messages, if its events do not show it.
     pub transport: Option<Applies>,
     /// Its events have times.
     pub timed: bool,
 }
 
-/// What a recording showed.
+/// The result of a recording.
 #[derive(Debug)]
 pub struct Judged {
     /// The verdicts.
     pub tally: Tally,
-    /// What decides which rules count.
+    /// The facts that decide which rules apply.
     pub facts: Facts,
-    /// How many answered requests of the client there were.
+    /// The number of answered requests of the client.
     pub exchanges: u64,
-    /// How many times something is missing.
+    /// The number of gaps.
     pub gaps: u64,
 }
 
-/// How many requests are followed at once.
+/// The maximum number of requests that are followed at once.
 const OPEN: usize = 4_096;
-/// How many sessions, and how many tokens, are known at most.
+/// The maximum number of sessions, and of tokens.
 const MOST: usize = 4_096;
 
 impl<'p> Recorded<'p> {
@@ -215,7 +216,7 @@ impl<'p> Recorded<'p> {
         }
     }
 
-    /// Whether a payload is sent as some assertion says it.
+    /// Whether a payload matches the raw text of some assertion.
     fn is_raw(&mut self, event: &Event, bytes: &Bytes, message: Option<&Envelope<'_>>) -> bool {
         self.frame(event, bytes, message);
         event.dir == Direction::ToServer && self.raw_message(event, bytes)
@@ -276,7 +277,7 @@ impl<'p> Recorded<'p> {
         };
         let params = *params;
         let Some(asks) = self.index.method(method).map(Rc::clone) else {
-            // Followed all the same: its answer shows that a server goes on.
+            // Followed all the same: its answer shows that a server continues.
             let exchange = self.exchange(event, Rc::clone(&self.unnamed));
             self.follow(handle, exchange);
             return;
@@ -381,7 +382,7 @@ impl<'p> Recorded<'p> {
         }
     }
 
-    /// What an answer says of the server and the session.
+    /// Handles what an answer reports about the server and the session.
     fn learn(&mut self, exchange: &ObservedExchange, said: &ReplySource) {
         let ReplySource::Result(source) = said else {
             return;
@@ -405,7 +406,7 @@ impl<'p> Recorded<'p> {
         }
     }
 
-    /// A message that stands beside the exchanges of its session.
+    /// Handles a message outside the exchanges of its session.
     fn beside(&mut self, event: &Event, text: &[u8]) {
         if self.listening == 0 {
             return;
@@ -424,7 +425,7 @@ impl<'p> Recorded<'p> {
             let Some(exchange) = self.open.get_mut(handle) else {
                 continue;
             };
-            // What another request asked for is none of its business.
+            // Progress of another request does not belong to it.
             if !known || token == exchange.token {
                 exchange.hear(event.dir, text);
             }
@@ -451,7 +452,7 @@ fn progress_token(text: &[u8]) -> Option<String> {
         .map(|token| token.to_string())
 }
 
-/// The token of parameters by which a request is told of its progress.
+/// The progress token in parameters.
 fn token(params: &[u8]) -> Option<String> {
     let token = json::valid_member(json::valid_member(params, "_meta")?, "progressToken")?;
     let token: Value = serde_json::from_slice(token).ok()?;

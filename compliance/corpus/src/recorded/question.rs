@@ -1,4 +1,4 @@
-//! Whether a recorded request asks what an assertion asks.
+//! Whether a recorded request matches that of an assertion.
 
 use serde_json::{Map, Value};
 
@@ -9,8 +9,8 @@ use crate::placeholder::{PlaceholderFit, is_in, stands};
 /// The members of parameters that say what a request is about.
 pub(super) const NAMING: [&str; 5] = ["argument", "level", "name", "ref", "uri"];
 
-/// Which members of parameters are there that say what a request is about. A request that omits what is asked for, or names
-/// something beside it, asks something else.
+/// Which of the members are present that identify what a request is about. A request that omits one
+/// of the assertion's, or has an additional one, is a different request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct NamingMembers([bool; NAMING.len()]);
 
@@ -29,10 +29,11 @@ pub(super) fn written(assertion: &Assertion) -> Option<&Map<String, Value>> {
     assertion.written.call.as_ref()?.params.as_ref()
 }
 
-/// Whether parameters ask what an assertion asks; they name what it names ([`NamingMembers`]).
+/// Whether parameters match those of an assertion; their naming members must be the same
+/// ([`NamingMembers`]).
 ///
-/// What the assertion does not name may be there, since clients add to what they send: but a cursor that the server has
-/// not given, and arguments other than those that are written, make another question.
+/// They may have additional members, since clients add some: but a cursor that the server has not
+/// issued, and arguments other than the assertion's, make it a different request.
 pub(super) fn asks(
     assertion: &Assertion,
     params: &Map<String, Value>,
@@ -66,13 +67,15 @@ pub(super) fn asks(
     all
 }
 
-/// Whether an assertion is about what the server asks in return, whatever the arguments of the tool are.
+/// Whether an assertion is about requests of the server in return, whatever the arguments of the
+/// tool are.
 fn asks_back(assertion: &Assertion, written: &Map<String, Value>) -> bool {
     let arguments = written.get("arguments").and_then(Value::as_object);
     assertion.written.expect.server_request.is_some() && arguments.is_none_or(Map::is_empty)
 }
 
-/// Whether progress is asked for, where an assertion is about it, or not, where it must not come.
+/// Whether progress is requested if an assertion is about it, and not requested if it must not
+/// come.
 fn token(assertion: &Assertion, params: &Map<String, Value>) -> bool {
     let stream = assertion.written.expect.notification_stream.as_ref();
     let has = params
@@ -81,12 +84,12 @@ fn token(assertion: &Assertion, params: &Map<String, Value>) -> bool {
     stream.is_none_or(|stream| stream.method != "notifications/progress" || stream.absent != has)
 }
 
-/// Whether an assertion says what `_meta` holds.
+/// Whether an assertion has a `_meta`.
 pub(super) fn writes_meta(assertion: &Assertion) -> bool {
     meta_of(assertion).is_some()
 }
 
-/// Whether `_meta` has the members that an assertion says, and no others.
+/// Whether `_meta` has exactly the members of an assertion.
 pub(super) fn same_meta(assertion: &Assertion, params: &Map<String, Value>) -> bool {
     let written = meta_of(assertion).and_then(Value::as_object);
     match (written, params.get("_meta").and_then(Value::as_object)) {
@@ -101,7 +104,7 @@ fn meta_of(assertion: &Assertion) -> Option<&Value> {
     written(assertion)?.get("_meta")
 }
 
-/// Whether the arguments are those that are written; where none are, whether there may be some.
+/// Whether the arguments match those of the assertion; if it has none, whether there may be some.
 fn arguments(
     written: &Map<String, Value>,
     params: &Map<String, Value>,
@@ -135,10 +138,10 @@ fn arguments(
     }
 }
 
-/// How deep parameters are compared.
+/// The maximum depth of comparison.
 const DEPTH: usize = 64;
 
-/// Whether what is written is a part of what was found.
+/// Whether the assertion's value is contained in the recorded one.
 fn part(wanted: &Value, found: &Value, known: &ServerInventory, depth: usize) -> PlaceholderFit {
     let holds = |is: bool| {
         if is {

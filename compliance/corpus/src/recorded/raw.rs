@@ -1,4 +1,4 @@
-//! What was sent as it stands, and is no well-formed request: what the server says to it.
+//! Raw texts that are not well-formed requests, and the server's reaction to them.
 
 use std::rc::Rc;
 
@@ -17,8 +17,8 @@ use crate::placeholder::fill_text;
 use crate::plan::AssertionIndex;
 use crate::rule::Applies;
 
-/// Whether a response may be the answer to bytes that were sent as they stand: it has an id that they have, or names
-/// none, since the bytes could not be read. Of several lines the last is the one that is answered.
+/// Whether a response may be the answer to raw bytes: it has an id in them, or none, since the
+/// bytes could not be read. Of several lines the last one is answered.
 #[must_use]
 pub fn answers_raw(raw: &[u8], id: &RequestId<'_>) -> bool {
     let (line, alone) = last_line(raw);
@@ -34,7 +34,7 @@ pub fn answers_raw(raw: &[u8], id: &RequestId<'_>) -> bool {
     found
 }
 
-/// The last line of what is sent, and whether it is all.
+/// The last line of raw bytes, and whether it is the only one.
 pub(super) fn last_line(raw: &[u8]) -> (&[u8], bool) {
     let raw = raw.trim_ascii_end();
     match raw.iter().rposition(|byte| *byte == b'\n') {
@@ -43,7 +43,7 @@ pub(super) fn last_line(raw: &[u8]) -> (&[u8], bool) {
     }
 }
 
-/// What clients tell servers (2025-11-25, schema `ClientNotification`).
+/// Notifications from clients to servers (2025-11-25, schema `ClientNotification`).
 const TOLD: [&str; 5] = [
     "notifications/cancelled",
     "notifications/initialized",
@@ -53,7 +53,7 @@ const TOLD: [&str; 5] = [
 ];
 
 impl Recorded<'_> {
-    /// Whether a message of the client is sent as some assertion says it.
+    /// Whether a message of the client matches the raw text of some assertion.
     pub(super) fn raw_message(&mut self, event: &Event, bytes: &Bytes) -> bool {
         let (mut about, mut text) = (self.raw_about(event, bytes), bytes.clone());
         if about.is_empty() && self.index.has_lines {
@@ -169,7 +169,7 @@ impl Recorded<'_> {
         })
     }
 
-    /// The body of an HTTP message that is none of MCP.
+    /// The body of an HTTP message that is not MCP.
     pub(super) fn body(&mut self, event: &Event, payload: &Payload) {
         if let (Direction::ToServer, Payload::Whole(bytes)) = (event.dir, payload) {
             self.raw_message(event, bytes);
@@ -209,7 +209,7 @@ impl Recorded<'_> {
         self.raw_over(&sent, Reply::None, head, None, in_place);
     }
 
-    /// Whether a response is the answer to what was sent as it stands.
+    /// Whether a response is the answer to raw bytes.
     pub(super) fn raw_answer(
         &mut self,
         event: &Event,
@@ -234,7 +234,7 @@ impl Recorded<'_> {
         true
     }
 
-    /// What was sent as it stands got this, or nothing.
+    /// Handles the response to raw bytes, or its absence.
     pub(super) fn raw_over(
         &mut self,
         sent: &Sent,

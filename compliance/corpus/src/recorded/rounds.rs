@@ -11,10 +11,11 @@ use crate::observation::{Answer, Observation, Reply, Sent};
 use crate::plan::AssertionIndex;
 use crate::rounds;
 
-/// How many are waited for at once.
+/// The maximum number that are awaited at once.
 const MOST: usize = 1_024;
 
-/// What is waited for, by its session and its question. Of the same question asked twice at once the last is known.
+/// The awaited requests, by their session and question. If the same question is asked twice at
+/// once, only the last one is kept.
 #[derive(Debug, Default)]
 pub(super) struct Rounds {
     waiting: HashMap<(SessionKey, String), ObservedExchange>,
@@ -37,7 +38,7 @@ impl Rounds {
 }
 
 impl Recorded<'_> {
-    /// Whether an answer asks for input; then its request waits for the one that gives it.
+    /// Whether an answer asks for input; then its request waits for the one that provides it.
     pub(super) fn asks_for_input(
         &mut self,
         event: &Event,
@@ -66,8 +67,8 @@ impl Recorded<'_> {
         None
     }
 
-    /// To assertions that compare answers, or count them, one that asks for input is an answer like any other: a client that
-    /// asks the same several times at once gives nothing in return.
+    /// For assertions that compare answers, or count them, an answer that asks for input is like
+    /// any other: a client that sends the same request several times at once provides no input.
     fn is_enough(&mut self, event: &Event, exchange: &mut ObservedExchange, reply: &Reply) {
         let compares =
             |at: AssertionIndex| self.plan.assertion(at).is_some_and(|one| one.wants() > 1);

@@ -1,4 +1,4 @@
-//! What is known of each session of a recording.
+//! The state of each session of a recording.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::{MOST, Recorded};
 pub(super) struct Issued {
     open: BTreeSet<String>,
     is_any: bool,
-    // There were more than are kept, so that any may be one.
+    // There were more than fit, so any id may be one of them.
     is_more: bool,
 }
 
@@ -31,24 +31,24 @@ impl Issued {
         }
     }
 
-    /// A client has ended a session: its id is none any more (2025-03-26, basic/transports
+    /// A client has ended a session: its id is no longer valid (2025-03-26, basic/transports
     /// §Session Management).
     pub(super) fn end(&mut self, id: &str) {
         self.open.remove(id);
     }
 
-    /// Whether any was given.
+    /// Whether any was issued.
     pub(super) fn is_any(&self) -> bool {
         self.is_any
     }
 
-    /// Whether a session goes on that has this id, as far as is known.
+    /// Whether a session with this id may be open, as far as is known.
     pub(super) fn may_have(&self, id: &str) -> bool {
         self.is_more || self.open.contains(id)
     }
 }
 
-/// What is known of a session.
+/// The state of a session.
 #[derive(Debug, Default)]
 pub(super) struct SessionFacts {
     pub(super) revision: Option<String>,
@@ -57,7 +57,7 @@ pub(super) struct SessionFacts {
 }
 
 impl Recorded<'_> {
-    /// What a request says of its session: `revision` is what it names.
+    /// Handles what a request shows about its session: `revision` is the one that it names.
     pub(super) fn session_of(&mut self, event: &Event, method: &str, revision: Option<&str>) {
         if self.sessions.len() >= MOST {
             self.sessions.clear();

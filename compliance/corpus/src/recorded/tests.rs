@@ -194,7 +194,7 @@ fn an_unknown_tool_is_one_that_is_in_no_list() {
     let not_asked = Verdict::Untested(Untested::NotAsked);
     assert_eq!(called("nope", refused.clone()), Verdict::Pass);
     assert!(called("nope", other).is_fail());
-    // Somebody may have a tool that is in no list; nobody has ours.
+    // A server may have a tool that is in no list; none has tapewright's.
     assert_eq!(called("hidden", fine.clone()), not_asked);
     assert!(called(crate::placeholder::UNKNOWN_NAME, fine).is_fail());
     assert_eq!(called("echo", refused), not_asked);

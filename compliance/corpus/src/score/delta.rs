@@ -1,17 +1,17 @@
-//! What a score is beside an earlier one: the targets of `grade_delta`.
+//! Compares a score with an earlier one: the targets of `grade_delta`.
 
 use serde_json::{Value, json};
 
 use super::{Grade, Scorecard, section_name};
 
-/// A score beside an earlier one.
+/// A score compared with an earlier one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delta {
     /// The grade now.
     pub grade: Option<Grade>,
     /// The number now.
     pub score: Option<f64>,
-    /// The grade is worse than it was.
+    /// The grade is worse than before.
     pub grade_regressed: bool,
     /// The sections whose grades are worse.
     pub regressed_sections: Vec<&'static str>,
@@ -41,7 +41,7 @@ pub fn delta(now: &Scorecard, before: &Value) -> Delta {
 }
 
 impl Delta {
-    /// What assertions look at.
+    /// The targets of assertions.
     #[must_use]
     pub fn targets(&self) -> Value {
         json!({

@@ -1,4 +1,4 @@
-//! Grades, and the counts that they are made of.
+//! Grades, and the counts that they are computed from.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub enum Grade {
     APlus,
 }
 
-/// How many rules were tested, and how many of them hold.
+/// The number of rules that were tested, and of those that hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// MUSTs that hold.
@@ -38,7 +38,7 @@ pub struct Counts {
     pub may_total: usize,
 }
 
-/// What a SHOULD and a MAY weigh, beside a MUST.
+/// The weights of a SHOULD and a MAY, relative to a MUST.
 const SHOULD: f64 = 0.5;
 const MAY: f64 = 0.1;
 
@@ -62,7 +62,7 @@ impl Counts {
         self.may_total += other.may_total;
     }
 
-    /// How many were tested.
+    /// The number of rules that were tested.
     #[must_use]
     pub fn total(&self) -> usize {
         self.must_total + self.should_total + self.may_total
@@ -77,7 +77,7 @@ impl Counts {
         if self.must_passed < self.must_total {
             return Some(Grade::F);
         }
-        // As whole numbers: a share of exactly four fifths is no less than that.
+        // With integers: a share of exactly four fifths is enough.
         let (passed, total) = (self.should_passed, self.should_total);
         Some(match () {
             () if passed * 2 < total => Grade::D,

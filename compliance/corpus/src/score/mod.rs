@@ -1,11 +1,12 @@
-//! From what became of rules to a grade.
+//! Computes a grade from the results of rules.
 //!
-//! The rubric v1: F once a MUST failed; else by the share of SHOULDs that hold, D below a half, C below four fifths, B
-//! below all of them, A; and A+ where each section that has MAYs holds one of them. The number is
-//! `(MUSTs + SHOULDs / 2 + MAYs / 10)` that hold, of those that were tested, in percent.
+//! The rubric v1: F if a MUST failed; else by the share of SHOULDs that hold, D below a half, C
+//! below four fifths, B below all of them, A; and A+ if each section that has MAYs has one that
+//! holds. The number is the sum of `MUSTs + SHOULDs / 2 + MAYs / 10` that hold, as a percentage of
+//! those that were tested.
 //!
-//! A rule that was not tested is neither a failure nor a success: it is left out of the grade, and lowers the
-//! completeness, which stands beside it. A rule that does not apply counts nowhere.
+//! An untested rule is neither a failure nor a success: it does not affect the grade, and lowers
+//! the completeness, which is shown next to it. A rule that does not apply is not counted at all.
 
 mod delta;
 mod grade;
@@ -32,18 +33,18 @@ pub const SECTIONS: [Section; 5] = [
     Section::TransportAuth,
 ];
 
-/// A grade, and what it was made of.
+/// A grade, and what it was computed from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scorecard {
     /// The grade; `None` where nothing was tested.
     pub grade: Option<Grade>,
     /// From 0 to 100; `None` where nothing was tested.
     pub numeric: Option<f64>,
-    /// How many of the rules that apply were tested, from 0 to 1; 0 where none applies.
+    /// The share of the applicable rules that were tested, from 0 to 1; 0 if none applies.
     pub completeness: f64,
-    /// How many rules were tested.
+    /// The number of rules that were tested.
     pub tested: usize,
-    /// How many rules apply.
+    /// The number of rules that apply.
     pub applicable: usize,
     /// All of them.
     pub counts: Counts,
@@ -58,15 +59,15 @@ pub struct Scorecard {
 /// The grade of a section.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SectionScore {
-    /// Which.
+    /// The section.
     pub section: Section,
-    /// Its grade; `None` where nothing of it was tested.
+    /// Its grade; `None` if none of its rules was tested.
     pub grade: Option<Grade>,
     /// Whether any of its rules applies.
     pub applicable: bool,
-    /// Its rules.
+    /// The counts of its rules.
     pub counts: Counts,
-    /// How many of its rules apply and were not tested.
+    /// The number of its rules that apply but were not tested.
     pub untested: usize,
 }
 
@@ -131,7 +132,7 @@ impl Tested {
         }
     }
 
-    /// Whether the section has MAYs, and none holds.
+    /// Whether the section has MAYs, but none holds.
     fn lacks_may(&self) -> bool {
         !self.may_open.is_empty() && self.counts.may_passed == 0
     }
@@ -148,7 +149,7 @@ impl Tested {
 }
 
 impl Scorecard {
-    /// What would lead to a better grade, in a sentence; `None` where there is none.
+    /// What would lead to a better grade, as a sentence; `None` if there is no better one.
     #[must_use]
     pub fn promotion_hint(&self) -> Option<String> {
         let counts = &self.counts;

@@ -18,7 +18,7 @@ use tapewright_schemas::event::{ConduitId, Direction, Event, EventBody, Head};
 use super::Draft;
 
 impl Draft {
-    /// Where the event of a selector stands.
+    /// The position of a selector's event.
     pub(super) fn find(&self, selector: &str) -> usize {
         self.look(selector)
             .unwrap_or_else(|| panic!("no event is `{selector}`"))

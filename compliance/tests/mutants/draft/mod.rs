@@ -43,7 +43,7 @@ impl Draft {
 
     /// The tape, as the recorder would have written it.
     pub(crate) fn tape(&self) -> Vec<u8> {
-        // What was recorded is redacted already.
+        // Recorded events are already redacted.
         let off = Settings {
             off: true,
             ..Settings::default()

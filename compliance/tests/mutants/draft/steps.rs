@@ -122,8 +122,8 @@ impl Draft {
         head.status = code.parse().expect("a status");
     }
 
-    /// Puts a script into the session. What it says on no exchange of its own belongs to the
-    /// one of the event beside it; what comes behind comes so much later.
+    /// Inserts a script into the session. Events without an exchange of their own belong to that of
+    /// the event next to them; later events are delayed accordingly.
     fn graft(&mut self, after: bool, selector: &str, text: &str) {
         let beside = self.find(selector);
         let place = beside + usize::from(after);
@@ -151,7 +151,7 @@ fn parse(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("`{text}`: {error}"))
 }
 
-/// What holds the end of a pointer, and the name of the end.
+/// The container of the target of a pointer, and the name of the target in it.
 fn parent<'a>(message: &'a mut Value, pointer: &str) -> (&'a mut Value, String) {
     let (above, name) = pointer.rsplit_once('/').expect("a pointer");
     let above = message

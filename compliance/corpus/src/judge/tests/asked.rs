@@ -1,4 +1,4 @@
-//! What a server asks of its client while a call is under way.
+//! Requests of a server to its client during a call.
 
 use serde_json::{Value, json};
 use tapewright_schemas::event::Direction;

@@ -1,4 +1,4 @@
-//! What is expected of an error beside its code.
+//! Expectations about an error other than its code.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn the_data_of_an_error_is_looked_into() {
     assert_eq!(place(Some(other)).1, "/data/supported/0");
     let message = json!({ "error": { "message": "there is no such" } });
     assert_eq!(breaks(&message, &seen(None)).1, "/message");
-    // Without a body there is no data, and what cannot be read tells nothing.
+    // Without a body there is no data, and an unreadable one is inconclusive.
     let status = over_http(400, &[], answered(Reply::None));
     let only = json!({ "error": { "data": { "requested": "2099-01-01" } } });
     assert_eq!(breaks(&only, &status).0, Expectation::Answer);

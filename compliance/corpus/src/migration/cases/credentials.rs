@@ -24,12 +24,12 @@ pub(super) static CREDENTIALS: Case = Case {
 
 #[derive(Debug, Default)]
 struct Credentials {
-    // Where each client id was used first.
+    // The server at which each client id was first used.
     used: BTreeMap<String, String>,
     hosts: BTreeSet<String>,
 }
 
-/// How many client ids and servers are remembered.
+/// The maximum number of client ids and servers that are remembered.
 const MOST: usize = 1_024;
 
 impl Fold for Credentials {
@@ -75,7 +75,8 @@ impl Credentials {
             return;
         };
         let host = seen.asked.map_or("", |asked| asked.host.as_str());
-        // A metadata document is its own name, with every authorization server.
+        // The URL of a metadata document is a client id that is valid with every authorization
+        // server.
         if host.is_empty() || id.is_empty() || id.starts_with("http") || self.hosts.len() >= MOST {
             return;
         }

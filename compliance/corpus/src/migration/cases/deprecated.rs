@@ -55,7 +55,7 @@ pub(super) static LOGGING: Case = Case {
 #[derive(Debug)]
 struct Words {
     name: &'static str,
-    /// Who declares the capability of its name.
+    /// The side that declares the capability with its name.
     declared_by: Side,
     methods: &'static [&'static str],
 }
@@ -91,7 +91,7 @@ impl Deprecated {
         }
     }
 
-    /// Whether this is told for the first time.
+    /// Whether this is reported for the first time.
     fn is_new(&mut self, what: &'static str) -> bool {
         let new = !self.told.contains(&what);
         if new {
@@ -114,7 +114,7 @@ impl Deprecated {
         }
     }
 
-    /// What a result asks for in rounds (2026-07-28, basic/patterns/mrtr).
+    /// Requests in a result (2026-07-28, basic/patterns/mrtr).
     fn asked_in_result(&mut self, seen: &Seen<'_>, result: &[u8], out: &mut Out) {
         let Some(requests) = json::find(result, &["inputRequests"]) else {
             return;
@@ -215,7 +215,7 @@ impl Fold for Deprecated {
     }
 }
 
-/// What a client declares: in `initialize`, or in each request; and where.
+/// The client's capabilities: from `initialize`, or from each request; and where they are.
 fn client_capabilities<'a>(seen: &Seen<'a>) -> (Option<&'a [u8]>, &'static str) {
     const STATELESS: &str = "io.modelcontextprotocol/clientCapabilities";
     if seen.dir != Direction::ToServer {
@@ -233,7 +233,7 @@ fn client_capabilities<'a>(seen: &Seen<'a>) -> (Option<&'a [u8]>, &'static str) 
     )
 }
 
-/// One capability of a client, and where it stands.
+/// One capability of a client, and its position.
 pub(super) fn client_capability<'a>(seen: &Seen<'a>, name: &str) -> (Option<&'a [u8]>, String) {
     let (capabilities, pointer) = client_capabilities(seen);
     let found = capabilities.and_then(|capabilities| json::find(capabilities, &[name]));

@@ -61,7 +61,7 @@ impl Fold for Discover {
     }
 
     fn unanswered(&mut self, asked: &PendingRequest, outcome: Outcome, status: u16, _: &mut Out) {
-        // Who is not let in does not learn what there is.
+        // A client that is not authorized does not learn whether it exists.
         if asked.method == METHOD
             && outcome == Outcome::HttpError
             && !matches!(status, 0 | 401 | 403 | 429 | 500..)

@@ -23,7 +23,7 @@ pub(crate) static LEGACY_ERROR_CODE: Case = Case {
 
 #[derive(Debug, Default)]
 struct ErrorCode {
-    // The last answer that did not tell.
+    // The last inconclusive answer.
     unclear: Option<String>,
 }
 

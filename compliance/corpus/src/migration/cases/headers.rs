@@ -36,7 +36,7 @@ struct Headers {
     http: bool,
 }
 
-/// How many are remembered.
+/// The maximum number that are remembered.
 const MOST: usize = 4_096;
 
 impl Fold for Headers {

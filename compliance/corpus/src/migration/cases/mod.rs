@@ -15,7 +15,7 @@ use super::case::Case;
 
 pub(crate) use self::error_code::LEGACY_ERROR_CODE;
 
-/// Every case, in the order in which they are told.
+/// Every case, in the order of reports.
 pub static CASES: &[&Case] = &[
     &session_id::SESSION_ID,
     &discover::DISCOVER,
@@ -32,5 +32,5 @@ pub static CASES: &[&Case] = &[
     &schema::SCHEMA,
 ];
 
-/// What every case is for.
+/// The revision that all cases are about.
 const TARGET: &str = "2026-07-28";

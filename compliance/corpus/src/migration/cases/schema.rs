@@ -27,7 +27,7 @@ struct Schema {
     asked: bool,
 }
 
-/// How deep schemas are looked into.
+/// The maximum depth of schemas that are examined.
 const DEPTH: usize = 64;
 
 impl Fold for Schema {
@@ -39,7 +39,7 @@ impl Fold for Schema {
         let Some(tools) = json::find(result, &["tools"]) else {
             return;
         };
-        // What no reader takes apart is the subject of other rules.
+        // Unreadable tools are covered by other rules.
         let Ok(Value::Array(tools)) = serde_json::from_slice(tools) else {
             return;
         };
@@ -83,7 +83,7 @@ fn older(schema: &Value, pointer: &str, depth: usize) -> Option<(String, String)
     })
 }
 
-/// What is older in the members of a schema themselves.
+/// An outdated member of a schema itself.
 fn itself(members: &Map<String, Value>, pointer: &str) -> Option<(String, String)> {
     if let Some(dialect) = members.get("$schema").and_then(Value::as_str)
         && !dialect
@@ -110,7 +110,7 @@ fn itself(members: &Map<String, Value>, pointer: &str) -> Option<(String, String
     })
 }
 
-/// What is older in the schemas that a member of a schema holds.
+/// An outdated part of the schemas inside a member of a schema.
 fn within(name: &str, value: &Value, pointer: &str, depth: usize) -> Option<(String, String)> {
     const MAPS: [&str; 5] = [
         "properties",

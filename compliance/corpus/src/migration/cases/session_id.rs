@@ -25,7 +25,7 @@ pub(super) static SESSION_ID: Case = Case {
 struct SessionId {
     // The first response that gave an id out, and whether its request was of the stateless era.
     given: Option<u64>,
-    // An answer to a request that stood alone.
+    // The answer to a request that was self-contained.
     alone: Option<u64>,
     http: bool,
 }

@@ -48,7 +48,7 @@ pub(super) static EXPERIMENTAL: Case = Case {
 
 #[derive(Debug)]
 struct Tasks {
-    // Whether it is about the list, or about all the rest.
+    // Whether it is only about the list, or about everything else.
     only_list: bool,
     // The capabilities of a peer were seen.
     known: bool,
@@ -170,7 +170,7 @@ fn supported(result: &[u8]) -> Option<usize> {
     found
 }
 
-/// Whether nothing in it speaks of tasks, which spares most lists a closer look.
+/// Whether it does not mention tasks, which saves parsing most lists.
 fn is_silent(tools: &[u8]) -> bool {
     !tools
         .windows(b"taskSupport".len())

@@ -1,4 +1,4 @@
-//! What is seen, and what is not.
+//! What is examined, and what is not.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ fn seen(look: &Look, text: &str) -> Option<String> {
         .then(|| String::from_utf8(out).expect("text"))
 }
 
-/// What a schema sees.
+/// What a schema examines.
 fn of(schema: &Value) -> impl Fn(&str) -> Option<String> + use<> {
     let assertion = crate::judge::tests::assertion(&json!({
         "call": { "method": "ping" }, "expect": { "schema": schema } }));

@@ -1,4 +1,4 @@
-//! What is remembered changes no verdict, and no time that a rule took.
+//! Remembering changes no verdict, and no duration of a rule.
 
 use std::sync::LazyLock;
 
@@ -80,7 +80,7 @@ const SAID: [&str; 22] = [
     r#""error":{"code":"-32601"}"#,
 ];
 
-/// What stands between a request and its answer, or takes the place of the answer.
+/// An event between a request and its answer, or in place of the answer.
 #[derive(Clone, Copy, Debug)]
 enum Interruption {
     Nothing,

@@ -11,7 +11,7 @@ use crate::verdict::{Untested, Verdict};
 const SESSION: &str = "mcp-session-id";
 const VERSION: (&str, &str) = ("mcp-protocol-version", "2025-06-18");
 
-/// One exchange: the fields of its request beside those that every request has, and what comes back.
+/// One exchange: the fields of its request in addition to the common ones, and the response.
 fn exchange(
     tape: &mut Tape,
     fields: &[(&str, &str)],

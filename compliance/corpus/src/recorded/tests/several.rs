@@ -39,7 +39,7 @@ fn conversations_on_recordings_of_their_own_are_judged_as_one() {
     let mut first = Tape::opened();
     first.asks(json!({ "id": 1, "method": "tools/list" }));
     first.says(json!({ "id": 1, "result": { "tools": [{ "name": "echo" }] } }));
-    // What the server has is known from the first; the ids begin anew.
+    // What the server has is known from the first recording; ids start again.
     let mut second = Tape::opened();
     second.asks(
         json!({ "id": 1, "method": "tools/call", "params": { "name": "echo", "arguments": {} } }),
