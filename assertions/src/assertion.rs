@@ -26,10 +26,10 @@ pub struct Assertion {
 /// The members of an assertion.
 const MEMBERS: [&str; 4] = ["target", "matcher", "message", "transform"];
 
-/// Reads an assertion as it stands in a suite.
+/// Compiles an assertion of a suite.
 ///
-/// Finds everything that can be found without an answer: unknown members and matchers,
-/// malformed targets, patterns, schemas and expressions.
+/// Finds every error that can be found without an answer: unknown members and matchers, malformed
+/// targets, patterns, schemas and expressions.
 pub fn compile(value: &Value) -> Result<Assertion, LoadError> {
     let Some(members) = value.as_object() else {
         return Err(
@@ -64,7 +64,7 @@ pub fn compile(value: &Value) -> Result<Assertion, LoadError> {
 }
 
 impl Assertion {
-    /// Where it looks.
+    /// Its target.
     #[must_use]
     pub fn target(&self) -> &Target {
         &self.target
@@ -76,14 +76,14 @@ impl Assertion {
         self.name
     }
 
-    /// Whether a model has to judge it.
+    /// Whether a model must judge it.
     #[must_use]
     pub fn asks_models(&self) -> bool {
         self.matcher.needs() == Some(matcher::A_MODEL)
     }
 
-    /// Whether a recording hides a part of what it looks at, or may have had it below what
-    /// it hides.
+    /// Whether a recording hides a part of its target's value, or may have hidden the target
+    /// itself.
     #[must_use]
     pub fn sees_hidden(&self, envelope: &Json) -> bool {
         match self.target.resolve(envelope) {
@@ -120,7 +120,7 @@ impl Assertion {
         }
     }
 
-    /// Adds to a failure what every failure tells.
+    /// Adds the parts that every failure has.
     fn told(&self, mut failure: Failure, found: &Found<'_>) -> Failure {
         failure.target = self.target.to_string();
         failure.message.clone_from(&self.message);
@@ -156,7 +156,7 @@ fn string<'v>(members: &'v Map<String, Value>, name: &str) -> Result<Option<&'v 
 
 fn unknown(name: &str, members: &Map<String, Value>) -> LoadError {
     let error = LoadError::here(format!("an assertion has no member `{name}`")).under(name);
-    // A matcher that stands one level too high is the usual mistake.
+    // A matcher one level too high is a common mistake.
     if matcher::names().any(|one| one == name) && !members.contains_key("matcher") {
         return error.help(format!("write `matcher: {{ {name}: … }}`"));
     }
@@ -169,7 +169,7 @@ fn unknown(name: &str, members: &Map<String, Value>) -> LoadError {
     error.help(help)
 }
 
-/// What kind of value it is, with its article.
+/// The type of a value, with its article.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -1,4 +1,4 @@
-//! What differs between two values, as text.
+//! Differences between two values, as text.
 
 use similar::DiffTag;
 use tapewright_schemas::slices::Part as _;
@@ -6,10 +6,10 @@ use tapewright_schemas::slices::Part as _;
 use crate::json::Json;
 use crate::lines::{differing, hunks};
 
-/// What has to be added to (`+`) and taken from (`-`) `expected` to get `actual`.
+/// What must be added to (`+`) and removed from (`-`) `expected` to get `actual`.
 ///
-/// Short texts are compared by characters, everything else by lines. `None` when that would
-/// say nothing, or take long.
+/// Short texts are compared by characters, everything else by lines. `None` if that would be
+/// uninformative, or take long.
 pub(crate) fn diff(expected: &Json, actual: &Json) -> Option<String> {
     let (one, other) = match (expected, actual) {
         (Json::String(one), Json::String(other)) => (one.clone(), other.clone()),

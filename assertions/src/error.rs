@@ -1,4 +1,4 @@
-//! What is wrong with a suite, as opposed to a server.
+//! Errors in a suite, as opposed to a server.
 
 /// A mistake that is found without running anything.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -8,7 +8,7 @@ pub struct LoadError {
     pub pointer: String,
     /// What is wrong there.
     pub message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub help: Option<String>,
 }
 
@@ -29,7 +29,7 @@ impl LoadError {
         self
     }
 
-    /// The same mistake, seen from the value around it.
+    /// The same error, seen from the value around it.
     #[must_use]
     pub(crate) fn under(mut self, member: impl AsRef<str>) -> Self {
         self.pointer = format!("/{}{}", escaped(member.as_ref()), self.pointer);

@@ -1,4 +1,4 @@
-//! What a failed assertion tells: the documented object of every matcher.
+//! A failed assertion: the documented object of every matcher.
 
 use crate::diff::diff;
 use crate::json::Json;
@@ -7,24 +7,23 @@ use crate::target::Stop;
 /// A failed assertion.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Failure {
-    /// Its place among the assertions of the test, from 0 on; none for what stands beside
-    /// them.
+    /// Its index among the assertions of the test, from 0; `None` for other conditions.
     pub index: Option<usize>,
-    /// Where it looked, as written.
+    /// Its target, as written.
     pub target: String,
-    /// The name of the matcher, or of the rule beside the assertions.
+    /// The name of the matcher, or of the other condition.
     pub matcher: String,
-    /// What its author says about it.
+    /// The author's message.
     pub message: Option<String>,
-    /// What was asked for.
+    /// The expected value.
     pub expected: Option<Json>,
-    /// What was there; nothing when nothing was.
+    /// The actual value; `None` if there was none.
     pub actual: Option<Json>,
     /// JSON pointer, relative to the target, to the place that differs.
     pub path: Option<String>,
-    /// What is wrong, in words.
+    /// The error, in words.
     pub note: Option<String>,
-    /// What differs, as text.
+    /// The difference, as text.
     pub diff: Option<String>,
     /// The violations of a schema.
     pub errors: Vec<Violation>,
@@ -60,7 +59,7 @@ impl Failure {
         self.errors = Vec::new();
     }
 
-    /// The failure with other values in place of its own, and with what differs between those.
+    /// The failure with other values, and with the difference between those.
     #[must_use]
     pub fn with_values(&self, expected: Option<Json>, actual: Option<Json>) -> Self {
         let same = (&expected, &actual) == (&self.expected, &self.actual);
@@ -78,7 +77,7 @@ impl Failure {
         }
     }
 
-    /// Everything that is told in words.
+    /// All its texts.
     pub fn words_mut(&mut self) -> impl Iterator<Item = &mut String> {
         let errors = self.errors.iter_mut().map(|one| &mut one.message);
         let words = [&mut self.message, &mut self.note, &mut self.diff];

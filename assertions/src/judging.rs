@@ -1,34 +1,34 @@
-//! What matchers ask models, and what comes of it.
+//! The questions of matchers to models, and the results.
 
-/// What a matcher asks about a candidate.
+/// A matcher's question about a candidate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Question<'q> {
     /// One model judges.
     Judge {
-        /// What the text is.
+        /// The meaning of the text.
         by: By,
-        /// The rubric, or the text around which the matcher has one of its own.
+        /// The rubric, or the text for the matcher's own rubric.
         text: &'q str,
         /// The model, where the suite names one.
         model: Option<&'q str>,
         /// The least score that passes, from 0 to 1.
         threshold: f64,
-        /// How many opinions decide where the first one is a failure: odd, from 1 to 9.
+        /// The number of opinions that decide if the first one is a failure: odd, from 1 to 9.
         samples: u64,
     },
     /// Several models judge, each alone.
     Jury {
-        /// What they judge by.
+        /// The criterion.
         rubric: &'q str,
-        /// Who.
+        /// The jurors.
         jurors: &'q [Juror],
-        /// The least score that passes, where a juror has none of its own.
+        /// The minimum score to pass, for jurors without their own.
         threshold: f64,
         /// The least part of those who judged that has to let it pass, from 0 to 1.
         quorum: f64,
     },
-    /// How near the candidate is to a text, by their embeddings.
+    /// The similarity of the candidate to a text, by their embeddings.
     Similar {
         /// The text.
         value: &'q str,
@@ -39,7 +39,7 @@ pub enum Question<'q> {
     },
 }
 
-/// What a judge is given to judge by.
+/// The criterion for a judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// `llm-judge`: a rubric.
@@ -61,14 +61,14 @@ pub struct Juror {
     pub threshold: Option<f64>,
 }
 
-/// What came of a question.
+/// The result of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opinion {
     /// It passes.
     Holds,
     /// It was judged, and does not pass, for this reason.
     Fails(String),
-    /// It was judged, and nothing is decided.
+    /// It was judged, but remains undecided.
     Undecided(String),
     /// No judge could be asked: a key is not set.
     Deferred(String),

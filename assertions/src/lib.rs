@@ -1,13 +1,13 @@
-//! What a suite asks of an answer, and whether it holds.
+//! The assertions of a suite about an answer, and whether they hold.
 //!
-//! An assertion names a place in the answer (its [`target`]) and how to judge what is
-//! there (its matcher). [`compile`] reads one from a suite and finds every mistake that can
-//! be found without an answer. [`Assertion::judge`] then has three outcomes, which are kept
-//! apart however deep matchers nest: it holds, it does not hold, or it could not be judged.
-//! The last is a mistake of the suite and is never turned around by `not`.
+//! An assertion consists of a place in the answer (its [`target`]) and a condition for the value
+//! there (its matcher). [`compile`] reads one from a suite and finds every error that can be found
+//! without an answer. [`Assertion::judge`] then has three outcomes, which remain distinct however
+//! deep matchers nest: it holds, it does not hold, or it could not be judged. The last is an error
+//! in the suite and is never negated by `not`.
 //!
-//! Nothing here has a runtime, a clock, a file or a process: snapshots, transforms and what
-//! models think are asked of a [`World`].
+//! Nothing here has a runtime, a clock, a file or a process: snapshots, transforms and models are
+//! provided by a [`World`].
 
 mod assertion;
 mod diff;

@@ -28,7 +28,7 @@ pub fn hunks(before: &str, after: &str, around: usize) -> Vec<String> {
     made
 }
 
-/// What has to be done to one list of texts to get the other.
+/// The edits that turn one list of texts into the other.
 pub(crate) fn differing(before: &[&str], after: &[&str]) -> Capture {
     let mut found = Compact::new(Replace::new(Capture::new()), before, after);
     let Ok(()) = myers::diff(&mut found, before, 0..before.len(), after, 0..after.len());
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What the hunks make of the old lines.
+    /// The lines that result from applying the hunks to the old ones.
     fn applied(before: &[&str], hunks: &[String]) -> Vec<String> {
         let (mut made, mut at) = (Vec::new(), 0);
         for line in hunks {

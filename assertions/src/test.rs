@@ -1,4 +1,4 @@
-//! What a test asks of a server.
+//! The question of a test to a server.
 
 use crate::expectation::Expectation;
 use crate::json::Json;
@@ -10,7 +10,7 @@ pub struct Test {
     pub server: String,
     /// The question.
     pub ask: Ask,
-    /// What is expected.
+    /// The expectation.
     pub expectation: Expectation,
     /// A command that rewrites the answer before it is judged.
     pub response_transform: Option<Vec<String>>,
@@ -28,7 +28,7 @@ pub enum Ask {
     Prompt {
         /// The prompt's name.
         name: String,
-        /// Its arguments; without them a recording's every use of the prompt counts.
+        /// Its arguments; without them every use of the prompt in a recording counts.
         arguments: Option<Json>,
     },
     /// `resources/read`.
@@ -40,7 +40,7 @@ pub enum Ask {
     Tool {
         /// The tool's name.
         name: String,
-        /// Its arguments; without them a recording's every call of the tool counts.
+        /// Its arguments; without them every call of the tool in a recording counts.
         arguments: Option<Json>,
     },
 }
@@ -57,7 +57,7 @@ impl Ask {
         }
     }
 
-    /// What it names: a tool, a prompt or a resource.
+    /// The tool, prompt or resource in it.
     #[must_use]
     pub fn subject(&self) -> Option<&str> {
         match self {
@@ -69,8 +69,8 @@ impl Ask {
 
     /// The parameters of the request.
     ///
-    /// A tool is always sent its arguments, if only `{}`; a prompt only those that the test
-    /// has; `initialize` has none, since it was sent before.
+    /// A tool call always has arguments, at least `{}`; a prompt only those of the test;
+    /// `initialize` has none, since it was sent before.
     #[must_use]
     pub fn params(&self) -> Json {
         let empty = || Json::object::<String>([]);
@@ -89,7 +89,7 @@ impl Ask {
         }
     }
 
-    /// The same question with these parameters in place of its own, where it has any.
+    /// The same question with these parameters, if it has any.
     #[must_use]
     pub fn with_params(&self, params: &Json) -> Self {
         let arguments = |own: &Option<Json>| {
@@ -122,8 +122,8 @@ impl Ask {
         }
     }
 
-    /// Whether a recorded request asks the same. Arguments are compared by meaning; `_meta`
-    /// does not count, and no arguments are the same as empty ones.
+    /// Whether a recorded request asks the same. Arguments are compared by value; `_meta` is
+    /// ignored, and absent arguments equal empty ones.
     #[must_use]
     pub fn is_asked_by(&self, params: &Json) -> bool {
         let named =

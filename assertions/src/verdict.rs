@@ -1,20 +1,20 @@
-//! How an assertion came out.
+//! The result of an assertion.
 
 use crate::error::EvalError;
 use crate::failure::Failure;
 use crate::json::Json;
 use crate::world::World;
 
-/// What an assertion is judged by.
+/// The input of an assertion.
 #[derive(Clone, Copy)]
 pub struct Evidence<'a> {
     /// The answer, as targets see it: `{"result": …}`.
     pub envelope: &'a Json,
-    /// Where snapshots are, transforms run and models are asked.
+    /// Provides snapshots, transforms and models.
     pub world: &'a dyn World,
 }
 
-/// How an assertion came out.
+/// The result of an assertion.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub enum Verdict {

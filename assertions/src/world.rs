@@ -6,23 +6,22 @@ use crate::judging::{Opinion, Question};
 
 /// The environment of a judgement, provided by the runner of a suite.
 pub trait World {
-    /// Runs the command of a transform on a value and returns what it makes of it.
+    /// Runs the command of a transform on a value and returns its output.
     ///
-    /// The error says which command failed and why, and fails the assertion.
+    /// The error has the failed command and the reason, and fails the assertion.
     fn transform(&self, phase: Phase, command: &[String], value: &Json) -> Result<Json, String>;
 
-    /// What is recorded under the key of a snapshot; `update` asks to record `actual`
-    /// again.
+    /// The recorded value with the key of a snapshot; `update` means to record `actual` instead.
     fn snapshot(&self, key: &str, actual: &Json, update: bool) -> Result<Snapshot, EvalError>;
 
     /// Asks models about a candidate: the text at the target of an assertion.
     fn consult(&self, question: &Question<'_>, candidate: &str) -> Opinion;
 }
 
-/// Which value a transform gets.
+/// The value that a transform gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// What is at the target of an assertion.
+    /// The value at the target of an assertion.
     Assertion,
     /// The parameters of a request.
     Request,
@@ -42,10 +41,10 @@ impl Phase {
     }
 }
 
-/// What a snapshot says.
+/// The result of a snapshot.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Snapshot {
-    /// There was none, or it was to be refreshed: it is what was found now.
+    /// It did not exist, or was to be updated: now it is the actual value.
     Recorded,
     /// It was recorded before.
     Known {

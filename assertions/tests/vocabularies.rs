@@ -1,5 +1,5 @@
-//! The vocabularies that are part of the program are those that OpenAI published, as the crate `tiktoken-rs` has them.
-//! `TAPEWRIGHT_BLESS=1` writes them anew.
+//! The embedded vocabularies equal those that OpenAI published, as in the crate `tiktoken-rs`.
+//! `TAPEWRIGHT_BLESS=1` rewrites them.
 
 /// The most that one unpacks to, in bytes.
 const LARGEST: usize = 4 << 20;
@@ -18,7 +18,7 @@ fn the_vocabularies_are_those_of_tiktoken() {
         let length = |token: &Vec<u8>| u8::try_from(token.len()).unwrap();
         let mut packed: Vec<u8> = tokens.iter().map(length).collect();
         packed.push(0);
-        // Stable: those of one length stay in their order.
+        // Stable: tokens of the same length keep their order.
         tokens.sort_by_key(Vec::len);
         packed.extend(tokens.concat());
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tokens/vocabularies");

@@ -15,7 +15,7 @@ use crate::suite::rubric::{DEFAULT_THRESHOLD, Form, Rubric};
 pub struct Calibration {
     /// The models that are compared with the person; none where the command says.
     pub judges: Vec<String>,
-    /// Rubrics by name, beside those of the suite.
+    /// Named rubrics, in addition to those of the suite.
     pub rubrics: Vec<(String, Rubric)>,
     /// The examples, at least one.
     pub examples: Vec<Example>,
@@ -24,19 +24,19 @@ pub struct Calibration {
 /// One of them.
 #[derive(Clone, Debug)]
 pub struct Example {
-    /// What reports call it; its number where it has no name.
+    /// Its name in reports; its number if it has no name.
     pub name: String,
-    /// What was asked; empty where nothing was.
+    /// The question; empty if there was none.
     pub input: String,
-    /// What was answered.
+    /// The answer.
     pub output: String,
-    /// What it is judged by.
+    /// The criterion.
     pub rubric: Rubric,
-    /// Whether it passes, says the person.
+    /// Whether it passes, according to the person.
     pub label: bool,
     /// From 0 to 1, says the person.
     pub score: Option<f64>,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 
@@ -140,8 +140,8 @@ impl Example {
     }
 }
 
-/// What the person says: a word, a score, or both, which must not contradict each other. Of a
-/// score alone the threshold of the rubric makes the word.
+/// The person's label: a word, a score, or both, which must not contradict each other. For a score
+/// alone, the threshold of the rubric decides.
 fn judged(fields: &mut Fields<'_>, rubric: &Rubric) -> (bool, Option<f64>) {
     let label = fields.optional("label");
     let score = fields.optional("score").map(|at| at.fraction());

@@ -1,10 +1,10 @@
-//! What is wrong with a suite, and where.
+//! Errors in a suite, with their positions.
 
 use std::cell::{Cell, RefCell};
 
 use crate::source::SourceSpot;
 
-/// The most issues that are kept; the rest is counted.
+/// The maximum number of issues that are kept; the rest is counted.
 pub const MAX_ISSUES: usize = 100;
 
 /// A kind of mistake. The names are part of the interface.
@@ -75,7 +75,7 @@ impl Code {
         }
     }
 
-    /// Whether the JSON Schema of suites finds the same mistake.
+    /// Whether the JSON Schema of suites finds the same error.
     #[must_use]
     pub fn is_of_schema(self) -> bool {
         use Code::{Choice, MissingKey, Type, UnknownKey, Value};
@@ -83,7 +83,7 @@ impl Code {
     }
 }
 
-/// How bad it is.
+/// How severe it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// The suite cannot be used.
@@ -97,13 +97,13 @@ pub enum Severity {
 pub struct Issue {
     /// Its kind.
     pub code: Code,
-    /// How bad it is.
+    /// How severe it is.
     pub severity: Severity,
-    /// Where it is; nothing when it is not in a file that could be read.
+    /// Its position; `None` if it is not in a readable file.
     pub place: Option<SourceSpot>,
-    /// What is wrong. Never the value of a variable.
+    /// The error. It never contains the value of a variable.
     pub message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub help: Option<String>,
 }
 
@@ -167,7 +167,7 @@ impl Issues {
         other.dropped.set(other.dropped.get() + dropped);
     }
 
-    /// How many errors there were, kept or not.
+    /// The number of errors, kept or not.
     pub(crate) fn errors(&self) -> usize {
         self.errors.get()
     }

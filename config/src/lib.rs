@@ -1,12 +1,12 @@
-//! Suites: YAML documents that say what must hold of servers.
+//! Suites: YAML documents with expectations about servers.
 //!
-//! [`load()`] reads a suite with all that it imports, replaces its variables, checks every
-//! key, type and name, and gives plain typed values. What is wrong is an [`Issue`] at the
-//! offending field itself, and one run finds many.
+//! [`load()`] reads a suite with its imports, replaces its variables, checks every key, type and
+//! name, and returns plain typed values. Each error is an [`Issue`] at the offending field itself,
+//! and one run finds many.
 //!
-//! The package is pure: files and environment are arguments ([`Files`], [`Environment`]).
-//! What an assertion means is not known here; [`suite::expect::Assertion`] keeps it as it
-//! was written, and [`Suite::place`] finds the place of whatever is wrong in it.
+//! The package is pure: files and environment are arguments ([`Files`], [`Environment`]). The
+//! meaning of an assertion is not defined here; [`suite::expect::Assertion`] keeps it as written,
+//! and [`Suite::place`] finds the position of an error in it.
 
 pub mod calibration;
 mod check;

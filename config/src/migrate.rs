@@ -1,23 +1,25 @@
-//! What of a suite depends on the code of a missing resource, and where in the file it stands.
+//! The parts of a suite that depend on the code of a missing resource, with their positions in the
+//! file.
 //!
-//! The text is read and never written again as a whole: a change replaces the bytes of a [`Span`].
+//! The text is never serialized again as a whole: a change replaces the bytes of a [`Span`].
 
 use crate::source::Span;
 use crate::yaml::{self, Kind, Node};
 use tapewright_schemas::order::Order as _;
 
-/// What a suite says that changes with a revision.
+/// The parts of a suite that change with a revision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dependent {
-    /// Where the code is expected of an answer to `resources/read`, and of nothing else.
+    /// Where the code is only expected in an answer to `resources/read`.
     pub codes: Vec<Span>,
-    /// Where it is expected of such an answer and, by an anchor, of others: a person has to part them.
+    /// Where it is expected in such an answer and, by an anchor, in others: they must be separated
+    /// by hand.
     pub shared: Vec<Span>,
-    /// Where one of the methods is named, and which.
+    /// Where one of the methods is used, and which.
     pub methods: Vec<(Span, &'static str)>,
 }
 
-/// How deep a document is looked into.
+/// The maximum depth of a document that is examined.
 const DEPTH: usize = 128;
 
 /// Finds where a suite expects `code` of an answer to `resources/read`, and where it names one of `methods`.
@@ -83,7 +85,8 @@ impl Search<'_> {
         }
     }
 
-    /// What is expected of an answer to `resources/read`: as assertions with targets, or as `error: {code: …}`.
+    /// The expectation about an answer to `resources/read`: assertions with targets, or `error:
+    /// {code: …}`.
     fn expectation(&mut self, node: &Node, depth: usize) {
         let Some(depth) = depth.checked_sub(1) else {
             return;
@@ -159,7 +162,7 @@ impl Search<'_> {
         };
         let span = node.span;
         let written = self.text.get(span.start as usize..span.end as usize);
-        // A number in another spelling, or that an alias stands for, has no text of its own here.
+        // A number in another spelling, or from an alias, has no text of its own here.
         let is_it =
             number.as_i64() == Some(self.code) && written == Some(self.code.to_string().as_str());
         if is_it && inside {
@@ -183,7 +186,7 @@ impl Search<'_> {
     }
 }
 
-/// Whether a mapping is a test that reads a resource, or a rule whose call does.
+/// Whether a mapping is a test that reads a resource, or a rule whose call reads one.
 fn reads_a_resource(node: &Node) -> bool {
     let named = |node: &Node, key: &str| {
         let method = node.member(key).and_then(|member| text_of(&member.value));
@@ -294,7 +297,7 @@ resources:
     expect: *gone
 ";
         let (codes, shared) = found(text);
-        // Where an alias has no place of its own, nothing is claimed about it at all.
+        // If an alias has no position of its own, nothing is reported about it.
         assert!(codes.is_empty(), "{codes:?} {shared:?}");
     }
 

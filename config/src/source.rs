@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use tapewright_schemas::slices::Part as _;
 
-/// A file that was read, by its position among all that were.
+/// A file that was read, by its index among all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub(crate) u16);
 
@@ -16,7 +16,7 @@ pub struct Span {
     pub end: u32,
 }
 
-/// Where something stands.
+/// A position in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceSpot {
     /// In which file.
@@ -32,7 +32,7 @@ pub struct SourceSpot {
 pub struct Source {
     /// The path, as it was named or as an import leads to it.
     pub path: PathBuf,
-    /// What is in it, without a byte order mark.
+    /// Its contents, without a byte order mark.
     pub text: String,
     /// The first byte of every line.
     lines: Vec<u32>,
@@ -51,7 +51,7 @@ pub struct Excerpt<'a> {
     pub line: usize,
     /// The first marked character, from 1.
     pub column: usize,
-    /// How many characters are marked, at least one.
+    /// The number of marked characters, at least one.
     pub width: usize,
     /// The whole line.
     pub text: &'a str,
@@ -112,7 +112,7 @@ impl Sources {
         self.files.iter()
     }
 
-    /// The path of a file; empty when there is none.
+    /// The path of a file; empty if there is none.
     #[must_use]
     pub fn path(&self, id: FileId) -> &Path {
         self.file(id).map_or(Path::new(""), |source| &source.path)

@@ -7,7 +7,7 @@ use crate::yaml::{Kind, Node, Text};
 /// A part of a string with references.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// Text as it stands.
+    /// Literal text.
     Text(String),
     /// The output of a node.
     Output(Reference),
@@ -63,7 +63,7 @@ impl Template {
         }
     }
 
-    /// Every reference, with the JSON pointer of the string that it stands in.
+    /// Calls `each` for every reference, with the JSON pointer of the string that contains it.
     pub fn references(&self, each: &mut impl FnMut(&str, &Reference)) {
         self.walk("", each);
     }
@@ -92,8 +92,8 @@ impl Template {
         }
     }
 
-    /// The JSON with every reference replaced. Within a longer string a value that is no
-    /// string stands as compact JSON.
+    /// The JSON with every reference replaced. Within a longer string a value that is not a string
+    /// becomes compact JSON.
     pub fn fill<E>(
         &self,
         look_up: &mut impl FnMut(&Reference) -> Result<Value, E>,

@@ -1,7 +1,7 @@
 //! The published schema and the code accept and reject the same documents.
 //!
-//! Every suite of the tests is mutated at every place: values of other types, keys taken
-//! away, keys that do not exist. What the two say about each is compared.
+//! Every suite of the tests is mutated at every place: values of other types, removed keys, unknown
+//! keys. The results of both are compared for each.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -51,7 +51,7 @@ fn suites() -> Vec<(PathBuf, Value)> {
                 .is_some_and(|extension| extension == "yaml")
             {
                 let text = fs::read_to_string(&path).unwrap();
-                // What is no YAML has no value that a schema could judge.
+                // Text that is not YAML has no value that a schema could judge.
                 if let Some(value) = tapewright_config::to_json(&text) {
                     found.push((path, value));
                 }
@@ -63,7 +63,7 @@ fn suites() -> Vec<(PathBuf, Value)> {
     found
 }
 
-/// What the code says that is the business of a schema.
+/// The errors of the code that a schema should find too.
 fn code_rejects(text: &str) -> Vec<String> {
     let loaded = load(
         Path::new("suite.yaml"),
@@ -133,7 +133,7 @@ fn every_mutation_is_judged_alike() {
         json!(["x"]),
         json!({"a": 1}),
     ];
-    // The same part in the same place of many suites needs to be looked at once.
+    // The same part at the same place of many suites is only checked once.
     let mut seen = HashSet::new();
     for (path, suite) in suites() {
         let mut pointers = Vec::new();
@@ -175,13 +175,13 @@ fn every_mutation_is_judged_alike() {
     assert!(seen.len() > 400, "{} places", seen.len());
 }
 
-/// Whether a place lies in a value that may be anything.
+/// Whether a place is in a value that may be anything.
 fn is_free(place: &str) -> bool {
     let free = ["/args/", "/data/0/", "/schema/", "/exact/", "/contains/"];
     free.iter().any(|part| place.contains(part))
 }
 
-/// What makes a value differ from others in the same place.
+/// What distinguishes a value from others at the same place.
 fn shape(value: &Value) -> String {
     match value {
         Value::Object(members) => members.keys().cloned().collect::<Vec<_>>().join(","),

@@ -1,5 +1,5 @@
-//! Corpora and the registry: the published schemas and the code accept and reject the same documents, and every
-//! mistake is told where it stands.
+//! Corpora and the registry: the published schemas and the code accept and reject the same
+//! documents, and every error is reported at its position.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -257,7 +257,7 @@ fn every_placeholder_is_documented() {
     }
 }
 
-/// A suite and nothing beside it.
+/// A suite without other files.
 struct Suite(String);
 
 impl Files for Suite {

@@ -1,7 +1,7 @@
-//! How far those who score the same things agree, beyond chance: Krippendorff's alpha.
+//! How far raters of the same items agree, beyond chance: Krippendorff's alpha.
 //!
-//! K. Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), for interval data:
-//! the difference of two values is the square of their distance.
+//! K. Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), for interval data: the
+//! difference of two values is the square of their distance.
 
 /// Alpha over units, each with the values that it was given; units with fewer than two say
 /// nothing. 1 is perfect agreement, 0 is chance, below it is worse than chance. `None` where
@@ -26,10 +26,9 @@ pub fn of(units: &[Vec<f64>]) -> Option<f64> {
     (expected > 0.0).then(|| 1.0 - observed / expected)
 }
 
-/// Agreement about one thing alone, where the values lie from 0 to 1. One unit does not tell
-/// how far values differ by chance, so that its alpha proper is always 0: here chance is an
-/// even spread over the scale, whose values differ by 1/6 on average. `None` of fewer than
-/// two values.
+/// Agreement about a single item, for values from 0 to 1. One unit does not show how far values
+/// differ by chance, so its actual alpha is always 0: here chance is a uniform distribution over
+/// the scale, whose values differ by 1/6 on average. `None` for fewer than two values.
 #[must_use]
 pub fn of_one(values: &[f64]) -> Option<f64> {
     const EVEN: f64 = 1.0 / 6.0;
@@ -37,8 +36,8 @@ pub fn of_one(values: &[f64]) -> Option<f64> {
     (values.len() > 1).then(|| 1.0 - distances(values) / (number * (number - 1.0)) / EVEN)
 }
 
-/// The squared distances of all ordered pairs, in one pass: `2 (n Σx² − (Σx)²)`, about the
-/// mean so that nothing is lost.
+/// The squared distances of all ordered pairs, in one pass: `2 (n Σx² − (Σx)²)`, relative to the
+/// mean to avoid loss of precision.
 fn distances(values: &[f64]) -> f64 {
     if values.is_empty() {
         return 0.0;
@@ -107,7 +106,7 @@ mod tests {
         assert_eq!(of(&[vec![0.5]]), None);
         assert_eq!(of(&[vec![0.5, 0.5], vec![0.5, 0.5]]), None);
         near(of(&[vec![0.0, 0.0], vec![1.0, 1.0]]), 1.0);
-        // One unit alone: whatever its values are, it is chance.
+        // A single unit: whatever its values are, its alpha is 0.
         near(of(&[vec![0.1, 0.9, 0.4]]), 0.0);
     }
 

@@ -5,14 +5,14 @@ use crate::prompt::LONGEST;
 use crate::verdict::Verdict;
 use tapewright_models::slices::Part as _;
 
-/// What came of one question.
+/// The result of one question.
 pub(crate) enum AskOutcome {
     Judged { verdict: Verdict, replayed: bool },
     Deferred(String),
     Failed(String),
 }
 
-/// How often a judge is asked for one verdict.
+/// The maximum number of attempts for one verdict.
 const ATTEMPTS: usize = 2;
 
 /// Puts one question. What is no verdict is asked for once more.

@@ -12,7 +12,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// A model of a family that its name tells.
+    /// A model whose family follows from its name.
     #[must_use]
     pub fn named(id: impl Into<String>) -> Self {
         Self {
@@ -47,7 +47,7 @@ impl fmt::Display for Model {
     }
 }
 
-/// What a candidate is.
+/// The type of a candidate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Subject {
     /// A text.
@@ -82,39 +82,39 @@ impl Subject {
     }
 }
 
-/// One question to one model: everything that its answer depends on, beside the version of
-/// the prompt.
+/// One question to one model: everything that its answer depends on, except for the version of the
+/// prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// Who is asked.
+    /// The model that is asked.
     pub model: Model,
-    /// By what it is judged: one narrow question.
+    /// The criterion: one narrow question.
     pub question: String,
-    /// What sort of thing is judged.
+    /// The type of the candidate.
     pub subject: Subject,
-    /// What is judged. It is data, whatever it says.
+    /// The candidate. It is data, whatever it contains.
     pub candidate: String,
-    /// Which of several independent answers is wanted, from 0 on.
+    /// The index of the independent answer that is requested, from 0.
     pub sample: u32,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
     /// The text of an answer, which may be no verdict.
     Said {
         /// The text.
         text: String,
-        /// It was said earlier, and comes from a recording.
+        /// The answer comes from a recording.
         replayed: bool,
     },
-    /// No judge can be asked, and why: a key is not set, or there is nothing to judge.
+    /// No judge can be asked, with the reason: a key is not set, or there is nothing to judge.
     Deferred(String),
     /// The judge failed, and why: its provider, a cap on cost, a recording of something else.
     Failed(String),
 }
 
-/// Who puts calls to models, or finds what they answered earlier.
+/// Sends calls to models, or finds their recorded answers.
 pub trait Asker {
     /// Puts a call to its model. `earlier` are answers to the same call that were no verdicts.
     fn ask(&mut self, call: &Call, earlier: &[String]) -> Reply;

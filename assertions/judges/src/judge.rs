@@ -5,7 +5,7 @@ use crate::call::{Asker, Call, Model, Subject};
 use crate::opinion::{Finding, Opinion, Outcome, Step};
 use crate::rubric::{Criterion, Form, Node, Rubric};
 
-/// How many opinions decide where the first one is a failure.
+/// The number of opinions that decide if the first one is a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Samples(u32);
 
@@ -23,18 +23,18 @@ impl Samples {
     }
 }
 
-/// What is judged.
+/// A candidate to judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate<'c> {
-    /// What sort of thing it is.
+    /// Its type.
     pub subject: Subject,
-    /// The text. It is data, whatever it says.
+    /// The text. It is data, whatever it contains.
     pub text: &'c str,
 }
 
-/// Judges a candidate. A failure is confirmed by further opinions, where that is wanted: a
-/// pass counts at once, and of a failure the majority decides. Opinions that failed have no
-/// vote; where the rest is even, nothing is decided.
+/// Judges a candidate. If requested, a failure is confirmed by further opinions: a pass counts at
+/// once, and a failure is decided by the majority. Failed opinions do not count; if the others are
+/// tied, the result is undecided.
 pub fn judge(
     rubric: &Rubric,
     candidate: Candidate<'_>,
@@ -69,7 +69,7 @@ pub fn judge(
     confirmed(&all, rubric.threshold)
 }
 
-/// What several opinions come to.
+/// The combined result of several opinions.
 fn confirmed(all: &[Opinion], threshold: f64) -> Opinion {
     let count = |outcome| all.iter().filter(|one| one.outcome == outcome).count();
     let (passes, fails) = (count(Outcome::Pass), count(Outcome::Fail));
@@ -117,7 +117,7 @@ struct Judging<'j> {
     replayed: bool,
 }
 
-/// What came of one question: a score and a reason, or why there is none.
+/// The result of one question: a score and a reason, or why there is none.
 type JudgeResult<T> = Result<T, (Outcome, String)>;
 
 impl Judging<'_> {
@@ -172,7 +172,8 @@ impl Judging<'_> {
         if weights <= 0.0 {
             return Err((Outcome::Error, "the rubric has no criterion".to_owned()));
         }
-        // A mean of 0.7 is 0.7, and what is all 1 is 1, whatever the weights are.
+        // Rounded, so that a mean of 0.7 is 0.7, and that of all ones is 1, whatever the weights
+        // are.
         let score = (sum / weights * 1e9).round() / 1e9;
         opinion.score = Some(score);
         Ok(self.rubric.takes(score))

@@ -9,11 +9,11 @@ use crate::rubric::Rubric;
 /// Several models that judge by the same rubric, each alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Jury {
-    /// Who.
+    /// The jurors.
     pub jurors: Vec<Juror>,
-    /// What they judge by.
+    /// The criterion.
     pub rubric: String,
-    /// The least score that passes, where a juror has none of its own.
+    /// The minimum score to pass, for jurors without their own.
     pub threshold: f64,
     /// The least part of those who judged that has to let it pass, from 0 to 1.
     pub quorum: f64,
@@ -22,18 +22,18 @@ pub struct Jury {
 /// One of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Juror {
-    /// Who.
+    /// The model.
     pub model: Model,
     /// The least score that passes with this juror.
     pub threshold: Option<f64>,
 }
 
 impl Jury {
-    /// The quorum where nothing else is said.
+    /// The default quorum.
     pub const QUORUM: f64 = 0.5;
 
-    /// Asks every juror. Those that failed or could not be asked abstain: they count neither
-    /// for nor against it.
+    /// Asks every juror. Those that failed or could not be asked abstain: they count neither for
+    /// nor against it.
     pub fn judge(&self, candidate: Candidate<'_>, asker: &mut dyn Asker) -> Opinion {
         let mut replayed = true;
         let mut told = Vec::with_capacity(self.jurors.len());
@@ -75,8 +75,8 @@ impl Jury {
     }
 }
 
-/// What a jury comes to of which nobody judged: it is deferred where nobody could be asked,
-/// and else the judges failed.
+/// The result of a jury of which no juror judged: deferred if no juror could be asked, otherwise a
+/// failure of the judges.
 fn nobody(jurors: &[JurorOpinion]) -> (Outcome, Option<String>) {
     let of = |outcome| jurors.iter().find(|one| one.vote.outcome == outcome);
     let (outcome, first) = match (of(Outcome::Error), of(Outcome::Deferred)) {

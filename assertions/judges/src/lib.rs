@@ -1,12 +1,12 @@
-//! Judging by models: what they are asked, what their answers mean, and what follows.
+//! Judging by models: the questions, the meaning of the answers, and the results.
 //!
-//! Everything here is pure. [`judge`] carries a [`Rubric`] out over a candidate: it asks an
-//! [`Asker`] one narrow [`Call`] at a time, and what comes back becomes an [`Opinion`].
-//! [`Jury`] does so with several models. [`prompt`] writes the requests, in which what is
-//! judged is data; [`Verdict`] is what an answer says. [`Record`] keeps calls and their
-//! answers, so that the same opinion can be had again without a model. [`similarity`] compares
-//! embeddings, [`scorer`] has the documents of programs that grade, [`calibration`] tells how
-//! well a judge agrees with people. Who sends and who waits is up to the program.
+//! Everything here is pure. [`judge`] applies a [`Rubric`] to a candidate: it asks an [`Asker`] one
+//! narrow [`Call`] at a time, and combines the answers into an [`Opinion`]. [`Jury`] does so with
+//! several models. [`prompt`] writes the requests, in which the candidate is data; [`Verdict`] is
+//! the content of an answer. [`Record`] stores calls and their answers, so that the same opinion
+//! can be reproduced without a model. [`similarity`] compares embeddings, [`scorer`] has the
+//! documents of programs that grade, [`calibration`] measures how well a judge agrees with people.
+//! Sending and waiting is up to the program.
 
 pub mod alpha;
 mod ask;

@@ -5,7 +5,7 @@ use tapewright_models::agent_cassette::Trace;
 use crate::rubric::{Criterion, Form, Rubric};
 use crate::transcript;
 
-/// What a run is measured by, with words of ours.
+/// A metric of a run, with our own wording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
     /// Did the run accomplish the task?
@@ -42,7 +42,7 @@ impl Metric {
         }
     }
 
-    /// What the judge is asked of a transcript.
+    /// The judge's question about a transcript.
     fn question(self) -> &'static str {
         match self {
             Self::TaskCompletion => {

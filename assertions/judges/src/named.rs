@@ -7,7 +7,7 @@ pub enum RubricMatcher {
     Factuality,
     /// `answer-relevance`: does it answer a question?
     AnswerRelevance,
-    /// `context-faithfulness`: is all of it supported by a context?
+    /// `context-faithfulness`: is everything in it supported by a context?
     ContextFaithfulness,
 }
 

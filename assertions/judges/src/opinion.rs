@@ -1,9 +1,9 @@
-//! What came of judging.
+//! The result of judging.
 
-/// What came of judging one candidate.
+/// The result of judging one candidate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Opinion {
-    /// How it came out.
+    /// The outcome.
     pub outcome: Outcome,
     /// From 0 to 1; none where it was not judged.
     pub score: Option<f64>,
@@ -11,36 +11,36 @@ pub struct Opinion {
     pub threshold: f64,
     /// Only a score of 1 passes.
     pub strict: bool,
-    /// What the judge says of the whole; or why it was not judged.
+    /// The judge's reason for the overall result; or why it was not judged.
     pub reason: Option<String>,
-    /// Who judged; empty where a jury did.
+    /// The judge's model; empty for a jury.
     pub model: String,
-    /// Of criteria, each.
+    /// For criteria: the result of each.
     pub findings: Vec<Finding>,
-    /// Of a tree, the questions from its root to a score.
+    /// For a tree: the questions from its root to a score.
     pub path: Vec<Step>,
-    /// Where a failure was to be confirmed, each vote in its order.
+    /// If a failure was to be confirmed: each vote, in order.
     pub votes: Vec<Vote>,
-    /// Of a jury, each juror.
+    /// For a jury: each juror.
     pub jurors: Vec<JurorOpinion>,
-    /// Of a jury: which part of those who judged let it pass.
+    /// For a jury: the share of the votes that passed it.
     pub pass_fraction: Option<f64>,
-    /// Of a jury: the least part that has to.
+    /// For a jury: the required share.
     pub quorum: Option<f64>,
-    /// Of a jury: how far its scores agree, see [`crate::alpha::of_one`].
+    /// For a jury: how far its scores agree, see [`crate::alpha::of_one`].
     pub agreement: Option<f64>,
-    /// All of it comes from recordings.
+    /// All answers come from recordings.
     pub replayed: bool,
 }
 
-/// How judging came out.
+/// The outcome of judging.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It passes.
     Pass,
     /// It was judged, and does not pass.
     Fail,
-    /// It was judged, and nothing is decided.
+    /// It was judged, but remains undecided.
     Undecided,
     /// No judge could be asked: no key is set.
     Deferred,
@@ -74,12 +74,12 @@ impl Outcome {
     }
 }
 
-/// What was found of one criterion.
+/// The result of one criterion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// The criterion.
     pub name: String,
-    /// How much it counts.
+    /// Its weight.
     pub weight: f64,
     /// From 0 to 1.
     pub score: f64,
@@ -103,7 +103,7 @@ pub struct Step {
 /// One of several opinions about the same.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vote {
-    /// How it came out.
+    /// The outcome.
     pub outcome: Outcome,
     /// From 0 to 1; none where the judge failed.
     pub score: Option<f64>,
@@ -111,19 +111,19 @@ pub struct Vote {
     pub reason: Option<String>,
 }
 
-/// What one juror says.
+/// The opinion of one juror.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JurorOpinion {
-    /// Who.
+    /// The juror's model.
     pub model: String,
     /// The least score that passes with this juror.
     pub threshold: f64,
-    /// How it came out; who deferred or failed abstains.
+    /// Its vote; a juror that deferred or failed abstains.
     pub vote: Vote,
 }
 
 impl Opinion {
-    /// One in which nothing is known yet.
+    /// An opinion without any details.
     #[must_use]
     pub fn new(outcome: Outcome, threshold: f64) -> Self {
         Self {
@@ -154,7 +154,7 @@ impl Opinion {
         }
     }
 
-    /// Whether another opinion comes out otherwise.
+    /// Whether another opinion has a different result.
     #[must_use]
     pub fn moved(&self, other: &Self) -> bool {
         let points = |one: &Self| one.score.map(|score| (score * 1_000.0).round());

@@ -1,8 +1,8 @@
-//! What a judge is asked, in words.
+//! The prompt for a judge.
 //!
-//! The judged text comes from the system under test, which may try to judge itself. It
-//! stands between two markers that it cannot hold, and the instructions say that nothing
-//! there instructs.
+//! The judged text comes from the system under test, which may try to judge itself. It is placed
+//! between two markers that it cannot contain, and the instructions state that it contains no
+//! instructions.
 
 use tapewright_models::Wire;
 use tapewright_models::conversation::{Block, Message, Request, Role};
@@ -13,7 +13,7 @@ use crate::call::{Call, Subject};
 /// change of a word that a judge reads raises it.
 pub const VERSION: u32 = 1;
 
-/// How many tokens an answer may have: a verdict is short, and some models think first.
+/// The maximum number of tokens of an answer: a verdict is short, and some models think first.
 const MAX_TOKENS: u64 = 4_096;
 /// The longest candidate and question together, in bytes.
 pub const LONGEST: usize = 1 << 20;
@@ -62,10 +62,10 @@ pub fn request(wire: Wire, call: &Call, earlier: &[String]) -> Request {
     request
 }
 
-/// What is said of a candidate before it comes.
+/// The introduction before a candidate.
 fn introduction(subject: Subject) -> &'static str {
     match subject {
-        // Of the last two no model is asked.
+        // The last two are not judged by a model.
         Subject::Text | Subject::Embedded | Subject::Scored => "Text:",
         Subject::Run => {
             "Text, the transcript of an agent that worked for a user with tools. What it calls its answer, reply or response is what stands last, below [agent]:"
@@ -73,15 +73,15 @@ fn introduction(subject: Subject) -> &'static str {
     }
 }
 
-/// A line that stands in none of these texts: as many signs as are needed, always the same
-/// for the same texts.
+/// A line that occurs in none of these texts: as many signs as needed, always the same for the same
+/// texts.
 #[must_use]
 pub fn marker(texts: &[&str]) -> String {
     let longest = texts.iter().map(|text| run(text)).max().unwrap_or(0);
     "=".repeat((longest + 1).max(SHORTEST))
 }
 
-/// How many signs a marker has at least.
+/// The minimum number of signs in a marker.
 const SHORTEST: usize = 12;
 
 /// The longest run of signs in a text.

@@ -27,9 +27,9 @@ pub struct Record {
 /// A call that led to a verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
-    /// Which call it is.
+    /// The call.
     pub key: Key,
-    /// What was answered: the last is a verdict, those before it were none.
+    /// The answers: the last one is a verdict, those before it were not.
     pub answers: Vec<Answer>,
     /// When, as `YYYY-MM-DDTHH:MM:SSZ`.
     pub recorded_at: String,
@@ -40,26 +40,26 @@ pub struct Recorded {
 pub struct Answer {
     /// Its text.
     pub text: String,
-    /// The tokens that the model read, where it said so.
+    /// The tokens that the model read, if reported.
     pub input: Option<u64>,
     /// The tokens that it made.
     pub output: Option<u64>,
 }
 
-/// Which call a recorded one is: everything that its answer depends on.
+/// The identity of a recorded call: everything that its answer depends on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Key {
     /// The version of the prompt.
     pub prompt: u32,
-    /// Who is asked.
+    /// The model that was asked.
     pub model: Model,
-    /// Which of several independent answers it is.
+    /// The index of the independent answer.
     pub sample: u32,
-    /// By what it is judged.
+    /// The criterion.
     pub question: String,
-    /// What sort of thing is judged.
+    /// The type of the candidate.
     pub subject: Subject,
-    /// What is judged.
+    /// The candidate.
     pub candidate: String,
 }
 
@@ -74,7 +74,7 @@ pub enum Miss {
     Model(String),
     /// By another rubric.
     Question(String),
-    /// Of another candidate.
+    /// Recorded for another candidate.
     Candidate(String),
     /// Fewer opinions about it.
     Sample,
@@ -96,7 +96,7 @@ impl Key {
         }
     }
 
-    /// As it stands in a file.
+    /// Its value in a file.
     #[must_use]
     pub fn to_value(&self) -> Value {
         Value::Object(self.members())
@@ -116,7 +116,8 @@ impl Key {
         members
     }
 
-    /// How many of its parts another key shares, the heaviest first; and why it is another.
+    /// The number of parts that another key shares, the most important first; and the main
+    /// difference.
     fn likeness(&self, recorded: &Self) -> (u32, Miss) {
         let question = self.question == recorded.question;
         let candidate = self.candidate == recorded.candidate && self.subject == recorded.subject;
@@ -165,7 +166,7 @@ impl Answer {
 }
 
 impl Record {
-    /// What is recorded of a call, or what stands nearest to it.
+    /// The recorded call with a key, or the difference of the most similar one.
     pub fn find(&self, key: &Key) -> Result<&Recorded, Miss> {
         let mut nearest = (0, Miss::Nothing);
         for one in &self.calls {

@@ -1,9 +1,9 @@
-//! What something is judged by.
+//! The criteria for a candidate.
 
-/// What a candidate is judged by, and when it passes.
+/// The criteria for a candidate, and when it passes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rubric {
-    /// What is asked.
+    /// The questions.
     pub form: Form,
     /// The least score that passes, from 0 to 1.
     pub threshold: f64,
@@ -25,13 +25,13 @@ pub enum Form {
 /// One of several judgements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Criterion {
-    /// What reports call it.
+    /// Its name in reports.
     pub name: String,
-    /// What the judge is asked.
+    /// The question to the judge.
     pub description: String,
-    /// How much it counts; more than 0.
+    /// Its weight; more than 0.
     pub weight: f64,
-    /// What it is about, where that is not the whole candidate: one turn of a conversation.
+    /// Its subject, unless that is the whole candidate: one turn of a conversation.
     pub about: Option<String>,
 }
 
@@ -42,9 +42,9 @@ pub enum Node {
     Ask {
         /// The question.
         ask: String,
-        /// Where yes leads: a score of at least [`Node::YES`].
+        /// The branch for yes: a score of at least [`Node::YES`].
         yes: Box<Self>,
-        /// Where no leads.
+        /// The branch for no.
         no: Box<Self>,
     },
     /// The end of the walk.
@@ -62,7 +62,7 @@ impl Node {
 }
 
 impl Rubric {
-    /// The threshold where nothing else is said.
+    /// The default threshold.
     pub const THRESHOLD: f64 = 0.7;
 
     /// One judgement of the whole.

@@ -2,29 +2,29 @@
 
 use serde_json::{Map, Value, json};
 
-/// What a scorer is given.
+/// The input of a scorer.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'t> {
-    /// What was asked.
+    /// The question.
     pub input: &'t str,
-    /// What was answered, and is to be graded.
+    /// The answer, which is to be graded.
     pub output: &'t str,
-    /// What it is to be graded by; empty where the suite says nothing.
+    /// The criteria; empty if the suite has none.
     pub criteria: &'t str,
-    /// What else is known: the names of the suite, the test and the scorer.
+    /// Further data: the names of the suite, the test and the scorer.
     pub metadata: &'t [(&'static str, &'t str)],
 }
 
-/// What a scorer says.
+/// The result of a scorer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graded {
     /// `verdict`: `pass` or `fail`.
     pub pass: bool,
-    /// From 0 to 1, where it says so.
+    /// From 0 to 1, if given.
     pub score: Option<f64>,
     /// Why.
     pub reasoning: Option<String>,
-    /// What it cost, in US dollars; none where it does not know.
+    /// The cost, in US dollars; `None` if unknown.
     pub cost_usd: Option<f64>,
 }
 
@@ -73,8 +73,8 @@ impl Task<'_> {
 }
 
 impl Graded {
-    /// Reads what a scorer wrote. A member that is `null` is not there; members that are not
-    /// known are passed over.
+    /// Reads the output of a scorer. A member that is `null` counts as absent; unknown members are
+    /// ignored.
     pub fn read(output: &[u8]) -> Result<Self, NoGrade> {
         let value: Value =
             serde_json::from_slice(output).map_err(|error| NoGrade::NotJson(error.to_string()))?;
@@ -109,7 +109,7 @@ impl Graded {
         })
     }
 
-    /// As it stands in a recording: what [`Graded::read`] reads.
+    /// The form in a recording, which [`Graded::read`] reads.
     #[must_use]
     pub fn write(&self) -> String {
         json!({

@@ -1,4 +1,4 @@
-//! How near two texts are, by their embeddings.
+//! The similarity of two texts, by their embeddings.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ pub enum NoSimilarity {
     /// A vector of zeros, or of none, points nowhere.
     #[error("a vector is zero")]
     Zero,
-    /// The numbers are so large or so small that nothing can be said.
+    /// The numbers are too large or too small for a result.
     #[error("the numbers of a vector are out of range")]
     Range,
 }
@@ -44,7 +44,7 @@ fn scaled(vector: &[f64]) -> Result<Vec<f64>, NoSimilarity> {
     Ok(vector.iter().map(|one| one / largest).collect())
 }
 
-/// A similarity as it stands in a recording, in the place of what a model says.
+/// The recorded form of a similarity, in place of a model's answer.
 #[must_use]
 pub fn write(similarity: f64) -> String {
     json!({"similarity": similarity}).to_string()

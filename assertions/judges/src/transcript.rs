@@ -2,10 +2,10 @@
 
 use tapewright_models::agent_cassette::{ToolCall, ToolOutcome, Trace, UserTurn};
 
-/// How much of one result is shown, in characters.
+/// The maximum length of a result that is shown, in characters.
 const RESULT: usize = 16_000;
 
-/// The whole run: what the user said, the calls and what they returned, the replies.
+/// The whole run: the user's messages, the calls and their results, the replies.
 #[must_use]
 pub fn of_trace(trace: &Trace, prompt: &str) -> String {
     let turns = &trace.conversation.per_turn;

@@ -1,14 +1,14 @@
-//! What the answer of a judge says.
+//! The content of a judge's answer.
 
 use serde_json::{Map, Value};
 use tapewright_models::slices::{Front as _, Part as _};
 
-/// What a judge says of one question.
+/// A judge's verdict on one question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// Whether it passes, where the judge says so.
+    /// Whether it passes, if given.
     pub pass: Option<bool>,
-    /// From 0 to 1, where the judge says so. One of the two is always there.
+    /// From 0 to 1, if given. At least one of the two is present.
     pub score: Option<f64>,
     /// Why, in the words of the judge.
     pub reason: Option<String>,
@@ -17,7 +17,7 @@ pub struct Verdict {
 /// Why an answer is no verdict.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoVerdict {
-    /// No balanced JSON object stands in it.
+    /// It contains no balanced JSON object.
     #[error("no JSON object found")]
     NoObject,
     /// The object has neither member.
@@ -33,7 +33,7 @@ pub enum NoVerdict {
 
 /// The longest answer in which an object is looked for, in bytes.
 const LONGEST: usize = 256 << 10;
-/// How many beginnings of objects are tried.
+/// The maximum number of object beginnings that are tried.
 const TRIES: usize = 64;
 
 impl Verdict {
@@ -72,7 +72,7 @@ impl Verdict {
         self.score.unwrap_or(all_or_nothing)
     }
 
-    /// Whether it passes: the judge says `pass: true`, or a score at or above the threshold.
+    /// Whether it passes: `pass: true`, or a score at or above the threshold.
     #[must_use]
     pub fn passes(&self, threshold: f64) -> bool {
         self.pass == Some(true) || self.score.is_some_and(|score| score >= threshold)
@@ -95,7 +95,8 @@ fn first_object(text: &str) -> Option<Map<String, Value>> {
     None
 }
 
-/// How long what begins with a brace is until it is closed; braces in strings do not count.
+/// The length of text that begins with a brace until that is closed; braces in strings do not
+/// count.
 fn balanced(text: &str) -> Option<usize> {
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
     for (at, byte) in text.bytes().enumerate() {

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::json::Json;
 use crate::matcher::{Judged, build_regex, schema::Schema};
 
-/// How one header has to be.
+/// A condition for one header.
 #[derive(Debug)]
 pub struct HeaderRule {
     name: String,
@@ -89,7 +89,7 @@ impl HeaderRule {
         }
     }
 
-    /// Whether it only says that there is such a header.
+    /// Whether it only requires the header's presence.
     fn is_there(&self) -> bool {
         matches!(self.rule, Rule::Exists)
     }

@@ -1,4 +1,4 @@
-//! What a test expects of one answer: its assertions, and what stands beside them.
+//! The expectations of a test for one answer: its assertions, and other conditions.
 
 mod headers;
 mod tokens;
@@ -25,7 +25,7 @@ pub struct Expectation {
     pub max_duration_ms: Option<u64>,
     /// The most tokens of the answer's content.
     pub max_response_tokens: Option<TokenBudget>,
-    /// Headers of the HTTP response, and how they have to be.
+    /// Headers of the HTTP response, and their conditions.
     pub response_headers: Vec<Arc<HeaderRule>>,
     /// Headers that may not be there.
     pub response_headers_absent: Vec<String>,
@@ -34,7 +34,7 @@ pub struct Expectation {
 /// An answer, and what is known of how it came.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'a> {
-    /// As targets see it; see [`envelope`](Answer::of_result).
+    /// The value that targets refer to; see [`envelope`](Answer::of_result).
     pub envelope: &'a Json,
     /// From request to answer, in microseconds; `None` where no call was made.
     pub took_us: Option<u64>,
@@ -44,40 +44,40 @@ pub struct Answer<'a> {
     pub redacted: bool,
 }
 
-/// What is known of the headers of an answer.
+/// The headers of an answer.
 #[derive(Clone, Copy, Debug)]
 pub enum Headers<'a> {
     /// Names and values, in order.
     Known(&'a [(String, String)]),
     /// It did not come over HTTP.
     NotHttp,
-    /// It came over HTTP, or may have, and its headers were not kept.
+    /// It came over HTTP, or may have, and its headers were not recorded.
     NotKept,
 }
 
-/// How an answer came out.
+/// The result of judging an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// What does not hold.
+    /// The failures.
     pub failures: Vec<Failure>,
-    /// What could not be judged, a mistake of the suite each.
+    /// The assertions that could not be judged, each because of an error in the suite.
     pub errors: Vec<Unjudged>,
-    /// What could not be judged because the answer lacks it.
+    /// The assertions that could not be judged because the answer is incomplete.
     pub doubts: Vec<String>,
-    /// What waits for a model that cannot be asked.
+    /// The assertions that wait for a model that cannot be asked.
     pub deferred: Vec<String>,
-    /// What is said without making the test fail.
+    /// Warnings, which do not make the test fail.
     pub warnings: Vec<String>,
-    /// How many assertions hold.
+    /// The number of assertions that hold.
     pub passed: usize,
 }
 
 /// An assertion that could not be judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unjudged {
-    /// Its place among the assertions, from 0 on.
+    /// Its index among the assertions, from 0.
     pub index: usize,
-    /// Where it looks.
+    /// Its target.
     pub target: String,
     /// Its matcher.
     pub matcher: &'static str,
@@ -92,8 +92,8 @@ impl Answer<'_> {
         Json::object([("result", result)])
     }
 
-    /// The envelope of a JSON-RPC error, sent by a server or made of a fixture:
-    /// `{"result": {"jsonrpc": "2.0", "error": …}}`.
+    /// The envelope of a JSON-RPC error, sent by a server or built from a fixture: `{"result":
+    /// {"jsonrpc": "2.0", "error": …}}`.
     #[must_use]
     pub fn of_error(error: Json) -> Json {
         Self::of_result(Json::object([("jsonrpc", "2.0".into()), ("error", error)]))
@@ -107,7 +107,7 @@ impl Answer<'_> {
 }
 
 impl Expectation {
-    /// Whether some assertion looks at an error, so that one is no failure by itself.
+    /// Whether some assertion has an error as its target, so that one is not a failure by itself.
     #[must_use]
     pub fn expects_error(&self) -> bool {
         self.assertions.iter().any(|one| {
@@ -126,7 +126,7 @@ impl Expectation {
         self.judge_assertions(answer, world)
     }
 
-    /// Judges an answer by what the suite says alone: that it is an error counts for nothing.
+    /// Judges an answer only by the assertions of the suite: an error is not a failure by itself.
     pub fn judge_assertions(&self, answer: &Answer<'_>, world: &dyn World) -> Outcome {
         let mut outcome = Outcome::default();
         let evidence = Evidence {
@@ -215,7 +215,7 @@ impl Outcome {
         known && self.doubts.is_empty() && self.deferred.is_empty()
     }
 
-    /// What does not hold decides nothing, for this reason.
+    /// Turns failures into doubts, for this reason.
     pub fn doubt_failures(&mut self, why: &str) {
         if !self.failures.is_empty() {
             self.failures.clear();
@@ -234,7 +234,7 @@ impl fmt::Display for Unjudged {
     }
 }
 
-/// Why an assertion is not decided, with which it is.
+/// Why an assertion is undecided, with its name and target.
 fn told(index: usize, assertion: &Assertion, why: &str) -> String {
     let (matcher, target) = (assertion.matcher(), assertion.target());
     format!("assertion #{index} (`{matcher}` on `{target}`): {why}")

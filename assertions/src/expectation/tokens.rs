@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::json::Json;
 use crate::tokens::{Tokenizer, count};
 
-/// How many tokens an answer may have.
+/// The maximum number of tokens of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenBudget {
     budget: u64,
@@ -19,17 +19,17 @@ pub struct TokenBudget {
     image_cost: u64,
 }
 
-/// What happens beyond the budget.
+/// What happens above the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenMode {
     /// The test fails.
     Fail,
-    /// It is said.
+    /// It is a warning.
     Warn,
 }
 
 const MEMBERS: [&str; 4] = ["budget", "tokenizer", "mode", "image_cost"];
-/// What an image counts, unless the suite says otherwise.
+/// The default number of tokens of an image.
 const IMAGE_COST: u64 = 1_000;
 
 impl TokenBudget {

@@ -23,8 +23,8 @@ impl From<&Value> for Json {
 }
 
 impl From<&Json> for Value {
-    /// A number beyond 64 bits becomes the nearest float, as in most validators; one that no
-    /// float holds becomes the largest.
+    /// A number beyond 64 bits becomes the nearest float, as in most validators; one beyond the
+    /// range of floats becomes the largest.
     fn from(value: &Json) -> Self {
         match value {
             Json::Null => Self::Null,

@@ -23,8 +23,8 @@ impl PartialEq for Json {
     }
 }
 
-/// Whole numbers exactly, whatever their size. Fractions as the floats that every peer
-/// makes of them: `0.1` and `0.1000000000000000055` are the same number to all of them.
+/// Compares whole numbers exactly, whatever their size. Fractions are compared as floats, as every
+/// peer reads them: `0.1` and `0.1000000000000000055` are the same number to all of them.
 fn same_number(one: &str, other: &str) -> bool {
     if number::is_same(one.as_bytes(), other.as_bytes()) {
         return true;

@@ -1,11 +1,11 @@
-//! What a recording does not show.
+//! Values that a recording hides.
 
 use tapewright_schemas::redact::hidden;
 
 use super::Json;
 
 impl Json {
-    /// Whether a text in it may be what stands for a secret in a recording.
+    /// Whether a text in it may be a placeholder for a secret.
     #[must_use]
     pub fn hides(&self) -> bool {
         match self {

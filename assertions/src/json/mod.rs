@@ -35,7 +35,7 @@ pub enum Json {
 }
 
 impl Json {
-    /// What kind of value it is: one word.
+    /// The type of the value: one word.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {

@@ -20,7 +20,7 @@ pub enum ReadError {
     TooDeep,
 }
 
-/// How deep a value may nest. Comparing is recursive, and a peer may send thousands of
+/// The maximum nesting depth of a value. Comparing is recursive, and a peer may send thousands of
 /// brackets.
 pub(super) const DEPTH_LIMIT: usize = 256;
 

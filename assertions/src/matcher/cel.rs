@@ -26,7 +26,7 @@ struct Cel {
 
 /// The longest expression, in bytes.
 const SOURCE_BYTES: usize = 8 << 10;
-/// How often the body of a loop may run, and how large a value is looked at.
+/// The maximum number of iterations of loops, and the maximum size of a value.
 const STEPS: u64 = 4_000_000;
 const VALUE_NODES: u64 = 1_000_000;
 
@@ -121,7 +121,7 @@ fn converted(value: &Json) -> CelValue {
     }
 }
 
-/// How many values there are, and how many the widest collection has.
+/// The number of values, and the number of elements of the largest collection.
 fn measure(value: &Json) -> (u64, u64) {
     let each = |children: &mut dyn Iterator<Item = &Json>| {
         let (mut nodes, mut widest, mut count) = (1, 0, 0);
@@ -140,7 +140,7 @@ fn measure(value: &Json) -> (u64, u64) {
     }
 }
 
-/// How deep loops nest in an expression.
+/// The maximum nesting depth of loops in an expression.
 fn loops(expression: &IdedExpr) -> u32 {
     let deepest = |all: &[&IdedExpr]| all.iter().map(|one| loops(one)).max().unwrap_or(0);
     match &expression.expr {
@@ -150,7 +150,7 @@ fn loops(expression: &IdedExpr) -> u32 {
             target.max(arguments).unwrap_or(0)
         }
         Expr::Comprehension(one) => {
-            // What a loop makes may be what another runs over: the two count as nested.
+            // The result of a loop may be the range of another: the two count as nested.
             let range = loops(&one.iter_range);
             let body = deepest(&[&one.accu_init, &one.loop_cond, &one.loop_step, &one.result]);
             1 + range.max(body)

@@ -120,7 +120,7 @@ impl How {
     }
 }
 
-/// Judges a matcher inside of another, which takes only those that decide by the value.
+/// Compiles a matcher inside another one, which only accepts matchers that decide by the value.
 pub(super) fn checked(
     around: &str,
     name: &str,
@@ -136,5 +136,5 @@ pub(super) fn checked(
     }
 }
 
-/// How many failed children are told about.
+/// The maximum number of failed children that are reported.
 const SHOWN: usize = 8;

@@ -1,7 +1,7 @@
-//! `contains`: a part of what is there, by the kind of both values.
+//! `contains`: a part of the value, by the types of both values.
 //!
-//! A string in a string, members in an object (and in each of them again a part), elements
-//! in an array, each of its own and in any order. Everything else has to be equal.
+//! A string in a string, members in an object (each of them again a part), distinct elements in an
+//! array in any order. Everything else must be equal.
 
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ impl Matcher for Contains {
     }
 }
 
-/// What is not there.
+/// The part that is missing.
 fn lacking(expected: &Json, actual: &Json, path: String) -> Option<Failure> {
     let note = match (expected, actual) {
         (Json::String(part), Json::String(whole)) => {

@@ -36,8 +36,8 @@ fn compile(value: &Value, all: bool) -> Result<Box<dyn Matcher>, LoadError> {
 }
 
 impl Matcher for Each {
-    /// From left to right, and no further than needed: what stands behind the needle that
-    /// decides is not looked at.
+    /// From left to right, and no further than needed: needles after the one that decides are not
+    /// examined.
     fn judge(&self, value: Option<&Json>, _: &dyn World) -> Judged {
         let expected = || Some(Json::Array(self.needles.clone()));
         if self.needles.is_empty() {

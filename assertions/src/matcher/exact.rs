@@ -26,7 +26,7 @@ impl Matcher for Exact {
     }
 }
 
-/// Whether what is there is this value. Where nothing is, only `null` is.
+/// Whether the actual value equals this one. A missing value equals `null`.
 pub(super) fn judge(expected: &Json, actual: Option<&Json>) -> Judged {
     let Some(actual) = actual else {
         return match expected {

@@ -1,8 +1,8 @@
 //! `is-xml`: a string that is well-formed XML (XML 1.0, section 2.1).
 //!
-//! `quick-xml` cuts the text into markup and pairs the tags. What it leaves to its callers
-//! is checked here: one root, nothing but blanks around it, declarations in their place,
-//! names, attributes and references.
+//! `quick-xml` cuts the text into markup and pairs the tags. What it leaves to its callers is
+//! checked here: one root with only white space around it, declarations in their place, names,
+//! attributes and references.
 
 use std::collections::HashSet;
 

@@ -72,5 +72,5 @@ impl Matcher for Levenshtein {
     }
 }
 
-/// How many pairs of characters are compared: about a tenth of a second.
+/// The maximum number of compared pairs of characters: about a tenth of a second.
 const CELLS: usize = 25_000_000;

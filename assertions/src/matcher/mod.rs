@@ -35,17 +35,17 @@ use crate::world::World;
 
 /// Judges one value.
 pub(crate) trait Matcher: Debug + Send + Sync {
-    /// Judges what is at the target; `None` when nothing is.
+    /// Judges the value at the target; `None` if there is none.
     fn judge(&self, value: Option<&Json>, world: &dyn World) -> Judged;
 
-    /// What stands against judging it inside of `not` and its like: a word for what the
-    /// matcher needs.
+    /// What the matcher needs, in a word, if that prevents its use inside `not` and similar
+    /// matchers.
     fn needs(&self) -> Option<&'static str> {
         None
     }
 }
 
-/// How a matcher came out.
+/// The result of a matcher.
 #[derive(Debug)]
 pub(crate) enum Judged {
     Holds,
@@ -76,7 +76,7 @@ impl Judged {
     }
 }
 
-/// Reads the argument of a matcher. The number says how deep it stands inside of others.
+/// Compiles the argument of a matcher. The number is its nesting depth inside others.
 type Compile = fn(&Value, usize) -> Result<Box<dyn Matcher>, LoadError>;
 
 /// Every matcher, in the order in which the document introduces them.
@@ -126,7 +126,7 @@ const FORMER: [(&str, &str); 5] = [
     ("notContains", "write `not: { contains: … }`"),
 ];
 
-/// How deep matchers may nest.
+/// The maximum nesting depth of matchers.
 const DEPTH: usize = 32;
 
 /// The names of all matchers.
@@ -139,7 +139,7 @@ pub(crate) fn compile(value: &Value) -> Result<(&'static str, Box<dyn Matcher>),
     nested(value, 0)
 }
 
-/// Reads a matcher that stands inside of another.
+/// Compiles a matcher inside another one.
 fn nested(value: &Value, depth: usize) -> Result<(&'static str, Box<dyn Matcher>), LoadError> {
     let Some(members) = value.as_object() else {
         return Err(LoadError::here(format!(
@@ -248,7 +248,7 @@ fn required<'v>(
         .ok_or_else(|| LoadError::here(format!("`{name}` needs the member `{member}`")))
 }
 
-/// What a matcher says that takes only strings.
+/// The result of a matcher that only accepts strings.
 fn no_string(name: &str, value: &Json) -> Judged {
     Judged::unknown(format!(
         "`{name}` judges a string, and the target is {} {}",
@@ -257,7 +257,7 @@ fn no_string(name: &str, value: &Json) -> Judged {
     ))
 }
 
-/// What a matcher says about a target where nothing is.
+/// The failure if there is no value at the target.
 fn nothing_there(expected: Option<Json>) -> Judged {
     Judged::fails(Failure {
         expected,

@@ -47,5 +47,5 @@ impl Matcher for Pattern {
     }
 }
 
-/// How many bytes a pattern may become.
+/// The maximum size of a compiled pattern, in bytes.
 const SIZE: usize = 4 << 20;

@@ -25,9 +25,9 @@ pub(crate) struct Schema {
     validator: Validator,
 }
 
-/// How deep a schema may nest: the document's default.
+/// The maximum nesting depth of a schema: the document's default.
 const DEPTH: usize = 64;
-/// How many violations are told, and how much of each.
+/// The maximum number of violations that are reported, and the maximum length of each.
 const SHOWN: usize = 32;
 const SHOWN_CHARS: usize = 400;
 /// The largest automaton of a pattern, and how often it may step back.
@@ -89,7 +89,7 @@ impl Schema {
         Json::from(&self.source)
     }
 
-    /// Judges a value; where nothing is, as `null`.
+    /// Judges a value; a missing one as `null`.
     pub(crate) fn judge(&self, value: Option<&Json>) -> Judged {
         let instance = value.map_or(Value::Null, Value::from);
         if !schema_cost::is_bearable(&self.source, &instance) {
@@ -147,7 +147,7 @@ impl fmt::Debug for Schema {
     }
 }
 
-/// The first member named `$ref`, wherever it stands, that leads out of the document.
+/// The first member named `$ref`, anywhere, that refers to another document.
 fn external(value: &Value, at: &str) -> Option<(String, String)> {
     match value {
         Value::Array(elements) => elements
@@ -169,7 +169,7 @@ fn external(value: &Value, at: &str) -> Option<(String, String)> {
     }
 }
 
-/// How many levels a value has, counted no further than `limit`.
+/// The nesting depth of a value, counted up to `limit`.
 fn depth(value: &Value, limit: usize) -> usize {
     if limit == 0 {
         return 0;

@@ -10,21 +10,21 @@ use tapewright_schemas::event::{
 };
 use tapewright_schemas::order::Order as _;
 
-/// Follows the requests of clients. Ask it for what is over with [`poll`](Self::poll).
+/// Follows the requests of clients. [`poll`](Self::poll) returns those that are over.
 #[derive(Debug)]
 pub(super) struct Calls {
     conversation: Conversation<()>,
     followed: Followed,
 }
 
-/// What is known of requests, as the fold over the conversation tells it.
+/// The state of requests, collected from the conversation.
 #[derive(Debug, Default)]
 struct Followed {
     // Those that await their answer.
     open: OldestFirst<ScoredExchange>,
     // The bytes of their parameters.
     open_bytes: usize,
-    // The last exchange of a conduit that is over: a fault behind it is about it.
+    // The last exchange of a conduit that is over: a following fault is about it.
     held: HashMap<ConduitId, Vec<ScoredExchange>>,
     heads: HashMap<ConduitId, Fields>,
     // Conduits that are processes.
@@ -63,8 +63,8 @@ pub(super) enum Reply {
     Result(Bytes),
 }
 
-/// How many requests are followed at once, with how many bytes of parameters, and how many
-/// HTTP exchanges; beyond that the oldest decides nothing.
+/// The maximum number of requests that are followed at once, the maximum size of their parameters,
+/// and the maximum number of HTTP exchanges; beyond that the oldest is inconclusive.
 const OPEN: usize = 4_096;
 const OPEN_BYTES: usize = 64 << 20;
 const TAMPERED: &str = "a fault was injected into it";
@@ -81,14 +81,14 @@ impl Default for Calls {
 }
 
 impl ScoredExchange {
-    /// How many bytes its parameters have.
+    /// The length of its parameters, in bytes.
     fn len(&self) -> usize {
         self.params.as_ref().map_or(0, Bytes::len)
     }
 }
 
 impl Reply {
-    /// How long its text is, in bytes.
+    /// The length of its text, in bytes.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Error(text) | Self::Result(text) => text.len(),
@@ -106,12 +106,12 @@ impl Calls {
             .observe(event, None, |step| followed.step(event, &step));
     }
 
-    /// The next exchange that is over.
+    /// Takes the next exchange that is over.
     pub(super) fn poll(&mut self) -> Option<ScoredExchange> {
         self.followed.over.pop_front()
     }
 
-    /// How many messages were not kept whole, since this was asked.
+    /// The number of messages that were not recorded whole since the last call.
     pub(super) fn take_clipped(&mut self) -> u64 {
         std::mem::take(&mut self.followed.clipped)
     }
@@ -129,7 +129,7 @@ impl Calls {
 }
 
 impl Followed {
-    /// Takes what an event tells beside its messages.
+    /// Handles an event that is not a message.
     fn beside(&mut self, event: &Event) {
         if let EventBody::Faulted(_) = event.body {
             return self.fault(event);
@@ -142,7 +142,7 @@ impl Followed {
             } => self.clipped += 1,
             EventBody::Head(head) => {
                 if let Head::Response(head) = head.as_ref() {
-                    // Those of exchanges whose end was never told.
+                    // Heads of exchanges whose end was never recorded.
                     if self.heads.len() >= OPEN {
                         self.heads.clear();
                     }
@@ -159,7 +159,7 @@ impl Followed {
         }
     }
 
-    /// What was tampered with is the message before.
+    /// A fault changed the message before it.
     fn fault(&mut self, event: &Event) {
         if event.dir == Direction::ToServer {
             let last = self.last.get(&event.conduit);
@@ -197,7 +197,7 @@ impl Followed {
             (Kind::Request { method, params, .. }, Direction::ToServer, Some(handle)) => {
                 let exchange = ScoredExchange {
                     method: method.as_ref().to_owned(),
-                    // A copy: a slice would keep all that was read at once.
+                    // A copy: a slice would keep the whole read buffer alive.
                     params: params.map(Bytes::copy_from_slice),
                     session: event.session,
                     reply: Reply::None,

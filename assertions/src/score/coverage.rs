@@ -1,20 +1,20 @@
-//! Which tools a session used, and which tests met them.
+//! The tools that a session used, and the tests that exercised them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::calls::{Reply, ScoredExchange};
 use crate::json::Json;
 
-/// What was used of the servers.
+/// The use of the servers' tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// By server and tool.
     pub tools: BTreeMap<(String, String), ToolUse>,
-    /// How many gaps and clipped messages may hide more.
+    /// The number of gaps and clipped messages, which may hide more.
     pub gaps: u64,
 }
 
-/// What is known of one tool.
+/// The use of one tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolUse {
     /// How often it was called.
@@ -25,7 +25,7 @@ pub struct ToolUse {
     pub tests: BTreeSet<usize>,
 }
 
-/// How many tools are told apart.
+/// The maximum number of tools that are distinguished.
 const TOOLS: usize = 4_096;
 
 impl Coverage {

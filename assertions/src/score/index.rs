@@ -1,4 +1,4 @@
-//! Which tests an exchange may answer, found without looking at all of them.
+//! Finds the tests that an exchange may answer without examining all of them.
 
 use std::collections::HashMap;
 
@@ -12,19 +12,19 @@ use crate::test::Ask;
 #[derive(Debug, Default)]
 pub(super) struct Index {
     asked: HashMap<Key, Bucket>,
-    /// The same for questions that a recording shows in part, as it shows them.
+    /// The same for questions that a recording shows in part, in that form.
     shown: HashMap<Key, Bucket>,
-    /// The same for questions with UUIDs or times, as [`near`] masks them.
+    /// The same for questions with UUIDs or times, masked by [`near`].
     near: HashMap<Key, Bucket>,
 }
 
 /// Server, method, and what is named.
 type Key = (String, String, String);
 
-/// Tests that ask for one tool, prompt or resource, or one method.
+/// Tests for the same tool, prompt or resource, or the same method.
 #[derive(Debug, Default)]
 struct Bucket {
-    /// Whatever the arguments are.
+    /// With any arguments.
     any: Vec<usize>,
     /// With these arguments, in canonical form.
     given: HashMap<Vec<u8>, Vec<usize>>,
@@ -108,7 +108,7 @@ impl Index {
         let bucket = self.shown.get(&key(server, method, &unnumbered));
         let found = bucket.map(|bucket| bucket.find(&unnumbered));
         let mut numbers = found.unwrap_or_default();
-        // What other tools hid may be anything that fits.
+        // Values that other tools hid may be any text that fits.
         if is_pattern(params)
             && let Some(bucket) = self.asked.get(&key(server, method, params))
         {

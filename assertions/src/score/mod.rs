@@ -1,9 +1,9 @@
-//! Scoring what was recorded: nothing is sent, and every exchange that asks what a test
-//! asks is judged as its answer.
+//! Scoring a recording: nothing is sent, and every exchange that matches a test's question is
+//! judged as its answer.
 //!
-//! A [`Scorer`] folds over events, live and from disk. A test that no exchange asked is not
-//! exercised, which is never the same as passed. An exchange that we tampered with, or of
-//! which a part was not kept, decides nothing.
+//! A [`Scorer`] folds over events, live and from disk. A test that no exchange matches is not
+//! exercised, which is never the same as passed. An exchange that a fault changed, or that was not
+//! recorded whole, is inconclusive.
 
 mod calls;
 mod coverage;
@@ -53,17 +53,17 @@ pub struct Scorer<W> {
 pub struct Question<W> {
     /// The test.
     pub test: Arc<Test>,
-    /// What a transform makes of its question.
+    /// The question after the transform.
     pub rewritten: Option<Ask>,
-    /// What a recording shows of its question, where that is not all: what is redacted in
-    /// a recording is redacted here.
+    /// The form of its question in a recording, if that differs: the question is redacted like the
+    /// recording.
     pub shown: Option<Ask>,
     /// The world as the test sees it.
     pub world: W,
 }
 
-/// What a replay and a scored recording say of a failure, where the recording has the question
-/// only with other values that are new in every session.
+/// The message of a replay and a scored recording about a failure, if the recording only has the
+/// question with other values that are new in every session.
 pub const ASKED_OTHERWISE: &str =
     "recorded only with other UUIDs or times, and those answers do not match";
 const SHARED: &str = "several tests send this request, and not every answer matches";
@@ -95,8 +95,8 @@ impl<W: World> Scorer<W> {
         }
     }
 
-    /// What follows is a session with this server, by its name in the suite. `timed` says
-    /// whether its events have times.
+    /// Begins a session with this server, by its name in the suite. `timed` is whether its events
+    /// have times.
     pub fn enter(&mut self, server: Option<&str>, timed: bool) {
         self.leave();
         self.label = server.map(str::to_owned);
@@ -108,7 +108,7 @@ impl<W: World> Scorer<W> {
         self.gaps += 1;
     }
 
-    /// The session is over: what was never answered will not be.
+    /// Ends the session: pending requests remain unanswered.
     pub fn leave(&mut self) {
         self.calls.finish();
         self.judge_all();
@@ -171,7 +171,8 @@ impl<W: World> Scorer<W> {
         self.questions.get(number).map(Question::ask)
     }
 
-    /// Judges a test by an exchange; one that is not its own counts where it has no other.
+    /// Judges a test by an exchange; one that only matches loosely counts if the test has no exact
+    /// match.
     fn decide(&mut self, number: usize, exchange: &ScoredExchange, is_own: bool) {
         if let Some(question) = self.questions.get(number) {
             let outcome = judge(&question.test, exchange, self.timed, &question.world);
@@ -188,8 +189,8 @@ impl<W: World> Scorer<W> {
         }
     }
 
-    /// Judges by an exchange whose question holds something hidden: it counts for the one
-    /// question that it can be, and decides nothing where there are several.
+    /// Judges by an exchange whose question contains hidden values: it counts if a single question
+    /// matches, and is inconclusive if several do.
     fn hidden(
         &mut self,
         label: &str,
@@ -244,14 +245,14 @@ impl<W: World> Sink for Scorer<W> {
     }
 }
 
-/// Whether a recorded request asks this.
+/// Whether a recorded request matches this question.
 fn asks(ask: &Ask, params: &Json) -> bool {
     let is_handshake = matches!(ask, Ask::Check { method } if method == "initialize");
     is_handshake || ask.is_asked_by(params)
 }
 
-/// Whether a request that asks this asks it as a suite does, which sends no arguments where
-/// a test has none.
+/// Whether a matching request has the same form as a suite's, which sends no arguments if a test
+/// has none.
 fn is_own(ask: &Ask, params: &Json) -> bool {
     let given = params.get("arguments").and_then(Json::as_object);
     let open = matches!(

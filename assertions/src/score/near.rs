@@ -5,14 +5,14 @@ use tapewright_schemas::volatile::{Volatile, mask};
 use crate::json::Json;
 use crate::test::Ask;
 
-/// The question with each of its UUIDs and times replaced by what stands for its kind; `None`
-/// where it has none.
+/// The question with each of its UUIDs and times replaced by a placeholder for its kind; `None` if
+/// it has none.
 pub(super) fn masked_ask(ask: &Ask) -> Option<Ask> {
     let masked = ask.with_params(&masked(&ask.params()));
     (masked != *ask).then_some(masked)
 }
 
-/// The same of recorded parameters.
+/// The same for recorded parameters.
 pub(super) fn masked(value: &Json) -> Json {
     member("", value)
 }

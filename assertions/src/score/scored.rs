@@ -1,4 +1,4 @@
-//! How a test comes out over all exchanges that asked what it asks.
+//! The result of a test over all exchanges that match its question.
 
 use tapewright_schemas::event::SessionKey;
 
@@ -6,25 +6,25 @@ use super::calls::ScoredExchange;
 use crate::expectation::Outcome;
 use crate::failure::Failure;
 
-/// How a test came out over all exchanges that asked what it asks.
+/// The result of a test over all exchanges that match its question.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scored {
-    /// How many exchanges there were.
+    /// The number of exchanges.
     pub exercised: usize,
-    /// Of those, how many held.
+    /// The number of exchanges that passed.
     pub passed: usize,
-    /// How many did not hold.
+    /// The number of exchanges that failed.
     pub failed: usize,
-    /// How many could not be judged: a mistake of the suite.
+    /// The number of exchanges that could not be judged, because of an error in the suite.
     pub unjudged: usize,
-    /// How many decide nothing, because the evidence has gaps.
+    /// The number of exchanges that are inconclusive, because the recording has gaps.
     pub doubtful: usize,
-    /// How many wait for a model that cannot be asked.
+    /// The number of exchanges that wait for a model that cannot be asked.
     pub deferred: usize,
-    /// Those that did not hold, could not be judged or decide nothing, in order, as many
-    /// of each as are told.
+    /// Those that failed, could not be judged or are inconclusive, in order, up to a limit for
+    /// each.
     pub others: Vec<Instance>,
-    /// How many more there were.
+    /// The number of those beyond the limits.
     pub more: usize,
     /// The longest time from request to answer, in microseconds, where times are known.
     pub took_us: Option<u64>,
@@ -35,27 +35,27 @@ pub struct Scored {
 pub struct Instance {
     /// The session in which it was; 0 where there is but one, or none.
     pub session: SessionKey,
-    /// Its request, by its number in the recording.
+    /// The number of its request in the recording.
     pub request: u64,
-    /// Its response, likewise.
+    /// The number of its response.
     pub response: Option<u64>,
-    /// How it came out.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
-/// How many exchanges of one test are told: as many that did not hold or could not be
-/// judged, and as many that decide nothing.
+/// The maximum number of reported exchanges of one test: for those that failed or could not be
+/// judged, and for those that are inconclusive.
 const INSTANCES: usize = 16;
-/// Of how many bytes of answers the values are kept for the report; of later ones only the
-/// words are.
+/// The maximum size of answers whose values are kept for the report; for later ones only the
+/// messages are.
 const EVIDENCE_BYTES: usize = 64 << 20;
 
-/// How many bytes of answers all reports of a scorer hold already.
+/// The size of answers that all reports of a scorer already hold, in bytes.
 #[derive(Debug, Default)]
 pub(super) struct Evidence(usize);
 
 impl Scored {
-    /// Counts one more exchange, and keeps what is to be told of it.
+    /// Counts one more exchange, and keeps the data for its report.
     pub(super) fn note(
         &mut self,
         exchange: &ScoredExchange,
@@ -100,7 +100,7 @@ impl Scored {
         }
     }
 
-    /// What did not hold decides nothing, for this reason.
+    /// Turns failures into inconclusive results, for this reason.
     pub(super) fn doubt_failures(&mut self, why: &str) {
         self.doubtful += std::mem::take(&mut self.failed);
         for one in &mut self.others {

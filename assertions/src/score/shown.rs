@@ -1,8 +1,8 @@
-//! What a recording shows of a question that held a secret.
+//! The form in which a recording shows a question with a secret.
 //!
-//! A placeholder has a number that belongs to one tape, so those of two texts are compared
-//! without their numbers. Other tools hide more than we do: theirs stand for whatever fits
-//! them.
+//! A placeholder's number belongs to one tape, so placeholders of two texts are compared without
+//! their numbers. Other tools hide more than tapewright: their placeholders match any text that
+//! fits.
 
 use tapewright_schemas::redact::hidden;
 
@@ -46,7 +46,7 @@ pub(super) fn unnumbered_ask(ask: &Ask) -> Ask {
     ask.with_params(&unnumbered(&ask.params()))
 }
 
-/// Whether the placeholders of `recorded` can stand for what `asked` has in their places.
+/// Whether the placeholders of `recorded` match the values of `asked` in their places.
 fn fits(recorded: &Json, asked: &Json) -> bool {
     match (recorded, asked) {
         (Json::String(recorded), Json::String(asked)) => {

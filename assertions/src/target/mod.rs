@@ -1,8 +1,8 @@
-//! Where in an answer an assertion looks.
+//! The place in an answer that an assertion refers to.
 //!
 //! `result.content[0].text`: names are separated by dots, `[0]` is an element of an array,
-//! `["a.b"]` a member whose name holds dots or brackets, and `length` behind an array the
-//! number of its elements. The empty target is the whole envelope.
+//! `["a.b"]` a member whose name contains dots or brackets, and `length` after an array the number
+//! of its elements. The empty target is the whole envelope.
 
 mod parse;
 mod resolve;

@@ -90,7 +90,7 @@ fn help(body: &str) -> String {
     }
 }
 
-/// How many steps a target may have.
+/// The maximum number of steps of a target.
 const STEPS: usize = 64;
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::{Step, Target};
 use crate::json::Json;
 use tapewright_schemas::slices::Part as _;
 
-/// What is at a target.
+/// The value at a target.
 #[derive(Clone, Debug)]
 pub enum Found<'v> {
     /// A value. It is borrowed from the answer, unless it was counted or transformed.
@@ -16,14 +16,14 @@ pub enum Found<'v> {
     Missing(Stop),
 }
 
-/// Where the way to a target ended, and what was there instead.
+/// Where the path to a target ended, and the value there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stop {
     /// The path up to the last value that was there.
     pub at: String,
     /// The step that could not be made.
     pub step: String,
-    /// What was there.
+    /// The value there.
     pub there: String,
 }
 
@@ -98,7 +98,7 @@ impl Found<'_> {
     }
 }
 
-/// What a value is, with enough of it to see what was meant.
+/// A description of a value, with enough of it to see what was meant.
 fn described(value: &Json) -> String {
     match value {
         Json::Array(elements) => match elements.len() {
@@ -131,7 +131,7 @@ fn shortened(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// How many members are named, and how long a name may be.
+/// The maximum number of listed members, and the maximum length of a name.
 const NAMES: usize = 12;
 const NAME_CHARS: usize = 60;
 

@@ -1,4 +1,4 @@
-//! How many tokens a model would read an answer as.
+//! The number of tokens of an answer for a model.
 
 mod published;
 mod vocabulary;
@@ -8,15 +8,15 @@ use std::sync::LazyLock;
 use self::published::Encoding;
 use crate::json::Json;
 
-/// How text is cut into tokens.
+/// How text is split into tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tokenizer {
-    /// Of GPT-4, and an estimate for models whose own is not published.
+    /// For GPT-4, and an estimate for models whose own is not published.
     #[default]
     Cl100k,
-    /// Of GPT-2 and GPT-3.
+    /// For GPT-2 and GPT-3.
     Gpt2,
-    /// Of GPT-4o and its successors.
+    /// For GPT-4o and its successors.
     O200k,
     /// Words between white space.
     Whitespace,
@@ -51,7 +51,7 @@ impl Tokenizer {
 fn with(encoding: &LazyLock<Option<Encoding>>, text: &str) -> usize {
     match &**encoding {
         Some(encoding) => encoding.count(text),
-        // What is built in can be read, as a test shows; a byte is at most a token.
+        // Embedded data can be read, as a test shows; a byte is at most a token.
         None => text.len(),
     }
 }
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(tokens(block, Tokenizer::Cl100k), 2);
         assert_eq!(tokens(block, Tokenizer::O200k), 2);
         assert_eq!(tokens(block, Tokenizer::Gpt2), 2);
-        // GPT-2 knows no runs of spaces, unlike its successors.
+        // GPT-2 has no tokens for runs of spaces, unlike its successors.
         let spaces = r#"[{"type":"text","text":"        x"}]"#;
         assert_eq!(tokens(spaces, Tokenizer::Gpt2), 8);
         assert_eq!(tokens(spaces, Tokenizer::Cl100k), 2);

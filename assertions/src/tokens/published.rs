@@ -1,7 +1,8 @@
-//! The vocabularies that OpenAI published with tiktoken, and how each cuts text into pieces.
+//! The vocabularies that OpenAI published with tiktoken, and how each splits text into pieces.
 //!
-//! Their tokens stand in `vocabularies/*.tokens.zst`: compressed, since they are 5 MB and few suites count tokens, and
-//! unpacked when they are first used. A test holds them against the crate `tiktoken-rs` and writes them.
+//! Their tokens are in `vocabularies/*.tokens.zst`: compressed, since they are 5 MB and few suites
+//! count tokens, and unpacked when they are first used. A test compares them with the crate
+//! `tiktoken-rs` and writes them.
 
 use std::sync::LazyLock;
 
@@ -60,7 +61,7 @@ impl Encoding {
         Some(Self { vocabulary, pieces })
     }
 
-    /// How many tokens a text has.
+    /// The number of tokens of a text.
     pub(super) fn count(&self, text: &str) -> usize {
         let mut count = 0;
         let mut rest = text;
@@ -84,7 +85,7 @@ impl Encoding {
                 .map_or(0, char::len_utf8);
             found.end() - spared
         });
-        // What no expression takes is one piece, so that this ends.
+        // Text that no expression matches is one piece, so that this terminates.
         text.split_at_checked(end)
             .filter(|_| end > 0)
             .unwrap_or((text, ""))

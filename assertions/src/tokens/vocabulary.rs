@@ -1,4 +1,4 @@
-//! The tokens of a model, and how many of them stand for a piece of text.
+//! The tokens of a model, and the number of them for a piece of text.
 
 use std::collections::{BinaryHeap, HashMap};
 use tapewright_schemas::slices::Part as _;
@@ -52,7 +52,7 @@ impl Vocabulary {
         self.ranks.len()
     }
 
-    /// How many tokens stand for these bytes. Takes time in proportion to n log n.
+    /// The number of tokens for these bytes, in O(n log n) time.
     pub(super) fn count(&self, piece: &[u8]) -> usize {
         piece
             .chunks(LONGEST)
@@ -68,12 +68,12 @@ impl Vocabulary {
     }
 }
 
-/// Byte-pair encoding: of all pairs of neighbours that are a token together, the one with the lowest number is merged, the
-/// leftmost first, until there is none.
+/// Byte-pair encoding: of all adjacent pairs that form a token, the one with the lowest number is
+/// merged, leftmost first, until there is none.
 struct Merge<'a> {
     vocabulary: &'a Vocabulary,
     piece: &'a [u8],
-    // Where the part that begins at an index ends, and where the part before it begins.
+    // The end of the part that begins at an index, and the beginning of the part before it.
     ends: Vec<u32>,
     before: Vec<u32>,
     // Pairs by number, then by place, lowest first: what they span.
@@ -120,7 +120,7 @@ impl<'a> Merge<'a> {
             let Some(middle) = self.end_of(start) else {
                 continue;
             };
-            // A pair whose halves were merged with others meanwhile is none.
+            // A pair is stale if one of its halves was merged with another part meanwhile.
             if middle >= end || self.end_of(middle) != Some(end) {
                 continue;
             }

@@ -53,8 +53,7 @@ fn outcome_of(word: &str) -> Out {
     }
 }
 
-/// Rows 63 and 64: what is asked of the trace of an agent stands at its root, and numbers
-/// are text to a pattern.
+/// Rows 63 and 64: the trace of an agent is judged at its root, and numbers are text to a pattern.
 #[test]
 fn a_trace_of_an_agent_is_judged_at_its_root() {
     let trace = r#"{

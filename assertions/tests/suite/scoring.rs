@@ -186,7 +186,7 @@ fn tests_that_ask_the_same_fail_only_if_no_answer_holds() {
     let counts = |one: &Scored| (one.passed, one.failed, one.doubtful);
     let counted: Vec<_> = scored.iter().map(counts).collect();
     assert_eq!(counted, [(1, 0, 1), (1, 0, 1), (0, 2, 0)]);
-    // A test that nobody else asks for fails by each answer.
+    // A test that matches loosely fails by each answer if no other test matches.
     assert_eq!(counts(&score(&session, [ask("first")])[0]), (1, 1, 0));
 }
 
@@ -434,7 +434,7 @@ fn a_failure_behind_many_doubts_is_a_failure_and_told() {
     session.call(20, &json!({}), "wrong");
     let scored = &score(&session, [echo(None, "right")])[0];
     assert_eq!((scored.failed, scored.doubtful), (1, 20));
-    // Of those that decide nothing as many are told as a person reads.
+    // Only a readable number of inconclusive results is reported.
     assert_eq!((scored.others.len(), scored.more), (17, 4));
     let last = scored.others.last().expect("the failure");
     assert_eq!(last.outcome.failures.len(), 1);

@@ -9,7 +9,7 @@ use tapewright_assertions::{
     compile,
 };
 
-/// How an assertion came out.
+/// The result of an assertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Out {
     Pass,
@@ -71,7 +71,7 @@ pub(crate) fn judge(result: &str, target: &str, matcher: &Value) -> Out {
     verdict(result, &json!({"target": target, "matcher": matcher})).0
 }
 
-/// Judges `result` by an assertion, and tells of the failure.
+/// Judges `result` by an assertion, and returns the failure.
 pub(crate) fn verdict(result: &str, assertion: &Value) -> (Out, Option<Failure>) {
     let envelope = Answer::of_result(Json::read(result.as_bytes()).unwrap());
     outcome(&envelope, assertion)

@@ -1,4 +1,4 @@
-//! What is known of a client.
+//! The description of a client.
 
 use crate::shape::Shape;
 
@@ -7,20 +7,20 @@ use crate::shape::Shape;
 pub struct Client {
     /// Its name on the command line, such as `claude-code`.
     pub id: &'static str,
-    /// Its own name.
+    /// Its product name.
     pub name: &'static str,
-    /// Where it keeps its servers, in the order in which the files are looked at.
+    /// The files with its servers, in the order in which they are tried.
     pub places: &'static [KnownFile],
-    /// How an entry looks.
+    /// The form of an entry.
     pub shape: Shape,
-    /// Whether it is started from a desktop, whose `PATH` is not a shell's.
+    /// Whether it is started from a desktop, where `PATH` differs from a shell's.
     pub is_gui: bool,
-    /// What its user has to know after a change.
+    /// What its user should know after a change.
     pub notes: &'static [Note],
 }
 
 impl Client {
-    /// Whether it has a place of this scope on any system.
+    /// Whether it has a file of this scope on any system.
     #[must_use]
     pub fn has(&self, scope: Scope) -> bool {
         self.places.iter().any(|place| place.scope == scope)
@@ -30,7 +30,7 @@ impl Client {
 /// For whom an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
-    /// For all that the user does.
+    /// For everything that the user does.
     User,
     /// For all who work in a project; often under version control.
     Project,
@@ -56,7 +56,7 @@ impl Scope {
 /// An operating system, as far as paths go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum System {
-    /// Linux, and all that lays out its folders like it.
+    /// Linux, and systems with the same folder layout.
     Linux,
     /// macOS.
     MacOs,
@@ -69,7 +69,7 @@ impl System {
     pub const ALL: &'static [Self] = &[Self::Linux, Self::MacOs, Self::Windows];
 }
 
-/// A file of a client, and where in it the servers stand.
+/// A file of a client, and the position of the servers in it.
 #[derive(Debug)]
 pub struct KnownFile {
     /// For whom the entries are.
@@ -78,9 +78,9 @@ pub struct KnownFile {
     pub systems: &'static [System],
     /// The folder that `path` begins in.
     pub base: Base,
-    /// The file, with `/` between its folders. `*` stands for any name.
+    /// The file, with `/` between its folders. `*` matches any name.
     pub path: &'static str,
-    /// Where the servers stand in it: the first of these that is there. `{project}` is the path
+    /// The position of the servers in it: the first of these that exists. `{project}` is the path
     /// of the project.
     pub servers: &'static [&'static [&'static str]],
 }
@@ -92,20 +92,20 @@ pub enum Base {
     Home,
     /// `$XDG_CONFIG_HOME` or `~/.config`, on every system.
     DotConfig,
-    /// Where programs keep their data: `$XDG_CONFIG_HOME` or `~/.config` on Linux,
+    /// The folder for programs' data: `$XDG_CONFIG_HOME` or `~/.config` on Linux,
     /// `~/Library/Application Support` on macOS, `%APPDATA%` on Windows.
     Data,
     /// `%LOCALAPPDATA%`.
     LocalData,
     /// The folder that this environment variable names; nothing where it is not set.
     Variable(&'static str),
-    /// The same folder, or this one in the home folder where it is not set.
+    /// The same folder, or this one in the home folder if the variable is not set.
     VariableOr(&'static str, &'static str),
     /// The folder of the project.
     Project,
 }
 
-/// What the user has to know after a change.
+/// What the user should know after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
     /// It reads the file when it starts.

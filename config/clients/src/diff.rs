@@ -1,4 +1,4 @@
-//! What edits change, as a unified diff.
+//! Edits as a unified diff.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ const CONTEXT: usize = 3;
 /// The most characters of a line that are shown.
 const MAX_LINE_CHARS: usize = 400;
 
-/// A unified diff of edits, which are in order. What stands in `hidden` ranges is shown as `…`.
+/// A unified diff of edits, which must be in order. Text in `hidden` ranges is shown as `…`.
 #[must_use]
 pub fn unified(name: &str, text: &str, edits: &[Edit], hidden: &[Range<usize>]) -> String {
     let view = View {
@@ -33,7 +33,7 @@ struct View<'t> {
     text: &'t str,
     edits: &'t [Edit],
     hidden: &'t [Range<usize>],
-    /// Where each line begins, and the end of the text.
+    /// The offset of each line, and the end of the text.
     starts: Vec<usize>,
 }
 
@@ -44,7 +44,7 @@ struct Hunk {
 }
 
 impl View<'_> {
-    /// The lines that edits touch; those that are near one another together.
+    /// The lines that edits change; nearby ones are combined.
     fn hunks(&self) -> Vec<Hunk> {
         let mut hunks: Vec<Hunk> = Vec::new();
         for (at, edit) in self.edits.iter().enumerate() {
@@ -143,7 +143,7 @@ impl View<'_> {
             if hidden.end <= at || hidden.start >= range.end {
                 continue;
             }
-            // What is hidden may have begun before the range.
+            // Hidden text may begin before the range.
             shown.push_str(self.text.part(at..hidden.start.max(at)));
             shown.push('…');
             at = hidden.end;

@@ -34,7 +34,7 @@ pub struct Document<'t> {
     pub(crate) servers: Vec<Vec<String>>,
     /// Without a byte order mark.
     pub(crate) body: &'t str,
-    /// How long the mark is.
+    /// The length of the byte order mark.
     pub(crate) mark: usize,
     pub(crate) tree: Tree,
 }
@@ -44,14 +44,14 @@ pub struct Document<'t> {
 pub struct Server {
     /// Its name.
     pub name: String,
-    /// How it is reached.
+    /// How to connect to it.
     pub transport: Transport,
 }
 
-/// How a server is reached.
+/// How to connect to a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transport {
-    /// As a process.
+    /// A process.
     Process {
         /// The program.
         program: String,
@@ -60,7 +60,7 @@ pub enum Transport {
     },
     /// Over HTTP.
     Remote {
-        /// Its URL, which may hold a secret.
+        /// Its URL, which may contain a secret.
         url: String,
     },
     /// In a way that cannot be recorded, such as within the client itself.
@@ -68,7 +68,7 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// Whether it is the recorder itself that is started.
+    /// Whether the started process is the recorder itself.
     #[must_use]
     pub fn is_recorder(&self) -> bool {
         let Self::Process { program, arguments } = self else {
@@ -88,16 +88,16 @@ pub(crate) struct Entry<'d> {
 
 /// The part of an entry that says which process is started.
 pub(crate) struct Process<'d> {
-    /// Where its members are.
+    /// Its members.
     pub(crate) map: &'d Map,
-    /// How to get there from the entry.
+    /// The path to it from the entry.
     pub(crate) path: Vec<String>,
     pub(crate) command: Command,
     pub(crate) words: Vec<String>,
 }
 
 impl<'t> Document<'t> {
-    /// Reads a file; `servers` are the places where its servers may stand.
+    /// Reads a file; `servers` are the possible positions of its servers.
     ///
     /// # Errors
     ///
@@ -183,7 +183,7 @@ impl<'t> Document<'t> {
         Ok(None)
     }
 
-    /// A server may have the name under which servers stand in another edition.
+    /// A server may have the same name as the member that contains the servers in another edition.
     fn is_container(&self, node: &Node) -> bool {
         match &node.kind {
             Content::Map(map) => {
@@ -256,7 +256,7 @@ impl<'t> Document<'t> {
         self.body.get(range.clone()).unwrap_or_default()
     }
 
-    /// How lines end in it.
+    /// The line ending of the file.
     pub(crate) fn line_end(&self) -> &'static str {
         match self.body.find('\n') {
             Some(at) if self.body.get(..at).is_some_and(|line| line.ends_with('\r')) => "\r\n",

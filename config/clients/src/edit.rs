@@ -7,9 +7,9 @@ use tapewright_schemas::slices::Part as _;
 /// A byte range of a file, and what it becomes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// What is replaced, in bytes from the beginning of the file.
+    /// The replaced range, in bytes from the beginning of the file.
     pub range: Range<usize>,
-    /// What stands there afterwards.
+    /// The replacement.
     pub new: String,
 }
 

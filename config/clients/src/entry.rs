@@ -5,7 +5,7 @@ use crate::edit::{list, quoted};
 use crate::format::Format;
 use crate::shape::Command;
 
-/// What an entry says.
+/// What an entry starts or connects to.
 #[derive(Clone, Debug)]
 pub enum Run {
     /// A process.

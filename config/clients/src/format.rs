@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::node::Node;
 use tapewright_schemas::slices::Front as _;
 
-/// How a file is written.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// JSON, with comments and trailing commas.
@@ -55,7 +55,7 @@ impl Format {
 #[derive(Debug)]
 pub(crate) struct Tree {
     pub(crate) root: Node,
-    /// Where comments stand; known of JSON alone.
+    /// The positions of comments; only for JSON.
     pub(crate) comments: Vec<Range<usize>>,
 }
 

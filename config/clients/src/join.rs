@@ -1,4 +1,4 @@
-//! How a further member is written behind a value.
+//! How a further member is written after a value.
 
 use std::ops::Range;
 
@@ -10,8 +10,8 @@ use crate::node::{Layout, Map};
 use crate::refusal::RefusalReason;
 
 impl Document<'_> {
-    /// What stands between a value and the next member's own, whose name is `key`. `before` is
-    /// where the name of the first of the two stands.
+    /// The text between a value and that of the next member, whose name is `key`. `before` is the
+    /// position of the first member's name.
     pub(crate) fn behind(
         &self,
         map: &Map,

@@ -1,10 +1,10 @@
-//! The configuration files of MCP clients: where they are, which servers stand in them, and
-//! how an entry is wrapped with the recorder and put back.
+//! The configuration files of MCP clients: their locations, the servers in them, and how an entry
+//! is wrapped with the recorder and restored.
 //!
 //! [`CLIENTS`] is one table of clients. [`Document::read`] reads a file of one of them,
-//! [`Document::wrap`] and [`Document::unwrap`] say which byte ranges change, and nothing else
-//! of a file ever does: nothing is serialized again. What cannot be changed in this way is
-//! refused with the change to make by hand.
+//! [`Document::wrap`] and [`Document::unwrap`] return the byte ranges that change; the rest of a
+//! file never does: nothing is serialized again. Entries that cannot be changed in this way are
+//! refused, with the change to make by hand.
 //!
 //! The package is pure: texts, folders and environment are arguments.
 

@@ -1,11 +1,11 @@
-//! A file as a tree in which every value knows its bytes.
+//! A file as a tree in which every value has its byte range.
 
 use std::ops::Range;
 
-/// The most collections that may stand within one another.
+/// The maximum nesting depth of collections.
 pub(crate) const MAX_DEPTH: usize = 128;
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) span: Range<usize>,
@@ -14,7 +14,7 @@ pub(crate) struct Node {
     pub(crate) held: Option<Obstacle>,
 }
 
-/// What a value is, as far as entries of clients go.
+/// The type of a value, as far as entries of clients need it.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     Map(Map),
@@ -61,7 +61,7 @@ pub(crate) enum Layout {
 pub enum Obstacle {
     /// An anchor, to which other places may refer.
     Anchor,
-    /// An alias, which stands for another place.
+    /// An alias, which refers to another place.
     Alias,
     /// A merge key, which takes members from another place.
     Merge,
@@ -91,7 +91,7 @@ impl Node {
         }
     }
 
-    /// The texts of a list; nothing when it is none or something else is in it.
+    /// The texts of a list; `None` if it is not a list or contains anything else.
     pub(crate) fn texts(&self) -> Option<Vec<String>> {
         match &self.kind {
             Content::List(items) => items

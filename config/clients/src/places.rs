@@ -1,8 +1,8 @@
-//! Which files a client may have on this machine.
+//! The files that a client may have on this machine.
 
 use crate::client::{Base, Client, KnownFile, Scope, System};
 
-/// What paths depend on.
+/// The data that paths depend on.
 #[derive(Clone, Copy)]
 pub struct PathEnvironment<'a> {
     /// The operating system.
@@ -18,11 +18,11 @@ pub struct PathEnvironment<'a> {
 /// A file that a client may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// Its path; a part of it may be `*` or hold one, which stands for any name.
+    /// Its path; a part of it may be or contain `*`, which matches any name.
     pub path: String,
     /// For whom its entries are.
     pub scope: Scope,
-    /// Where the servers may stand in it: the first of these that is there.
+    /// The possible positions of the servers in it: the first of these that exists.
     pub servers: Vec<Vec<String>>,
 }
 

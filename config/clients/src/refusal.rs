@@ -1,15 +1,15 @@
-//! What is not done, and what to do by hand instead.
+//! Changes that are refused, and what to do by hand instead.
 
 use crate::format::Unreadable;
 use crate::node::{DuplicateName, Obstacle};
 
-/// An entry that stays as it is.
+/// An entry that remains unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct Refusal {
     /// Why.
     pub why: RefusalReason,
-    /// The change to make by hand, as lines of text; nothing where there is none.
+    /// The change to make by hand, as lines of text; empty if there is none.
     pub by_hand: Vec<String>,
 }
 
@@ -22,13 +22,13 @@ impl From<RefusalReason> for Refusal {
     }
 }
 
-/// Why an entry stays as it is.
+/// Why an entry remains unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RefusalReason {
     /// The file is not of its format.
     #[error("the file cannot be read: {0}")]
     Unreadable(Unreadable),
-    /// There is no such server.
+    /// There is no server with this name.
     #[error("no server named `{0}` in it")]
     NoSuchServer(String),
     /// A name is there twice, and clients disagree on which one counts.
@@ -37,13 +37,13 @@ pub enum RefusalReason {
     /// Two members of which the client takes one.
     #[error("it has both `{0}` and `{1}`")]
     Both(String, String),
-    /// It names neither a command nor a URL.
+    /// It has neither a command nor a URL.
     #[error("it has neither a command nor a URL to record")]
     NoProcess,
     /// A member has a value of another type.
     #[error("`{0}` must be a string or a list of strings")]
     BadType(String),
-    /// Something stands elsewhere, or elsewhere depends on it.
+    /// A part of it is defined elsewhere, or used elsewhere.
     #[error("{}", held(*.0))]
     NotReplaceable(Obstacle),
     /// The entry is spread over names with dots.
@@ -52,10 +52,10 @@ pub enum RefusalReason {
     /// A remote server is sent something that a bridge could only copy.
     #[error("`{0}` is a secret for the server and is never copied")]
     Credentials(String),
-    /// A gateway stands in front of servers on HTTP.
+    /// A gateway only works with servers on HTTP.
     #[error("a gateway's URL can only replace a URL, and this entry has a command")]
     NotRemote,
-    /// What wrapping wrote was changed since.
+    /// The wrapped entry was changed since.
     #[error("`{0}` was changed since it was wrapped")]
     Edited(String),
     /// The changed file would not say what it should.

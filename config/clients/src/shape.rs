@@ -1,6 +1,6 @@
-//! How an entry of a client looks.
+//! The form of a client's entry.
 
-/// Which members of an entry say what.
+/// The members of an entry and their meanings.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// How a process is started.
@@ -15,13 +15,13 @@ pub struct Shape {
     pub env: &'static str,
     /// The member that must say the server's name once more, if any.
     pub name: Option<&'static str>,
-    /// What a new entry must say as well.
+    /// Further members of a new entry.
     pub also: &'static [(&'static str, &'static str)],
-    /// Whether the servers are a list, and not members under their names.
+    /// Whether the servers are a list rather than members by name.
     pub is_list: bool,
 }
 
-/// How an entry says which process is started.
+/// How an entry defines the process to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     /// A program, and a list of arguments.
@@ -51,9 +51,9 @@ impl Command {
 pub struct Kind {
     /// Its name.
     pub member: &'static str,
-    /// What it says of a process.
+    /// Its value for a process.
     pub process: &'static str,
-    /// What it says of a server on Streamable HTTP.
+    /// Its value for a server on Streamable HTTP.
     pub remote: &'static str,
     /// Whether an entry without it is ignored or misread.
     pub is_required: bool,
@@ -72,7 +72,7 @@ const TYPE: Kind = Kind {
 };
 
 impl Shape {
-    /// What most clients have: `command`, `args`, `env`; `url` and `headers`.
+    /// The form of most clients: `command`, `args`, `env`; `url` and `headers`.
     pub(crate) const COMMON: Self = Self {
         command: PAIR,
         kind: Some(TYPE),

@@ -61,7 +61,7 @@ const CLAUDE_DESKTOP: Client = Client {
     name: "Claude Desktop",
     places: &[
         user(Base::Data, "Claude/claude_desktop_config.json"),
-        // Packaged since February 2026, with a folder of its own.
+        // Packaged since February 2026, with a separate folder.
         on(
             WINDOWS,
             user(

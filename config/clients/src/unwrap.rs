@@ -1,4 +1,4 @@
-//! Putting back what stood there before.
+//! Restoring the original entry.
 
 use std::ops::Range;
 
@@ -9,20 +9,20 @@ use crate::node::{Map, Member, Node};
 use crate::refusal::RefusalReason;
 use crate::wrap::{OriginalEntry, Part, Slice};
 
-/// What unwrapping does.
+/// The result of unwrapping.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Restored {
-    /// Where the file changes.
+    /// The changes to the file.
     pub edits: Vec<Edit>,
 }
 
 impl Document<'_> {
-    /// What puts the original slices of a server back.
+    /// Returns the edits that restore the original slices of a server.
     ///
     /// # Errors
     ///
-    /// [`RefusalReason::Edited`] when what wrapping wrote was changed since; what stands elsewhere in the
-    /// file may have changed. A client may also have reformatted the JSON.
+    /// [`RefusalReason::Edited`] if the wrapped entry was changed since; the rest of the file may
+    /// have changed. A client may also have reformatted the JSON.
     pub fn unwrap(&self, kept: &OriginalEntry) -> Result<Restored, RefusalReason> {
         let entry = self.entry(&kept.name)?;
         let mut edits = Vec::new();
@@ -34,7 +34,7 @@ impl Document<'_> {
         Ok(Restored { edits })
     }
 
-    /// Where our slice stands now.
+    /// The current position of the recorder's slice.
     fn locate(&self, node: &Node, slice: &Slice) -> Result<Range<usize>, RefusalReason> {
         let edited = || {
             let first = slice.members.first().map(|(name, _)| name.clone());
@@ -73,7 +73,7 @@ impl Document<'_> {
         each.collect()
     }
 
-    /// Whether a range holds nothing but these members, with any white space.
+    /// Whether a range contains only these members, with any white space.
     fn is_laid_out_anew(&self, members: &[&Member], range: &Range<usize>) -> bool {
         if self.format != Format::Json {
             return false;

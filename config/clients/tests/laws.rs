@@ -5,7 +5,7 @@
 use proptest::prelude::*;
 use tapewright_clients::{Document, Format, RecordOptions, Wrapped, apply, client};
 
-/// White space and comments that may stand between two tokens of JSON.
+/// White space and comments that are allowed between two tokens of JSON.
 fn gap() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => Just(String::new()),

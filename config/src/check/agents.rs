@@ -1,4 +1,4 @@
-//! What agents and evals refer to: servers, providers, faults, rubrics, scorers.
+//! References of agents and evals: servers, providers, faults, rubrics, scorers.
 
 use super::Check;
 use crate::issue::Code;

@@ -57,7 +57,7 @@ fn server(check: &Check<'_>, node: &CompositionNode) {
     }
 }
 
-/// A reference waits for its node only if `needs` says so.
+/// A reference only waits for its node if it is in `needs`.
 fn references(check: &Check<'_>, node: &CompositionNode, ids: &[&str]) {
     let mut noted: Vec<String> = Vec::new();
     node.args.references(&mut |pointer, reference| {
@@ -101,7 +101,7 @@ fn cycle(check: &Check<'_>, composition: &Composition) {
         .iter()
         .find(|node| waiting.contains(node.id.as_str()));
     let Some(first) = first else { return };
-    // Each of those that remain waits for another of them, so that following leads around.
+    // Each of the remaining nodes waits for another one, so following them leads to a cycle.
     let mut chain: Vec<&str> = Vec::new();
     let mut here = first.id.as_str();
     while !chain.contains(&here) {
@@ -132,8 +132,7 @@ fn cycle(check: &Check<'_>, composition: &Composition) {
     );
 }
 
-/// The nodes that wait for themselves in the end: takes away what waits for nothing until
-/// nothing can be taken away.
+/// The nodes that transitively wait for themselves: repeatedly removes those that wait for nothing.
 fn never_free<'a>(nodes: &HashMap<&'a str, &'a CompositionNode>) -> HashSet<&'a str> {
     let mut waiting: HashMap<&str, usize> = HashMap::new();
     let mut below: HashMap<&str, Vec<&str>> = HashMap::new();

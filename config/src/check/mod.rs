@@ -1,5 +1,4 @@
-//! What can be known about a suite once all of it is there: names that nothing has, names
-//! that two have, graphs that are none.
+//! Checks of a complete suite: unknown names, duplicate names, invalid graphs.
 
 mod agents;
 mod compositions;
@@ -72,7 +71,7 @@ impl Check<'_> {
         is_known
     }
 
-    /// Notes when there is no server of this name.
+    /// Reports an unknown server.
     fn server(&self, at: &SourceSpot, relative: &str, name: &str) {
         let names: Vec<_> = self
             .suite
@@ -83,7 +82,7 @@ impl Check<'_> {
         self.is_one_of(at, relative, name, "server", &names);
     }
 
-    /// Notes every name that stands before.
+    /// Reports every duplicate name.
     fn unique<'n>(
         &self,
         noun: &str,

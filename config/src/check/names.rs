@@ -53,7 +53,7 @@ pub(super) fn check(check: &Check<'_>) {
     names_of_tests(check, prompts);
 }
 
-/// Tests may share a name and all run, but what is said about them is hard to tell apart.
+/// Tests may share a name and all run, but their results are hard to distinguish.
 fn names_of_tests<'n>(
     check: &Check<'_>,
     tests: impl Iterator<Item = (&'n String, &'n SourceSpot)>,

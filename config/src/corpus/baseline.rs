@@ -11,7 +11,7 @@ use crate::source::SourceSpot;
 pub struct Baseline {
     /// Each once, in the order in which they were written.
     pub server: Vec<KnownFailure>,
-    /// The version of the program that wrote it, where it says so.
+    /// The version of the program that wrote it, if given.
     pub version: Option<String>,
 }
 
@@ -20,11 +20,11 @@ pub struct Baseline {
 pub struct KnownFailure {
     /// `TOOL-003`, or the name of a check.
     pub rule_id: String,
-    /// Why nothing is done about it.
+    /// Why it is not fixed.
     pub reason: Option<String>,
-    /// Where it is followed.
+    /// A link to its issue.
     pub tracking: Option<String>,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 

@@ -25,7 +25,7 @@ const MOST_AT_ONCE: u64 = 64;
 const LONGEST_WAIT_MS: u64 = 600_000;
 
 impl Call {
-    /// What is sent, on one line: `tools/call {"name":"a"}`.
+    /// The request on one line: `tools/call {"name":"a"}`.
     #[must_use]
     pub fn words(&self) -> String {
         let mut words = match (&self.method, &self.raw) {
@@ -102,5 +102,5 @@ fn name_of_header(name: &str, at: &Cursor<'_>) {
     }
 }
 
-/// Of HTTP/2: the method and the path of a request, the status of a response.
+/// From HTTP/2: the method and the path of a request, the status of a response.
 const PSEUDO: &[&str] = &[":method", ":path", ":status"];

@@ -13,21 +13,21 @@ use crate::source::{Source, SourceSpot, Sources};
 use crate::yaml;
 use tapewright_schemas::order::Order as _;
 
-/// What reading found.
+/// The result of reading.
 #[derive(Debug)]
 pub struct Read<T> {
-    /// What was read, unless there was an error.
+    /// The value, unless there was an error.
     pub value: Option<T>,
     /// Everything that is wrong, by file and line.
     pub issues: Vec<Issue>,
-    /// How many issues there were beyond those.
+    /// The number of issues beyond those.
     pub dropped: usize,
     /// Every file that was read.
     pub sources: Sources,
 }
 
 impl<T> Read<T> {
-    /// The same, of something else.
+    /// The same with a converted value.
     #[must_use]
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Read<U> {
         Read {
@@ -47,7 +47,7 @@ pub fn read_registry(path: &Path, text: &str) -> Read<Registry> {
     reader.finish(found)
 }
 
-/// As [`read_registry`], from a file.
+/// Like [`read_registry`], from a file.
 #[must_use]
 pub fn load_registry(path: &Path, files: &dyn Files) -> Read<Registry> {
     read_file(path, files, REGISTRY, registry::registry)
@@ -74,8 +74,8 @@ pub fn read_corpus(
     reader.settle(files)
 }
 
-/// As [`read_corpus`], from files: those of a folder, without the folders within, whose names end in `.yml`, in order.
-/// Who calls has listed the folder.
+/// Like [`read_corpus`], from files: those in a folder, without subfolders, whose names end in
+/// `.yml`, in order. The caller lists the folder.
 #[must_use]
 pub fn load_corpus(
     version: Option<&str>,
@@ -111,7 +111,7 @@ fn is_corpus(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "yml")
 }
 
-/// What the root of a file is called, and how the file begins.
+/// The name for the root of a file, and how the file begins.
 type Form = (&'static str, &'static str);
 
 const REGISTRY: Form = ("a registry", "a registry begins with `version: 1`");
@@ -183,7 +183,7 @@ impl Reader {
         Some(read(&at))
     }
 
-    /// Finds rules that stand twice among the files of one version.
+    /// Finds duplicate rules in the files of one version.
     fn settle(self, files: Vec<CorpusFile>) -> Read<Vec<CorpusFile>> {
         let mut seen: HashMap<&str, &SourceSpot> = HashMap::new();
         for rule in files.iter().flat_map(|file| &file.rules) {

@@ -1,7 +1,7 @@
 //! Corpora: the rules of one revision of MCP as data, and the registry of all rules.
 //!
-//! A corpus file says how a rule is put to the test: what is sent, and what must hold of what comes back. What an
-//! expectation means is not known here; `tapewright-corpus` carries it out.
+//! A corpus file defines how a rule is tested: the request, and the conditions for the response.
+//! The meaning of an expectation is not defined here; `tapewright-corpus` implements it.
 
 mod baseline;
 mod call;

@@ -5,7 +5,7 @@ use crate::issue::Code;
 use crate::near::did_you_mean;
 use crate::read::Cursor;
 
-/// What the id of a rule can begin with.
+/// The possible prefixes of rule ids.
 pub const CATEGORIES: &[&str] = &[
     "PROTO",
     "SCHEMA",
@@ -30,7 +30,7 @@ pub const CATEGORIES: &[&str] = &[
 /// The version without a date: what comes next.
 pub const DRAFT: &str = "draft";
 
-/// The category that an id says it is of: what stands before its hyphen.
+/// The category in an id: the text before its hyphen.
 #[must_use]
 pub fn category_of(id: &str) -> &str {
     id.rsplit_once('-').map_or(id, |(category, _)| category)

@@ -1,4 +1,4 @@
-//! Placeholders in calls: names that only the server under test knows.
+//! Placeholders in calls, for names that only the server under test knows.
 
 use tapewright_schemas::slices::Part as _;
 
@@ -9,9 +9,9 @@ use crate::read::Cursor;
 /// A name in a call that is filled in from the server's own lists.
 #[derive(Clone, Copy, Debug)]
 pub struct Placeholder {
-    /// As it is written: `${tool:first}`.
+    /// The placeholder as written: `${tool:first}`.
     pub text: &'static str,
-    /// What takes its place.
+    /// What replaces it.
     pub meaning: &'static str,
 }
 

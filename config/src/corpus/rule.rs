@@ -1,4 +1,4 @@
-//! What stands in a corpus and in the registry.
+//! The contents of a corpus and of the registry.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ pub struct CorpusFile {
     pub category: String,
     /// The version that it says it is of.
     pub spec_version: Option<String>,
-    /// Where its rules come from.
+    /// The sources of its rules.
     pub tickets: Vec<String>,
     /// At least one.
     pub rules: Vec<Rule>,
@@ -22,64 +22,64 @@ pub struct CorpusFile {
 pub struct Rule {
     /// `PROTO-002`.
     pub id: String,
-    /// What reports call it.
+    /// Its name in reports.
     pub name: String,
-    /// What it demands.
+    /// Its requirement.
     pub description: Option<String>,
-    /// What is sent, and what must hold. A rule without any is told, and never tested.
+    /// The requests and their expectations. A rule without any is reported, but never tested.
     pub assertions: Vec<RuleAssertion>,
-    /// On which transports it is put to the test; on all when it does not say.
+    /// The transports on which it is tested; all if empty.
     pub applies_to: Vec<Applies>,
     /// For readers of the corpus.
     pub notes: Option<String>,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 
 /// One request, or none, and what must hold.
 #[derive(Clone, Debug)]
 pub struct RuleAssertion {
-    /// What is sent. Without it the expectation is about the handshake.
+    /// The request. Without one, the expectation is about the handshake.
     pub call: Option<Call>,
-    /// What must hold. Without it only an answer must come.
+    /// The expectation. Without one, only an answer must come.
     pub expect: RuleExpect,
-    /// What it is about.
+    /// Its description.
     pub description: Option<String>,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 
-/// What is sent.
+/// A request.
 #[derive(Clone, Debug, Default)]
 pub struct Call {
     /// The method of a well-formed request.
     pub method: Option<String>,
     /// Its parameters.
     pub params: Option<Map<String, Value>>,
-    /// Bytes that are sent as they stand, in place of a request.
+    /// Raw bytes to send in place of a request.
     pub raw: Option<String>,
     /// Only on this transport.
     pub transport: Option<Applies>,
-    /// Header fields beside those that the transport demands.
+    /// Header fields in addition to those that the transport requires.
     pub headers: Vec<(String, String)>,
     /// So many at once, at least 2.
     pub repeat: Option<u32>,
-    /// How long an answer is waited for.
+    /// How long to wait for an answer.
     pub timeout_ms: Option<u64>,
 }
 
-/// What must hold. Every member that is there is asserted.
+/// An expectation. Every member that is present is checked.
 #[derive(Clone, Debug, Default)]
 pub struct RuleExpect {
     /// The result, or a part of it.
     pub result: Option<Value>,
-    /// How `result` is compared.
+    /// The comparison of `result`.
     pub match_mode: MatchMode,
     /// An error must come.
     pub error: Option<ErrorExpect>,
     /// A JSON Schema of the result.
     pub schema: Option<Value>,
-    /// Header fields of the response: a part of the value, or all of it, whatever the case of the name.
+    /// Header fields of the response: the value must contain this text; names are case-insensitive.
     pub headers: Vec<(String, String)>,
     /// Header fields that the response must not have.
     pub headers_absent: Vec<String>,
@@ -100,19 +100,19 @@ pub struct RuleExpect {
 /// How a result is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MatchMode {
-    /// What is expected is a part of what came.
+    /// The result must contain the expectation.
     #[default]
     Subset,
-    /// It is all of it.
+    /// The result must equal the expectation.
     Exact,
 }
 
-/// What an error must be.
+/// The expected error.
 #[derive(Clone, Debug, Default)]
 pub struct ErrorExpect {
     /// Its code.
     pub code: Option<i64>,
-    /// Its message, all of it.
+    /// Its whole message.
     pub message: Option<String>,
     /// A part of its message.
     pub message_contains: Option<String>,
@@ -122,14 +122,14 @@ pub struct ErrorExpect {
     pub schema: Option<Value>,
 }
 
-/// What is seen of a transport.
+/// The expected behaviour of a transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransportObservation {
     /// One message a line.
     LineDelimited,
     /// `Content-Length` in front of each message, as in LSP.
     ContentLengthFramed,
-    /// What is under way can be cancelled.
+    /// Pending requests can be cancelled.
     Cancellable,
 }
 
@@ -140,7 +140,7 @@ pub struct NotificationStream {
     pub method: String,
     /// Their `progressToken` is the one of the call.
     pub correlate_token: bool,
-    /// Their `progress` does not fall.
+    /// Their `progress` never decreases.
     pub progress_non_decreasing: bool,
     /// None may come.
     pub absent: bool,
@@ -151,7 +151,7 @@ pub struct NotificationStream {
 pub struct ServerRequest {
     /// Its method.
     pub method: String,
-    /// What the client answers is of the schema that the request asks for.
+    /// The client's answer matches the schema in the request.
     pub content_matches_requested_schema: bool,
     /// A JSON Schema of its parameters.
     pub schema: Option<Value>,
@@ -180,9 +180,9 @@ pub struct Registry {
 pub struct RegisteredRule {
     /// `PROTO-002`.
     pub id: String,
-    /// What reports call it.
+    /// Its name in reports.
     pub name: String,
-    /// What its id begins with.
+    /// The prefix of its id.
     pub category: String,
     /// Its level.
     pub severity: Severity,
@@ -190,17 +190,17 @@ pub struct RegisteredRule {
     pub applies_to: Vec<Applies>,
     /// The versions that have it, by the names of their folders.
     pub spec_versions: Vec<String>,
-    /// What it demands.
+    /// Its requirement.
     pub description: String,
     /// Addresses of the specification, and tickets.
     pub references: Vec<String>,
-    /// Where it counts in the score.
+    /// The section of the score that it counts in.
     pub section: Section,
-    /// When it applies: a capability, or always when there is none.
+    /// The capability that it requires; if `None`, it always applies.
     pub applicability: Option<String>,
     /// File and section of the specification.
     pub spec_citation: Option<String>,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 

@@ -5,7 +5,7 @@ use super::{call, expect, names};
 use crate::issue::Code;
 use crate::read::Cursor;
 
-/// Reads a whole file, which stands in the folder of `version`.
+/// Reads a whole file, which is in the folder of `version`.
 pub(super) fn file(at: &Cursor<'_>, version: Option<&str>) -> CorpusFile {
     let mut fields = at.fields();
     let corpus = fields.required("corpus");

@@ -5,15 +5,15 @@ use serde_json::Value;
 use crate::source::Span;
 use crate::yaml::{Kind, Member, Node};
 
-/// A field, and whether it stood in quotes.
+/// A field, and whether it was quoted.
 #[derive(Debug, Default)]
 struct Field {
     text: String,
     quoted: bool,
 }
 
-/// Reads rows as objects. A field that is a number, `true`, `false` or `null` is that
-/// value, and text where it stands in quotes. The error says what is wrong, and where.
+/// Reads rows as objects. An unquoted number, `true`, `false` or `null` becomes that value,
+/// everything else a string. The error has the reason and the position.
 pub(super) fn rows(text: &str, span: Span) -> Result<Vec<Node>, String> {
     let mut lines = split(text)?.into_iter();
     let header = lines.next().ok_or("it is empty")?;
@@ -50,7 +50,7 @@ fn value(field: &Field, span: Span) -> Node {
     Node { kind, span }
 }
 
-/// The fields of every line. Lines without anything are passed over.
+/// The fields of every line. Empty lines are skipped.
 fn split(text: &str) -> Result<Vec<Vec<Field>>, String> {
     let mut lines = Vec::new();
     let mut line: Vec<Field> = Vec::new();

@@ -1,4 +1,4 @@
-//! Rows of `data` that stand in a file of their own.
+//! Rows of `data` in a separate file.
 
 use std::path::{Path, PathBuf};
 
@@ -110,7 +110,7 @@ fn json(text: &str, span: Span) -> Result<Vec<Node>, String> {
     Ok(rows)
 }
 
-/// Every value stands where the file is named.
+/// Sets the position of every value to that of the file's name.
 fn stand(node: &mut Node, span: Span) {
     node.span = span;
     match &mut node.kind {

@@ -1,4 +1,4 @@
-//! Files of variables: `.env` beside the suite, or those that were named.
+//! Files of variables: `.env` next to the suite, or given ones.
 
 use std::collections::HashMap;
 use std::io;
@@ -13,7 +13,7 @@ use crate::variables::parse_dotenv;
 const MAX_ENV_BYTES: u64 = 1 << 20;
 
 impl Loader<'_> {
-    /// What the files say. Their text is kept nowhere: it is full of secrets.
+    /// The variables in the files. Their text is not kept: it is full of secrets.
     pub(super) fn env_files(&self, suite: &Path, which: &EnvFiles) -> HashMap<String, String> {
         let (paths, must_exist): (Vec<PathBuf>, bool) = match which {
             EnvFiles::None => (Vec::new(), false),

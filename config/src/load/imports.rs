@@ -53,7 +53,7 @@ impl Loader<'_> {
             return;
         }
         let folder = importer.parent().unwrap_or(Path::new(""));
-        // Joined piece by piece, so that `./` does not stay in the middle.
+        // Joined part by part, so that no `./` remains in the middle.
         let path: PathBuf = folder.join(entry).components().collect();
         let real = match self.reachable(entry, &path, folder, way) {
             Ok(real) => real,
@@ -78,7 +78,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Where the file really is, or why it may not be imported and what to do about it.
+    /// The actual path of the file, or why it may not be imported and how to fix it.
     fn reachable(
         &self,
         entry: &str,

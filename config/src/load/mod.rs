@@ -21,7 +21,7 @@ use tapewright_schemas::order::Order as _;
 
 pub(crate) use self::document::why;
 
-/// How files are reached. This package opens none itself.
+/// Access to files. This package opens none itself.
 pub trait Files {
     /// The bytes of a file of at most so many bytes; a longer one is an error.
     fn read(&self, path: &Path, limit_bytes: u64) -> io::Result<Vec<u8>>;
@@ -29,16 +29,16 @@ pub trait Files {
     /// The path without links and `..`.
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
 
-    /// Which file was probably meant by a path that does not exist: ``did you mean `x.yaml`?``.
+    /// The file that a path that does not exist probably meant: ``did you mean `x.yaml`?``.
     fn near(&self, _: &Path) -> Option<String> {
         None
     }
 }
 
-/// Which files of variables are read.
+/// The files of variables to read.
 #[derive(Clone, Debug, Default)]
 pub enum EnvFiles {
-    /// `.env` beside the suite, if there is one.
+    /// `.env` next to the suite, if it exists.
     #[default]
     Beside,
     /// These instead; what a later one says wins.
@@ -47,14 +47,14 @@ pub enum EnvFiles {
     None,
 }
 
-/// What loading found.
+/// The result of loading.
 #[derive(Debug)]
 pub struct Loaded {
     /// The suite, unless there was an error.
     pub suite: Option<Suite>,
     /// Everything that is wrong or suspicious, by file and line.
     pub issues: Vec<Issue>,
-    /// How many issues there were beyond those.
+    /// The number of issues beyond those.
     pub dropped: usize,
     /// Every file that was read.
     pub sources: Sources,
@@ -67,13 +67,13 @@ impl Loaded {
         self.suite.is_some()
     }
 
-    /// Takes in what was found afterwards. After an error there is no suite any more.
+    /// Adds later issues. After an error there is no suite any more.
     pub fn add(&mut self, issues: Vec<Issue>) {
         self.issues.extend(issues);
         self.settle();
     }
 
-    /// Orders the issues, and takes the suite away when it cannot be used.
+    /// Sorts the issues, and removes the suite if it cannot be used.
     fn settle(&mut self) {
         let at = |issue: &Issue| {
             issue
@@ -92,13 +92,13 @@ impl Loaded {
     }
 }
 
-/// What the root of a suite is called.
+/// The name for the root of a suite.
 const A_SUITE: &str = "a suite";
 
 /// The largest file that is read.
 pub const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// Loads a suite with all that it imports.
+/// Loads a suite with its imports.
 #[must_use]
 pub fn load(
     path: &Path,
@@ -109,7 +109,7 @@ pub fn load(
     run(path, files, environment, env_files, Needs::Servers)
 }
 
-/// As [`load`], for the `faults` of a suite: a file that has no `servers` will do.
+/// Like [`load`], for the `faults` of a suite: a file without `servers` is accepted.
 #[must_use]
 pub fn load_faults(
     path: &Path,
@@ -120,7 +120,7 @@ pub fn load_faults(
     run(path, files, environment, env_files, Needs::Nothing)
 }
 
-/// What a file must have.
+/// The required contents of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Needs {
     Nothing,
@@ -200,7 +200,7 @@ impl Loader<'_> {
             .into_iter()
             .map(|document| document.root)
             .collect();
-        // Without servers there is nothing that a name could be compared with.
+        // Without servers there is nothing to compare a name with.
         if !bare {
             check::references(&suite, self.issues);
         }
@@ -240,11 +240,11 @@ impl Loader<'_> {
     }
 }
 
-/// A file that was read. What it imports stands before it among all of them.
+/// A file that was read. Its imports precede it in the list of all files.
 struct Document {
     file: FileId,
     root: Node,
-    /// The file that was named, not one that it imports.
+    /// The given file, not an imported one.
     is_root: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Relative paths of a suite mean the folder of the file that they stand in.
+//! Relative paths of a suite are relative to the folder of the file that contains them.
 
 use std::path::{Path, PathBuf};
 

@@ -13,23 +13,23 @@ pub(crate) enum Phase {
     Filled,
 }
 
-/// What all nodes of a file share.
+/// The data that all nodes of a file share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) issues: &'a Issues,
     pub(crate) file: FileId,
     pub(crate) phase: Phase,
-    /// What the root of the document is called in a message: `a suite`.
+    /// The name for the root of the document in messages: `a suite`.
     pub(crate) root: &'static str,
 }
 
-/// A node and where it is.
+/// A node and its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor<'a> {
     pub(super) context: Context<'a>,
     pub(super) node: &'a Node,
     pointer: String,
-    /// Where its key stands; its own text when it has none.
+    /// The position of its key; its own if it has none.
     pub(super) key_span: Span,
 }
 
@@ -72,7 +72,7 @@ impl<'a> Cursor<'a> {
         self.context.phase == Phase::Filled
     }
 
-    /// Where the node is.
+    /// The position of the node.
     pub(crate) fn place(&self) -> SourceSpot {
         self.place_of(self.node.span)
     }
@@ -98,7 +98,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Whether the value is known only once variables have been replaced.
+    /// Whether the value is only known after variables have been replaced.
     pub(super) fn is_open(&self) -> bool {
         self.context.phase == Phase::Written
             && self.string().is_some_and(|text| text.value.contains('$'))
@@ -120,7 +120,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// What the node is called in a message.
+    /// The name of the node in messages.
     pub(crate) fn label(&self) -> String {
         let mut segments = self.pointer.rsplit('/');
         let last = segments.next().unwrap_or_default();
@@ -158,7 +158,7 @@ impl<'a> Cursor<'a> {
         message: impl Into<String>,
         help: impl Into<Option<String>>,
     ) {
-        // As it was written the value was right; what a variable made of it is not.
+        // The value was valid as written, but is not after replacing a variable.
         let is_filled = self.string().is_some_and(|text| text.interpolated);
         let code = if is_filled { Code::Variable } else { code };
         let place = self.place();

@@ -16,7 +16,7 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// The members of a closed mapping; none when the node is none.
+    /// The members of a closed mapping; empty if the node is not a mapping.
     pub(crate) fn fields(&self) -> Fields<'a> {
         let members: &'a [Member] = if let Kind::Object(members) = &self.node.kind {
             members
@@ -86,7 +86,7 @@ impl<'a> Fields<'a> {
         found.map(|at| at.web_address()).unwrap_or_default()
     }
 
-    /// Whether a key is there and true.
+    /// Whether a key is present and true.
     pub(crate) fn flag(&mut self, key: &'static str) -> bool {
         self.optional(key).is_some_and(|at| at.boolean())
     }
@@ -98,7 +98,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The one of several keys that is given. Notes when it is none or more than one.
+    /// The one of several keys that is present. Reports an issue if there is none or more than one.
     pub(crate) fn exactly_one(
         &mut self,
         keys: &[&'static str],
@@ -129,12 +129,12 @@ impl<'a> Fields<'a> {
         self.finish_with(|_| None);
     }
 
-    /// Rejects every key that was not asked for. `explain` knows what to say about some.
+    /// Rejects every key that was not requested. `explain` returns a hint for some.
     pub(crate) fn finish_with(self, explain: impl Fn(&str) -> Option<&'static str>) {
         let is_unknown = |member: &&Member| !self.known.contains(&member.key.as_str());
         let unknown: Vec<_> = self.members.iter().filter(is_unknown).collect();
         for keys in &self.missing {
-            // A mistyped key is reported once, with the right one beside it.
+            // A mistyped key is reported once, with the right one next to it.
             let is_typo =
                 |member: &&Member| did_you_mean(&member.key, keys.iter().copied()).is_some();
             if !unknown.iter().any(is_typo) {

@@ -89,7 +89,7 @@ fn is_web_address(text: &str) -> bool {
     has_host && !text.contains(|char: char| char.is_whitespace() || char.is_control())
 }
 
-/// Whether every character may stand in the name of a header (RFC 7230, section 3.2.6).
+/// Whether every character is valid in the name of a header (RFC 7230, section 3.2.6).
 pub(crate) fn is_header_name(name: &str) -> bool {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_|~`".contains(&byte);
     !name.is_empty() && name.bytes().all(is_token)

@@ -1,8 +1,7 @@
-//! Reading a tree into typed values, and saying at the offending place what is wrong.
+//! Reading a tree into typed values, and reporting errors at their positions.
 //!
-//! A reader never stops: it notes an issue, gives back something of the right type, and
-//! goes on, so that one run finds many mistakes. What was read is used only if there was
-//! none.
+//! A reader never stops: it notes an issue, returns a value of the right type, and continues, so
+//! that one run finds many errors. The result is only used if there were none.
 
 mod cursor;
 mod fields;

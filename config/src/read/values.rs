@@ -236,6 +236,6 @@ fn whole(number: &Number) -> Option<i128> {
     if value.fract() != 0.0 {
         return None;
     }
-    // Beyond the bound every value is out of range, whichever it is.
+    // Beyond the bound every value is out of range, whatever it is.
     format!("{:.0}", value.clamp(-bound, bound)).parse().ok()
 }

@@ -10,17 +10,17 @@ use crate::source::SourceSpot;
 /// A model, or several, at work on a task.
 #[derive(Clone, Debug)]
 pub struct Agent {
-    /// What reports call it.
+    /// Its name in reports.
     pub name: String,
-    /// The models; each is a row of its own.
+    /// The models; each has a separate row.
     pub models: Vec<Model>,
     /// The servers whose tools it may call.
     pub servers: Vec<String>,
-    /// What the user says; `None` only when there are `turns`.
+    /// The user's prompt; `None` only if there are `turns`.
     pub prompt: Option<String>,
-    /// What the user says in several turns.
+    /// The user's messages in several turns.
     pub turns: Option<Turns>,
-    /// What the model is told beforehand.
+    /// The model's instructions.
     pub system_prompt: Option<String>,
     /// The most rounds of tool use.
     pub max_turns: u64,
@@ -36,35 +36,35 @@ pub struct Agent {
     pub inject: Vec<String>,
     /// How it must recover from them.
     pub recovery: Option<Recovery>,
-    /// What must hold for the trace.
+    /// The expectations about the trace.
     pub expect: Vec<Assertion>,
     /// Metrics that a model judges.
     pub eval: Option<Metrics>,
-    /// By what it is selected.
+    /// The tags by which it is selected.
     pub tags: Vec<String>,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 
 /// A model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Model {
-    /// The key of `providers`; `None` when the name tells the family.
+    /// The key of `providers`; `None` if the family follows from the name.
     pub provider: Option<String>,
     /// Its name.
     pub id: String,
 }
 
-/// What the user says in several turns.
+/// The user's messages in several turns.
 #[derive(Clone, Debug)]
 pub enum Turns {
     /// These, in order.
     Scripted(Vec<String>),
-    /// What a model makes up.
+    /// Messages that a model makes up.
     Simulated {
-        /// What the user wants.
+        /// The user's goal.
         goal: String,
-        /// Who the user is.
+        /// The user's persona.
         persona: Option<String>,
         /// The most turns.
         max_turns: u64,

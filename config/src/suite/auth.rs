@@ -23,7 +23,7 @@ pub struct OAuth {
     pub authorization_url: String,
     /// The token endpoint.
     pub token_url: String,
-    /// What to ask for.
+    /// The requested scopes.
     pub scopes: Vec<String>,
 }
 

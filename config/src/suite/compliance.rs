@@ -23,35 +23,35 @@ pub struct Compliance {
 /// A gate on a grade that gets worse.
 #[derive(Clone, Debug)]
 pub struct GradeDelta {
-    /// A saved score. Without it there is nothing to compare, and the gate passes.
+    /// A saved score. Without one there is nothing to compare with, and the gate passes.
     pub against: Option<String>,
-    /// What must hold; the defaults apply when there is nothing.
+    /// The expectations; the defaults apply if it is empty.
     pub expect: Vec<Assertion>,
 }
 
-/// A raw request and what must hold for its result.
+/// A raw request and the expectations about its result.
 #[derive(Clone, Debug)]
 pub struct ComplianceTest {
-    /// What reports call it.
+    /// Its name in reports.
     pub name: String,
     /// The server to ask.
     pub server: String,
     /// The method; `initialize` means the handshake that took place.
     pub check: String,
-    /// What must hold.
+    /// The expectations.
     pub expect: Expect,
-    /// How it takes part in a run.
+    /// Its options in a run.
     pub options: TestOptions,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 
 /// A gate on moving to another revision.
 #[derive(Clone, Debug)]
 pub struct SpecVersionCheck {
-    /// The revision to move to. Without it there is nothing to compare, and the gate passes.
+    /// The revision to move to. Without one there is nothing to compare with, and the gate passes.
     pub against: Option<&'static str>,
-    /// What must hold for the difference; the defaults apply when there is nothing.
+    /// The expectations about the difference; the defaults apply if it is empty.
     pub expect: Vec<Assertion>,
 }
 

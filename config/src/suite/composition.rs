@@ -10,17 +10,17 @@ use crate::template::Template;
 /// A directed graph of calls.
 #[derive(Clone, Debug)]
 pub struct Composition {
-    /// What reports call it.
+    /// Its name in reports.
     pub name: String,
     /// The calls.
     pub nodes: Vec<CompositionNode>,
     /// The node whose output is that of the composition; the last one with `None`.
     pub output: Option<String>,
-    /// What must hold.
+    /// The expectations.
     pub expect: Vec<Assertion>,
-    /// How it takes part in a run.
+    /// Its options in a run.
     pub options: TestOptions,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 
@@ -37,7 +37,7 @@ pub struct CompositionNode {
     pub needs: Vec<String>,
     /// The arguments, to be filled with outputs.
     pub args: Template,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 
@@ -91,7 +91,7 @@ impl CompositionNode {
     }
 }
 
-/// Whether a text can stand before the dot of a reference.
+/// Whether a text is valid before the dot of a reference.
 pub(crate) fn is_id(text: &str) -> bool {
     let is_word = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-');
     let starts = text.starts_with(|char: char| char.is_ascii_alphabetic() || char == '_');

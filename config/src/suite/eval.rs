@@ -9,17 +9,17 @@ use crate::source::SourceSpot;
 /// A prompt whose answer is graded.
 #[derive(Clone, Debug)]
 pub struct Eval {
-    /// What reports call it.
+    /// Its name in reports.
     pub name: String,
     /// The server whose tools may be called.
     pub server: String,
-    /// What the model is asked.
+    /// The prompt for the model.
     pub prompt: String,
-    /// What the answer is judged by.
+    /// The criterion for the answer.
     pub rubric: Option<Rubric>,
     /// The least score of a rubric that sets none.
     pub threshold: Option<f64>,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 
@@ -28,7 +28,7 @@ pub struct Eval {
 pub struct Scorer {
     /// The name by which it is asked for.
     pub name: String,
-    /// Its kind; `exec` is the one that there is.
+    /// Its kind; `exec` is the only one.
     pub kind: String,
     /// The program and its arguments.
     pub command: Vec<String>,
@@ -38,7 +38,7 @@ pub struct Scorer {
     pub cwd: Option<String>,
     /// The longest that it may take.
     pub timeout: Duration,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 

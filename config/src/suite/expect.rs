@@ -1,4 +1,4 @@
-//! `expect`: what must hold for an answer.
+//! `expect`: the expectations about an answer.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::issue::Code;
 use crate::read::{Cursor, is_header_name};
 use crate::source::SourceSpot;
 
-/// What must hold.
+/// The expectations.
 #[derive(Clone, Debug, Default)]
 pub struct Expect {
     /// All of them.
@@ -32,7 +32,7 @@ pub struct Assertion {
     pub value: Value,
     /// The program of `transform`, as its words.
     pub transform: Option<Vec<String>>,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 
@@ -41,11 +41,11 @@ pub struct Assertion {
 pub struct Written {
     /// The value, with variables replaced.
     pub value: Value,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 
-/// How tokens can be counted, the default first.
+/// The available tokenizers, the default first.
 pub const TOKENIZERS: &[&str] = &["cl100k_base", "o200k_base", "gpt2", "claude", "whitespace"];
 
 impl Expect {

@@ -15,13 +15,13 @@ pub struct Fault {
     pub tool: Option<String>,
     /// The server that it is for; any with `None`.
     pub server: Option<String>,
-    /// What happens.
+    /// What it does.
     pub kind: FaultKind,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 
-/// What happens to a call.
+/// What a fault does to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// It is never answered.
@@ -30,9 +30,9 @@ pub enum FaultKind {
     Wedged,
     /// It is answered after this time, by up to the jitter sooner or later.
     Slow {
-        /// How much later.
+        /// The delay.
         delay: Duration,
-        /// How much that varies.
+        /// The random variation of the delay.
         jitter: Duration,
     },
     /// So many calls are never answered, later ones are.

@@ -1,4 +1,4 @@
-//! `fixtures`: errors that tests can ask for by name.
+//! `fixtures`: errors that tests can refer to by name.
 
 use crate::issue::Code;
 use crate::read::Cursor;
@@ -24,7 +24,7 @@ pub struct ErrorFixture {
     pub message: String,
     /// The one tool that it is for; any with `None`.
     pub tool: Option<String>,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 

@@ -10,15 +10,15 @@ use crate::source::SourceSpot;
 /// A header that every request carries.
 #[derive(Clone, Debug)]
 pub struct Header {
-    /// Its name, as it was written.
+    /// Its name, as written.
     pub name: String,
-    /// Where its value comes from.
+    /// The source of its value.
     pub value: HeaderValue,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 
-/// Where the value of a header comes from.
+/// The source of a header's value.
 #[derive(Clone, Debug)]
 pub enum HeaderValue {
     /// The suite.
@@ -34,9 +34,9 @@ pub struct Http {
     pub timeout: Duration,
     /// Limit of opening a connection, TLS included.
     pub connect_timeout: Duration,
-    /// How many redirects are followed; none with 0.
+    /// The maximum number of redirects that are followed; 0 for none.
     pub max_redirects: u8,
-    /// Whether `User-Agent` names the runner.
+    /// Whether `User-Agent` is replaced by that of the runner.
     pub user_agent_override: bool,
     /// Settings of TLS.
     pub tls: Tls,

@@ -6,7 +6,7 @@ use crate::issue::Code;
 use crate::near::{did_you_mean, listed};
 use crate::read::Cursor;
 
-/// What a matcher takes.
+/// The argument of a matcher.
 #[derive(Clone, Copy, Debug)]
 enum Argument {
     /// Any value.
@@ -94,7 +94,7 @@ pub(super) fn is_known(name: &str) -> bool {
     names().any(|known| known == name)
 }
 
-/// Matchers that keep something or ask a model, and cannot stand within others.
+/// Matchers that store something or ask a model, and are not allowed inside others.
 const NOT_WITHIN: &[&str] = &[
     "snapshot",
     "llm-judge",
@@ -110,7 +110,7 @@ pub(super) fn check(at: &Cursor<'_>) {
     check_within(at, None);
 }
 
-/// The same, for a matcher that may stand within another one.
+/// The same, for a matcher that may be inside another one.
 fn check_within(at: &Cursor<'_>, around: Option<&str>) {
     if !at.is_object() {
         at.wrong_type("an object with the name of a matcher");
@@ -254,7 +254,7 @@ fn graded(at: &Cursor<'_>, key: &'static str) {
     fields.finish();
 }
 
-/// How many opinions decide: an odd number of them has a majority.
+/// The number of opinions that decide: odd, so that there is a majority.
 fn odd(at: &Cursor<'_>) {
     if at.integer_within(1, 9).is_multiple_of(2) {
         let message = format!("{} must be odd", at.label());

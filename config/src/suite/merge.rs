@@ -1,7 +1,7 @@
-//! One file over another: how imports become one suite.
+//! Layers files over one another: how imports become one suite.
 //!
-//! What has a name replaces what has the same name in an earlier file; the rest stays and
-//! comes first. Settings replace one another one by one.
+//! An entry with a name replaces one with the same name from an earlier file; the others remain and
+//! come first. Settings replace one another individually.
 
 use std::collections::HashSet;
 
@@ -67,8 +67,8 @@ impl Suite {
     }
 }
 
-/// Puts later entries behind earlier ones and drops those that they replace. Within one
-/// file a name may stand several times.
+/// Appends later entries to earlier ones and removes those that they replace. Within one file a
+/// name may occur several times.
 fn lay<T>(below: &mut Vec<T>, over: Vec<T>, name: impl Fn(&T) -> &String) {
     if !below.is_empty() {
         let names: HashSet<&String> = over.iter().map(&name).collect();

@@ -19,7 +19,7 @@ pub struct Metrics {
     pub multi_turn_mcp_use: Option<Metric>,
     /// Criteria of the suite's own.
     pub rubric: Option<Rubric>,
-    /// Where they stand.
+    /// Their position.
     pub place: SourceSpot,
 }
 

@@ -77,7 +77,7 @@ pub struct Suite {
     pub performance: Performance,
     /// The revisions of the protocol to run against, in order; the runner's own when empty.
     pub target_versions: Vec<&'static str>,
-    /// What holds for every tool test that does not say otherwise.
+    /// Defaults for every tool test.
     pub default_test: DefaultTest,
     /// Values that no report may show.
     pub secrets: Secrets,

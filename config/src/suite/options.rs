@@ -2,14 +2,14 @@
 
 use crate::read::{Cursor, Fields};
 
-/// How a test takes part in a run.
+/// The options of a test in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestOptions {
     /// Why it does not run.
     pub skip: Option<String>,
-    /// Where a test has it, only those that have it run.
+    /// If any test has it, only those with it run.
     pub only: bool,
-    /// How often it is asked. Each time it has to hold.
+    /// The number of repetitions. Each of them must pass.
     pub repeat: u64,
 }
 

@@ -99,8 +99,8 @@ fn fill(node: &mut Node, row: &Node, at: &Cursor<'_>) -> bool {
     }
 }
 
-/// What a string becomes: of one reference alone the value with its type, else text. The
-/// error is the way that leads to nothing.
+/// The value of a string: for a single reference the value with its type, otherwise text. The error
+/// is the path that does not exist.
 fn put(pieces: &[Piece], row: &Node) -> Result<Kind, String> {
     let look = |path: &str| look_up(row, path).ok_or_else(|| path.to_owned());
     if let [Piece::Output(reference)] = pieces {

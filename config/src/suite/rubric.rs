@@ -3,16 +3,16 @@
 use crate::read::Cursor;
 use crate::source::SourceSpot;
 
-/// What an answer is judged by.
+/// The criterion for an answer.
 #[derive(Clone, Debug)]
 pub struct Rubric {
     /// The text, the criteria, the tree, or whose name to look up.
     pub form: Form,
-    /// The least score, from 0 to 1; 0.7 when neither rubric nor eval says.
+    /// The minimum score, from 0 to 1; 0.7 if neither the rubric nor the eval sets it.
     pub threshold: Option<f64>,
     /// Only a score of 1 passes.
     pub strict: bool,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 
@@ -31,7 +31,7 @@ pub enum Form {
     Scorer {
         /// Its name.
         name: String,
-        /// What it is told to grade by; empty where nothing is said.
+        /// The criteria for grading; empty if there are none.
         criteria: String,
     },
 }
@@ -39,11 +39,11 @@ pub enum Form {
 /// One of several judgements.
 #[derive(Clone, Debug)]
 pub struct Criterion {
-    /// What reports call it.
+    /// Its name in reports.
     pub name: String,
-    /// What the judge is asked.
+    /// The question to the judge.
     pub description: String,
-    /// How much it counts.
+    /// Its weight.
     pub weight: f64,
 }
 
@@ -54,9 +54,9 @@ pub enum Branch {
     Ask {
         /// The question.
         ask: String,
-        /// Where yes leads.
+        /// The branch for yes.
         yes: Box<Self>,
-        /// Where no leads.
+        /// The branch for no.
         no: Box<Self>,
     },
     /// The end.
@@ -68,7 +68,7 @@ pub enum Branch {
     },
 }
 
-/// The rubric of an eval that names none, and the threshold of one that sets none.
+/// The default threshold of evals and rubrics.
 pub const DEFAULT_THRESHOLD: f64 = 0.7;
 
 /// The key that names a scorer.
@@ -104,7 +104,7 @@ impl Rubric {
             };
         }
         let mut fields = at.fields();
-        // A scorer is told what to grade by in a text, not in a list.
+        // A scorer gets its criteria as a text, not as a list.
         let is_scored = forms.contains(&SCORER) && fields.optional(SCORER).is_some();
         let is_form = |form: &&'static str| !is_scored || *form != "criteria";
         let forms: Vec<_> = forms.iter().copied().filter(is_form).collect();

@@ -12,16 +12,16 @@ use crate::source::SourceSpot;
 pub struct Server {
     /// The key by which tests name it.
     pub name: String,
-    /// How it is reached.
+    /// How to connect to it.
     pub target: Target,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 
-/// How a server is reached.
+/// How to connect to a server.
 #[derive(Clone, Debug)]
 pub enum Target {
-    /// A child process that speaks over its standard streams.
+    /// A child process that communicates over its standard streams.
     Command(CommandServer),
     /// An HTTP server that runs already.
     Url(Box<UrlServer>),
@@ -100,7 +100,7 @@ fn command_argv(at: &Cursor<'_>) -> Vec<String> {
     at.some_items().iter().map(Cursor::name).collect()
 }
 
-/// What to say about keys of other formats, and of other kinds of servers.
+/// Hints about keys of other formats, and of other kinds of servers.
 fn explain(key: &str, target: &Target) -> Option<&'static str> {
     match (key, target) {
         (

@@ -5,18 +5,18 @@ use std::time::Duration;
 use crate::read::Cursor;
 use crate::source::SourceSpot;
 
-/// An endpoint for models that speaks the chat completions of OpenAI.
+/// An endpoint for models that supports the chat completions of OpenAI.
 #[derive(Clone, Debug)]
 pub struct Provider {
     /// The key by which models name it.
     pub name: String,
-    /// Where it is.
+    /// Its URL.
     pub base_url: String,
     /// The variable of the environment that holds the key; none is needed without.
     pub api_key_env: Option<String>,
     /// The header `OpenAI-Organization`.
     pub organization: Option<String>,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 
@@ -34,7 +34,7 @@ pub struct Budget {
 pub struct Performance {
     /// Limit of a test that sets none.
     pub default_timeout: Option<Duration>,
-    /// What the 95th percentile should stay below. Advisory.
+    /// The target for the 95th percentile. Advisory.
     pub p95_latency: Option<Duration>,
 }
 

@@ -14,7 +14,7 @@ use crate::source::SourceSpot;
 /// A call of a tool.
 #[derive(Clone, Debug)]
 pub struct ToolTest {
-    /// What reports call it. Names need not be unique.
+    /// Its name in reports. Names need not be unique.
     pub name: String,
     /// The server to call.
     pub server: String,
@@ -22,45 +22,45 @@ pub struct ToolTest {
     pub tool: String,
     /// The arguments; `None` when the suite gives none.
     pub args: Option<Map<String, Value>>,
-    /// What must hold.
+    /// The expectations.
     pub expect: Expect,
     /// Limit of this test.
     pub timeout: Option<Duration>,
-    /// By what it is selected.
+    /// The tags by which it is selected.
     pub tags: Vec<String>,
-    /// How it takes part in a run.
+    /// Its options in a run.
     pub options: TestOptions,
     /// Programs that rewrite request and response.
     pub transform: Option<Transform>,
     /// The fixture that answers instead of the server.
     pub inject_error: Option<String>,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 
 /// A read of a resource.
 #[derive(Clone, Debug)]
 pub struct ResourceTest {
-    /// What reports call it.
+    /// Its name in reports.
     pub name: String,
     /// The server to ask.
     pub server: String,
     /// The resource.
     pub uri: String,
-    /// What must hold.
+    /// The expectations.
     pub expect: Expect,
-    /// By what it is selected.
+    /// The tags by which it is selected.
     pub tags: Vec<String>,
-    /// How it takes part in a run.
+    /// Its options in a run.
     pub options: TestOptions,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 
 /// A prompt, fetched.
 #[derive(Clone, Debug)]
 pub struct PromptTest {
-    /// What reports call it.
+    /// Its name in reports.
     pub name: String,
     /// The server to ask.
     pub server: String,
@@ -68,24 +68,24 @@ pub struct PromptTest {
     pub prompt: String,
     /// The arguments; none are sent without.
     pub args: Option<Map<String, Value>>,
-    /// What must hold.
+    /// The expectations.
     pub expect: Expect,
-    /// By what it is selected.
+    /// The tags by which it is selected.
     pub tags: Vec<String>,
-    /// How it takes part in a run.
+    /// Its options in a run.
     pub options: TestOptions,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 
-/// What holds for every tool test that does not say otherwise.
+/// Defaults for every tool test.
 #[derive(Clone, Debug, Default)]
 pub struct DefaultTest {
-    /// For tests without a transform of their own.
+    /// For tests without their own transform.
     pub transform: Option<Transform>,
     /// Assertions that follow a test's own.
     pub expect: Expect,
-    /// Where these stand.
+    /// Their position.
     pub expect_place: Option<SourceSpot>,
 }
 

@@ -10,7 +10,7 @@ pub struct Transform {
     pub request: Option<Vec<String>>,
     /// Rewrites `{"result"}` before assertions see it.
     pub response: Option<Vec<String>>,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 

@@ -9,13 +9,13 @@ use crate::source::SourceSpot;
 pub struct Variable {
     /// The name.
     pub name: String,
-    /// Where the value comes from.
+    /// The source of the value.
     pub origin: Origin,
-    /// Where it stands.
+    /// Its position.
     pub place: SourceSpot,
 }
 
-/// Where the value of a variable comes from.
+/// The source of a variable's value.
 #[derive(Clone, Debug)]
 pub enum Origin {
     /// The suite.

@@ -1,4 +1,4 @@
-//! Variables: forms, precedence, what stays as it is.
+//! Variables: forms, precedence, text that is not replaced.
 
 use super::{load_text, load_with, shown};
 use crate::template::{Reference, Template};
@@ -14,9 +14,9 @@ fn environment(given: &[(&str, &str)], process: &[(&str, &str)]) -> Environment 
     Environment::new(map(given), map(process))
 }
 
-/// The name of the first tool test, in which `text` stands.
+/// The name of the first tool test, which contains `text`.
 fn filled(variables: &str, text: &str, dotenv: &str, environment: &Environment) -> String {
-    // In front of the text stands a letter, since names may not be empty.
+    // The text is preceded by a letter, since names may not be empty.
     let name = serde_json::to_string(&format!("x{text}")).unwrap();
     let suite = format!(
         "servers: {{s: {{command: [x]}}}}\nvariables:\n{variables}\ntools:\n  - {{name: {name}, server: s, tool: x}}\n"

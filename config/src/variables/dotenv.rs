@@ -9,9 +9,9 @@ use crate::suite::variable::is_variable_name;
 pub(crate) struct DotenvError {
     /// The line, from 1.
     pub(crate) line: usize,
-    /// What is wrong with it.
+    /// The error.
     pub(crate) what: &'static str,
-    /// What to write.
+    /// The hint.
     pub(crate) help: &'static str,
 }
 

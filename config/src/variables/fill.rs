@@ -10,7 +10,7 @@ use crate::suite::rows::ROW;
 use crate::template::{Piece, Reference};
 use crate::yaml::{Kind, Node, Text, escape};
 
-/// What filling needs and what it finds.
+/// The input of filling and its results.
 pub(crate) struct Filler<'a> {
     pub(crate) scope: &'a Scope<'a>,
     pub(crate) issues: &'a Issues,
@@ -20,8 +20,8 @@ pub(crate) struct Filler<'a> {
     pub(crate) source: &'a str,
 }
 
-/// Replaces the references in every string of a document but those of `variables` and
-/// `imports`, which are read before there are any values. Keys stay as they are.
+/// Replaces the references in every string of a document except those of `variables` and `imports`,
+/// which are read before there are any values. Keys are not changed.
 pub(crate) fn fill(root: &mut Node, filler: &mut Filler<'_>) {
     let Kind::Object(members) = &mut root.kind else {
         return;
@@ -104,7 +104,7 @@ impl<'a> Filler<'a> {
     fn text(&mut self, text: &mut Text, span: Span, pointer: &str, strings: &Strings<'_>) {
         let mut out = String::new();
         let mut pieces = Vec::new();
-        // What stands there where no row is put in.
+        // The text if no row is filled in.
         let mut whole = String::new();
         for token in tokens(&text.value) {
             if let Some(reference) = output(&token, strings) {
@@ -194,7 +194,7 @@ impl<'a> Filler<'a> {
         self.issues.error(Code::Variable, place, what, Some(help));
     }
 
-    /// Where a reference stands within a string; the string when it cannot be found as it is.
+    /// The position of a reference within a string; that of the string if it cannot be located.
     fn span_within(&self, span: Span, written: &str) -> Span {
         let text = self
             .source

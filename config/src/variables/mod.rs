@@ -1,4 +1,4 @@
-//! Variables: where their values come from, and how they get into a suite.
+//! Variables: the sources of their values, and their use in a suite.
 
 mod dotenv;
 mod fill;

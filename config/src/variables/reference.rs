@@ -10,7 +10,7 @@ use crate::suite::composition::is_id;
 /// A stretch of a string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
-    /// Text as it stands.
+    /// Literal text.
     Text(&'a str),
     /// `$$`: a dollar sign.
     Dollar,
@@ -32,12 +32,12 @@ pub(super) struct Variable<'a> {
     pub(super) fallback: Fallback<'a>,
 }
 
-/// What to do when a variable has no value.
+/// What happens if a variable has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fallback<'a> {
-    /// That is an error.
+    /// It is an error.
     None,
-    /// That is an error, with this message unless it is empty.
+    /// It is an error, with this message unless it is empty.
     Message(&'a str),
     /// This is its value.
     Default(&'a str),

@@ -1,4 +1,4 @@
-//! Which value a name has.
+//! The value of a name.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::suite::http::HeaderValue;
 use crate::suite::server::Target;
 use crate::suite::variable::{Origin, Variable};
 
-/// What comes from outside of the suite.
+/// Values from outside the suite.
 #[derive(Clone, Default)]
 pub struct Environment {
     /// Given on the command line. They win over everything.
@@ -30,7 +30,7 @@ impl fmt::Debug for Environment {
 }
 
 impl Environment {
-    /// What was given on the command line, and the environment of the process.
+    /// From the command line, and the environment of the process.
     #[must_use]
     pub fn new(given: HashMap<String, String>, process: HashMap<String, String>) -> Self {
         Self {
@@ -40,7 +40,7 @@ impl Environment {
         }
     }
 
-    /// The same with what files say, which has the lowest rank.
+    /// The same with values from files, which have the lowest precedence.
     pub(crate) fn with_files(self, files: HashMap<String, String>) -> Self {
         Self { files, ..self }
     }
@@ -86,7 +86,8 @@ impl<'a> Scope<'a> {
         })
     }
 
-    /// Whether a name says that its value is a secret, or that of the variable behind it does.
+    /// Whether a name implies that its value is a secret, or that of the variable that it refers to
+    /// does.
     pub(super) fn is_secret(&self, name: &str) -> bool {
         let behind = match self.declared.get(name).map(|variable| &variable.origin) {
             Some(Origin::Env { name, .. }) => is_secret_name(name),

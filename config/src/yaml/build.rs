@@ -12,10 +12,10 @@ use super::scalar::{Plain, plain};
 use crate::issue::Code;
 use crate::source::Span;
 
-/// The most collections that may stand within one another.
+/// The maximum nesting depth of collections.
 pub(crate) const MAX_DEPTH: usize = 128;
 
-/// The most values of one file, with every alias counted as what it stands for.
+/// The maximum number of values in one file, with every alias counted as its target.
 pub(crate) const MAX_NODES: usize = 1_000_000;
 
 /// The most bytes that aliases may copy.
@@ -48,7 +48,7 @@ pub(crate) fn parse(text: &str) -> (Option<Node>, Vec<Problem>) {
     parse_as(text, "a suite begins with `servers:`")
 }
 
-/// As [`parse`]; `begins` says of an empty text how it should begin.
+/// Like [`parse`]; `begins` is the hint for an empty text about how it should begin.
 pub(crate) fn parse_as(text: &str, begins: &str) -> (Option<Node>, Vec<Problem>) {
     let mut builder = Builder {
         text,
@@ -183,7 +183,7 @@ impl Builder<'_> {
             self.count(1, node.span)?;
         }
         if anchor != 0 {
-            // What an alias may stand for is kept beside the tree, and counts like it.
+            // The targets of aliases are kept next to the tree, and count like it.
             self.count(Weight::of(&node).nodes, node.span)?;
             self.anchors.insert(anchor, node.clone());
         }
@@ -258,7 +258,7 @@ fn too_deep(span: Span) -> Problem {
     Problem::new(Code::Yaml, span, message, "flatten the structure")
 }
 
-/// How much an alias copies.
+/// The size of an alias's copy.
 struct Weight {
     nodes: usize,
     bytes: usize,
@@ -342,7 +342,7 @@ fn place(text: &str, span: granit_parser::Span) -> Span {
     }
 }
 
-/// What the parser could not read.
+/// The error of the parser.
 fn broken(text: &str, error: &granit_parser::ScanError) -> Problem {
     let marker = *error.marker();
     let span = place(text, granit_parser::Span::new(marker, marker));

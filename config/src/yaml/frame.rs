@@ -19,7 +19,7 @@ enum Contents {
     Array(Vec<Node>),
     Object {
         members: Vec<Member>,
-        /// Every key so far and where it stands.
+        /// Every key so far and its position.
         seen: HashMap<String, Span>,
         /// The key whose value comes next.
         key: Option<Key>,
@@ -29,7 +29,7 @@ enum Contents {
 struct Key {
     text: String,
     span: Span,
-    /// Where the same key stood before; its second value is dropped.
+    /// The position of the same key before; its second value is dropped.
     before: Option<Span>,
 }
 
@@ -70,7 +70,7 @@ impl Frame {
         matches!(self.contents, Contents::Object { key: None, .. })
     }
 
-    /// Takes a key; gives back where it stood before.
+    /// Takes a key; returns its earlier position if it is a duplicate.
     pub(super) fn key(&mut self, text: String, span: Span) -> Option<Repeated> {
         let Contents::Object { seen, key, .. } = &mut self.contents else {
             return None;
@@ -95,7 +95,7 @@ impl Frame {
             Contents::Object { members, key, .. } => {
                 let Some(key) = key.take() else { return };
                 if matches!(value.kind, Kind::Null) && value.span.start >= value.span.end {
-                    // Nothing was written, so that there is nothing to point at but the key.
+                    // The value is empty, so only the key can be marked.
                     value.span = key.span;
                 }
                 if key.before.is_none() {

@@ -1,4 +1,4 @@
-//! A document as a tree in which every node knows where it stands.
+//! A document as a tree in which every node has its position.
 
 use std::borrow::Cow;
 
@@ -10,13 +10,14 @@ use crate::template::Piece;
 /// A value and the place where it was written.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    /// What it is.
+    /// Its value.
     pub(crate) kind: Kind,
-    /// Its text. A block collection ends with its last entry; an empty value stands at its key.
+    /// The span of its text. A block collection ends with its last entry; an empty value has the
+    /// span of its key.
     pub(crate) span: Span,
 }
 
-/// What a node is. YAML has more; a suite is JSON with places.
+/// The value of a node. YAML has more types; a suite is JSON with positions.
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
     /// `null`, `~` or nothing.
@@ -49,7 +50,7 @@ pub(crate) struct Text {
 pub(crate) struct Member {
     /// The key, unescaped.
     pub(crate) key: String,
-    /// Where the key stands.
+    /// The position of the key.
     pub(crate) key_span: Span,
     /// The value.
     pub(crate) value: Node,
@@ -137,7 +138,7 @@ impl Node {
         members.iter().map(pair).collect()
     }
 
-    /// What the node is, for a sentence: `a string`, `an object`.
+    /// The type of the node, for a sentence: `a string`, `an object`.
     pub(crate) fn what(&self) -> &'static str {
         match &self.kind {
             Kind::Null => "null",
@@ -159,7 +160,7 @@ pub(crate) fn escape(key: &str) -> Cow<'_, str> {
     }
 }
 
-/// The key that a segment of a JSON pointer stands for.
+/// The key in a segment of a JSON pointer.
 pub(crate) fn unescape(segment: &str) -> Cow<'_, str> {
     if segment.contains('~') {
         Cow::Owned(segment.replace("~1", "/").replace("~0", "~"))

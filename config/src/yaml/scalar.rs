@@ -1,7 +1,7 @@
-//! Which value a plain scalar means, by the core schema of YAML 1.2.
+//! The value of a plain scalar, by the core schema of YAML 1.2.
 //!
-//! `yes`, `no`, `on` and `off` are strings. So is a number with leading zeros: `010` is an
-//! identifier far more often than it is ten.
+//! `yes`, `no`, `on` and `off` are strings. So is a number with leading zeros: `010` is far more
+//! often an identifier than ten.
 
 use serde_json::Number;
 use tapewright_schemas::slices::Part as _;

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// How often a judge and a person came to which verdicts.
+/// How often a judge and a person came to each combination of verdicts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Confusion {
     /// Both let it pass.
@@ -31,7 +31,7 @@ impl Confusion {
         counts
     }
 
-    /// How many examples there are.
+    /// The number of examples.
     #[must_use]
     pub fn total(&self) -> u64 {
         let counts = [
@@ -43,7 +43,7 @@ impl Confusion {
         counts.into_iter().map(u64::from).sum()
     }
 
-    /// The part on which both agree; none where there is no example.
+    /// The share on which both agree; `None` without examples.
     #[must_use]
     pub fn accuracy(&self) -> Option<f64> {
         let agreed = u64::from(self.true_pass) + u64::from(self.true_fail);
@@ -59,7 +59,7 @@ impl Confusion {
         ratio(above, below)
     }
 
-    /// Which of two has the greater kappa, without a rounding; what has none is least.
+    /// Compares the kappa of two, without rounding; one without kappa is least.
     #[must_use]
     pub fn compare(&self, other: &Self) -> Ordering {
         let ((above, below), (others, their)) = (self.kappa_ratio(), other.kappa_ratio());

@@ -1,7 +1,7 @@
 //! How well a judge agrees with people who labelled the same examples.
 //!
-//! [`Confusion`] counts who let what pass, and has the accuracy and Cohen's kappa of that;
-//! [`propose`] finds the threshold with which the scores of the judge agree best.
+//! [`Confusion`] counts the combinations of verdicts, and computes their accuracy and Cohen's
+//! kappa; [`propose`] finds the threshold with which the scores of the judge agree best.
 
 mod confusion;
 mod threshold;
@@ -9,10 +9,10 @@ mod threshold;
 pub use confusion::Confusion;
 pub use threshold::{NoProposal, Proposal, propose};
 
-/// A score of a judge, and what a person says of the same example.
+/// A score of a judge, and a person's label of the same example.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Labelled {
-    /// Whether it passes, says the person.
+    /// Whether it passes, according to the person.
     pub label: bool,
     /// From 0 to 1, says the judge.
     pub score: f64,

@@ -20,7 +20,7 @@ pub enum RecordError {
 }
 
 impl Record {
-    /// Reads a file. Members that are unknown are passed over.
+    /// Reads a file. Unknown members are ignored.
     pub fn read(text: &[u8]) -> Result<Self, RecordError> {
         let value: Value = serde_json::from_slice(text)?;
         let version = value.get("judgements").cloned().unwrap_or_default();
@@ -54,7 +54,7 @@ impl Key {
     }
 }
 
-/// The members of an object, and where it stands.
+/// The members of an object, and its position.
 struct Members<'m> {
     map: &'m Map<String, Value>,
     at: String,

@@ -60,7 +60,7 @@ fn named(
     }))
 }
 
-/// How many opinions decide a failure.
+/// The number of opinions that decide a failure.
 fn samples(members: &Map<String, Value>) -> Result<u64, LoadError> {
     let Some(value) = members.get("samples") else {
         return Ok(1);

@@ -17,7 +17,7 @@ struct Jury {
     quorum: f64,
 }
 
-/// The part that has to let it pass where nothing else is said.
+/// The default share that must pass it.
 const QUORUM: f64 = 0.5;
 
 pub(in crate::matcher) fn jury(value: &Value, _: usize) -> Result<Box<dyn Matcher>, LoadError> {

@@ -17,9 +17,9 @@ use crate::json::Json;
 use crate::judging::{Opinion, Question};
 use crate::world::World;
 
-/// The least score that passes where nothing else is said.
+/// The default minimum score to pass.
 const THRESHOLD: f64 = 0.7;
-/// What `not` and its like are told that these matchers need.
+/// What these matchers need, for the message of `not` and similar matchers.
 pub(crate) const NEEDS: &str = "a model";
 
 /// Asks about what is at the target.
@@ -39,7 +39,7 @@ fn consult(value: Option<&Json>, world: &dyn World, question: &Question<'_>) -> 
     }
 }
 
-/// A member that is a string with something in it, and has to be there.
+/// A required member that is a non-empty string.
 fn text(members: &Map<String, Value>, member: &str, name: &str) -> Result<String, LoadError> {
     required(members, member, name)?;
     optional_text(members, member).map(Option::unwrap_or_default)

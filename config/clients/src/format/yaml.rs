@@ -212,8 +212,8 @@ fn held(anchor: usize, has_tag: bool) -> Option<Obstacle> {
     }
 }
 
-/// A plain scalar that is a number is an argument like any other, and one that says nothing
-/// is none.
+/// A plain scalar that is a number is an argument like any other, and an empty one is not an
+/// argument.
 fn scalar(text: &str, style: ScalarStyle) -> Content {
     let is_nothing = matches!(text, "" | "~" | "null" | "Null" | "NULL");
     if style == ScalarStyle::Plain && is_nothing {

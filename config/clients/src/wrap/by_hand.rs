@@ -8,7 +8,7 @@ use crate::shape::Command;
 use super::RecordOptions;
 
 impl Document<'_> {
-    /// A refusal with what to change by hand. It repeats nothing that stands in the file.
+    /// A refusal with the change to make by hand. It does not repeat contents of the file.
     pub(super) fn refusal(&self, why: RefusalReason, how: &RecordOptions) -> Refusal {
         let is_of_text = matches!(
             why,

@@ -1,4 +1,4 @@
-//! Which parts of an entry become what.
+//! The changes to the parts of an entry.
 
 use std::ops::Range;
 
@@ -101,7 +101,7 @@ impl Document<'_> {
         let is_yaml = matches!(process.map.layout, Layout::YamlLines | Layout::YamlFlow);
         let is_list = matches!(member.value.kind, Content::List(_));
         if is_yaml && is_list && !self.slice(&change.range).starts_with('[') {
-            // Lines with dashes may stand no deeper than the name, where brackets may not.
+            // Lines with dashes may be indented no deeper than the name, where brackets may not.
             change.range.start = member.key_span.end;
             change.new = format!(": {}", change.new);
             change.from = Part::KeyEnd;
@@ -184,7 +184,7 @@ impl Document<'_> {
         })
     }
 
-    /// The member that says which transport it is.
+    /// The change to the member that defines the transport.
     fn kind_change(&self, node: &Node) -> Result<Option<Change>, RefusalReason> {
         let (Some(kind), Some(map)) = (self.client.shape.kind, node.map()) else {
             return Ok(None);

@@ -23,20 +23,20 @@ pub struct RecordOptions {
     pub gateway: Option<String>,
 }
 
-/// What wrapping does.
+/// The result of wrapping.
 pub enum Wrapped {
-    /// The recorder stands there already.
+    /// The entry already starts the recorder.
     Already,
-    /// The file changes here, and this is kept for unwrapping.
+    /// The changes to the file, and the data to keep for unwrapping.
     Changed(Vec<Edit>, OriginalEntry),
 }
 
-/// What unwrapping needs. It holds the original text, which may be a secret.
+/// The data for unwrapping. It contains the original text, which may be a secret.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OriginalEntry {
     /// The server.
     pub name: String,
-    /// What was replaced, in the order of the file.
+    /// The replaced slices, in the order of the file.
     pub slices: Vec<Slice>,
 }
 
@@ -45,17 +45,17 @@ pub struct OriginalEntry {
 pub struct Slice {
     /// The members of the entry in which the part is.
     pub path: Vec<String>,
-    /// Where in its first member it begins.
+    /// Where it begins in its first member.
     pub from: Part,
     /// The members that the part consists of now, and what they mean.
     pub members: Vec<(String, Meaning)>,
-    /// What stood there.
+    /// The original text.
     pub original: String,
-    /// What stands there.
+    /// The new text.
     pub ours: String,
 }
 
-/// Where in a member a part begins. It ends with a value.
+/// The part of a member where a slice begins. It ends with a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
@@ -67,7 +67,7 @@ pub enum Part {
     Value,
 }
 
-/// What a value means.
+/// The meaning of a value.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Meaning {
@@ -94,12 +94,12 @@ impl Meaning {
 }
 
 impl Document<'_> {
-    /// What puts the recorder in front of a server.
+    /// Returns the edits that put the recorder in front of a server.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] with the change to make by hand, when the file cannot be changed without
-    /// touching anything else, or something that may be a secret had to be copied.
+    /// A [`Refusal`] with the change to make by hand, if the entry cannot be changed without
+    /// changing anything else, or a possible secret would have to be copied.
     pub fn wrap(&self, name: &str, how: &RecordOptions) -> Result<Wrapped, Refusal> {
         let refuse = |why: RefusalReason| self.refusal(why, how);
         let entry = self.entry(name).map_err(refuse)?;
@@ -155,7 +155,7 @@ impl Document<'_> {
         }
     }
 
-    /// Whether the changed file means the wrapped command, and can be put back.
+    /// Whether the changed file has the wrapped command, and can be restored.
     fn holds(&self, edits: &[Edit], kept: &OriginalEntry, how: &RecordOptions) -> bool {
         let marked = "\u{feff}".repeat(usize::from(self.mark > 0)) + self.body;
         let changed = apply(&marked, edits);
