@@ -5,8 +5,8 @@
 //! [`Check::Silent`], and only examines other messages. If the quick check fails, a message does
 //! not count as plain: that costs a closer look, and changes no verdict.
 //!
-//! [`Check::Holds`]: crate::invariant::Check::Holds [`Check::Silent`]:
-//! crate::invariant::Check::Silent
+//! [`Check::Holds`]: crate::invariant::Check::Holds
+//! [`Check::Silent`]: crate::invariant::Check::Silent
 
 use std::ops::{BitAnd, BitOr};
 

@@ -45,7 +45,7 @@ pub(crate) fn serve(words: &[&str]) -> io::Result<()> {
 type HandlerResult = Result<Value, (i64, &'static str)>;
 
 impl Server<'_> {
-    /// The next message; what is none is passed over.
+    /// The next message; other lines are ignored.
     fn read(&mut self) -> io::Result<Option<Value>> {
         loop {
             let mut line = String::new();
@@ -98,7 +98,7 @@ impl Server<'_> {
         Ok(Ok(result))
     }
 
-    /// What is asked for, by a name.
+    /// The requested inputs, by name.
     fn requests(&self) -> Map<String, Value> {
         let mut elicitation = json!({ "mode": "form", "message": "who?", "requestedSchema": {
             "type": "object", "required": ["who"], "properties": { "who": { "type": "string" } } } });
@@ -133,7 +133,7 @@ impl Server<'_> {
         Ok(json!({ "content": [{ "type": "text", "text": "everything was answered" }] }))
     }
 
-    /// Asks within the result, and goes on once the same request has every answer and the state.
+    /// Asks within the result, and continues once the same request has every answer and the state.
     fn stateless_call(&self, params: &Value, offered: &Value) -> HandlerResult {
         if OFFERED.iter().any(|name| offered.get(name).is_none()) {
             return Err((-32_021, "the client does not offer what the tool needs"));

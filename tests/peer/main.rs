@@ -1,4 +1,4 @@
-//! A peer that does what a test tells it to: the server behind the recorder.
+//! A scripted peer for tests: the server behind the recorder.
 //!
 //! Built as an example so that it is never installed with the product.
 

@@ -75,7 +75,7 @@ fn call(name: &Value, arguments: &Value, notes: &mut BTreeMap<String, String>) -
             result["structuredContent"] = json!({"sum": sum, "exact": true});
             result
         }
-        // What is asked for, as the whole result.
+        // The requested value, as the whole result.
         "answer" => arguments["result"].clone(),
         "env" => said(&std::env::var(text("name")).unwrap_or_default()),
         "fail" => {
@@ -96,7 +96,7 @@ fn call(name: &Value, arguments: &Value, notes: &mut BTreeMap<String, String>) -
     })
 }
 
-/// What is remembered from one call to the next.
+/// Notes that are kept from one call to the next.
 fn note(what: &str, id: String, text: String, notes: &mut BTreeMap<String, String>) -> Value {
     match what {
         "write" => {

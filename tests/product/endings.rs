@@ -1,4 +1,4 @@
-//! How sessions end: statuses, signals, deadlines, and nobody left behind.
+//! How sessions end: statuses, signals, deadlines, and no leftover processes.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
@@ -12,8 +12,8 @@ use crate::support::{Session, Tape, eventually, marked, peer, record, signal, wa
 /// When the harness gives up.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What an ending takes at most, on a machine that has a lot to do as well: ten times the
-/// two seconds that real clients wait.
+/// The maximum duration of an ending, even on a busy machine: ten times the two seconds that real
+/// clients wait.
 const IN_TIME: Duration = Duration::from_secs(20);
 
 /// A folder for the recording, and a mark that every process of the session carries.
@@ -104,7 +104,7 @@ fn a_server_that_a_signal_ended_is_told_as_such() {
 fn replies_in_flight_still_come_through_after_the_end_of_input() {
     let scene = Scene::new("inflight");
     let peer = peer();
-    // Answers long after the grace that a server gets which owes nothing.
+    // Answers long after the grace period of a server without pending answers.
     let mut session = scene.start(&[peer.to_str().unwrap(), "slow-answers", "2500"]);
     for id in 0..3 {
         session.send(&format!(
@@ -203,7 +203,7 @@ fn a_killed_recorder_of_many_threads_leaves_nobody_behind() {
 
 #[test]
 fn a_killed_group_leaves_nobody_behind() {
-    // The Python client starts its server in a session of its own and kills its group.
+    // The Python client starts its server in a separate session and kills its group.
     let scene = Scene::new("group");
     let cassette = scene.folder.path().join("s.json");
     let mut command = Command::new("setsid");
@@ -324,7 +324,7 @@ fn a_client_that_died_amid_a_call_leaves_nobody_behind() {
         let scene = Scene::new("midcall");
         let mut session = scene.start(&["sh", "-c", server]);
         assert_eq!(session.line(), "ready");
-        // An answer is owed that never comes.
+        // The answer never comes.
         session.send(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#);
         let Session {
             mut child,

@@ -244,7 +244,7 @@ fn recorders_of_one_name_lose_and_mix_nothing() {
         .collect();
     found.sort_unstable();
     assert_eq!(found, [1, 2, 3], "{:?}", names(folder.path()));
-    // Each tape has the name of the cassette that was made of it.
+    // Each tape has the name of the cassette that was made from it.
     for number in ["", ".2", ".3"] {
         let path = |ending| folder.path().join(format!("fs{number}{ending}"));
         assert_eq!(
@@ -297,7 +297,7 @@ fn a_symbolic_link_is_followed() {
 #[test]
 fn a_folder_that_cannot_be_written_is_refused_before_anything_is_started() {
     let folder = tempfile::tempdir().unwrap();
-    // A file stands where the folder would have to be: nobody can write there.
+    // There is a file in place of the folder, so nothing can be written there.
     std::fs::write(folder.path().join("file"), "").unwrap();
     let started = folder.path().join("started");
     let touch = started.to_str().unwrap();
@@ -328,7 +328,7 @@ fn a_folder_that_goes_away_stops_no_traffic_and_is_told() {
             session.send(PING);
             assert_eq!(session.line(), r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
             if number == 0 {
-                // The writer may be later than the bytes, and would make the folder anew.
+                // The writer may be later than the bytes, and would create the folder again.
                 assert!(eventually(LIMIT, || deep.join("fs.tape.jsonl").exists()));
                 std::fs::remove_dir_all(&deep).unwrap();
             }
@@ -342,7 +342,7 @@ fn a_full_disk_stops_no_traffic_and_is_told_by_status_and_tape() {
     for durability in ["queue", "written"] {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("fs.tape.jsonl");
-        // A limit on the size of files stands in for a full disk: writes begin to fail.
+        // A limit on the size of files simulates a full disk: writes begin to fail.
         let mut command = Command::new("sh");
         let script = "ulimit -f 64; exec \"$@\"";
         command.args([
@@ -399,7 +399,7 @@ fn what_was_asked_for_and_what_came_are_on_the_tape() {
         &["-o", output.to_str().unwrap()],
         &["sh", "-c", "echo up >&2; printf 'no end' >&2"],
     );
-    // A folder below the user's own would stand there as `~`.
+    // A folder below the user's own would be recorded as `~`.
     command
         .current_dir(folder.path())
         .env("HOME", "/nonexistent");

@@ -1,5 +1,4 @@
-//! What a peer says never commands a terminal or a CI, whatever command tells of it, in
-//! whatever format.
+//! Text of a peer never controls a terminal or a CI, whichever command prints it, in any format.
 
 use std::fs;
 use std::path::Path;
@@ -30,8 +29,8 @@ printf '{"jsonrpc":"2.0","id":"never asked","result":{%s:1}}\n' "$hostile"
 exit 7
 "#;
 
-/// Whether a text commands something. Workflow commands of ours begin a line of the format
-/// for GitHub alone.
+/// Returns what a text would control, if anything. Only in the format for GitHub, tapewright's own
+/// workflow commands begin a line.
 fn commands(text: &str, github: bool) -> Option<String> {
     let char = |char: char| {
         char.is_control() && !matches!(char, '\n' | '\t')
@@ -99,7 +98,7 @@ fn nothing_that_a_peer_says_is_a_command() {
         for (stream, text) in run(folder.path(), words) {
             let github = words.contains(&"github");
             told += usize::from(text.contains("add-mask"));
-            // What `record` carries is as it was said.
+            // `record` forwards messages unchanged.
             let own = |line: &&str| !words.contains(&"record") || line.starts_with("tapewright:");
             let text: String = text
                 .lines()

@@ -11,12 +11,12 @@ use tapewright_schemas::tape::{Ending, Header};
 
 use crate::support::{Tape, peer, record, wait};
 
-/// How many lines are waited for before a kill, at most.
+/// The maximum number of lines before a kill.
 const MOST_LINES: usize = 250;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What really crossed in one killed session.
+/// What actually crossed in one killed session.
 struct Truth {
     client_received: Vec<String>,
     server_received: Vec<String>,
@@ -73,7 +73,7 @@ fn kill_after(durability: &str, folder: &Path, round: u64) -> Truth {
     wait(&mut recorder, PATIENCE);
     sender.join().unwrap();
     let mut client_received = receiver.join().unwrap();
-    // The last line may have been cut by the kill, and then nobody received it.
+    // The last line may have been cut by the kill, and then it was not received.
     if client_received
         .last()
         .is_some_and(|line| !line.ends_with('}'))
@@ -156,7 +156,7 @@ fn queue_leaves_a_readable_tape_that_lacks_at_most_the_last_instants() {
             (Direction::ToClient, &truth.client_received),
             (Direction::ToServer, &truth.server_received),
         ] {
-            // What is there is the beginning of what crossed, without a hole.
+            // The tape contains the beginning of what crossed, without a gap.
             let on_tape = truth.tape.messages(dir);
             let both = on_tape.len().min(received.len());
             assert_eq!(&on_tape[..both], &received[..both], "round {round}");

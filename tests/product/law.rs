@@ -9,8 +9,8 @@ use tapewright_schemas::event::{Direction, Event, EventBody, What};
 
 use crate::support::{Session, Tape, peer, record, stream, tapewright, wait};
 
-/// Lines of every awkward length up to 100 MiB cross in both directions at once, and
-/// nothing is changed, added or lost. One run per way of recording.
+/// Lines of every awkward length up to 100 MiB cross in both directions at once, and nothing is
+/// changed, added or lost. One run per way of recording.
 fn lines_of_every_length_pass_both_ways(options: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let cassette = folder.path().join("law.json");
@@ -71,8 +71,8 @@ fn lines_of_every_length_pass_when_written() {
     ]);
 }
 
-/// Whatever a line holds, the client gets what the server wrote, and the server what the
-/// client wrote.
+/// Whatever a line contains, the client gets what the server wrote, and the server what the client
+/// wrote.
 #[test]
 fn awkward_lines_pass_unchanged_and_stand_on_the_tape() {
     let folder = tempfile::tempdir().unwrap();
@@ -154,7 +154,7 @@ fn an_unfinished_line_arrives_without_its_end() {
     }
 }
 
-/// A server whose output nobody reads still gets its input, and the other way round.
+/// A server whose output is not read still gets its input, and the other way round.
 #[test]
 fn a_blocked_direction_does_not_block_the_other() {
     let folder = tempfile::tempdir().unwrap();
@@ -200,7 +200,7 @@ fn a_blocked_direction_does_not_block_the_other() {
     assert!(wait(&mut session.child, Duration::from_secs(60)).success());
 }
 
-/// A client that never reads standard error does not stop the server for good.
+/// A client that never reads standard error does not block the server forever.
 #[test]
 fn an_unread_standard_error_never_stops_the_session() {
     let folder = tempfile::tempdir().unwrap();
@@ -218,7 +218,7 @@ fn an_unread_standard_error_never_stops_the_session() {
         .iter()
         .filter(|event| matches!(event.body, EventBody::Stderr { .. }));
     assert_eq!(lines.count(), 120_000);
-    // What was not passed on is told.
+    // Messages that were not forwarded are reported.
     assert!(tape.is_complete());
     let told = |event: &Event| matches!(&event.body, EventBody::Faulted(faulted) if matches!(faulted.effect.what, What::Unread { .. }));
     assert!(tape.events.iter().any(told));

@@ -14,7 +14,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 const ANSWER: &str = r#"pad=$(printf %08000d 7); n=0; while read line; do n=$((n+1))
 echo "{\"jsonrpc\":\"2.0\",\"id\":$n,\"result\":{\"pad\":\"$pad\"}}"; done"#;
 
-/// A session of more than a megabyte, which goes on.
+/// A session of more than a megabyte, which is still open.
 fn talk(folder: &Path) -> Session {
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     let (cassette, capture) = (path("fs.json"), path("fs.capture.json"));
@@ -29,7 +29,7 @@ fn talk(folder: &Path) -> Session {
     session
 }
 
-/// Whether a process writes a file in a folder that has no name there.
+/// Whether a process writes an unnamed file in a folder.
 fn writes_unnamed(pid: u32, folder: &Path) -> bool {
     let Ok(open) = fs::read_dir(format!("/proc/{pid}/fd")) else {
         return false;
@@ -49,7 +49,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// What `export` makes of a tape.
+/// The output of `export` for a tape.
 fn exported(tape: &Path, format: &str) -> Value {
     let mut command = tapewright();
     command.arg("export").arg(tape).args(["--as", format]);

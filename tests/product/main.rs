@@ -1,6 +1,6 @@
 //! Whole-product tests: the real binary between real processes.
 //!
-//! One program, so that it links once. A new test goes into the module of its subject.
+//! One program, so that it is linked once. A new test belongs in the module of its subject.
 
 #![expect(
     clippy::cast_possible_truncation,

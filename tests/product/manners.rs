@@ -1,4 +1,4 @@
-//! What the recorder says, and when it says nothing.
+//! The recorder's messages, and when it prints none.
 
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -55,7 +55,7 @@ fn the_recorder_is_silent_without_being_asked() {
 fn the_server_starts_exactly_as_it_would_alone() {
     let folder = tempfile::tempdir().unwrap();
     let tape = folder.path().join("s.tape.jsonl");
-    // Arguments that a shell would take apart, an empty one, and options of our own name.
+    // Arguments that a shell would split, an empty one, and options with names of tapewright's own.
     let script = r#"printf '%s|' "$0" "$@"; pwd; env | sort"#;
     let words = [
         "sh", "-c", script, "a b", "", "$HOME", "'q'", "-o", "--", "*", "-v", "ü",
@@ -98,7 +98,7 @@ fn an_entry_for_a_client_runs_this_very_command() {
     assert!(output.status.success());
     let entry: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let server = entry.pointer("/mcpServers/server-x").unwrap();
-    // A client starts it in a folder of its own.
+    // A client starts it in another folder.
     let whole = std::env::current_dir().unwrap().join("fs.json");
     let arguments = [
         "record",
@@ -266,7 +266,7 @@ fn the_demonstration_plays_offline() {
     ] {
         assert!(said.contains(piece), "{piece} is missing in:\n{said}");
     }
-    // What the client sees is the same with the recording in the server's place.
+    // The client sees the same with the recording in place of the server.
     for part in [
         r#""progressToken":"p1""#,
         r#""id":2,"result""#,

@@ -53,7 +53,7 @@ fn request(wire: Wire, stream: bool) -> (String, String, Value) {
     }
 }
 
-/// What the product reads of the answer to a first request.
+/// The product's parsed answer to a first request.
 fn answer(provider: &Provider, wire: Wire, stream: bool) -> Response {
     let (path, head, body) = request(wire, stream);
     let (status, _, bytes) = ask(provider.url(), &path, &head, &body);
@@ -151,7 +151,7 @@ fn a_turn_may_fail_first_and_answer_then() {
     }
 }
 
-/// What the product reads of the vector of a text, or the status that stands in its place.
+/// The product's parsed vector of a text, or the status in place of it.
 fn embedded(provider: &Provider, wire: EmbedWire, key: &str, text: &str) -> Result<Embedding, u16> {
     let (base, model) = match wire {
         EmbedWire::OpenAi => ("/v1", "text-embedding-3-small"),

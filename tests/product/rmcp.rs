@@ -32,7 +32,7 @@ impl ClientHandler for Client {
     }
 }
 
-/// Talks with a server and tells what the client saw.
+/// Talks with a server and returns what the client saw.
 async fn transcript(command: Command) -> Vec<String> {
     let client = Client::default();
     let service = client
@@ -57,7 +57,7 @@ async fn transcript(command: Command) -> Vec<String> {
         said.push(answer);
     }
     service.cancel().await.unwrap();
-    // How many had arrived when the client left is a race; what they say is not.
+    // How many had arrived when the client left is a race; their contents are not.
     let mut progress = client.progress.lock().unwrap().clone();
     progress.sort();
     progress.dedup();

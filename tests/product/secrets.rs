@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::support::{record, wait};
 
-/// A body that no rule knows by itself, different for each number.
+/// A body that no rule recognizes by itself, different for each number.
 fn body(number: usize, length: usize) -> String {
     const ALPHABET: &[u8] = b"ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789";
     let mut state = number as u64 + 1;
@@ -22,7 +22,7 @@ fn body(number: usize, length: usize) -> String {
             .wrapping_add(1_442_695_040_888_963_407);
         char::from(ALPHABET[(state >> 33) as usize % ALPHABET.len()])
     };
-    // Two digits, so that it looks like what keys look like.
+    // Two digits, so that it looks like a key.
     (0..length)
         .map(|at| if at % 9 == 4 { '7' } else { next() })
         .collect()
@@ -78,8 +78,8 @@ fn shapes() -> Vec<String> {
     all
 }
 
-/// Secrets that only their place gives away: the text that crosses, and what must not be
-/// found.
+/// Secrets that are only recognizable by their place: the text that crosses, and the secret that
+/// must not be found.
 fn places() -> Vec<(String, String)> {
     let secret = |number: usize| format!("canary{}", body(100 + number, 12));
     let templates = [
@@ -127,7 +127,7 @@ fn places() -> Vec<(String, String)> {
         .collect()
 }
 
-/// What looks like a secret and is data.
+/// Data that looks like a secret.
 fn lookalikes() -> Vec<serde_json::Value> {
     let mut all = vec![
         json!({"progressToken": "abc-123", "nextCursor": "eyJwYWdlIjoyfQ==", "cursor": "eyJvZmZzZXQiOjEwMH0"}),

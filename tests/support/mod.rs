@@ -1,4 +1,4 @@
-//! What every whole-product test needs: the binary, a peer, a folder, and patience.
+//! Common parts of whole-product tests: the binary, a peer, a folder, and timeouts.
 
 mod eventually;
 pub(crate) mod http;
@@ -23,8 +23,9 @@ static HEARD: Once = Once::new();
 
 /// The binary under test.
 ///
-/// Where the tests run in the background of a script, or under `nohup`, SIGINT or SIGHUP is
-/// ignored, by all that they start as well. A signal that is handled here is at its default there.
+/// If the tests run in the background of a script, or under `nohup`, SIGINT or SIGHUP is ignored,
+/// also by the processes that they start. A signal that is handled here has its default action
+/// there.
 pub(crate) fn tapewright() -> Command {
     HEARD.call_once(|| {
         let always = Arc::new(AtomicBool::new(true));
@@ -40,7 +41,7 @@ pub(crate) fn tapewright() -> Command {
 
 static BUILT: Once = Once::new();
 
-/// The scriptable server, which is built beside the binary.
+/// The scriptable server, which is built next to the binary.
 pub(crate) fn peer() -> PathBuf {
     let binary = Path::new(env!("CARGO_BIN_EXE_tapewright"));
     let peer = binary.with_file_name("examples").join("peer");

@@ -1,4 +1,4 @@
-//! The scripted provider of models (`tests/peer/provider` says what a script holds).
+//! The scripted provider of models (`tests/peer/provider` documents the script).
 //!
 //! ```ignore
 //! let provider = Provider::start(&json!({"key": "sk-told", "turns": [
@@ -18,7 +18,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A provider that says what a script tells it; it ends when it is dropped.
+/// A provider with scripted answers; it ends when it is dropped.
 pub(crate) struct Provider {
     child: Child,
     url: String,
@@ -48,7 +48,7 @@ impl Provider {
         &self.url
     }
 
-    /// The variables with which whoever asks a model asks here, with this key.
+    /// The variables that point clients of models to this provider, with this key.
     pub(crate) fn variables(&self, key: &str) -> [(&'static str, String); 8] {
         let (url, v1) = (self.url.clone(), format!("{}/v1", self.url));
         [
@@ -82,7 +82,8 @@ impl Drop for Provider {
     }
 }
 
-/// Asks a provider, or whatever stands in its place: the status, the head and the body, its chunks joined.
+/// Sends a request to a provider, or to its replacement: returns the status, the head and the body,
+/// its chunks joined.
 pub(crate) fn ask(url: &str, path: &str, head: &str, body: &Value) -> (u16, String, Vec<u8>) {
     let host = url.trim_start_matches("http://");
     let mut socket = TcpStream::connect(host).expect("a connection");

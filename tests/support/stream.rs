@@ -2,9 +2,9 @@
 
 use std::io::{self, Read, Write};
 
-/// What the client sends.
+/// The seed of the client's data.
 pub(crate) const CLIENT: u64 = 0x9e37_79b9_7f4a_7c15;
-/// What the server sends.
+/// The seed of the server's data.
 pub(crate) const SERVER: u64 = 0xd1b5_4a32_d192_ed03;
 
 const KIB: usize = 1 << 10;

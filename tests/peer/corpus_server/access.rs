@@ -1,7 +1,8 @@
-//! Who may ask, with `authorizes`: whoever has the token [`TOKEN`]. What is asked without it is told where to get one.
+//! Authorization, with `authorizes`: requests must have the token [`TOKEN`]. Without it, the
+//! response shows where to get one.
 //!
-//! Words that break something here: `any-token`, `trusts-sessions`, `no-metadata-named`, `no-metadata`,
-//! `no-issuer`, `no-pkce`, `no-registration`, `no-scopes`.
+//! Words that break something here: `any-token`, `trusts-sessions`, `no-metadata-named`,
+//! `no-metadata`, `no-issuer`, `no-pkce`, `no-registration`, `no-scopes`.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What is broken on purpose.
+//! Deliberate faults.
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ pub(super) enum Fault {
     Thrice(String),
     /// `asks METHOD JSON`: a call of `echo` without arguments asks the client this before it is answered.
     Asks(String, Value),
-    /// A word with a meaning of its own.
+    /// A word with its own meaning.
     Word(String),
 }
 

@@ -322,7 +322,7 @@ impl Site {
         !(same_method && same_name && same_version)
     }
 
-    /// What is said, as a response.
+    /// Messages as a response.
     fn carry(message: &Value, mut said: Vec<Value>) -> Response {
         let lasts = message["method"] == "subscriptions/listen"
             && said.iter().all(|one| one.get("method").is_some());

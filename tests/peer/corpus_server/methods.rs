@@ -1,4 +1,4 @@
-//! What the server has: tools, resources, prompts.
+//! The contents of the server: tools, resources, prompts.
 
 use serde_json::{Map, Value, json};
 
@@ -159,7 +159,7 @@ impl Server {
     }
 }
 
-/// Whether a reference names something that is not there.
+/// Whether a reference is to something that does not exist.
 fn is_unknown(reference: &Value) -> bool {
     let name = reference
         .get("name")
@@ -171,7 +171,7 @@ fn is_unknown(reference: &Value) -> bool {
     )
 }
 
-/// What is declared in a revision.
+/// The declared capabilities of a revision.
 pub(super) fn capabilities(version: &str) -> Value {
     let mut all = json!({ "tools": { "listChanged": true }, "resources": { "subscribe": true },
         "prompts": {}, "completions": {}, "logging": {} });

@@ -1,7 +1,8 @@
-//! A server that keeps every rule of every revision, but for what it is told to break: over stdio, and over HTTP.
+//! A server that satisfies every rule of every revision, except for those that its arguments break:
+//! over stdio, and over HTTP.
 //!
-//! Each argument breaks one thing: [`faults::Fault`] has those that take words behind them, and a word alone has a meaning
-//! of its own.
+//! Each argument breaks one thing: [`faults::Fault`] has those that are followed by further words,
+//! and each single word has its own meaning.
 
 mod access;
 mod faults;
@@ -26,13 +27,13 @@ struct Server {
     faults: Vec<Fault>,
     /// The revision of the handshake.
     version: String,
-    /// How many lists were given.
+    /// The number of lists that were sent.
     lists: u64,
-    /// How many conversations were opened.
+    /// The number of conversations that were opened.
     openings: u64,
-    /// How often the same was asked.
+    /// How often the same request was made.
     asked: HashMap<String, u32>,
-    /// What is said once the client has answered, by the id of what it was asked.
+    /// The messages to send once the client has answered, by the id of the request to it.
     held: HashMap<String, Value>,
     /// It answers nothing more.
     is_stuck: bool,
@@ -87,7 +88,7 @@ impl Server {
         self.faults.iter().any(same)
     }
 
-    /// What is said to a line.
+    /// The messages in response to a line.
     fn line(&mut self, line: &str) -> Vec<Value> {
         let Ok(message) = serde_json::from_str::<Value>(line) else {
             self.is_stuck |= self.is("stuck-on-noise");
@@ -185,7 +186,7 @@ impl Server {
         before
     }
 
-    /// Whether a request is not answered, which is asked for so many times now.
+    /// Whether a request is not answered, given how often it was made.
     fn is_silent(&self, method: &str, params: &str, times: u32) -> bool {
         let loses = self.is("loses-calls") && method == "tools/call" && times > 3;
         let is_silent = |fault: &Fault| match fault {
@@ -195,7 +196,7 @@ impl Server {
         loses || self.faults.iter().any(is_silent)
     }
 
-    /// What a call of a tool asks the client.
+    /// The request to the client during a tool call.
     fn asks(&self, id: &str) -> Option<Value> {
         self.faults.iter().find_map(|fault| match fault {
             Fault::Asks(method, params) => {
@@ -294,13 +295,13 @@ impl Server {
         })
     }
 
-    /// What the server is called: the same every time, but for one that is told to change.
+    /// The server's name: always the same, unless it is configured to change.
     fn info(&mut self) -> Value {
         self.openings += u64::from(self.is("unstable-opening"));
         json!({ "name": "scripted", "version": format!("1.0.{}", self.openings) })
     }
 
-    /// Whether a request of the stateless era describes itself, and in a revision that is spoken.
+    /// Whether a request of the stateless era describes itself, with a supported revision.
     fn described(&self, meta: Option<&Map<String, Value>>) -> Result<(), Refusal> {
         let of = |key: &str| meta.and_then(|meta| meta.get(key));
         let version = of(VERSION_KEY).and_then(Value::as_str);
@@ -383,7 +384,7 @@ impl Server {
     }
 }
 
-/// Whether a call is one of `echo` with nothing to say.
+/// Whether a call is one of `echo` with empty arguments.
 fn is_plain_echo(params: &Map<String, Value>) -> bool {
     params.get("name") == Some(&json!("echo")) && params.get("arguments") == Some(&json!({}))
 }

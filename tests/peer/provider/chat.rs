@@ -1,4 +1,4 @@
-//! `OpenAI` Chat Completions, which Mistral and many others speak as well.
+//! `OpenAI` Chat Completions, which Mistral and many others support as well.
 
 use serde_json::{Value, json};
 
@@ -91,7 +91,7 @@ impl Wire for Chat {
     }
 }
 
-/// An error as both wires of `OpenAI` tell it.
+/// An error in the form of both `OpenAI` wires.
 pub(super) fn error(status: u16, message: &str) -> Value {
     let (kind, code) = match status {
         401 => ("invalid_request_error", Some("invalid_api_key")),

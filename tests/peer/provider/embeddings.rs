@@ -7,7 +7,7 @@ use super::script::{Moment, Script};
 use super::turns::list;
 use super::{Wire, chat, gemini};
 
-/// How embeddings are asked for at a path, if they are.
+/// The embeddings API of a path, if it is one.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
     OpenAi,
@@ -32,7 +32,7 @@ impl Kind {
         }
     }
 
-    /// The wire whose keys and errors it has.
+    /// The wire whose keys and errors it uses.
     pub(super) fn wire(self) -> &'static dyn Wire {
         match self {
             Self::OpenAi => &chat::Chat,
@@ -63,7 +63,7 @@ impl Kind {
         }
     }
 
-    /// What is answered in the place of a vector.
+    /// The response in place of a vector.
     fn instead(self, moment: &Moment) -> Option<Answer> {
         if moment.hang {
             return Some(Answer::never());

@@ -60,7 +60,7 @@ impl Wire for Gemini {
             .map(|parts| chunk(told, parts, false))
             .collect();
         values.push(chunk(told, &last, true));
-        // `usage` tells whether events are wanted; else they make one array.
+        // `usage` means that events were requested; otherwise they form one array.
         if told.usage {
             return values
                 .iter()

@@ -1,4 +1,4 @@
-//! As much of HTTP/1.1 as a provider needs.
+//! The parts of HTTP/1.1 that a provider needs.
 
 use std::io::{self, BufRead, BufReader, Read as _, Write};
 use std::net::TcpStream;
@@ -44,7 +44,7 @@ pub(super) enum Body {
     Events {
         events: Vec<String>,
         pause: Duration,
-        /// Whether the connection breaks instead of the end.
+        /// Whether the connection breaks before the end.
         cut: bool,
     },
     Never,

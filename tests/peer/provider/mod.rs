@@ -1,12 +1,14 @@
-//! A provider of models that says what a script tells it: `peer provider SCRIPT [LOG]`.
+//! A provider of models with scripted answers: `peer provider SCRIPT [LOG]`.
 //!
-//! It speaks four wires over HTTP/1.1, chosen by the path: Anthropic (`…/messages`), `OpenAI` Chat Completions
-//! (`…/chat/completions`; as Mistral's where the model's name has `mistral`), `OpenAI` Responses (`…/responses`) and Gemini (`…:generateContent`,
-//! `…:streamGenerateContent`, with or without `alt=sse`); besides `…/models`, embeddings (`…/embeddings`,
-//! `…:embedContent`) and counts of tokens. It writes them by hand, so that it checks what the product writes and reads. Its address is the first line of its
-//! output; it ends at the end of its input.
+//! It supports four wires over HTTP/1.1, chosen by the path: Anthropic (`…/messages`), `OpenAI`
+//! Chat Completions (`…/chat/completions`; as Mistral's where the model's name has `mistral`),
+//! `OpenAI` Responses (`…/responses`) and Gemini (`…:generateContent`, `…:streamGenerateContent`,
+//! with or without `alt=sse`); besides `…/models`, embeddings (`…/embeddings`, `…:embedContent`)
+//! and counts of tokens. It implements them independently, to check what the product writes and
+//! reads. Its address is the first line of its output; it ends at the end of its input.
 //!
-//! SCRIPT is a JSON file, or JSON itself (it begins with `{` or `[`): a list of turns, or an object with
+//! SCRIPT is a JSON file, or JSON itself (it begins with `{` or `[`): a list of turns, or an object
+//! with
 //!
 //! | member | meaning |
 //! |---|---|
@@ -17,7 +19,8 @@
 //! | `embeddings` | what is said to a text to embed: an object or a list of them, by time, with `when` (a text in it), `vector` and the members of errors below; without one a text is embedded as its length and first byte |
 //! | `models` | what `/v1/models` lists |
 //!
-//! A turn is an object, or a list of objects: what is said the first time, the second time, … (an error, then an answer):
+//! A turn is an object, or a list of objects: what is said the first time, the second time, … (an
+//! error, then an answer):
 //!
 //! | member | meaning |
 //! |---|---|
@@ -31,8 +34,9 @@
 //! | `hang`, `malformed` | no answer at all; an answer that is no JSON |
 //! | `cut`, `fails` | a stream ends after so many events, silently or with the wire's error event |
 //!
-//! A request is refused as the real providers refuse it: calls without results, results without calls, thinking that did
-//! not come back with its calls. LOG gets a JSON line per request: `wire`, `path`, `status`, `turn`, `key`, `body`.
+//! A request is refused as the real providers refuse it: calls without results, results without
+//! calls, thinking that did not come back with its calls. LOG gets a JSON line per request: `wire`,
+//! `path`, `status`, `turn`, `key`, `body`.
 
 mod anthropic;
 mod chat;
@@ -63,7 +67,7 @@ trait Wire: Sync {
     fn name(&self) -> &'static str;
     /// The key that a request brings.
     fn key(&self, asked: &ProviderRequest) -> Option<String>;
-    /// What a request asks; the error is what the provider would say of it.
+    /// Parses a request; the error is the provider's message about it.
     fn ask(&self, asked: &ProviderRequest, body: &Value) -> Result<Ask, String>;
     fn whole(&self, told: &ModelTurn) -> Value;
     /// The events of a stream, as they are sent.
@@ -73,7 +77,7 @@ trait Wire: Sync {
     fn error_event(&self) -> String;
 }
 
-/// What all connections share.
+/// The state that all connections share.
 struct Provider {
     script: Script,
     log: Option<Mutex<File>>,
@@ -161,7 +165,7 @@ impl Provider {
         }
     }
 
-    /// What a good request asks for, and what the script says to it.
+    /// What a valid request asks for, and the script's answer to it.
     fn checked(
         &self,
         wire: &dyn Wire,
@@ -216,7 +220,7 @@ fn wire_key(path: &str, asked: &ProviderRequest) -> Option<String> {
     wire.key(asked)
 }
 
-/// What the script says, in the words of the wire.
+/// The script's answer, in the form of the wire.
 fn said(wire: &dyn Wire, ask: &Ask, moment: &Moment) -> Answer {
     if moment.hang {
         return Answer::never();

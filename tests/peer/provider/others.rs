@@ -1,4 +1,4 @@
-//! What providers answer beside generation: models, counts of tokens.
+//! The provider's endpoints other than generation: models, token counts.
 
 use serde_json::{Value, json};
 

@@ -149,7 +149,7 @@ fn says(told: &ModelTurn) -> bool {
     told.text.is_some() || told.refusal.is_some()
 }
 
-/// One item of the output: thinking, what is said, then the calls.
+/// One item of the output: thinking, text, then the calls.
 fn item(told: &ModelTurn, at: usize) -> Value {
     let id = |kind: &str| format!("{kind}_{}_t{}_{at}", told.nonce, told.turn);
     if let Some(call) = at

@@ -1,4 +1,4 @@
-//! The script: which turn is next, and what is said in it.
+//! The script: selects the next turn and its answer.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,7 +21,7 @@ pub(super) struct Script {
     embedded: Mutex<BTreeMap<usize, usize>>,
 }
 
-/// What is said at one time.
+/// The answer at one time.
 pub(super) struct Moment {
     pub(super) says: Value,
     pub(super) status: Option<u16>,
@@ -64,7 +64,7 @@ impl Script {
         })
     }
 
-    /// What is said to this request.
+    /// The answer to this request.
     pub(super) fn moment(&self, ask: &Ask, text: &str) -> Result<Moment, String> {
         let beside = |side: &&Value| match side["when"].as_str() {
             Some(when) => text.contains(when),
@@ -90,7 +90,7 @@ impl Script {
             .ok_or_else(|| format!("turn {turn} is empty"))
     }
 
-    /// What is said to a text that is to be embedded, if anything is.
+    /// The answer to a text to embed, if any.
     pub(super) fn embedding(&self, text: &str) -> Option<Moment> {
         let is_meant = |says: &Value| match says["when"].as_str() {
             Some(when) => text.contains(when),
@@ -129,7 +129,7 @@ impl Script {
     }
 }
 
-/// What proves that thinking is the provider's own; base64, as some clients check it.
+/// Proves that thinking is the provider's own; base64, as some clients check it.
 pub(super) fn signature(turn: usize) -> String {
     format!("c2lnbmVkdHVybg{turn:02}")
 }
@@ -171,7 +171,7 @@ fn items(value: &Value) -> Vec<Value> {
     value.as_array().cloned().unwrap_or_default()
 }
 
-/// Each item as a list of what is said the first time, the second time, …
+/// Each item as a list of answers for the first time, the second time, …
 fn by_time(value: &Value) -> Vec<Vec<Value>> {
     let times = |item| match item {
         Value::Array(times) => times,

@@ -1,4 +1,4 @@
-//! What all wires have in common: what is asked, and what is told.
+//! Common parts of all wires: requests and answers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -6,17 +6,17 @@ use serde_json::Value;
 
 use super::script::{Moment, signature};
 
-/// What a request asks.
+/// A parsed request.
 pub(super) struct Ask {
     pub(super) model: String,
     pub(super) stream: bool,
-    /// Whether events come as `text/event-stream`; else as one JSON array.
+    /// Whether events are sent as `text/event-stream`; otherwise as one JSON array.
     pub(super) sse: bool,
     /// The names of the tools that are offered.
     pub(super) tools: Vec<String>,
-    /// How many turns of the assistant the request holds.
+    /// The number of assistant turns in the request.
     pub(super) turn: usize,
-    /// Whether a stream tells its usage.
+    /// Whether a stream reports its usage.
     pub(super) usage: bool,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Call {
     pub(super) arguments: Value,
 }
 
-/// What the model says.
+/// The model's message.
 pub(super) struct ModelTurn {
     /// Differs in each answer, as the ids of real providers do.
     pub(super) nonce: String,
@@ -106,7 +106,7 @@ impl ModelTurn {
     }
 }
 
-/// The offered tool that a name of the script stands for; some agents write all names with `_`.
+/// The offered tool that a name in the script refers to; some agents write all names with `_`.
 fn offered(name: &str, tools: &[String]) -> String {
     let plain = |text: &str| text.replace('-', "_");
     let wanted = plain(name);
@@ -123,7 +123,7 @@ fn offered(name: &str, tools: &[String]) -> String {
     found.to_owned()
 }
 
-/// Counts the turns of the assistant, whatever way their parts are laid out.
+/// Counts the turns of the assistant, however their parts are laid out.
 #[derive(Default)]
 pub(super) struct Turns {
     pub(super) count: usize,
@@ -131,7 +131,7 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// A part of the assistant's; an id of ours tells its turn.
+    /// A part of the assistant's message; an id of this provider contains its turn.
     pub(super) fn said(&mut self, id: Option<&str>) {
         match id.and_then(turn_of) {
             Some(turn) => self.count = self.count.max(turn + 1),
@@ -176,7 +176,7 @@ impl Open {
         }
     }
 
-    /// Nothing is left when anybody else speaks, or at the end.
+    /// No call may be pending when another role follows, or at the end.
     pub(super) fn closed(&self) -> Result<(), String> {
         match self.0.first() {
             None => Ok(()),

@@ -1,5 +1,4 @@
-//! Captures that cannot be judged, and what is said about each: where the mistake is, and
-//! what to do.
+//! Captures that cannot be judged, and their errors: the position of the error, and how to fix it.
 
 use std::fs;
 
@@ -110,7 +109,7 @@ fn every_mistake_has_a_place_and_a_remedy() {
     }
 }
 
-/// What is wrong with the document as a whole.
+/// Errors of the document as a whole.
 const UNPLACED: [&str; 4] = ["a_string", "a_number", "other_object", "cassette_version"];
 
 #[test]
@@ -152,7 +151,7 @@ fn depth_and_size_are_no_danger() {
     );
     large.truncate(large.len() - 2);
     large.push(b'}');
-    // It can be judged: a request without a method is none.
+    // It can be judged: an object without a method is not a request.
     let (status, stdout, stderr) = judge(&large);
     assert_eq!((status, stderr.as_str()), (1, ""), "{stdout}");
     assert!(stdout.contains("INV-001"), "{stdout}");

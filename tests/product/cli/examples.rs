@@ -1,5 +1,5 @@
-//! Every example of every `--help` is run as it stands, with other files, servers and
-//! addresses behind the names.
+//! Every example of every `--help` is run as printed, with other files, servers and addresses in
+//! place of the names.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -11,11 +11,11 @@ use crate::support::http::Gateway;
 use crate::support::provider::Provider;
 use crate::support::{eventually, peer, signal, tapewright, wait};
 
-/// Commands that run until they are told to end.
+/// Commands that run until they are stopped.
 const SERVERS: [&str; 3] = ["--listen", "--forward-proxy", "tapewright view "];
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Without a key a stub stands in for the model.
+/// Without a key, a stub replaces the model.
 const AGENTS: &str = "servers:\n  fs: { command: [npx] }\nagents:\n  - { name: sums, model: claude-sonnet-4-5, servers: [fs], prompt: What is 2 + 3? }\n";
 
 /// Without a key it is deferred.
@@ -63,7 +63,7 @@ fn examples() -> Vec<String> {
     examples
 }
 
-/// A program of this name, which is a server, whatever it is told.
+/// A program with this name, which is a server, whatever its arguments are.
 pub(crate) fn stand_in(folder: &Path, name: &str, text: &str) {
     let path = folder.join(name);
     fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("a file");
@@ -103,7 +103,7 @@ pub(crate) fn furnish(folder: &Path) {
     for name in ["examples.yaml", judgements] {
         fs::copy(calibration.join(name), folder.join(name)).expect("a copy");
     }
-    // What the suite asks is on the recording.
+    // The suite's requests are in the recording.
     let done = shell(
         folder,
         "tapewright run suite.yaml --record=made --no-env-file",
@@ -120,7 +120,7 @@ pub(crate) fn furnish(folder: &Path) {
     fs::write(folder.join("http.tape.jsonl"), http).expect("a file");
 }
 
-/// The cassette of the agent test, and baselines that are made of it.
+/// The cassette of the agent test, and baselines that are made from it.
 fn baselines(folder: &Path) {
     let cassette = r#"{"schema_version": "v1", "agent_name": "sums", "model": "claude-sonnet-4-5", "user_prompt": "What is 2 + 3?",
         "system_prompt": null, "recorded_at": "2026-11-25T00:00:00Z", "trace": {"tool_calls": [], "tool_results": [], "final_response": "5",
@@ -155,7 +155,7 @@ pub(crate) fn shell(folder: &Path, line: &str) -> Command {
     command
 }
 
-/// A path as a word of a shell, also where it has spaces.
+/// A path as a word for a shell, even if it has spaces.
 fn in_shell(folder: &Path) -> String {
     folder.display().to_string().replace(' ', "\\ ")
 }
@@ -181,15 +181,15 @@ fn asked(example: String, provider: &Provider) -> String {
 /// Runs an example that ends by itself, and says when it does not do what it was asked for.
 fn run(folder: &Path, line: &str) -> Option<String> {
     let output = shell(folder, line).output().expect("a shell");
-    // A fake server that nobody asks is not what `--strict` wants.
+    // `--strict` fails for a fake server that gets no request.
     let is_idle = line.contains("replay") && line.contains("--strict");
     // There is no terminal here.
     let is_view = line.contains("tapewright watch");
     let wanted = if is_view { 2 } else { i32::from(is_idle) };
-    // What is found in a server of 2025-11-25 is up to the server.
+    // The findings about a server of 2025-11-25 depend on the server.
     let judges = ["compliance doctor", "compliance run"];
     let found = judges.iter().any(|one| line.contains(one)) && output.status.code() == Some(1);
-    // A model that is asked anew may say it otherwise.
+    // A model that is asked again may answer differently.
     let found =
         found || line.contains("model-baseline run") && matches!(output.status.code(), Some(1 | 6));
     let (out, err) = (

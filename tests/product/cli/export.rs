@@ -63,7 +63,7 @@ fn one_format_leads_to_the_other() {
     };
     let cassette = export("fs.tape.jsonl", "cassette", "fs.json");
     let capture = export("fs.tape.jsonl", "capture", "fs.capture.json");
-    // A cassette tells no version of ours.
+    // A cassette does not contain tapewright's version.
     let of_tape = capture.clone();
     let capture = capture.replace("tapewright 0.1.0", "tapewright");
     assert_ne!(capture, of_tape);

@@ -51,7 +51,7 @@ fn nanos(value: &Value) -> u64 {
     value.as_str().unwrap().parse().unwrap()
 }
 
-/// What hexadecimal digits stand for.
+/// The bytes of hexadecimal digits.
 fn bytes(digits: &Value) -> Vec<u8> {
     let pairs = digits.as_str().unwrap().as_bytes().chunks(2);
     pairs
@@ -59,7 +59,7 @@ fn bytes(digits: &Value) -> Vec<u8> {
         .collect()
 }
 
-/// A tape of one session over stdio; a line of `told` is an event.
+/// A tape of one session over stdio; each line of `told` is an event.
 fn tape(told: &[Value]) -> String {
     let header = json!({"tape": "2.3", "created": "2026-11-21T04:00:00Z", "by": "tapewright 0.1.0", "transport": "stdio", "label": "fs", "pid": 1});
     let mut lines = vec![header.to_string()];
@@ -246,7 +246,7 @@ fn a_session_that_speaks_again_after_its_end_is_told_once() {
         let id = round as u64;
         told.push(at(seconds, ask(id, &json!({"name": "read"}))));
         told.push(at(seconds, answer(id, &json!({"content": []}))));
-        // More than ten seconds before it speaks again.
+        // More than ten seconds before its next message.
         told.push(at(seconds + 1, json!({"conduit": 1, "ended": "deleted"})));
     }
     let spans = spans(&tape(&told));
@@ -260,7 +260,7 @@ fn a_session_that_speaks_again_after_its_end_is_told_once() {
     let calls = spans.iter().filter(|one| one["name"] == "tools/call read");
     assert_eq!(calls.count(), 3);
     for one in &spans {
-        // What comes later is still below it, and knows its id.
+        // A later event is still below it, and has its id.
         let parent = one.get("parentSpanId");
         assert!(parent.is_none_or(|parent| *parent == session["spanId"]));
         assert!(attributes(one).contains_key("mcp.session.id"), "{one}");

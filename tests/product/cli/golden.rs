@@ -1,5 +1,5 @@
-//! Running the program on small files, and comparing what it says with what is written
-//! down. `TAPEWRIGHT_BLESS=1` writes it down anew.
+//! Running the program on small files, and comparing its output with golden files.
+//! `TAPEWRIGHT_BLESS=1` rewrites them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

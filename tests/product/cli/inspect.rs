@@ -75,7 +75,7 @@ fn findings_are_told_with_what_was_seen() {
     let folder = folder(&[("fs.tape.jsonl", &tape), ("plain.tape.jsonl", TAPE)]);
     let path = folder.path();
     golden("inspect_findings", path, &["inspect", "fs.tape.jsonl"]);
-    // They belong to nobody's conversation.
+    // They belong to no conversation.
     let export = |file: &str, format: &str| run(path, &["export", file, "--as", format]).1;
     for format in ["cassette", "capture"] {
         let (with, without) = (
@@ -106,7 +106,7 @@ fn a_tape_that_is_still_written_says_by_whom() {
     let (_, json, _) = run(folder.path(), &["inspect", "--json", "run.tape.jsonl"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["ended"]["written_by"], session.child.id());
-    // Whoever was killed writes no more.
+    // A killed process writes no more.
     session.child.kill().unwrap();
     session.child.wait().unwrap();
     let ended = || inspect().contains("the recorder was stopped before");

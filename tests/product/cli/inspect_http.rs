@@ -210,7 +210,7 @@ fn a_cassette_tells_the_same_exchanges() {
         });
         told.collect()
     };
-    // What is about one recording only is told where it is asked for.
+    // Data that is specific to one recording is only included on request.
     for (times, told_of) in [(&["--cassette-times"][..], 7), (&[], 5)] {
         assert_eq!(run(path, &[&output[..], times].concat()).0, 0);
         let (tape, cassette) = (told("api.tape.jsonl"), told("api.json"));

@@ -8,7 +8,7 @@ use super::golden::{folder, run};
 
 const COLUMNS: usize = 80;
 
-/// What no help says, and what is said in its place. `.ci/language` has those of errors.
+/// Phrases that no help uses, and their replacements. `.ci/language` has those for errors.
 const AVOIDED: [(&str, &str); 16] = [
     ("Whether ", "an imperative: `Replay`, `Forward`, `Allow`"),
     ("How long ", "`Time limit for …`"),
@@ -74,8 +74,8 @@ fn groups(words: &[String]) -> String {
     groups
 }
 
-/// Options stand with those that they belong to. What stands where is in a file, so that a change of
-/// it is seen.
+/// Options are grouped with related ones. The groups are in a file, so that a change to them is
+/// visible.
 #[test]
 fn options_stand_under_their_headings() {
     let mut all: Vec<String> = commands().iter().map(|words| groups(words)).collect();
@@ -123,7 +123,7 @@ fn every_command_is_listed_with_the_first_line_of_its_help() {
     }
 }
 
-/// One option takes one kind of value, whatever the command.
+/// An option takes the same kind of value in every command.
 #[test]
 fn an_option_has_one_kind_of_value() {
     let mut kinds: HashMap<String, (String, Vec<String>)> = HashMap::new();
@@ -204,7 +204,7 @@ fn every_duration_is_spelled_the_same() {
     assert!(asked > 20, "{asked} durations");
 }
 
-/// What a report can be written as has the same two options everywhere.
+/// Commands with report formats have the same two options everywhere.
 #[test]
 fn every_command_with_formats_has_a_short_way_to_json() {
     for words in commands() {
@@ -216,7 +216,7 @@ fn every_command_with_formats_has_a_short_way_to_json() {
     }
 }
 
-/// Where a recording is read, a folder of them is: the help says so.
+/// Wherever a recording is read, a folder of recordings is too: the help documents it.
 #[test]
 fn every_recording_can_be_a_folder() {
     let mut read = Vec::new();

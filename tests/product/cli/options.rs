@@ -51,7 +51,7 @@ fn old_spellings_still_work_and_are_in_no_help() {
         let option = |name: &str| text.lines().any(|line| is_option(line, name));
         assert!(option(new), "{command} {new}");
         assert!(!option(old[0]), "{command} {}", old[0]);
-        // What is not known is refused before the help is printed.
+        // An unknown option is rejected before the help is printed.
         let done = tapewright()
             .args(words(command))
             .args(old)
@@ -92,7 +92,7 @@ fn a_tip_never_names_an_old_spelling() {
             "{command} {misspelled}: {said}"
         );
         assert!(!said.contains(&format!("'{option}'")), "{command}: {said}");
-        // Some are too far from every option, and there is no tip.
+        // Some are too different from every option, and there is no tip.
         let tips = said
             .lines()
             .filter(|line| line.contains("similar argument"));
@@ -131,7 +131,7 @@ fn is_option(line: &str, name: &str) -> bool {
     line.starts_with('-') && line.split([' ', ',', '[', '=']).any(|word| word == name)
 }
 
-/// An unknown option of a command, said with colours or without.
+/// The error of an unknown option of a command, with colours or without.
 fn refused(command: &[String], options: &[&str], variables: &[(&str, &str)]) -> Output {
     let mut asked = tapewright();
     for name in ["NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR"] {
@@ -284,7 +284,7 @@ fn a_filter_that_nothing_matches_is_answered_with_what_exists() {
             assert!(said.contains(hint), "{filter}: {said}");
         }
     }
-    // What exists and is merely not in the same line needs no hint.
+    // An existing option that is merely in another line of the usage needs no hint.
     let mut show = tapewright();
     show.args(["show", "http.tape.jsonl", "tool:echo", "method:ping"]);
     let done = show.current_dir(folder.path()).output();
@@ -328,7 +328,7 @@ fn a_capture_is_written_by_one_option_and_read_by_another() {
     assert!(folder.path().join("c.capture.json").exists());
 }
 
-/// At the same time: before a file is read, and whatever else is wrong.
+/// At the same time: before a file is read, and whatever other errors there are.
 #[test]
 fn a_bad_header_gets_one_message_on_every_command_that_takes_headers() {
     let mut met = 0;
@@ -357,7 +357,7 @@ fn a_bad_header_gets_one_message_on_every_command_that_takes_headers() {
     assert!(met >= 6, "{met} commands take headers");
 }
 
-/// Only what writes a tape speaks of one.
+/// Only commands that write a tape mention one.
 #[test]
 fn the_help_of_no_redact_speaks_of_a_tape_where_one_is_written() {
     for (command, writes) in [

@@ -17,17 +17,17 @@ use super::golden::folder;
 use crate::support::provider::Provider;
 use crate::support::{peer, tapewright};
 
-/// What a line of progress begins with: to the left, and what stands there is erased.
+/// The beginning of a progress line: moves to the left, and erases the line.
 const OVER: &str = "\r\u{1b}[K";
 
-/// A command under way, and whoever reads what it says on stderr.
+/// A running command, and the reader of its stderr.
 struct Running {
     words: Vec<String>,
     said: JoinHandle<String>,
 }
 
 impl Running {
-    /// Starts a command with its stderr on a terminal of its own.
+    /// Starts a command with its stderr on a separate terminal.
     fn on_terminal(folder: &Path, words: &[&str]) -> Self {
         Self::of_terminal(command(folder, words), words)
     }
@@ -95,7 +95,7 @@ fn command(folder: &Path, words: &[&str]) -> Command {
     command
 }
 
-/// Whether lines of progress were written, and the last one was erased.
+/// Whether progress lines were written, and the last one was erased.
 fn has_progress(words: &[String], said: &str) -> bool {
     let Some((_, last)) = said.rsplit_once(OVER) else {
         return false;
@@ -183,8 +183,8 @@ fn an_evaluation_is_waited_for_with_progress_on_a_terminal_and_never_on_a_pipe()
     assert!(models >= 4, "each evaluation asks a model: {models}");
 }
 
-/// How many exchanges the longest recording has. A machine that reads it within a second has to be
-/// twenty times as fast as ours.
+/// The number of exchanges in the longest recording. A machine that reads it within a second would
+/// be twenty times as fast as this one.
 const MOST: usize = 1 << 20;
 
 #[test]

@@ -3,7 +3,7 @@
 
 use super::golden::{folder, golden};
 
-/// What was typed, by the name of what is said to it.
+/// Wrong arguments, by the name of the error's file.
 const MISTAKES: &[(&str, &[&str])] = &[
     ("record_no_command", &["record", "-o", "x.json"]),
     (

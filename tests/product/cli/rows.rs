@@ -8,7 +8,7 @@ use tapewright_schemas::conversation::{Conversation, Does, ExchangeRow};
 use tapewright_schemas::published;
 use tapewright_schemas::tape::Reader;
 
-/// The rows of a tape, and how many requests it has.
+/// The rows of a tape, and its number of requests.
 fn rows(tape: &[u8]) -> (Vec<Value>, usize) {
     let mut reader = Reader::open(tape).unwrap();
     let (mut rows, mut requests) = (Vec::new(), 0);

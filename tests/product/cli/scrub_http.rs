@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::golden::{folder, run};
 
-/// Values that nothing but their place makes secret, and where each was put.
+/// Values that are only secret because of their place, and where each was put.
 #[derive(Default)]
 struct Canaries(RefCell<Vec<(String, String)>>);
 
@@ -34,7 +34,7 @@ impl Canaries {
         text
     }
 
-    /// Where canaries are left.
+    /// The canaries that remain in a text.
     fn left(&self, text: &str) -> Vec<String> {
         let decoded: String = text
             .split('"')
@@ -49,7 +49,7 @@ impl Canaries {
     }
 }
 
-/// Names of fields, and values with a `%` where a secret stands.
+/// Names of fields, and values with a `%` in place of a secret.
 const FIELDS: &[(&str, &str)] = &[
     ("authorization", "Bearer %"),
     ("proxy-authorization", "Basic %"),
@@ -87,7 +87,7 @@ const FIELDS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Bodies that are no MCP message, with a `%` where a secret stands.
+/// Bodies that are not MCP messages, with a `%` in place of a secret.
 const BODIES: &[&str] = &[
     r#"{"access_token":"%","refresh_token":"%","id_token":"%","token_type":"Bearer"}"#,
     r#"{"client_id":"c","client_secret":"%","registration_access_token":"%"}"#,

@@ -180,7 +180,7 @@ fn the_first_lines_of_a_long_tape_are_there_before_it_is_read_to_the_end() {
     let mut first = String::new();
     out.read_line(&mut first).unwrap();
     assert!(first.contains("ping"), "{first}");
-    // Whoever has seen enough goes, as `head` does.
+    // A reader that has seen enough closes the pipe, as `head` does.
     drop(out);
     assert!(child.wait().unwrap().success());
 }

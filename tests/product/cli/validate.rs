@@ -27,14 +27,14 @@ fn every_documented_example_is_valid() {
     for name in names {
         let (status, stdout, stderr) = run(&folder, &["validate", &name]);
         assert_eq!((status, stderr.as_str()), (0, ""), "{name}\n{stdout}");
-        // Remarks stand before it.
+        // Notes precede it.
         let verdict = stdout.lines().rev().find(|line| !line.is_empty());
         let verdict = verdict.unwrap_or_default();
         assert!(verdict.starts_with(&format!("{name}: valid (")), "{stdout}");
     }
 }
 
-/// Every bad suite stands beside what is said about it. `TAPEWRIGHT_BLESS=1` writes it anew.
+/// Each invalid suite is next to its error output. `TAPEWRIGHT_BLESS=1` rewrites the output.
 #[test]
 fn every_mistake_is_shown_where_it_is() {
     let (folder, names) = suites("bad");
@@ -183,7 +183,7 @@ fn an_import_may_not_leave_the_folder_of_the_suite() {
     );
 }
 
-/// What stands in a suite may be a secret that should not stand there.
+/// A suite may contain a secret by mistake.
 #[test]
 fn no_secret_is_shown() {
     let secret = "ghp_Xq7vB2kPz9sLm4Wd8Rt5Yn3Hc6Jf1Ga0Eb2T";

@@ -32,7 +32,7 @@ fn codes(gateway: Gateway) -> (Vec<String>, Tape) {
     (live, tape)
 }
 
-/// Sends a request on a connection of its own; the status.
+/// Sends a request on a new connection; returns the status.
 fn ask(gateway: &Gateway, text: impl AsRef<[u8]>) -> u16 {
     let mut client = gateway.connect();
     client.send(text);
@@ -235,7 +235,7 @@ fn a_command_behind_http_is_judged_by_its_lines() {
     }
 }
 
-/// A server that takes its time to save what it has.
+/// A server that takes its time to save its data.
 const SAVES: &str = "cat >/dev/null; sleep 1.5; exit 7";
 
 #[test]
@@ -295,7 +295,7 @@ fn what_we_answer_in_a_servers_place_is_ours_on_the_tape() {
     session.finish(Duration::from_secs(60));
     assert_eq!(made_by_us(&Tape::read(&path)), [answer]);
 
-    // A process behind HTTP that ends and owes an answer.
+    // A process behind HTTP that exits with an answer pending.
     let folder = tempfile::tempdir().unwrap();
     let script = server(&[("initialize\\\"", RESULT), ("ping", "'; exit; echo '")]);
     let tape = folder.path().join("run.tape.jsonl");

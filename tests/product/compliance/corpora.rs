@@ -7,7 +7,7 @@ use tapewright_corpus::registry;
 
 use crate::cli::golden::{folder, golden, run};
 
-/// Corpora with mistakes, and what is said about them.
+/// Corpora with errors, and their messages.
 fn bad() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/corpora")
 }

@@ -1,4 +1,4 @@
-//! What has to change before peers speak 2026-07-28: over recordings, and by asking a server.
+//! What must change before peers can use 2026-07-28: from recordings, and by asking a server.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::support::http::Gateway;
 use crate::support::{peer, tapewright};
 
-/// What `doctor` finds: its exit status and its document.
+/// The result of `doctor`: its exit status and its document.
 fn doctor(arguments: &[&str]) -> (i32, Value) {
     let home = tempfile::tempdir().unwrap();
     let output = tapewright()
@@ -107,7 +107,7 @@ fn every_format_tells_a_failure() {
     }
 }
 
-/// A server of 2025-11-25 that answers in order of what it is asked, whatever the ids are.
+/// A server of 2025-11-25 that answers in the order of requests, whatever their ids are.
 const OLD: &str = r#"
 while read -r line; do
   id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
@@ -137,7 +137,7 @@ fn a_server_is_asked_over_both_eras() {
     ] {
         assert_eq!(status(&found, id), expected, "{id}: {found:#}");
     }
-    // What we declare ourselves blames nobody: the server used one of the two.
+    // The recorder's own declarations are not reported: the server used one of the two.
     assert_eq!(status(&found, "sampling-deprecated"), "skipped");
 }
 

@@ -133,7 +133,7 @@ fn each_finding_is_reproduced_by_a_small_file_of_its_own() {
     let cassette = fs::read_to_string(path.join("proof/my-server-INV-007-1.json")).unwrap();
     let cassette: Value = serde_json::from_str(&cassette).unwrap();
     assert_eq!(cassette["version"], "1");
-    // Without the handshake the file would show that there is none, which is another finding.
+    // Without the handshake the file would show that it is missing, which is another finding.
     assert_eq!(cassette["exchanges"].as_array().unwrap().len(), 2);
 }
 
@@ -231,7 +231,7 @@ const FLAWS: [Flaw; 8] = [
     },
 ];
 
-/// What the client of a recording sent.
+/// The messages of the client in a recording.
 fn sent(file: &Path) -> Vec<String> {
     let text = fs::read(file).unwrap();
     let events = if file.extension().is_some_and(|one| one == "jsonl") {
@@ -265,7 +265,7 @@ fn replayed(file: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What came on a carrier in a tape.
+/// Whether a message came on a carrier in a tape.
 fn came_on(carrier: Carrier, wrong: &str, tape: &Path) -> bool {
     let tape = Tape::read(tape);
     tape.events.iter().any(|event| match &event.body {

@@ -76,7 +76,7 @@ fn tools_of_one_name_are_a_hazard_and_ids_only_on_one_transport() {
     let folder = tempfile::tempdir().unwrap();
     session(folder.path(), "files", &["read", "write"]);
     session(folder.path(), "web", &["fetch", "read"]);
-    // What is beside the recordings does not matter, nor do files that are none.
+    // Other files next to the recordings do not matter.
     fs::write(folder.path().join("package.json"), "{\"name\":\"x\"}").unwrap();
     let (status, report) = judge(folder.path(), &[]);
     assert_eq!(status, 1);
@@ -86,7 +86,7 @@ fn tools_of_one_name_are_a_hazard_and_ids_only_on_one_transport() {
         "tool-namespace-overlap".to_owned(),
         vec!["files".to_owned(), "web".to_owned()],
     );
-    // Both clients count from zero; each server has a pipe of its own.
+    // Both clients count from zero; each server has a separate pipe.
     assert_eq!(hazards(&report), [overlap]);
     assert_eq!(report["all_safe"], false);
     assert_eq!(report["failed_invariant_count"], 0);

@@ -78,7 +78,7 @@ fn sarif_conforms_to_its_schema_and_points_to_lines() {
     assert_eq!(stray["level"], "error");
     let place = &stray["locations"][0]["physicalLocation"];
     assert_eq!(place["artifactLocation"]["uri"], "s%20x.tape.jsonl");
-    // The line is the one that proves it.
+    // The line is the evidence.
     let line = place["region"]["startLine"].as_u64().unwrap();
     let proof = TAPE
         .lines()
@@ -115,7 +115,7 @@ fn junit_is_xml_with_a_case_for_each_invariant() {
         "{text}"
     );
     assert!(text.contains("<skipped message=\"race\""), "{text}");
-    // What a peer says stays text.
+    // Text of a peer remains text.
     assert!(!text.contains("<b>") && !text.contains('\u{1b}'), "{text}");
     // Every element that is opened is closed.
     for name in ["testsuites", "testsuite", "testcase", "failure", "skipped"] {
@@ -213,7 +213,7 @@ fn a_baseline_expects_what_it_lists_and_tells_what_is_stale() {
     assert_eq!(status, 1);
     let report: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(report["baseline"]["stale"][0]["id"], "INV-008");
-    // One that was never exercised may stay.
+    // One that was never exercised may remain listed.
     fs::write(
         path.join("known.json"),
         known.replace("\"INV-012\"", "\"INV-012\", \"INV-043\""),

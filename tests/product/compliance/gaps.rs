@@ -1,4 +1,5 @@
-//! What a tape lacks is said on standard error, and what hangs on it is inconclusive.
+//! Gaps of a tape are reported on standard error, and verdicts that depend on them are
+//! inconclusive.
 
 use serde_json::Value;
 
@@ -21,7 +22,7 @@ fn lines(folder: &std::path::Path) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Judges these lines; what is said beside, and the outcomes that are no pass.
+/// Judges these lines; returns the standard error, and the outcomes that did not pass.
 fn judged(folder: &std::path::Path, lines: &[String]) -> (String, Vec<(String, String)>) {
     let tape = folder.join("cut.tape.jsonl");
     std::fs::write(&tape, lines.join("\n") + "\n").unwrap();
@@ -36,7 +37,7 @@ fn judged(folder: &std::path::Path, lines: &[String]) -> (String, Vec<(String, S
     (String::from_utf8(output.stderr).unwrap(), found)
 }
 
-/// Every rule with its status, wherever it stands.
+/// Every rule with its status, at any depth.
 fn outcomes(value: &Value, found: &mut Vec<(String, String)>) {
     match value {
         Value::Object(members) => {
@@ -67,7 +68,7 @@ fn what_is_missing_is_said_and_fails_nobody() {
         lines.drain(places);
         judged(folder.path(), &lines)
     };
-    // Where nothing but the footer is gone, no verdict hangs on it.
+    // If only the footer is missing, no verdict depends on it.
     for (cut, notice, matters) in [
         (answer..answer + 1, "has a gap of one event", true),
         (answer..answer + 2, "has a gap of 2 events", true),

@@ -9,12 +9,12 @@ use super::{INITIALIZE, PING, PONG, RESULT, findings, handshake, server};
 use crate::support::http::{PATIENCE, pair, post};
 use crate::support::{Session, Tape, eventually, record};
 
-/// Answers the ping only when it is told to go on.
+/// Answers the ping only after a notification.
 fn slow() -> String {
     server(&[("initialize\\\"", RESULT), ("notifications/go", PONG)])
 }
 
-/// Whether the tape comes to tell that this hangs.
+/// Whether the tape eventually reports that this hangs.
 fn is_named(tape: &Path, method: &str) -> bool {
     let told = format!("{method}, id ");
     eventually(PATIENCE, || {

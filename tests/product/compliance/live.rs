@@ -1,4 +1,4 @@
-//! What a judge finds while it is recorded.
+//! The findings of a judge during recording.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ fn confused() -> String {
     ])
 }
 
-/// A session with a server; its exit status and what it said beside the protocol.
+/// A session with a server; returns its exit status and its standard error.
 fn play(folder: &std::path::Path, options: &[&str], script: &str) -> (i32, String) {
     let (cassette, capture) = (folder.join("s.json"), folder.join("s.capture.json"));
     let mut all = vec!["-o", cassette.to_str().unwrap()];
@@ -108,7 +108,7 @@ fn strict_tells_it_in_the_exit_status_and_verbose_on_standard_error() {
     let (status, errors) = play(folder.path(), &options, &good);
     assert_eq!(status, 0, "{errors}");
     assert!(!errors.contains("INV-"), "{errors}");
-    // The same confused server, where only something else is asked, as the documented seven do.
+    // The same confused server, with only other invariants selected, as the documented seven do.
     for selection in [&["--select", "INV-001,INV-002"][..], &[]] {
         let folder = tempfile::tempdir().unwrap();
         let options = [&["--check", "--strict"], selection].concat();

@@ -42,7 +42,7 @@ fn handshake(session: &mut Session) {
     session.send(INITIALIZED);
 }
 
-/// What judges left on a tape.
+/// The findings of judges on a tape.
 fn findings(tape: &Tape) -> Vec<Finding> {
     let finding = |body: &EventBody| match body {
         EventBody::Finding(finding) => Some((**finding).clone()),
@@ -54,8 +54,7 @@ fn findings(tape: &Tape) -> Vec<Finding> {
         .collect()
 }
 
-/// What `compliance invariants --all` finds in a file: code, detail and the places of the
-/// evidence.
+/// The findings of `compliance invariants --all` in a file: code, detail and evidence.
 fn from_disk(path: &std::path::Path) -> Vec<(String, String, Vec<u64>)> {
     let output = tapewright()
         .args([

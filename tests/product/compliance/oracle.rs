@@ -14,7 +14,7 @@ use crate::support::tapewright;
 /// Capture and invariant where ours is another verdict.
 const DIFFERENT: &[(&str, &str)] = &[("04_leading_notification_before_initialize", "INV-001")];
 
-/// What both tools refuse: ours with status 2, which is not that of a finding.
+/// Files that both tools reject: tapewright with status 2, which is not that of a finding.
 const REFUSED: [&str; 3] = ["40_missing_exchanges", "46_not_json", "49_duplicate_keys"];
 
 fn folder() -> PathBuf {
@@ -116,7 +116,7 @@ fn the_documented_shape_is_kept() {
     let (_, their_text) = theirs("31_composition_overlap_and_id_collision");
     let report: Value = serde_json::from_str(&text).unwrap();
     let their_report: Value = serde_json::from_str(&their_text).unwrap();
-    // Whatever member the other tool writes is there, with a value of the same type.
+    // Every member that the other tool writes is present, with a value of the same type.
     fn covers(ours: &Value, theirs: &Value, at: &str) {
         match (ours, theirs) {
             (Value::Object(ours), Value::Object(theirs)) => {

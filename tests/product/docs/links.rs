@@ -57,7 +57,7 @@ fn anchors(name: &Path) -> Vec<String> {
     found
 }
 
-/// What is wrong with a link of a page.
+/// The error in a page's link.
 fn wrong(from: &Path, target: &str) -> Option<String> {
     if target.contains("://") || target.starts_with("mailto:") {
         return None;

@@ -1,9 +1,12 @@
-//! The pages for users are true: their commands say what they show, and their links lead somewhere.
+//! The pages for users are true: their commands print what the pages show, and their links work.
 //!
-//! A block `console` holds commands behind `$ ` and what they print, where `…` stands for anything; a block `sh` holds
-//! commands alone. Each is run in a folder of its own, with servers and addresses of ours behind the names. Marks behind the
-//! language say the rest: `file=NAME` of a block that is a file, `status=0|1` how its commands may end, `without=NAME` what
-//! must not be there yet, `given=run` that a recorded agent is there, `not-run` of what needs an account, a screen or a network. `TAPEWRIGHT_BLESS=1` writes what was said, and you review the difference.
+//! A block `console` contains commands after `$ ` and their output, where `…` matches anything; a
+//! block `sh` contains only commands. Each page is run in a separate folder, with test servers and
+//! addresses in place of the names. Marks after the language define the rest: `file=NAME` for a
+//! block that is a file, `status=0|1` for the exit status of its commands, `without=NAME` for a
+//! file that must not exist yet, `given=run` for a recorded agent, `not-run` for commands that need
+//! an account, a screen or a network. `TAPEWRIGHT_BLESS=1` writes the actual output, so that you
+//! can review the difference.
 
 mod links;
 mod page;
@@ -18,10 +21,11 @@ use self::stage::Stage;
 use crate::support::http::Gateway;
 use crate::support::peer;
 
-/// Pages that a test of their own runs: their model answers what they say, or their program is another one (`fleet/tests`).
+/// Pages that another test runs: it provides the answers of their model, or they are about another
+/// program (`fleet/tests`).
 const ELSEWHERE: [&str; 3] = ["docs/agents.md", "docs/fleet.md", "docs/model-baselines.md"];
 
-/// How many blocks nobody runs: a limit, so that the mark stays the exception.
+/// The maximum number of blocks that are not run, so that the mark remains the exception.
 const NOT_RUN: usize = 12;
 
 fn root() -> &'static Path {
@@ -45,7 +49,7 @@ fn pages(folders: &[&str]) -> Vec<String> {
     found
 }
 
-/// Runs the commands of a block. What was said otherwise than it is shown takes its place, and is told.
+/// Runs the commands of a block. Output that differs from the page replaces it, and is reported.
 fn play(stage: &mut Stage, block: &mut Block) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut lines = Vec::new();

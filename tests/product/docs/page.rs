@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 pub(super) struct Block {
     /// The number of its first line on the page.
     pub(super) line: usize,
-    /// What stands in front of each line, in a list.
+    /// The text before each line, in a list.
     pub(super) margin: String,
     /// `console`, `sh`, `yaml`, …
     pub(super) language: String,
-    /// What stands behind the language, between commas: `file=weather.yaml`, `status=1`.
+    /// The marks after the language, separated by commas: `file=weather.yaml`, `status=1`.
     pub(super) marks: Vec<String>,
     pub(super) lines: Vec<String>,
 }
@@ -105,7 +105,7 @@ impl Step {
     }
 }
 
-/// The commands of a block. In a block of `sh` each line is one, and nothing is shown.
+/// The commands of a block. In a block of `sh` each line is one, without output.
 pub(super) fn steps(block: &Block) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut goes_on = false;

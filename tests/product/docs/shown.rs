@@ -1,8 +1,9 @@
-//! Whether a command says what its page shows.
+//! Compares the output of a command with its page.
 
 use regex::Regex;
 
-/// What is different each time, and one word for it. Columns are as wide as what stands in them.
+/// Values that are different each time, and one word for each. Columns are as wide as their
+/// contents.
 const NEW_EACH_TIME: [(&str, &str); 5] = [
     (r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "<time>"),
     (r"\b\d+(\.\d+)? ?(ns|us|µs|ms|s|min)\b", "<duration>"),
@@ -21,7 +22,7 @@ fn plain(line: &str) -> String {
     line
 }
 
-/// Whether a line is what is shown, in which `…` stands for anything.
+/// Whether a line matches the page, where `…` matches anything.
 fn same(shown: &str, said: &str) -> bool {
     let shown = plain(shown);
     let said = plain(said);
@@ -30,7 +31,7 @@ fn same(shown: &str, said: &str) -> bool {
     pattern.is_match(&said)
 }
 
-/// Whether the lines are what is shown, in which a line `…` stands for any number of lines.
+/// Whether the lines match the page, where a line `…` matches any number of lines.
 pub(super) fn matches(shown: &[&str], said: &[&str]) -> bool {
     let any = shown.first().is_some_and(|line| line.trim() == "…");
     match (shown.split_first(), said.split_first()) {

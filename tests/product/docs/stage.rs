@@ -1,4 +1,5 @@
-//! Where the commands of a page are run: a folder with what they name, and their servers.
+//! The environment for the commands of a page: a folder with the files that they name, and their
+//! servers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,10 +12,10 @@ use crate::support::{eventually, peer, signal, wait};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a command that runs on is told.
+/// Parts of commands that keep running.
 const SERVERS: [&str; 3] = ["--listen ", "--forward-proxy ", "tapewright view "];
 
-/// What every page finds, made once.
+/// The files that every page has, created once.
 static FURNISHED: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
     let made = tempfile::tempdir().expect("a folder");
     examples::furnish(made.path());
@@ -26,7 +27,7 @@ static FURNISHED: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
     made
 });
 
-/// What the pages name beyond the examples of `--help`.
+/// Files that pages use in addition to the examples of `--help`.
 fn more(folder: &Path) {
     let server = format!("exec '{}' suite", peer().display());
     let programs = folder.join("bin");
@@ -63,10 +64,10 @@ fn copy(from: &Path, to: &Path) {
     assert!(done.expect("cp can be run").success(), "{}", from.display());
 }
 
-/// What a server prints once it can be reached.
+/// The output of a server when it is ready.
 const TOLD: [&str; 2] = ["\"listening\":", "{\"page\":"];
 
-/// How a command of a page came out.
+/// The result of a command of a page.
 #[derive(Debug)]
 pub(super) struct CommandOutput {
     /// `None` of a server, which runs on.
@@ -80,11 +81,11 @@ pub(super) struct Stage {
     folder: PathBuf,
     remote: String,
     servers: Vec<Server>,
-    /// How many servers there have been.
+    /// The number of servers so far.
     begun: usize,
-    /// How the last command ended.
+    /// The exit status of the last command.
     status: i32,
-    /// A port that a page names, and the address that stands in for it.
+    /// A port in a page, and the address that replaces it.
     ports: Vec<(String, String)>,
 }
 
@@ -110,7 +111,8 @@ impl Stage {
         fs::write(path, lines.join("\n") + "\n").expect("a file");
     }
 
-    /// Takes away what the page makes anew. A server of the page that records there ends before: its tape would come again.
+    /// Removes a file that the page creates again. A server of the page that records to it is ended
+    /// first: otherwise its tape would reappear.
     pub(super) fn remove(&mut self, name: &str) {
         let there = format!(" -o {name}");
         let (over, servers) = std::mem::take(&mut self.servers)
@@ -188,7 +190,7 @@ impl Stage {
         )
     }
 
-    /// Port 4000 of a page is whichever was free.
+    /// Port 4000 of a page is mapped to the port that was free.
     fn remember(&mut self, told: &str) {
         let found = told.split("http://127.0.0.1:").nth(1);
         let port = found.and_then(|rest| rest.split(['/', '"']).next());
@@ -199,7 +201,7 @@ impl Stage {
         }
     }
 
-    /// What was said, as if it had been said to somebody.
+    /// The output without what is specific to this run.
     fn tidy(&self, text: &str) -> String {
         let binary = Path::new(env!("CARGO_BIN_EXE_tapewright"));
         let beside = binary.parent().expect("a folder").display().to_string();
@@ -213,7 +215,7 @@ impl Stage {
     }
 }
 
-/// A server of a page, which runs as long as the page, or until its recording is taken away.
+/// A server of a page, which runs as long as the page, or until its recording is removed.
 struct Server {
     child: Child,
     script: String,

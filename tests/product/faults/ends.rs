@@ -1,4 +1,4 @@
-//! Faults that hold for good, when those who speak go away.
+//! Faults that are never released, when the peers leave.
 
 use std::process::Stdio;
 use std::time::Duration;

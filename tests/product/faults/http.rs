@@ -14,7 +14,7 @@ fn called(upstream: &Upstream, client: &mut Wire, gateway: std::net::SocketAddr)
     let mut server = upstream.accept();
     let head = server.head();
     server.body(&head);
-    // Not kept: the next exchange has a connection of its own.
+    // Not kept alive: the next exchange has a new connection.
     server.send(json("200 OK", "Connection: close\r\n", ANSWER));
     server
 }
@@ -51,7 +51,7 @@ fn the_client_gets_something_else() {
         }
         let tape = gateway.stop();
         assert_eq!(effects(&tape).len(), 1, "{fault}");
-        // It is told of the answer by its number, and behind it.
+        // The event refers to the answer by its number, and follows it.
         let numbers = tape.events.iter().filter_map(|event| match &event.body {
             EventBody::Faulted(faulted) => Some(faulted.message),
             EventBody::Message { origin, .. } if event.dir == Direction::ToClient => {

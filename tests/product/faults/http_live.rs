@@ -1,5 +1,5 @@
-//! Faults on event streams that stay open: what servers say of their own accord, and answers
-//! that come on another stream than that of their request.
+//! Faults on event streams that stay open: a server's own messages, and answers that come on
+//! another stream than that of their request.
 
 use super::{PATIENCE, SESSION, begin_session, call, effects, told};
 use crate::support::http::{Gateway, Upstream, Wire, chunk, json, pair, post, request};
@@ -12,14 +12,14 @@ const ASK: &str =
     "{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"sampling/createMessage\",\"params\":{}}";
 const REPLY: &str = "{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"result\":{\"role\":\"assistant\"}}";
 const ANSWER: &str = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"n\":1}}";
-// Not kept: the next exchange has a connection of its own.
+// Not kept alive: the next exchange has a new connection.
 const STREAM: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n";
 
 fn event(message: &str) -> String {
     format!("data: {message}\n\n")
 }
 
-/// What a tape tells of what servers said and of faults, in order.
+/// The messages of servers and the faults on a tape, in order.
 fn said(tape: &Tape) -> Vec<String> {
     let mut all = Vec::new();
     for event in &tape.events {
@@ -44,8 +44,8 @@ fn is_told(gateway: &Gateway, what: &str) -> bool {
     })
 }
 
-/// A request that the server answers with a stream which stays open: the client's side of
-/// it, and the server's.
+/// A request that the server answers with a stream that stays open: the client's side of it, and
+/// the server's.
 fn opened(upstream: &Upstream, gateway: &Gateway, asked: &str) -> (Wire, Wire) {
     let mut client = gateway.connect();
     client.send(asked);
@@ -57,7 +57,7 @@ fn opened(upstream: &Upstream, gateway: &Gateway, asked: &str) -> (Wire, Wire) {
     (client, server)
 }
 
-/// The stream on which a server says what nobody asked for.
+/// The stream for a server's own messages.
 fn listening(upstream: &Upstream, gateway: &Gateway, target: &str) -> (Wire, Wire) {
     let fields = format!("Accept: text/event-stream\r\n{SESSION}");
     let asked = request(&format!("GET {target}"), gateway.address, &fields);
@@ -90,7 +90,7 @@ fn what_comes_behind_a_held_answer_passes() {
     let (upstream, gateway) = pair(&["--fault", "hang tool=search"]);
     let asked = post(gateway.address, SESSION, &call(1, "search"));
     let (mut client, mut server) = opened(&upstream, &gateway, &asked);
-    // All in one piece: each event is told of before the next is looked at.
+    // All in one piece: each event is reported before the next is examined.
     let events = [NOTE, ANSWER, CHANGED, NOTE].map(event);
     server.send(chunk(events.concat()));
     comes(&mut client, &(event(NOTE) + &event(CHANGED) + &event(NOTE)));
@@ -211,7 +211,7 @@ fn an_answer_is_met_on_the_stream_that_carries_the_session() {
     server.send(chunk(event(ANSWER)));
     let error = "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-5,\"message\":\"down\"}}";
     comes(&mut client, &event(error));
-    // A second answer to the same request is none.
+    // A second answer to the same request is not its answer.
     server.send(chunk(event(ANSWER)));
     comes(&mut client, &event(ANSWER));
     drop((client, server));
@@ -362,7 +362,7 @@ fn refused(upstream: &Upstream, gateway: &Gateway) -> (Wire, Wire) {
 fn a_status_takes_the_place_of_a_stream_at_once() {
     let (upstream, gateway) = pair(&["--fault", "http-status status=503"]);
     let (_client, mut server) = refused(&upstream, &gateway);
-    // The stream goes on behind it, and is recorded.
+    // The stream continues after it, and is recorded.
     server.send(chunk(event(NOTE) + &event(ANSWER)));
     assert!(is_told(&gateway, "\"did\":\"answered\",\"status\":503"));
     server.send("0\r\n\r\n");

@@ -62,7 +62,7 @@ impl Served {
         served
     }
 
-    /// Sends a message on a connection of its own.
+    /// Sends a message on a new connection.
     fn ask(&self, body: &str) -> Wire {
         let mut client = self.gateway.connect();
         let fields = format!("{ACCEPT}{}", self.session);
@@ -70,7 +70,7 @@ impl Served {
         client
     }
 
-    /// What a call gets: the status and the body.
+    /// The response to a call: the status and the body.
     fn call(&self, id: u64) -> (u16, String) {
         let mut client = self.ask(&call(id, "search"));
         let head = client.head();
@@ -147,7 +147,7 @@ fn what_is_added_to_an_answer_reaches_the_client_that_waits_for_it() {
 fn a_hang_leaves_other_calls_alone() {
     let served = Served::with("hang nth=1");
     let mut hung = served.ask(&call(1, "search"));
-    // Which of two connections is read first is anybody's guess.
+    // Which of two connections is read first is undefined.
     let control = served.gateway.folder.path().join("control");
     let hangs = || got(&control, "/hangs")["count"] == 1;
     assert!(eventually(PATIENCE, hangs));

@@ -19,7 +19,7 @@ fn streamed(upstream: &Upstream, gateway: &Gateway, events: &str) -> Wire {
     client
 }
 
-/// What the client gets of these events with a fault in force.
+/// What the client receives of these events with an active fault.
 fn arrives(fault: &str, events: &str) -> String {
     let (upstream, gateway) = pair(&["--fault", fault]);
     let mut client = streamed(&upstream, &gateway, events);
@@ -69,7 +69,7 @@ fn an_answer_is_met_however_its_event_is_written() {
         let text = arrives("duplicate", events);
         assert_eq!(text.matches("\"n\":1").count(), 2, "{events:?}: {text:?}");
         assert_eq!(arrives("drop", events).trim_end(), "", "{events:?}");
-        // What only comes later comes as it was.
+        // Messages that are only delayed are unchanged.
         assert_eq!(arrives("slow delay_ms=1", events), *events);
     }
 }

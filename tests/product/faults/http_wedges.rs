@@ -66,7 +66,7 @@ fn a_timeout_cuts_the_streams_of_its_session_on_which_nothing_comes() {
         let (came, _) = cut.rest();
         assert!(find(&came, b"0\r\n\r\n").is_none(), "no proper end");
     }
-    // What is of no session goes on.
+    // Traffic without a session continues.
     other_server.send("data: {}\n\n");
     assert_eq!(other.chunk(), b"data: {}\n\n");
     // So does what comes on a stream that is opened afterwards.

@@ -1,4 +1,4 @@
-//! Faults: what the client sees, what the tape says, and that nobody else is touched.
+//! Faults: what the client sees, what the tape contains, and that nothing else is affected.
 
 mod control;
 mod ends;
@@ -20,7 +20,7 @@ use tapewright_schemas::event::{Effect, EventBody};
 use crate::support::Tape;
 use crate::support::http::{Gateway, Upstream, json, post};
 
-/// How long anything may take before a test has failed.
+/// The time after which a test has failed.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// The field by which both sides name their session.
@@ -49,7 +49,7 @@ fn call(id: u64, tool: &str) -> String {
     )
 }
 
-/// What was done, in order: the fault, its kind and the token.
+/// The effects, in order: the fault, its kind and the token.
 pub(crate) fn effects(tape: &Tape) -> Vec<String> {
     let mut effects = Vec::new();
     for event in &tape.events {

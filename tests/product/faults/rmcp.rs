@@ -1,4 +1,4 @@
-//! What rmcp, the official Rust SDK, does when a fault meets it, and that the tape is whole.
+//! The behaviour of rmcp, the official Rust SDK, with a fault, and that the tape is complete.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,11 +14,11 @@ use crate::support::{Tape, eventually, peer};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What came of one call, in a word.
+/// The result of one call, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Did {
     Answered,
-    /// It gave up after the time that it was told.
+    /// It gave up after its timeout.
     TimedOut,
     Failed,
 }
@@ -43,7 +43,7 @@ pub(crate) async fn call(
     }
 }
 
-/// Three calls, the second of which meets a fault; `never` are those that no answer comes to.
+/// Three calls, the second of which is affected by a fault; `never` marks those without an answer.
 async fn meet(fault: &str, never: [bool; 3], folder: &Path) -> Vec<Did> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tapewright"));
     command
@@ -58,7 +58,7 @@ async fn meet(fault: &str, never: [bool; 3], folder: &Path) -> Vec<Did> {
     for never in never {
         did.push(call(&service, "count", never).await);
     }
-    // A connection that was cut is over already.
+    // A connection that was cut has already ended.
     drop(service.cancel().await);
     did
 }

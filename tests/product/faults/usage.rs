@@ -1,4 +1,4 @@
-//! What is said of faults that are none.
+//! Error messages about invalid faults.
 
 use crate::support::tapewright;
 

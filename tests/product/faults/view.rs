@@ -1,4 +1,4 @@
-//! What can be seen while messages flow, and that it is as the document says.
+//! The live view of messages, and that it matches its documentation.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -65,7 +65,7 @@ fn asked(socket: &Path, words: &[&str]) -> Vec<u8> {
     done.stdout
 }
 
-/// What the control answers, which has to be what its document says.
+/// The control's response, which must match its documentation.
 pub(super) fn got(socket: &Path, path: &str) -> Value {
     let mut stream = UnixStream::connect(socket).unwrap();
     write!(stream, "GET {path} HTTP/1.0\r\n\r\n").unwrap();
@@ -164,7 +164,7 @@ fn what_passes_is_told_and_not_what_it_says() {
     });
     let secret = "what-nobody-else-may-read";
     let mut seen = Vec::new();
-    // It hears nothing of what was before it listened.
+    // It receives no events from before it subscribed.
     let mut id = 10;
     assert!(eventually(PATIENCE, || {
         id += 1;

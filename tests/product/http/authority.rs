@@ -15,7 +15,7 @@ use crate::support::tapewright;
 
 const INTERCEPT: [&str; 3] = ["--forward-proxy", "127.0.0.1:0", "--intercept"];
 
-/// What becomes of a recording that is refused.
+/// The result of a recording that is refused.
 fn refused(folder: &Path, options: &[&str]) -> Output {
     tapewright()
         .arg("record")
@@ -28,7 +28,7 @@ fn refused(folder: &Path, options: &[&str]) -> Output {
         .unwrap()
 }
 
-/// A folder in which an authority is kept.
+/// A folder with a stored authority.
 fn kept() -> tempfile::TempDir {
     let mut gateway = Gateway::start(&INTERCEPT);
     gateway.signal("TERM");
@@ -86,7 +86,7 @@ fn an_authority_without_an_end_is_replaced_and_the_user_told() {
     let authority = folder.path().join("home/authority");
     fs::create_dir_all(&authority).unwrap();
     fs::set_permissions(&authority, Permissions::from_mode(0o700)).unwrap();
-    // As versions before this one made it.
+    // In the form of earlier versions.
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));

@@ -304,7 +304,7 @@ fn a_slow_reader_slows_the_sender_and_nothing_is_held() {
     server.head();
     server.send("HTTP/1.1 200 OK\r\nContent-Length: 209715200\r\n\r\n");
     client.head();
-    // Sends until nothing fits any more: no more than sockets and our buffers hold.
+    // Sends until nothing fits any more: as much as sockets and the recorder's buffers hold.
     let mut to = server.writer();
     to.set_nonblocking(true).unwrap();
     let block = vec![7; MIB];

@@ -1,4 +1,4 @@
-//! A client on stdio before a server on HTTP: what it hears, and what stands on the tape.
+//! A client on stdio with a server on HTTP: what it receives, and what is on the tape.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -45,7 +45,7 @@ fn error_of(url: &str) -> (Value, Vec<Recorded>) {
     (answer["error"].clone(), tape.exchanges())
 }
 
-/// The same, of a server that answers so and closes the connection.
+/// The same, with a server that answers so and closes the connection.
 fn error_to(response: &str) -> (Value, Vec<Recorded>) {
     let upstream = Upstream::start();
     let url = format!("http://{}/mcp", upstream.address());
@@ -173,7 +173,7 @@ fn no_connection_and_no_tls_become_errors() {
     let said = error["message"].as_str().unwrap();
     assert!(said.contains("cannot connect to"), "{said}");
     assert!(exchanges[0].ours().starts_with("connection_failed: "));
-    // A certificate that nobody we know has signed.
+    // A certificate that no known authority has signed.
     let certificates = Certificates::new();
     let config = certificates.server_config(&["http/1.1"]);
     let upstream = Upstream::start();

@@ -185,7 +185,7 @@ fn what_cannot_be_decoded_passes_and_is_counted_as_a_gap() {
     let mut broken = encoded("gzip", CALL.as_bytes());
     broken[12] ^= 0xff;
     broken[15] ^= 0xff;
-    // 512 MiB of zeros in some kilobytes: more than any content comes to.
+    // 512 MiB of zeros in some kilobytes: more than any content may decompress to.
     let mut bomb = zstd::stream::write::Encoder::new(Vec::new(), 3).unwrap();
     for _ in 0..512 {
         bomb.write_all(&vec![0; 1 << 20]).unwrap();

@@ -1,5 +1,4 @@
-//! How exchanges end: what broke off on one side breaks off on the other, and the tape
-//! says how it was.
+//! How exchanges end: if one side breaks off, so does the other, and the tape records how.
 
 use tapewright_schemas::event::{CloseReason, Direction, InPlace};
 

@@ -1,4 +1,4 @@
-//! Figures add up, and health is told.
+//! Metrics add up, and the health is reported.
 
 use tapewright_schemas::event::EventBody;
 
@@ -68,7 +68,7 @@ fn figures_add_up() {
     assert!(p50 > 0.0 && p50 <= p99, "{p50} {p99}");
     assert!(figure(&gateway, "added_latency_seconds_sum") > 0.0);
 
-    // Two streams are all that is allowed; a third is refused, and one that leaves is gone.
+    // Only two streams are allowed; a third is refused, and one that leaves is gone.
     let mut streams = Vec::new();
     for _ in 0..2 {
         let mut client = gateway.connect();

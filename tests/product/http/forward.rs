@@ -1,4 +1,4 @@
-//! The forward proxy: clients keep the server's own address, and nothing is rewritten.
+//! The forward proxy: clients use the server's own address, and nothing is rewritten.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -23,7 +23,7 @@ fn a_request_in_absolute_form_goes_where_it_says_and_nothing_is_rewritten() {
     let mut client = gateway.connect();
     for upstream in [&one, &two, &one] {
         let origin = format!("http://{}", upstream.address());
-        // What the target names wins over a Host that says something else.
+        // The host in the target takes precedence over a different `Host`.
         client.send(format!(
             "POST {origin}/mcp?a=%2F HTTP/1.1\r\nHost: other.example\r\nOrigin: http://page.example\r\nProxy-Connection: keep-alive\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{CALL}",
             CALL.len()
@@ -92,7 +92,7 @@ fn every_edit_of_the_proxy_is_on_the_tape_and_shown() {
     let address = upstream.address();
     let mut gateway = Gateway::forward(&["--header", "X-Own: 4711-canary"]);
     let mut client = gateway.connect();
-    // In chunks and with a length beside them, for one hop, with a password for the proxy.
+    // Chunked with an additional length, hop-by-hop fields, and a password for the proxy.
     client.send(format!(
         "POST http://{address}/x HTTP/1.1\r\nHost: {address}\r\nTE: gzip, trailers\r\nConnection: TE, x-hop\r\nX-Hop: 1\r\nX-End: 2\r\nProxy-Authorization: Basic dXNlcjpwYTU1d29yZC14\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{{}}\r\n0\r\n\r\n"
     ));
@@ -377,7 +377,7 @@ fn an_intercepted_tunnel_is_read_and_nothing_in_it_is_rewritten() {
         for exchange in &exchanges {
             assert_eq!(told(exchange), ["field_removed connection: close -> "]);
         }
-        // The folder goes on to the next round, the tape does not.
+        // The folder is used in the next round, the tape is not.
         fs::remove_file(gateway.tape()).unwrap();
         folder = std::mem::replace(&mut gateway.folder, tempfile::tempdir().unwrap());
     }

@@ -1,4 +1,4 @@
-//! Who may talk to us, and how much may be asked of us.
+//! Who may use the recorder, and its limits.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -97,8 +97,7 @@ fn pages_of_other_sites_get_nothing_from_any_listener() {
     let link =
         "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n";
     let inspector = "Sec-Fetch-Site: same-site\r\nOrigin: http://localhost:6274\r\n";
-    // A gateway lets people follow links to sign-in pages, unless it would send a credential
-    // of its own along.
+    // A gateway lets people follow links to sign-in pages, unless it would add its own credentials.
     for (options, followed) in [
         (&[][..], 200),
         (&["--header", "Authorization: Bearer canary"], 403),
@@ -356,7 +355,7 @@ fn more_exchanges_than_allowed_are_answered_by_us() {
     server.send(json("200 OK", "", "{}"));
     let head = first.head();
     assert_eq!(first.body(&head), b"{}");
-    // Its place is free again.
+    // Its slot is free again.
     let free = eventually(PATIENCE, || {
         second.send(request("GET /2", gateway.address, ""));
         let came = eventually(PATIENCE, || server.has_bytes() || second.has_bytes());

@@ -1,10 +1,10 @@
-//! Heads pass as they came, but for what ends at us.
+//! Heads are forwarded unchanged, except for hop-by-hop parts.
 
 use tapewright_schemas::event::Direction;
 
 use crate::support::http::{json, pair, post, request};
 
-/// What of a request reaches the server: its line and its fields.
+/// The part of a request that reaches the server: its line and its fields.
 fn passed(line: &str, fields: &str) -> (String, Vec<(String, String)>) {
     let (upstream, gateway) = pair(&[]);
     let mut client = gateway.connect();
@@ -190,8 +190,8 @@ fn a_response_passes_with_its_fields_and_its_reason() {
     let (line, fields) = answered("GET", answer);
     assert_eq!(line, "HTTP/1.1 299 Very Fine Indeed");
     let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
-    // Fields of one name stand together: their order among others has no meaning
-    // (RFC 9110 §5.3).
+    // Fields with the same name are adjacent: their order among others has no meaning (RFC 9110
+    // §5.3).
     let wanted = [
         "MCP-Session-Id",
         "Set-Cookie",
@@ -376,7 +376,7 @@ fn a_server_of_http_1_0_is_understood() {
         server.send(answer);
         drop(server);
         let head = client.head();
-        // Our own version: the client's connection goes on.
+        // The recorder's own version: the client's connection continues.
         assert_eq!(head.line, "HTTP/1.1 200 OK");
         assert_eq!(String::from_utf8(client.body(&head)).unwrap(), body);
     }

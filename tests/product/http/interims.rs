@@ -69,7 +69,7 @@ fn requests_that_wait_behind_another_get_their_own_wherever_the_bytes_are_cut() 
         assert_eq!(server.head().line, format!("GET /{turn} HTTP/1.1"));
         let hint = |step| format!("HTTP/1.1 103 Early Hints\r\nX-Of: {turn}.{step}\r\n\r\n");
         let hints: String = (0..turn % 4).map(hint).collect();
-        // With a length and in chunks; what follows must not be taken for a part of it.
+        // With a length and in chunks; the following bytes must not be treated as a part of it.
         let body = if turn % 2 == 0 {
             "Content-Length: 5\r\n\r\n0\r\n\r\n"
         } else {
@@ -190,7 +190,7 @@ fn what_one_holds_frames_nothing_and_ends_where_it_ends() {
         assert_eq!(head.status(), 200, "{fields:?}");
         assert_eq!(client.body(&head), b"{}");
     }
-    // What is no head is passed on to nobody.
+    // An invalid head is not forwarded.
     for broken in ["X-A: 1\rHTTP/1.1 200 OK\r\n", "X A: 1\r\n", "X-A: \0\r\n"] {
         let mut client = gateway.connect();
         client.send(request("GET /", gateway.address, ""));
@@ -217,7 +217,7 @@ fn a_server_that_says_nothing_else_is_left() {
     let mut server = upstream.accept();
     server.head();
     let mut writer = server.writer();
-    // Until nobody reads it any more.
+    // Until nothing reads it any more.
     let flood = thread::spawn(move || while writer.write_all(HINTS.as_bytes()).is_ok() {});
     let mut passed = 0;
     let last = loop {

@@ -51,7 +51,7 @@ fn answer(seen: &Seen) -> Vec<u8> {
     all
 }
 
-/// The messages in a response as a client sees it: those that came whole.
+/// The messages in a response as a client sees it: those that arrived completely.
 fn received(client: &mut Wire, got: &mut Vec<String>) -> Option<()> {
     let head = client.try_head().ok()?;
     if let Some(length) = head.get("content-length") {
@@ -92,7 +92,7 @@ fn awaited(round: usize) -> usize {
     }
 }
 
-/// What really crossed in one killed run.
+/// What actually crossed in one killed run.
 struct Truth {
     sent: Vec<Vec<String>>,
     received: Vec<String>,
@@ -131,7 +131,7 @@ fn kill_after(durability: &str, round: usize) -> Truth {
         .collect();
     let awaited = awaited(round);
     assert!(eventually(PATIENCE, || begun.load(Ordering::Relaxed) >= awaited));
-    // A tape that has not begun tells nothing.
+    // An empty tape contains nothing.
     let begins = || std::fs::read(gateway.tape()).is_ok_and(|tape| tape.contains(&b'\n'));
     assert!(eventually(PATIENCE, begins));
     thread::sleep(Duration::from_micros((round as u64 * 7_919) % 20_000));
@@ -161,7 +161,7 @@ fn kills(durability: &str, rounds: usize, check: impl Fn(usize, &Truth)) {
     for round in 0..rounds {
         let truth = kill_after(durability, round);
         assert!(matches!(truth.tape.ending, Ending::CutShort { .. }));
-        // Whatever the promise: the tape tells no lies, and lacks only the end.
+        // With any durability, the tape contains only what crossed, and only its end is missing.
         for (number, sent) in truth.sent.iter().enumerate() {
             let mark = format!("\"of-{number}\"");
             let on_tape = truth.tape.messages(Direction::ToServer);

@@ -1,4 +1,4 @@
-//! How much clients may keep: connections that idle, bodies that do not come.
+//! Limits for clients: idle connections, bodies that do not arrive.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -26,7 +26,7 @@ fn who_idles_longest_makes_room_and_nobody_whose_request_is_under_way() {
     stream.head();
     stream.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: hello\n\n");
     listens.head();
-    // One that has served a request, and one that never says anything.
+    // One that has served a request, and one that never sends anything.
     let mut idle = gateway.connect();
     assert_eq!(asks(&mut idle, &gateway), 200);
     let mut silent = gateway.connect();

@@ -1,4 +1,4 @@
-//! Nothing is lost by default, however large an answer is and however many come at once.
+//! Nothing is lost by default, however large an answer is and however many arrive at once.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::support::{eventually, tapewright};
 
 const MB: usize = 1_000_000;
 
-/// What a request asks for: `"id":7`, `"bytes":6000000`, `"as":"event"`.
+/// A parameter of a request: `"id":7`, `"bytes":6000000`, `"as":"event"`.
 fn asked(seen: &Seen, name: &str) -> String {
     let text = String::from_utf8_lossy(&seen.body).into_owned();
     let rest = text
@@ -32,7 +32,7 @@ fn message(id: &str, bytes: usize) -> String {
     )
 }
 
-/// Answers with as much as the request asks for, as JSON or as an event.
+/// Answers with as many bytes as requested, as JSON or as an event.
 fn server() -> Strict {
     Strict::start(|seen| {
         let bytes = asked(seen, "bytes").parse().expect("a number");
@@ -50,7 +50,7 @@ fn server() -> Strict {
     })
 }
 
-/// Asks over a connection of its own; each is `(id, bytes, as)`.
+/// Sends requests over a new connection; each is `(id, bytes, as)`.
 fn ask(gateway: &Gateway, calls: &[(usize, usize, &str)]) {
     let mut client = gateway.connect();
     for (id, bytes, kind) in calls {

@@ -1,4 +1,5 @@
-//! Calls of models through the gateway: unharmed, no messages of MCP, and told by `inspect`.
+//! Model calls through the gateway: unchanged, not treated as MCP messages, and reported by
+//! `inspect`.
 
 use tapewright_schemas::event::Direction;
 
@@ -23,7 +24,7 @@ fn posted(gateway: &Gateway, target: &str, fields: &str, body: &str) -> Wire {
     client
 }
 
-/// What `inspect` says of the tape.
+/// The output of `inspect` for the tape.
 fn inspected(gateway: &Gateway, arguments: &[&str]) -> String {
     let output = tapewright()
         .arg("inspect")

@@ -1,4 +1,4 @@
-//! A request is sent once, whatever happens.
+//! A request is sent only once, whatever happens.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::support::http::{PATIENCE, Upstream, Wire, json, pair, post, request};
 
 const CALL: &str = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"}";
 
-/// One whole exchange, after which the server's connection is kept.
+/// One complete exchange, after which the server's connection is kept alive.
 fn warm_up(upstream: &Upstream, client: &mut Wire, gateway: std::net::SocketAddr) -> Wire {
     client.send(post(gateway, "", "{}"));
     let mut server = upstream.accept();
@@ -21,7 +21,7 @@ fn warm_up(upstream: &Upstream, client: &mut Wire, gateway: std::net::SocketAddr
     server
 }
 
-/// One whole exchange on a connection that was kept.
+/// One complete exchange on a connection that was kept alive.
 fn call(client: &mut Wire, server: &mut Wire, gateway: std::net::SocketAddr) {
     client.send(post(gateway, "", CALL));
     let head = server.head();
@@ -62,8 +62,8 @@ fn a_connection_that_the_server_closed_is_not_used_again() {
     let mut client = gateway.connect();
     let server = warm_up(&upstream, &mut client, gateway.address);
     drop(server);
-    // It may take a moment until we know; a request that goes before is lost, not sent
-    // twice, and one that goes later has a connection of its own.
+    // It may take a moment until the recorder notices; a request before that is lost, not sent
+    // twice, and one after that has a new connection.
     let mut lost = 0;
     let arrived = eventually(PATIENCE, || {
         client.send(post(gateway.address, "", CALL));
@@ -96,8 +96,8 @@ fn a_connection_that_the_server_closed_is_not_used_again() {
 
 #[test]
 fn a_server_that_closes_as_the_request_comes_gets_it_once_at_most() {
-    // The server answers, and closes while the next request is on its way: either we knew
-    // before and it goes to a new connection, or it is lost. Never both.
+    // The server answers, and closes while the next request is on its way: either the recorder
+    // noticed before and it goes to a new connection, or it is lost. Never both.
     for round in 0..40_u64 {
         let (upstream, gateway) = pair(&[]);
         let mut client = gateway.connect();
@@ -300,7 +300,7 @@ fn nobody_at_the_other_end_is_told_as_ours() {
     assert!(head.get("x-tapewright").is_some());
     let body = String::from_utf8(client.body(&head)).unwrap();
     assert!(body.contains("cannot connect to 127.0.0.1"), "{body}");
-    // The client's connection goes on.
+    // The client's connection continues.
     client.send(post(gateway.address, "", CALL));
     assert_eq!(client.head().status(), 502);
     let exchanges = gateway.stop().exchanges();

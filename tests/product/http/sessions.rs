@@ -1,4 +1,4 @@
-//! Sessions of the streamable transport, told apart as the wire tells them apart.
+//! Sessions of the streamable transport, distinguished as on the wire.
 
 use tapewright_schemas::era::Era;
 use tapewright_schemas::event::{Direction, Event, EventBody, SessionMark};
@@ -160,7 +160,7 @@ fn an_id_that_no_server_minted_opens_no_session() {
         answer(&upstream, status, "", "{}");
         assert!(status.starts_with(&done(&mut client).to_string()));
     }
-    // It is refused, and then, to a client that begins anew, another is given.
+    // It is refused, and then a client that begins again gets another one.
     client.send(post(own, named, INITIALIZE));
     let minted = "Mcp-Session-Id: minted\r\n";
     answer(&upstream, "200 OK", minted, &result(0));
@@ -186,7 +186,7 @@ fn an_id_that_no_server_minted_opens_no_session() {
     assert_eq!(of[4..7], [of[4]; 3]);
     assert_eq!(of[7..], [0; 2]);
     assert_eq!(marks(&exchanges[4]), ["began: session_id"]);
-    // Whoever judges sees that a session was named.
+    // A judge sees that a session was named.
     for exchange in exchanges[..4].iter().chain(&exchanges[7..]) {
         assert_eq!(marks(exchange), [""; 0]);
         assert!(exchange.request.fields.get("mcp-session-id").is_some());
@@ -361,7 +361,7 @@ fn everything_that_a_stream_says_is_recorded() {
         .filter_map(|note| note.comment.as_deref())
         .collect();
     assert_eq!(comments, [" keep-alive"]);
-    // No client dispatches the last event, and nobody sent a comment about it.
+    // No client dispatches the last event, and there was no comment about it.
     assert_eq!(notes.iter().filter(|note| note.cut).count(), 1);
     assert!(notes.last().is_some_and(|note| note.cut));
     assert!(!notes[0].message && notes[2].message);

@@ -1,4 +1,4 @@
-//! How a gateway stops: what is under way may end, nothing new begins, the tape is whole.
+//! How a gateway stops: pending requests may end, no new ones begin, the tape is complete.
 
 use std::net::TcpStream;
 

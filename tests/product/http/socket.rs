@@ -46,7 +46,7 @@ fn a_gateway_and_a_bridge_listen_at_a_socket_that_only_its_owner_can_open() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("s");
-        // One that nobody serves any more is in nobody's way.
+        // A socket that is no longer served does not prevent a new one.
         drop(UnixListener::bind(&socket).unwrap());
         let mut child = record(folder.path(), options)
             .stdin(Stdio::null())
@@ -63,7 +63,7 @@ fn a_gateway_and_a_bridge_listen_at_a_socket_that_only_its_owner_can_open() {
         assert_eq!(mode & 0o777, 0o600);
         assert_eq!(get(&socket, "localhost"), status);
         assert_eq!(get(&socket, "evil.example"), 403);
-        // Nobody takes the place of one that is served.
+        // A socket that is being served is never replaced.
         assert_eq!(
             record(folder.path(), options)
                 .output()

@@ -20,7 +20,7 @@ fn answer(seen: &Seen) -> Vec<u8> {
     json("200 OK", if opens { &session } else { "" }, &result).into_bytes()
 }
 
-/// What many clients leave on the tape, some with ids that nobody knows.
+/// The tape of many clients, some of which use unknown ids.
 fn recorded(options: &[&str]) -> Tape {
     const CLIENTS: usize = 8;
     let server = Strict::start(answer);

@@ -1,11 +1,11 @@
-//! TLS on both legs, and whose fault it is when there is none.
+//! TLS on both sides, and which side is responsible if it fails.
 
 use rustls::version::{TLS12, TLS13};
 
 use crate::support::http::tls::{Certificates, accept, alert, connect};
 use crate::support::http::{Gateway, Recorded, Upstream, Wire, find, json, post};
 
-/// What comes of one exchange with a server that shows a certificate.
+/// The result of one exchange with a server that presents a certificate.
 struct Met {
     status: u16,
     text: String,
@@ -165,7 +165,7 @@ fn a_server_that_speaks_no_tls_is_told_as_ours() {
     assert!(told.contains("the server does not speak TLS"), "{told}");
 }
 
-/// What a client hears where the server does so, and the log of it.
+/// What a client receives with such a server, and its log.
 fn refused(options: &[&str], server: impl FnOnce(&Upstream) + Send + 'static) -> (String, String) {
     let upstream = Upstream::start();
     let url = format!("https://localhost:{}/mcp", upstream.address().port());

@@ -8,7 +8,7 @@ use tokio::runtime::Runtime;
 use crate::support::http::tls::Certificates;
 use crate::support::http::{Exchange, Gateway, Head, Over, Server, Speaks, runtime};
 
-/// A gateway between two peers that speak what they speak.
+/// A gateway between two peers with these protocols.
 struct Between {
     runtime: Arc<Runtime>,
     certificates: Certificates,
@@ -218,7 +218,7 @@ fn a_client_that_leaves_before_the_answer_takes_the_server_with_it() {
         client.finish(None);
         let (_, mut server) = between.accept();
         assert_eq!(server.over(), Over::Properly(Vec::new()));
-        // On HTTP/2 the stream alone: the connection stays.
+        // On HTTP/2 only the stream: the connection remains.
         let connection = client.leave();
         server.is_left();
         drop((connection, server));

@@ -17,15 +17,15 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use rmcp::{ClientHandler, ErrorData, RoleClient};
 use tokio::sync::Notify;
 
-/// How many tools one client calls.
+/// The number of tool calls of one client.
 pub(super) const CALLS: usize = 5 + ECHOES;
 
-/// The same where no server asks its client.
+/// The same if no server sends requests to its client.
 pub(super) const CALLS_STATELESS: usize = 3 + ECHOES;
 
 const ECHOES: usize = 20;
 
-/// The era that a client speaks.
+/// The era that a client uses.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Lifecycle {
     Handshake,
@@ -74,14 +74,14 @@ impl ClientHandler for Client {
     ) {
         let message = format!("{:?}", progress.message);
         self.progress.lock().unwrap().push(message);
-        // Last: whoever waits for it reads what was said so far.
+        // Last: a test that waits for it reads the earlier messages.
         if progress.progress == 0.0 {
             self.begun.notify_one();
         }
     }
 }
 
-/// Talks with a server and tells what the client saw.
+/// Talks with a server and returns what the client saw.
 pub(super) async fn talk(url: &str, name: &str, lifecycle: Lifecycle) -> Vec<String> {
     let client = Client {
         name: name.to_owned(),
@@ -119,7 +119,7 @@ pub(super) async fn talk(url: &str, name: &str, lifecycle: Lifecycle) -> Vec<Str
         .unwrap();
     service.cancel().await.unwrap();
     let mut progress = client.progress.lock().unwrap().clone();
-    // The SDK hands notifications to tasks of their own, which may overtake each other.
+    // The SDK handles notifications in separate tasks, which may overtake each other.
     progress.sort();
     said.extend(progress);
     said

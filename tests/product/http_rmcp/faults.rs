@@ -1,4 +1,4 @@
-//! What rmcp does over streamable HTTP when a fault meets it, and that the tape and the other
+//! The behaviour of rmcp over streamable HTTP with a fault, and that the tape and the other
 //! sessions are unharmed.
 
 use rmcp::transport::StreamableHttpClientTransport;
@@ -21,7 +21,7 @@ async fn connect(url: &str) -> RunningService<RoleClient, ()> {
     ().serve(transport).await.unwrap()
 }
 
-/// Three calls of a client, one of which meets a fault, with a session beside it.
+/// Three calls of a client, one of which is affected by a fault, next to another session.
 async fn meet(fault: &str, never: [bool; 3]) -> (Vec<Did>, Tape, String) {
     let server = Server::start().await;
     let folder = tempfile::tempdir().unwrap();
@@ -36,7 +36,7 @@ async fn meet(fault: &str, never: [bool; 3]) -> (Vec<Did>, Tape, String) {
     }
     assert_eq!(call(&other, "steps", false).await, Answered, "{fault}");
     for service in [client, other] {
-        // A session that a fault has ended is over already.
+        // A session that a fault has ended is already over.
         drop(service.cancel().await);
     }
     signal(child.id(), "TERM");
@@ -58,7 +58,7 @@ async fn rmcp_meets_faults_and_other_sessions_are_unharmed() {
             "recover_after tool=echo failures=1",
             [TimedOut, Answered, Answered],
         ),
-        // It does not ask again, and learns of it by its own clock.
+        // It does not retry, and only notices by its own timeout.
         ("reset tool=echo nth=2", [Answered, TimedOut, Answered]),
         // It begins a new session and asks there.
         (

@@ -24,7 +24,7 @@ use crate::support::{Tape, signal, tapewright, wait};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How many clients talk at once.
+/// The number of concurrent clients.
 const CLIENTS: usize = 6;
 
 /// A gateway in front of `upstream`, and its URL.
@@ -45,7 +45,7 @@ fn gateway(upstream: &str, cassette: &Path, durability: &str, options: &[&str]) 
     (child, said["listening"].as_str().unwrap().to_owned())
 }
 
-/// What several clients saw who talked with one server at the same time.
+/// What several clients saw that talked with one server at the same time.
 async fn talk_at_once(url: &str, lifecycle: Lifecycle) -> Vec<Vec<String>> {
     let clients = (0..CLIENTS).map(|number| {
         let url = url.to_owned();
@@ -85,7 +85,7 @@ async fn compare(lifecycle: Lifecycle, durability: &str) -> (Vec<Vec<String>>, T
     let tape = Tape::read(&folder.path().join("rmcp.tape.jsonl"));
     assert!(tape.is_complete(), "{:?}", tape.ending);
 
-    // The same clients at once, with the recording in the server's place.
+    // The same clients at once, with the recording in place of the server.
     let mut command = tapewright();
     command
         .current_dir(folder.path())

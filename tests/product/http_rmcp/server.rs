@@ -48,7 +48,7 @@ impl Server {
         Self { url, cancelled }
     }
 
-    /// Whether so many calls have been given up.
+    /// Whether this many calls have been cancelled.
     pub(super) fn all_cancelled(&self, count: usize, within: Duration) -> bool {
         tokio::task::block_in_place(|| {
             eventually(within, || self.cancelled.load(Ordering::SeqCst) == count)

@@ -1,4 +1,4 @@
-//! Every event of docs/log.md is raised by what it tells of, and no other is.
+//! Every event of docs/log.md is raised by its documented cause, and no other event is.
 
 use std::collections::BTreeSet;
 use std::net::{SocketAddr, TcpListener};
@@ -12,8 +12,8 @@ use super::{ANSWER, Folder, LIMIT, PING, PONG, lines, names, only, project};
 use crate::support::http::{Gateway, Strict, json, post, request};
 use crate::support::{Session, Tape, eventually, peer, tapewright, wait};
 
-/// What no session can be made to do at a given moment: a disk that stands still, and a log
-/// that does not keep up with the tape. Tests beside the code raise these.
+/// Events that no session can be made to raise at a given moment: a stalled disk, and a log that
+/// does not keep up with the tape. Unit tests raise these.
 const ELSEWHERE: [&str; 3] = ["disk_back", "disk_stalled", "events_unlogged"];
 
 /// The events of docs/log.md: name, level, target and fields.
@@ -164,7 +164,7 @@ fn untraced() -> Vec<Value> {
     log
 }
 
-/// What cannot be replaced, and a message that is too long.
+/// A file that cannot be replaced, and a message that is too long.
 fn files() -> Vec<Value> {
     let folder = Folder::new();
     let output = folder.file("s.json");
@@ -189,7 +189,7 @@ fn files() -> Vec<Value> {
     log
 }
 
-/// The folder of a recording goes away before it ends.
+/// The folder of a recording is removed before it ends.
 fn folder_gone() -> Vec<Value> {
     let folder = Folder::new();
     let deep = folder.file("deep");
@@ -205,7 +205,7 @@ fn folder_gone() -> Vec<Value> {
     log
 }
 
-/// A limit on the size of files stands in for a full disk, so that the log goes elsewhere.
+/// A limit on the size of files simulates a full disk, so that the log goes elsewhere.
 fn full_disk() -> Vec<Value> {
     let folder = Folder::new();
     let mut command = std::process::Command::new("sh");
@@ -243,14 +243,14 @@ fn signalled() -> Vec<Value> {
     session.send(PING);
     session.line();
     session.signal("TERM");
-    // Its input stays open: it is the signal that ends it.
+    // Its input stays open: the signal ends it.
     wait(&mut session.child, LIMIT);
     let log = folder.log();
     assert_eq!(only(&log, "ended")["signal"], 15, "{log:#?}");
     log
 }
 
-/// A request that hangs until it is told of.
+/// A request that hangs until it is reported.
 fn findings() -> Vec<Value> {
     let folder = Folder::new();
     let go = folder.file("go");
@@ -267,7 +267,7 @@ fn findings() -> Vec<Value> {
     folder.log()
 }
 
-/// A fault, and the message of ours that comes of it.
+/// A fault, and the recorder's own message that results from it.
 fn made() -> Vec<Value> {
     let folder = Folder::new();
     let options = ["--fault", "error method=ping"];
@@ -380,13 +380,13 @@ fn served_over_http() -> Vec<Value> {
     log
 }
 
-/// An address at which nobody listens.
+/// An address without a listener.
 fn nobody() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap()
 }
 
-/// What was recorded once is replayed, compared, judged, and made a suite of.
+/// A recording is replayed, compared, judged, and made into a suite.
 fn replayed() -> Vec<Value> {
     let folder = Folder::new();
     let (fs, suite) = (folder.file("s.json"), folder.file("s.yaml"));
@@ -414,7 +414,7 @@ fn replayed() -> Vec<Value> {
             .stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let mut pipe = child.stdin.take().unwrap();
-        // Whoever reads no input may have ended.
+        // A process that reads no input may have exited.
         std::io::Write::write_all(&mut pipe, input.as_bytes()).ok();
         drop(pipe);
         wait(&mut child, LIMIT);

@@ -1,4 +1,5 @@
-//! The operator's log: what is told, what never is, and what it may never do to a session.
+//! The operator's log: what it contains, what it never contains, and that it never affects a
+//! session.
 
 mod events;
 mod options;

@@ -1,4 +1,4 @@
-//! Where a log goes, and what is refused.
+//! The destination of a log, and invalid options.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output, Stdio};
@@ -69,7 +69,7 @@ fn variables_stand_in_for_options_and_an_option_wins() {
             .all(|line| line.contains(" INFO  tapewright::command ")),
         "{lines}"
     );
-    // Neither a filter for a log that nobody wants nor an empty variable makes one.
+    // Neither a filter without a log nor an empty variable creates one.
     let mut command = tapewright();
     variables(&mut command);
     command.env("TAPEWRIGHT_LOG", "").arg("record");

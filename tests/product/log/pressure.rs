@@ -1,4 +1,4 @@
-//! A log that nobody reads slows nothing down, and says what it lost.
+//! A log that is not read slows nothing down, and reports what it lost.
 
 use std::io::Read as _;
 use std::net::SocketAddr;
@@ -10,11 +10,11 @@ use super::{ANSWER, Folder, LIMIT, PING, PONG, lines, names};
 use crate::support::http::{Strict, Wire, json, post, request};
 use crate::support::{Session, Tape, eventually, record, tapewright};
 
-/// How many messages: far more lines than a pipe and the queue hold together.
+/// The number of messages: far more lines than a pipe and the queue hold together.
 const CALLS: usize = 2_000;
 
-/// A gateway whose standard error is not read before lines are lost; how many calls it served,
-/// and its log.
+/// A gateway whose standard error is not read before lines are lost; returns how many calls it
+/// served, and its log.
 pub(super) fn unread() -> (usize, Vec<Value>) {
     let server = Strict::start(|_| json("200 OK", "", PONG).into_bytes());
     let folder = Folder::new();
@@ -66,7 +66,7 @@ pub(super) fn unread() -> (usize, Vec<Value>) {
     (calls, lines(&reader.join().unwrap()))
 }
 
-/// How many lines are lost, as `--metrics` tells.
+/// The number of lost lines, according to `--metrics`.
 fn lost(figures: SocketAddr) -> u64 {
     let mut wire = Wire::connect(figures);
     wire.send(request("GET /metrics", figures, ""));

@@ -1,4 +1,5 @@
-//! No payload and no secret is in a log, at any level, and nothing of a peer is a command there.
+//! No payload and no secret is in a log, at any level, and no text of a peer controls anything
+//! there.
 
 use std::process::{Command, Stdio};
 
@@ -8,7 +9,7 @@ use crate::support::{Session, tapewright};
 
 const CANARY: &str = "canary-7Qx4";
 
-/// What would command a terminal or a CI, or forge a line.
+/// Text that would control a terminal or a CI, or forge a line.
 const HOSTILE: &str = "x\u{1b}[31m\u{9b}\u{202e}\n2026-11-24T00:00:00Z ERROR ##[add-mask]";
 
 fn check(text: &str) {

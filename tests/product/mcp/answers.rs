@@ -1,4 +1,4 @@
-//! What the tools answer: the same as the commands, bounded, and only from the folder.
+//! The answers of the tools: the same as those of the commands, bounded, and only from the folder.
 
 use std::fs;
 use std::io::Write as _;
@@ -227,7 +227,7 @@ fn what_is_asked_wrong_says_what_to_do() {
         let refused = asking.refused(tool, &asked);
         assert!(refused.contains(said), "{tool}: {refused}");
     }
-    // A cursor of one question is none of another.
+    // A cursor of one query is not valid for another.
     let page = asking.told("find_exchanges", &json!({ "recording": TAPE, "limit": 1 }));
     let asked = json!({ "recording": TAPE, "filter": ["tool:e"], "cursor": page["next_cursor"] });
     let refused = asking.refused("find_exchanges", &asked);
@@ -347,7 +347,7 @@ fn without_a_folder_it_serves_where_recordings_go() {
     session.send(
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_recordings"}}"#,
     );
-    // What was asked is answered, also when the client says nothing more.
+    // A request is answered even if the client sends nothing more.
     session.close_input();
     let answer: Value = serde_json::from_str(&session.line()).unwrap();
     assert!(text(&answer["result"]).contains(TAPE), "{answer}");

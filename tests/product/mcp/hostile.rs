@@ -1,4 +1,4 @@
-//! Recordings of hostile peers: nothing of theirs moves a cursor, and no answer grows with them.
+//! Recordings of hostile peers: their text never moves a cursor, and no answer grows with it.
 
 use std::fs;
 
@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::Asking;
 
-/// What would colour a terminal, set its title and clipboard, and turn the direction of writing.
+/// Text that would colour a terminal, set its title and clipboard, and reverse the writing
+/// direction.
 const NASTY: &str = "\u{1b}[31m\u{1b}]0;title\u{7}\u{1b}]52;c;YQ==\u{7}\u{9b}2J\u{202e}\u{200b}\r\n::error::<script>alert(1)</script>";
 /// The longest line that the server may answer with, in bytes.
 const LONGEST: usize = 250_000;
@@ -81,7 +82,7 @@ fn tape() -> String {
     lines.join("\n") + "\n"
 }
 
-/// Whether a text would do anything but stand there.
+/// Whether a text has no effect other than being printed.
 fn is_plain(text: &str) -> bool {
     text.chars().all(|char| {
         let bidi = matches!(char, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}');

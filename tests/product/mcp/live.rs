@@ -31,7 +31,7 @@ fn a_recorder_that_runs_tells_what_it_has_in_hand() {
         problem.contains("cannot reach the control API"),
         "{problem}"
     );
-    // The same by its tape, with the time of the day.
+    // The same by its tape, with the time of day.
     let mut hangs = Value::Null;
     let there = eventually(PATIENCE, || {
         hangs = asking.told("find_hangs", &json!({ "recording": "now.tape.jsonl" }));

@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const TAPES: [&str; 3] = ["handshake-stdio", "handshake-http", "stateless-stdio"];
 const TAPE: &str = "handshake-stdio.tape.jsonl";
 
-/// A folder of recordings of real sessions, and a cassette of one in a folder of its own.
+/// A folder of recordings of real sessions, with a cassette of one in a subfolder.
 fn library() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let wire = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wire");
@@ -44,7 +44,7 @@ fn library() -> TempDir {
     folder
 }
 
-/// One call of every tool, and more of those that have several ways.
+/// One call of every tool, and further ones for tools with several modes.
 fn every_call() -> Vec<(&'static str, Value)> {
     vec![
         ("list_recordings", json!({})),
@@ -77,7 +77,7 @@ fn every_call() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// A client that speaks with the server line by line.
+/// A client that communicates with the server line by line.
 struct Asking {
     session: Session,
     id: u64,

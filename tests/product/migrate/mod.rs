@@ -113,7 +113,7 @@ fn with_write_only_the_codes_of_missing_resources_change() {
         fs::read_to_string(folder.path().join("other.json")).unwrap(),
         "{\"code\":-32002}"
     );
-    // What is done is done.
+    // A second run changes nothing.
     let again = migrate(&["."], folder.path());
     let told = String::from_utf8(again.stderr).unwrap();
     assert!(told.contains("nothing to change"), "{told}");

@@ -70,8 +70,8 @@ fn an_agent_has_its_addresses_our_input_and_output_and_we_have_its_status() {
 #[test]
 fn servers_that_an_agent_starts_are_parts_of_the_recording() {
     let folder = tempfile::tempdir().unwrap();
-    // One with all that we hand down, one as clients start it that hand down little, one that
-    // names a cassette, and one that wants no part.
+    // One with all variables that the recorder passes on, one as started by clients that pass on
+    // few, one that names a cassette, and one that opts out.
     let script = format!(
         r#"ask() {{ echo '{PING}'; }}
         ask | "$RECORDER" record --label first -- "$PEER" answer log1

@@ -56,7 +56,7 @@ fn calls_of_models_are_compared_with_calls_and_servers_with_servers() {
     assert_eq!(told["servers"][0]["exchanges"].as_array().unwrap().len(), 3);
     let pointer = "/request/messages/2/content/*/content";
     assert_eq!(diff(&before, &after, &["--ignore", pointer]).0, Some(0));
-    // Of the tapes of the models alone, too.
+    // For the tapes of the models alone, too.
     let models = |run: &Path| run.join("models.tape.jsonl");
     let (status, text) = diff(&models(&before), &models(&after), &["--json"]);
     assert_eq!(status, Some(1), "{text}");
@@ -65,7 +65,7 @@ fn calls_of_models_are_compared_with_calls_and_servers_with_servers() {
     one_without_a_server(&before, &after);
 }
 
-/// What one of them never started is gone.
+/// A server that one of them never started is missing.
 fn one_without_a_server(before: &Path, after: &Path) {
     std::fs::remove_file(after.join("fs.tape.jsonl")).unwrap();
     let (status, text) = diff(before, after, &["--json"]);

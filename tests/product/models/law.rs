@@ -1,4 +1,4 @@
-//! What passes between an agent and a provider is what it would be without us.
+//! Traffic between an agent and a provider is the same as without the recorder.
 
 use serde_json::Value;
 use tapewright_schemas::event::{Direction, EventBody};

@@ -1,4 +1,4 @@
-//! What models asked for, and which `tools/call` carried it out.
+//! The tools that models asked for, and the `tools/call` that carried each out.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::{Models, inspected};
 use crate::support::http::json as answered;
 use crate::support::{peer, tapewright};
 
-/// What a model answers that asks for tools.
+/// The answer of a model that asks for tools.
 pub(super) fn asking(uses: &[(&str, &str, Value)]) -> String {
     let blocks: Vec<Value> = uses
         .iter()
@@ -55,13 +55,13 @@ pub(super) fn call_tools(recording: &str, folder: &Path, calls: &[(u64, &str, Va
     assert!(child.wait().unwrap().success());
 }
 
-/// A recording of an agent whose model asked for four tools, of which its client called two and
-/// one that nobody asked for; and what stands in `TAPEWRIGHT_RECORDING`.
+/// A recording of an agent whose model asked for four tools, of which its client called two, and
+/// one that was not asked for; and the value of `TAPEWRIGHT_RECORDING`.
 pub(crate) fn recording() -> (tempfile::TempDir, String) {
     recording_of("done")
 }
 
-/// The same with this as what the tools brought.
+/// The same with this result of the tools.
 pub(super) fn recording_of(done: &str) -> (tempfile::TempDir, String) {
     let models = Models::start();
     let recording = models.gateway.line["TAPEWRIGHT_RECORDING"]
@@ -131,7 +131,7 @@ fn each_tool_use_is_linked_with_the_call_that_carried_it_out_across_the_tapes_of
     text_and_prices(&run);
 }
 
-/// What a person reads, without prices of the model and with them.
+/// The output for people, without prices of the model and with them.
 fn text_and_prices(run: &Path) {
     let prices = run.with_file_name("prices.json");
     let list = json!({"date": "2026-11-25", "source": "a list",

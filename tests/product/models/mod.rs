@@ -77,7 +77,7 @@ fn header(tape: &Path) -> Value {
     serde_json::from_str(text.lines().next().unwrap()).unwrap()
 }
 
-/// What `inspect --json` says of a file or a folder.
+/// The output of `inspect --json` for a file or a folder.
 fn inspected(path: &Path) -> Value {
     let output = tapewright()
         .args(["inspect", "--json"])

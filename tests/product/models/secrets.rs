@@ -54,7 +54,7 @@ fn no_key_is_stored_wherever_it_stands() {
         let head = server.head();
         server.body(&head);
         assert!(format!("{head:?}").contains(key.as_str()), "{head:?}");
-        // As providers do that repeat what they do not know.
+        // Like providers that repeat an unknown value.
         let answer = format!(
             r#"{{"error":{{"message":"Incorrect API key provided: {key}. Use another.","code":"invalid_api_key"}}}}"#
         );

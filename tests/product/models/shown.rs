@@ -9,7 +9,7 @@ use super::{Models, inspected, links};
 use crate::support::http::{chunk, json as answered};
 use crate::support::tapewright;
 
-/// What `show` says of a file or a folder, and its exit status.
+/// The output of `show` for a file or a folder, and its exit status.
 fn shown(path: &Path, options: &[&str]) -> (Option<i32>, String) {
     let output = tapewright()
         .arg("show")
@@ -35,7 +35,7 @@ fn validator(name: &str) -> jsonschema::Validator {
     jsonschema::draft202012::new(&schema).unwrap()
 }
 
-/// Which calls these are: the method and the tool, or the model.
+/// The names of these calls: the method and the tool, or the model.
 fn names(rows: &[Value]) -> Vec<String> {
     let name = |row: &Value| match row["kind"].as_str() {
         Some("model") => format!("{}: {}", row["part"], row["model"]).replace('"', ""),
@@ -92,7 +92,7 @@ fn the_tapes_of_a_recording_are_one_conversation_in_order_of_time() {
     a_recording_is_of_its_schema(&run);
 }
 
-/// What a person reads.
+/// The output for people.
 fn text(run: &Path) {
     let (status, text) = shown(run, &[]);
     assert_eq!(status, Some(0));
@@ -171,7 +171,7 @@ fn words(run: &Path) {
     assert!(text.contains("\"content\": \"go\""), "{text}");
 }
 
-/// One of its tapes knows nothing of the others.
+/// A single tape contains nothing about the others.
 fn alone(run: &Path) {
     let all = rows(&run.join("models.tape.jsonl"), &[]);
     assert_eq!(all.len(), 2);
@@ -243,7 +243,7 @@ fn a_tape_of_one_gateway_shows_streams_errors_and_what_was_cut_short() {
         (&8.into(), &"stop".into())
     );
     assert!(song["first_token_ms"].is_number(), "{song}");
-    // A stream is told as what it adds up to.
+    // A stream is shown as its combined response.
     assert_eq!(song["answer"]["choices"][0]["message"]["content"], "la la");
     assert_eq!(all[1]["http_status"], 529);
     assert_eq!(all[1]["answer"]["error"]["message"], "too many");

@@ -104,7 +104,7 @@ fn carried(gateway: &Gateway, upstream: &Upstream, certificates: &Certificates, 
     );
     client.send(&sent);
     let mut server = accept(upstream, &certificates.server_config(&["http/1.1"])).unwrap();
-    // Names, order and letters stay: the proxy is not there.
+    // Names, order and case are preserved: the proxy is transparent.
     assert_eq!(server.text(sent.len()), sent);
     server.send(format!(
         "HTTP/1.1 200 Said\r\nContent-Type: {}\r\nTransfer-Encoding: chunked\r\n\r\n",
@@ -216,7 +216,7 @@ fn an_agent_speaks_http_2_to_its_provider_through_the_proxy() {
     let mut body = step(&runtime, response).unwrap().into_body();
     for event in EVENTS {
         provider.send(event.as_bytes());
-        // It comes before the next one is said.
+        // It arrives before the next one is sent.
         let mut came = Vec::new();
         while came.len() < event.len() {
             let data = step(&runtime, body.data()).unwrap().unwrap();
@@ -253,7 +253,7 @@ fn recording(certificates: &Certificates) -> Gateway {
     Gateway::of(folder, &mut command)
 }
 
-/// The request of an agent that is told of one tool.
+/// The request of an agent with one tool.
 const GO: &str =
     r#"{"model":"claude-x","max_tokens":5,"messages":[{"role":"user","content":"go"}]}"#;
 
@@ -351,7 +351,7 @@ fn an_agent_behind_the_proxy_is_told_of_it_and_of_our_authority() {
     };
     let output = command(&["--intercept"]).output().unwrap();
     assert_eq!(output.status.code(), Some(5), "{output:?}");
-    // It is told by us: nobody else has to.
+    // The recorder reports it: no other message is needed.
     assert!(output.stderr.is_empty(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
     let told: Vec<&str> = text.trim_end().split('|').collect();
@@ -360,7 +360,7 @@ fn an_agent_behind_the_proxy_is_told_of_it_and_of_our_authority() {
     assert!(told[0].starts_with("http://127.0.0.1:"), "{text}");
     assert_eq!(told[1..3], [told[0]; 2]);
     assert_eq!(told[3..], [ca, ca, "http://left.example"]);
-    // Where other hosts pass unread, the system's authorities count.
+    // If other hosts are tunnelled, the system's authorities are trusted.
     fs::remove_dir_all(folder.path().join("run")).unwrap();
     let output = command(&["--intercept", "--intercept-host", "api.example"])
         .output()

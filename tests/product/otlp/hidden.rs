@@ -1,4 +1,4 @@
-//! What no collector gets, and what of the way to it nobody is told.
+//! What is never sent to a collector, and what is not reported about the connection to it.
 
 use serde_json::{Value, json};
 

@@ -22,7 +22,7 @@ fn points(request: &Request, metric: &str) -> Vec<Value> {
     one["histogram"]["dataPoints"].as_array().unwrap().clone()
 }
 
-/// How many calls of a tool a request tells of.
+/// The number of calls of a tool in a request.
 fn count(request: &Request, tool: &str) -> u64 {
     let points = points(request, OPERATIONS).into_iter();
     let of_tool = points.filter(|one| attribute(one, "gen_ai.tool.name") == Some(tool));
@@ -37,7 +37,7 @@ fn start(place: &RecorderFolder, url: &str, variables: &[(&str, &str)]) -> Sessi
     Session::start(command)
 }
 
-/// What was sent and what was lost, as the log tells at the end.
+/// The numbers sent and lost, according to the log at the end.
 fn told(place: &RecorderFolder) -> (u64, u64) {
     let [sent] = place.logged("points_sent").try_into().expect("one line");
     (
@@ -117,7 +117,7 @@ fn what_a_collector_did_not_take_is_in_the_next_request() {
         if !seen.head.line.contains("/v1/metrics") {
             return taken();
         }
-        // The first is neither taken nor refused, and nobody may ask again soon.
+        // The first is neither accepted nor rejected, and must not be retried soon.
         match tries.fetch_add(1, Ordering::SeqCst) {
             0 => status("503 Service Unavailable", "Retry-After: 9\r\n"),
             _ => taken(),

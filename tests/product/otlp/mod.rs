@@ -46,7 +46,7 @@ impl Request {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Its spans, which the types of OTLP have read as well.
+    /// Its spans, which the types of OTLP also accept.
     fn spans(&self) -> Vec<Value> {
         let read: ExportTraceServiceRequest = serde_json::from_slice(&self.body).unwrap();
         let value: Value = serde_json::from_slice(&self.body).unwrap();
@@ -111,7 +111,7 @@ impl Collector {
         all.filter(|one| one.line.contains("/v1/metrics")).collect()
     }
 
-    /// What it got so far.
+    /// The requests that it got so far.
     fn all(&self) -> Vec<Request> {
         let mut seen = self.seen.lock().unwrap();
         let fresh = self.server.seen().into_iter().map(|seen| Request {
@@ -155,7 +155,7 @@ impl RecorderFolder {
         command
             .env("TAPEWRIGHT_HOME", self.file("home"))
             .env("OTEL_BSP_SCHEDULE_DELAY", "20")
-            // `measured` is about them, and nothing else has to tell their requests from others.
+            // `measured` tests them; the other tests need not distinguish their requests.
             .env("OTEL_METRICS_EXPORTER", "none");
         command
     }
@@ -173,7 +173,7 @@ impl RecorderFolder {
             .collect()
     }
 
-    /// What was sent and what was lost, as the log tells at the end.
+    /// The numbers sent and lost, according to the log at the end.
     fn told(&self) -> (u64, u64) {
         let [sent] = self.logged("spans_sent").try_into().expect("one line");
         (
@@ -205,7 +205,7 @@ fn exported(folder: &Path, tape: &str, options: &[&str]) -> Vec<Value> {
         .collect()
 }
 
-/// Spans in an order of their own.
+/// Spans in a fixed order.
 fn sorted(mut spans: Vec<Value>) -> Vec<Value> {
     spans.sort_by_key(|span| span["spanId"].as_str().unwrap().to_owned());
     let twice = spans

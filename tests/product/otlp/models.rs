@@ -84,7 +84,7 @@ fn calls_of_models_are_spans_by_the_conventions_for_generative_ai() {
     let busy = named("chat busy");
     assert_eq!(attribute(busy, "error.type"), Some("429"));
     assert_eq!(busy["status"]["code"], 2);
-    // What was asked and answered is told to nobody.
+    // The contents of requests and answers are not sent.
     let told = Value::from(spans.clone()).to_string();
     assert!(
         !told.contains("two and two") && !told.contains("four"),

@@ -40,7 +40,7 @@ fn messages() -> Vec<Value> {
 }
 
 fn over_lines(mut command: Command) {
-    // Its input and output are ours.
+    // The test controls its input and output.
     let mut session = Session::start({
         command
             .stdin(std::process::Stdio::piped())

@@ -1,4 +1,4 @@
-//! What a good collector gets.
+//! The requests to a healthy collector.
 
 use std::collections::HashSet;
 use std::io::Read as _;

@@ -1,4 +1,5 @@
-//! Collectors that are not there, slow, busy, or refuse: a session never notices, and what is lost is counted.
+//! Collectors that are missing, slow, busy, or refuse: a session never notices, and losses are
+//! counted.
 
 use std::net::TcpListener;
 use std::process::Stdio;
@@ -11,7 +12,7 @@ use super::{Collector, LIMIT, RecorderFolder, calls, sorted, status, taken};
 use crate::support::http::json as http_json;
 use crate::support::{Session, Tape, eventually};
 
-/// What lets answers wait.
+/// Blocks answers.
 #[derive(Default)]
 struct Gate {
     open: Mutex<bool>,
@@ -31,7 +32,7 @@ impl Gate {
 }
 
 impl RecorderFolder {
-    /// Everything was recorded, nobody was told anything, and each span was sent or is counted as lost.
+    /// Everything was recorded, nothing was printed, and each span was sent or counted as lost.
     fn is_whole(&self, why: &str) -> (u64, u64) {
         assert!(Tape::read(&self.path().join("fs.tape.jsonl")).is_complete());
         let (sent, lost) = self.told();
@@ -197,7 +198,7 @@ fn what_does_not_fit_while_nothing_is_taken_is_dropped() {
         .env("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "2");
     let mut session = Session::start(command);
     calls(&mut session, 10);
-    // It has said no, and what comes now finds the queue full.
+    // It has rejected a request, and further spans find the queue full.
     assert!(eventually(LIMIT, || !collector.requests().is_empty()));
     calls(&mut session, 100);
     assert!(eventually(LIMIT, || collector.requests().len() > 2));

@@ -1,4 +1,4 @@
-//! What a page is told while a session runs.
+//! The events that a page gets during a session.
 
 use std::process::Stdio;
 
@@ -26,7 +26,7 @@ fn rows_come_while_a_session_runs_and_what_waits_is_among_them() {
     assert_eq!(state["sessions"][0]["requests"], 2, "{state}");
     assert_eq!(state["faults"][0]["kind"], "hang");
     assert_eq!(state["ended"], Value::Null);
-    // It is let go, and its row takes the place of the one that waited.
+    // It is released, and its row replaces the pending one.
     let name = state["faults"][0]["name"].as_str().unwrap().to_owned();
     let change = |enabled: bool| {
         let fields = [page.bearer(), ("sec-fetch-site", "same-origin".to_owned())];
@@ -67,7 +67,7 @@ fn a_stream_that_was_cut_goes_on_where_it_was() {
     while !seen.contains(&"50".to_owned()) {
         let (_, rows) = again.next("rows");
         for row in rows.as_array().unwrap() {
-            // The one before may come again, when nothing can be told of it any more.
+            // The one before may be repeated, when nothing about it can change any more.
             if row["tool"] == "two" && row["outcome"] == "answered" {
                 seen.push(row["id"].as_str().unwrap().to_owned());
             }

@@ -1,4 +1,4 @@
-//! The page that shows what is recorded or replayed, as its browser asks for it.
+//! The page that shows a recording or a replay, from its browser's point of view.
 
 mod live;
 mod own;
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::support::{Session, eventually, peer, record};
 
-/// How long anything may take before a test has failed.
+/// The time after which a test has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A page that is served, and the token of its link.
@@ -23,7 +23,7 @@ struct Page {
     token: String,
 }
 
-/// What was answered.
+/// A response.
 struct Answer {
     status: u16,
     head: String,
@@ -36,7 +36,7 @@ impl Page {
         let mut errors = BufReader::new(child.stderr.take().expect("a pipe"));
         let mut line = String::new();
         errors.read_line(&mut line).unwrap();
-        // What comes later is of no interest, and must not fill the pipe.
+        // Later output does not matter, but must not fill the pipe.
         std::thread::spawn(move || std::io::copy(&mut errors, &mut std::io::sink()));
         let told: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("no link: {line}"));
         let url = told["page"].as_str().expect("a link");
@@ -87,14 +87,14 @@ impl Page {
         }
     }
 
-    /// What is told to who shows the token.
+    /// The response to a request with the token.
     fn get(&self, path: &str) -> Value {
         let answer = self.ask("GET", path, &[self.bearer()], "");
         assert_eq!(answer.status, 200, "{path}: {}", answer.body);
         serde_json::from_str(&answer.body).unwrap()
     }
 
-    /// All rows that there are, each as it was told last.
+    /// All rows, each in its last version.
     fn rows(&self) -> Vec<Value> {
         let (mut rows, mut from): (Vec<Value>, u64) = (Vec::new(), 0);
         loop {

@@ -57,7 +57,7 @@ impl Proxy {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
-        // A tunnel that came about would stay open.
+        // A tunnel that was established would stay open.
         let mut text = vec![0; 4096];
         let mut length = 0;
         loop {
@@ -71,7 +71,7 @@ impl Proxy {
     }
 }
 
-/// Where something is, as a line of JSON says it.
+/// An address in a line of JSON.
 fn authority(lines: &mut impl BufRead, name: &str) -> String {
     let mut line = String::new();
     lines.read_line(&mut line).unwrap();

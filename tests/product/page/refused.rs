@@ -1,8 +1,8 @@
-//! Who gets nothing from a page.
+//! Requests that get nothing from a page.
 
 use super::{Page, Recorded};
 
-/// What is known of a recording.
+/// Paths with data about a recording.
 const KNOWLEDGE: [&str; 6] = [
     "/api/head",
     "/api/rows",
@@ -133,7 +133,7 @@ fn pages_of_other_sites_get_nothing_and_change_nothing() {
         assert_eq!(status(page, "PUT", &fault, fields), 403, "{fields:?}");
         assert_eq!(page.get("/api/faults")["faults"][0]["enabled"], true);
     }
-    // The files can be opened by a link from anywhere, and loaded by nobody else.
+    // The files can be opened by a link from anywhere, but not be loaded by other pages.
     let link = [
         ("sec-fetch-site", "cross-site"),
         ("sec-fetch-mode", "navigate"),

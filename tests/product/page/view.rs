@@ -1,4 +1,4 @@
-//! `view`: recordings that are there, and one that grows.
+//! `view`: existing recordings, and one that grows.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -29,7 +29,7 @@ impl Viewed {
         Self { child, page }
     }
 
-    /// What is known once everything was read.
+    /// The state once everything was read.
     fn ended(&self) -> Value {
         let mut state = Value::Null;
         assert!(eventually(PATIENCE, || {
@@ -122,7 +122,7 @@ fn a_recording_is_shown_whatever_it_is_and_a_signal_ends_it() {
     }
 }
 
-/// How far behind everybody else the thread stands that reads the tapes.
+/// The niceness of the thread that reads the tapes.
 #[cfg(target_os = "linux")]
 fn niceness_of_reader(process: u32) -> i64 {
     let tasks = fs::read_dir(format!("/proc/{process}/task")).unwrap();
@@ -147,7 +147,7 @@ fn only_beside_a_recorder_its_reader_stands_behind_everybody_else() {
     let ours = rustix::process::getpriority_process(None).unwrap();
     assert_eq!(niceness_of_reader(viewed.child.id()), i64::from(ours));
     drop(viewed);
-    // As a recorder does.
+    // Like a recorder.
     let file = File::open(&path).unwrap();
     file.try_lock().unwrap();
     let viewed = Viewed::start(&path);

@@ -1,4 +1,5 @@
-//! The same recorded again: the same file, and of another answer the difference is that answer.
+//! Recording the same session again: the file is the same, and with another answer, that answer is
+//! the only difference.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -14,7 +15,7 @@ const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialize
 const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
 const CALL: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"text":1},"_meta":{"progressToken":"p"}}}"#;
 
-/// What the server says: two tools, and a call with progress.
+/// The server's answers: two tools, and a call with progress.
 fn server(second: &str, answer: &str) -> String {
     let tools = format!(
         r#"{{"tools":[{{"name":"echo","inputSchema":{{"type":"object"}}}},{{"name":"b","description":"{second}","inputSchema":{{"type":"object"}}}}]}}"#
@@ -54,7 +55,7 @@ fn recorded(folder: &Path, server: &str, options: &[&str]) -> String {
     std::fs::read_to_string(folder.join("fs.json")).unwrap()
 }
 
-/// The lines of the one that differ in the other.
+/// The lines that differ between the two.
 #[track_caller]
 fn changed<'a>(before: &'a str, after: &'a str) -> Vec<(&'a str, &'a str)> {
     assert_eq!(
@@ -106,7 +107,7 @@ fn a_cassette_without_times_replays_and_only_at_once() {
     session.line();
     session.send(LIST);
     let tools = session.line();
-    // As it was recorded, on one line.
+    // Recorded on one line.
     assert!(
         tools.contains(r#"{"type":"object"}},{"name":"b""#),
         "{tools}"
@@ -137,7 +138,7 @@ fn times_are_written_when_they_are_asked_for() {
         !plain.contains("_ms") && !plain.contains("recorded_at"),
         "{plain}"
     );
-    // What has none cannot tell any.
+    // A cassette without them cannot show any.
     std::fs::write(folder.join("plain.json"), plain).unwrap();
     let words = [
         "export",

@@ -1,11 +1,11 @@
-//! Files that cannot be served: each is told with its place, and what to do.
+//! Files that cannot be served: each error has a position, and a hint.
 
 use std::fs;
 use std::path::Path;
 
 use crate::cli::golden::golden;
 
-/// Files by the name of what is said to them.
+/// Files by the name of their error.
 const BAD: &[(&str, &str)] = &[
     ("empty", ""),
     ("blank", " \n\n"),
@@ -154,7 +154,7 @@ fn options_that_make_no_sense_are_refused() {
     }
 }
 
-/// The documented minimal cassette, by hand, as it stands.
+/// The documented minimal cassette, hand-written and unmodified.
 #[test]
 fn a_cassette_written_by_hand_is_served_as_it_stands() {
     let text = r#"{

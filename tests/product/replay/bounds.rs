@@ -1,5 +1,5 @@
-//! What hostile agents send to a provider that is a recording: it is bounded, and answered in
-//! the provider's own form.
+//! Hostile requests of agents to a provider that is a recording: they are bounded, and answered in
+//! the provider's own format.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::support::http::{Wire, chunk, request};
 const MESSAGES: &str =
     r#"{"model":"claude-x","max_tokens":5,"messages":[{"role":"user","content":"go"}]}"#;
 
-/// Each wire, and where in the body of an error its text stands.
+/// Each wire, and the position of the message in the body of an error.
 const WIRES: [(&str, &str); 4] = [
     ("/anthropic/v1/messages", "/error/message"),
     ("/openai/v1/chat/completions", "/error/message"),
@@ -51,7 +51,7 @@ fn asked(replay_server: &ReplayServer, target: &str, fields: &str, body: &[u8]) 
     answered(&mut client)
 }
 
-/// That this is an error as a provider writes it.
+/// Checks that this is an error in the provider's format.
 fn is_error(target: &str, pointer: &str, body: &str, part: &str) {
     let error: Value = serde_json::from_str(body).unwrap_or_else(|_| panic!("{target}: {body}"));
     let text = error.pointer(pointer).and_then(Value::as_str);
@@ -77,7 +77,7 @@ fn what_is_too_much_is_refused_in_the_form_of_each_wire() {
     bomb.write_all(&zeros).unwrap();
     let bomb = bomb.finish().unwrap();
     for (target, pointer) in WIRES {
-        // More than is taken, said ahead: nothing of it needs to come.
+        // More than the limit, announced by the length: the body need not arrive.
         let mut client = replay_server.connect();
         client.send(request(
             &format!("POST {target}"),
@@ -117,7 +117,7 @@ fn what_is_too_much_is_refused_in_the_form_of_each_wire() {
             "other than gzip, deflate, br and zstd",
         );
     }
-    // And it goes on.
+    // And it continues.
     assert_eq!(
         asked(&replay_server, "/v1/messages", "", MESSAGES.as_bytes()).0,
         200
@@ -179,7 +179,7 @@ fn a_compressed_request_is_the_call_that_it_holds() {
 fn many_at_once_and_slow_ones_keep_nobody_waiting() {
     let folder = tempfile::tempdir().unwrap();
     let replay_server = replay_server(folder.path(), &["--exhausted", "last"]);
-    // These say half of what they announced, and no more.
+    // These send half of what they announced, and no more.
     let mut slow: Vec<Wire> = (0..50)
         .map(|_| {
             let mut client = replay_server.connect();
@@ -213,7 +213,7 @@ fn many_at_once_and_slow_ones_keep_nobody_waiting() {
     client.send(chunk(&MESSAGES[20..]));
     client.send("0\r\n\r\n");
     assert_eq!(answered(client).0, 200);
-    // Paths that nobody knows, more of them than are kept for the report.
+    // Unknown paths, more of them than the report keeps.
     let client = &mut clients[0];
     for number in 0..1_200 {
         send(

@@ -86,7 +86,7 @@ fn a_colleague_needs_no_option() {
     let cassette = homes.recorded(&[]);
     let meta = &cassette["meta"];
     assert_eq!(meta["made_in_folder"], "~/work-of-ann");
-    // The name of the user is nowhere but where the peers said it.
+    // The name of the user is only where the peers sent it.
     let mut without = cassette.clone();
     without["exchanges"] = Value::Null;
     without["meta"]["source_command"] = Value::Null;

@@ -138,7 +138,7 @@ fn the_transport_of_2024_is_served_too() {
     send(CALL);
     assert!(next().contains("progress"));
     assert!(next().contains("done"));
-    // And to a client that knows the transport.
+    // And to a client that uses the older transport.
     let mut client = replay_server.legacy_client();
     client.greet(&Opening::default(), LIMIT).unwrap();
     assert_eq!(say(&mut client), "done");
@@ -170,7 +170,7 @@ fn a_recording_without_sessions_is_served_without_them() {
         br#"{"tools":[],"resultType":"complete"}"#
     );
     client.close();
-    // The other era is refused, with a status that says so.
+    // The other era is refused, with a matching status.
     let mut wire = replay_server.connect();
     wire.send(post(replay_server.address, ACCEPT, INITIALIZE));
     let head = wire.head();

@@ -132,7 +132,7 @@ fn record(calls: &[Call]) -> (Upstream, Gateway) {
 pub(crate) fn recording(folder: &Path) {
     let (_upstream, gateway) = record(&calls()[..1]);
     std::fs::create_dir_all(folder).unwrap();
-    // As `record --models` writes it.
+    // In the form of `record --models`.
     let tape = std::fs::read_to_string(gateway.tape()).unwrap();
     let tape = tape.replacen('{', r#"{"part_of":"one","#, 1);
     std::fs::write(folder.join("models.tape.jsonl"), tape).unwrap();
@@ -409,7 +409,7 @@ fn the_run_of_an_agent_becomes_a_suite_that_holds() {
         .unwrap()
         .collect();
     assert_eq!(made.len(), 1);
-    // Neither a key nor a server is there.
+    // There is neither a key nor a server.
     let mut run = tapewright();
     run.args(["run", "agent.yaml", "--no-env-file"])
         .current_dir(folder);

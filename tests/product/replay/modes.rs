@@ -90,7 +90,7 @@ fn new_episodes_are_asked_once_and_added() {
     assert_eq!(say(&mut first, 3, "3"), "live three");
     assert_eq!(first.finish(LIMIT).code(), Some(0));
     assert_eq!(starts(path), 1);
-    // The live server was introduced by the client's own words, and asked for no more.
+    // The live server got the client's own handshake, and no other requests.
     let seen = std::fs::read_to_string(path.join("seen.json")).unwrap();
     let seen: Value = serde_json::from_str(&seen).unwrap();
     let seen = seen["exchanges"].as_array().unwrap();
@@ -295,7 +295,7 @@ fn what_a_killed_recorder_was_told_is_added_by_the_next() {
 
 #[test]
 fn a_signal_reaches_the_live_server_and_its_status_is_ours() {
-    // Until it is asked something it reads; then it does nothing but wait for a signal.
+    // It reads until the first request; then it only waits for a signal.
     let reply = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}"#;
     let answer = r#"{"jsonrpc":"2.0","id":5,"result":{"tools":[]}}"#;
     let server = format!(

@@ -1,4 +1,4 @@
-//! What a client gets, by option.
+//! What a client gets, depending on the options.
 
 use std::time::Instant;
 
@@ -164,7 +164,7 @@ fn what_the_server_asks_is_asked_again_and_awaited() {
     session.send(r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"echo","arguments":{"text":1}}}"#);
     let question = session.line();
     assert!(question.contains("sampling/createMessage"), "{question}");
-    // Other requests go on meanwhile.
+    // Other requests continue meanwhile.
     ask(&mut session, 4, "ping", "{}");
     session.send(r#"{"jsonrpc":"2.0","id":0,"result":{"role":"assistant","model":"other","content":{"type":"text","text":"no"}}}"#);
     assert!(session.line().contains("thanks"));

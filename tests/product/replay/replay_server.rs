@@ -68,7 +68,7 @@ pub(crate) fn opened(address: SocketAddr, wire: &mut Wire) -> String {
     format!("Mcp-Session-Id: {session}\r\n")
 }
 
-/// What serves clients over HTTP, once it says where.
+/// A server for HTTP clients, once it has printed its address.
 pub(crate) fn listening(command: &mut Command) -> ReplayServer {
     let mut child = command.spawn().unwrap();
     let mut line = String::new();

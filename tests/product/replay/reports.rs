@@ -1,4 +1,4 @@
-//! What is told of misses and of how a replay went.
+//! Reports about misses and about the result of a replay.
 
 use std::io::Read as _;
 
@@ -98,7 +98,7 @@ fn pings_and_other_replies_are_told() {
     let options = ["-v", "--report", "report.json", "--strict"];
     let mut session = session(folder.path(), tape, &options);
     ask(&mut session, 1, "ping", "{}");
-    // No arguments, and none at all, are the same.
+    // Empty and absent arguments are the same.
     session.send(
         r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{}}}"#,
     );

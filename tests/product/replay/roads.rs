@@ -51,7 +51,7 @@ fn play(client: &mut Client) -> Vec<String> {
 fn exchanges(recording: &str) -> Vec<(Value, Value, Vec<Value>)> {
     let recording: Value = serde_json::from_str(recording).unwrap();
     let exchanges = recording["exchanges"].as_array().unwrap().iter();
-    // A client that looks for the transport is told by HTTP, not by a server of MCP.
+    // A client that probes for the transport is answered by HTTP, not by an MCP server.
     let answered = exchanges.filter(|one| !one["response"]["id"].is_null());
     answered
         .map(|one| {
@@ -91,7 +91,7 @@ fn a_recording_goes_from_stdio_to_http_and_back_envelope_by_envelope() {
     assert_eq!(exchanges(&again), exchanges(&tape()), "{again}");
     assert!(again.contains("12345678901234567890123"), "{again}");
 
-    // What was recorded over HTTP is served over stdio, and recorded a third time.
+    // A recording over HTTP is served over stdio, and recorded a third time.
     let options = ["-o", "stdio.json", "--strict"];
     let mut stdio = session(folder.path(), &again, &options);
     let over_stdio = talk(&mut stdio);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::support::provider::Provider;
 use crate::support::tapewright;
 
-/// What every agent here does: asks a model, as `ask_model BODY`.
+/// The common part of every agent here: asks a model, as `ask_model BODY`.
 const ASK: &str = r#"
 ask_model() {
     url=${ANTHROPIC_BASE_URL#http://}
@@ -26,7 +26,7 @@ const SERVER: &str = r#"while read -r line; do
     echo "{\"jsonrpc\":\"2.0\",\"id\":${id%%,*},\"result\":{\"start\":$1}}"
 done"#;
 
-/// Runs an agent below us, in a folder with a home of its own.
+/// Runs an agent with the recorder, in a folder with a separate home.
 fn run(
     arguments: &[&str],
     agent: &str,
@@ -71,7 +71,7 @@ start 1 $FIRST
 start 2 $SECOND
 "#;
 
-/// Which start answered each line.
+/// The start that answered each line.
 fn starts(output: &Output) -> Vec<Value> {
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8_lossy(&output.stdout);
@@ -97,9 +97,9 @@ fn each_start_of_a_server_plays_the_tape_of_that_start_and_finds_the_rest_in_the
         |first, second| starts(&run(&replay, TWO_STARTS, here, here, &order(first, second)));
     // In the recorded order; the shorter tape, which is that of the first start, as well.
     assert_eq!(played("both", "other both both more"), [1, 2, 2, 2, 2]);
-    // What a start did not ask for when it was recorded another one did.
+    // A request that a start did not send when it was recorded was sent by another one.
     assert_eq!(played("both more", "other"), [1, 2, 2]);
-    // Nothing is left of how starts were told apart.
+    // Nothing remains of the data that distinguishes starts.
     let left = std::fs::read_dir(here.join("tmp")).unwrap();
     assert_eq!(left.count(), 0);
 }

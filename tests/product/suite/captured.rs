@@ -1,4 +1,4 @@
-//! `run --capture`: nothing is sent, and what was never asked is never passed.
+//! `run --capture`: nothing is sent, and a question that was never asked never passes.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Which tests run, when a run stops, and what it leaves.
+//! Which tests run, when a run stops, and what it leaves behind.
 
 use crate::suite::stage::{Stage, verdicts, with_peer};
 
@@ -51,7 +51,7 @@ fn what_failed_last_can_run_again_alone() {
     assert!(said.err.contains("no failed tests known"), "{}", said.err);
     assert_eq!(said.status, 1);
     assert_eq!(names(&stage, &["--last-failed"]), ["two"]);
-    // What did not run is remembered: a run of others mends nothing.
+    // Tests that did not run are remembered: a run of others does not clear them.
     assert_eq!(names(&stage, &["--include", "one"]), ["one"]);
     assert_eq!(names(&stage, &["--last-failed"]), ["two"]);
     stage.write("suite.yaml", &with_peer(&TOOLS.replace("refuse", "echo")));
@@ -227,7 +227,7 @@ fn a_suite_runs_once_for_each_revision() {
     assert_eq!(revisions, [Some("2025-03-26"), Some("2025-06-18")]);
     let (status, report) = stage.json(&["suite.yaml", "--target-version", "2025-06-18"]);
     assert_eq!((status, verdicts(&report).len()), (0, 1));
-    // A suite that lists none runs against the one that is asked for.
+    // A suite without servers runs against the given one.
     let unlisted = rest.split_once('\n').expect("lines").1;
     stage.write("unlisted.yaml", &with_peer(unlisted));
     let (_, report) = stage.json(&["unlisted.yaml", "--target-version", "2024-11-05"]);

@@ -1,4 +1,4 @@
-//! What does not hold, and what could not be judged, live.
+//! Live failures, and assertions that could not be judged.
 
 use crate::suite::stage::{Stage, verdicts, with_peer};
 
@@ -187,7 +187,7 @@ fn known_failures_do_not_fail_a_run_until_they_pass() {
     let junit = stage.run(&[&known[..], &["--reporter", "junit"]].concat());
     assert!(junit.out.contains("skipped=\"1\""), "{}", junit.out);
 
-    // What is mended has to go; nothing else may fail.
+    // A fixed test must pass; nothing else may fail.
     stage.write("s.yaml", &suite("hello"));
     let outdated = stage.run(&known);
     assert_eq!(outdated.status, 1, "{}", outdated.out);

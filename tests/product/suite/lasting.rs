@@ -1,4 +1,4 @@
-//! A report is written whatever happens, and each thing that goes wrong has its name.
+//! A report is written whatever happens, and each error has a name.
 
 use std::process::Stdio;
 use std::time::Duration;

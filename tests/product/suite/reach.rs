@@ -1,5 +1,5 @@
-//! How servers with a URL are reached: what the suite says, and what the command line says
-//! over it.
+//! How to connect to servers with a URL: the options of the suite, and those of the command line,
+//! which take precedence.
 
 use std::process::Child;
 
@@ -181,7 +181,7 @@ fn a_token_is_fetched_with_the_credentials_of_a_client() {
     let head = wire.head();
     wire.body(&head);
     assert_eq!(head.get("authorization"), Some("Bearer granted-0815"));
-    // A server that tells the token may not make us tell it.
+    // A server that repeats the token must not make the runner print it.
     let echo = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"bad granted-0815"}}"#;
     wire.send(json("200 OK", "Connection: close\r\n", echo));
     assert_eq!(wait(&mut child, PATIENCE).code(), Some(2));

@@ -13,8 +13,8 @@ use crate::support::{Session, peer};
 
 const RECORDER: &str = env!("CARGO_BIN_EXE_tapewright");
 
-/// The suite for everything, and a second one that asks the same of a recorder in front of
-/// the server.
+/// The suite for everything, and a second one that sends the same to a recorder in front of the
+/// server.
 fn stage() -> Stage {
     let stage = Stage::new();
     let text = fs::read_to_string(everything()).expect("the suite");
@@ -37,8 +37,8 @@ fn recorder(options: &str) -> String {
     )
 }
 
-/// What the live report and one over the tape have in common, which is everything but how
-/// long it took.
+/// The common part of the live report and one over the tape, which is everything except for
+/// durations.
 fn same(stage: &Stage, live: &str, tape: &Path) -> Value {
     let live: Value = serde_json::from_str(&stage.read(live)).expect("JSON");
     let tape = tape.to_str().expect("text");
@@ -189,13 +189,13 @@ fn the_report_is_beside_the_protocol_and_the_status_is_the_childs() {
     ] {
         assert!(plain.err.contains(part), "`{part}` in {}", plain.err);
     }
-    // The same, for programs; nothing is said.
+    // The same, for programs; nothing is printed.
     let options = ["--reporter", "junit=out.xml", "--reporter", "json=out.json"];
     let quiet = session(&stage, &options, &["echo", "add"]);
     assert_eq!((quiet.status, quiet.err.as_str()), (0, ""));
     assert!(stage.read("out.xml").contains("failures=\"1\""));
     same(&stage, "out.json", &stage.path("s.tape.jsonl"));
-    // A reporter without a file is printed, beside the protocol.
+    // A reporter without a file is printed to standard error.
     let tap = session(&stage, &["--reporter", "tap"], &["echo", "add"]);
     assert!(
         tap.err.starts_with("TAP version 14\n1..3\nok 1 - holds"),
@@ -217,7 +217,7 @@ fn strict_tells_how_it_came_out() {
         let said = session(&stage, options, tools);
         assert_eq!(said.status, status, "{options:?} {tools:?}: {}", said.err);
     }
-    // What could not be judged is a mistake of the suite.
+    // An assertion that could not be judged is an error in the suite.
     let stage = Stage::new();
     stage.write("suite.yaml", &SMALL.replace("exact: 7", "icontains: x"));
     assert_eq!(session(&stage, &["--strict"], &["add"]).status, 2);

@@ -44,7 +44,7 @@ fn the_schema_describes_the_report() {
             .collect();
         assert!(errors.is_empty(), "{errors:#?}");
     }
-    // It is closed: what nobody described is an error.
+    // It is closed: an undocumented member is an error.
     let mut odd = live.clone();
     odd["suites"][0]["tests"][0]["colour"] = "red".into();
     assert!(!validator.is_valid(&odd));

@@ -13,7 +13,7 @@ fn run(rest: &str) -> (i32, Vec<String>) {
     (status, statuses.collect())
 }
 
-/// What a suite says that never runs.
+/// The error of a suite that cannot run.
 fn refused(suite: &str) -> String {
     let stage = Stage::new();
     stage.write("suite.yaml", suite);
@@ -143,7 +143,7 @@ fn rows_52_and_53_the_environment_is_above_files_and_the_suite() {
     command.args(["run", "suite.yaml", "--env-file", "more.env"]);
     let CommandOutput { status, out, .. } = said(command.env("name", "outer").env("K", "process"));
     assert_eq!(status, 0, "{out}");
-    // Above everything is what is said for this one run.
+    // Options of this one run take precedence over everything.
     let mut command = stage.command();
     command.args([
         "run",

@@ -1,4 +1,5 @@
-//! What people expect of a runner: which tests run, how often, and what is said of them.
+//! The usual behaviour of a test runner: which tests run, how often, and what is reported about
+//! them.
 
 use serde_json::Value;
 

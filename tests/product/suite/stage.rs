@@ -13,7 +13,7 @@ pub(super) struct Stage {
     folder: tempfile::TempDir,
 }
 
-/// What a run said.
+/// The output of a run.
 pub(super) struct CommandOutput {
     pub(super) status: i32,
     pub(super) out: String,

@@ -61,7 +61,7 @@ fn a_suite_of_a_recording_is_valid_and_passes_over_it() {
 #[test]
 fn a_suite_of_a_cassette_passes_from_the_cassette() {
     for tape in tapes() {
-        // What is asked over one era is not answered in the other.
+        // A request of one era is not answered in the other.
         if !tape.to_string_lossy().contains("handshake-stdio") {
             continue;
         }
@@ -153,7 +153,8 @@ fn secrets_are_in_no_suite_and_calls_with_them_are_skipped() {
                 "--api-key=hunter2-hunter2-hunter2",
             ]),
     );
-    // The peer knows no such role and ends: nothing is written, and the secret is not said.
+    // The peer does not know this role and exits: nothing is written, and the secret is not
+    // printed.
     assert_eq!(made.status, 2, "{}", made.err);
     assert!(!made.err.contains("hunter2"), "{}", made.err);
     assert!(!stage.path("tapewright.yaml").exists());

@@ -1,4 +1,4 @@
-//! What counts as drift, and how it is reported.
+//! Which differences count as drift, and how they are reported.
 
 use std::fs;
 
@@ -156,7 +156,7 @@ fn ids_that_a_server_gives_are_handed_back_as_the_live_one_gave_them() {
             ),
         ])
     };
-    // The live server knows no cursor but its own.
+    // The live server only accepts its own cursors.
     let done = verify(
         folder.path(),
         &pages("page-2"),
@@ -176,7 +176,7 @@ fn what_was_redacted_is_not_sent_and_that_is_said() {
     assert_eq!(report["skipped"], 1);
     let why = report["checks"][1]["why"].as_str().unwrap();
     assert!(why.contains("$.params.arguments.text"), "{why}");
-    // Nothing at all that could be compared is no success.
+    // If nothing can be compared, it is not a success.
     let only = cassette(&[call("\"[REDACTED:length=40]\"", "one")]);
     let done = verify(folder.path(), &only, &only, &[]);
     assert_eq!(done.status, 3, "{}{}", done.out, done.error);

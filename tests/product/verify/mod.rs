@@ -10,7 +10,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// What a verification came to.
+/// The result of a verification.
 pub(crate) struct Done {
     pub(crate) status: i32,
     pub(crate) out: String,

@@ -1,4 +1,4 @@
-//! Mistakes, and servers that cannot be spoken with.
+//! Errors, and servers that cannot be used.
 
 use std::fs;
 
@@ -72,7 +72,8 @@ fn a_request_that_gets_no_answer_is_drift() {
     let folder = tempfile::tempdir().unwrap();
     let recorded = cassette(&[call("1", "one")]);
     let live = r#"{"version":"1","exchanges":[],"unanswered":[{"request":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":1}}},"why":"still pending"}]}"#;
-    // The time counts for the handshake as well, which a busy machine may not do within the first of them.
+    // The time includes the handshake, which a busy machine may not complete within the first
+    // limit.
     let tries = [("200ms", "200 ms"), ("2s", "2000 ms"), ("20s", "20000 ms")];
     for (timeout, shown) in tries {
         let done = verify(folder.path(), &recorded, live, &["--timeout", timeout]);

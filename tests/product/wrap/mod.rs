@@ -1,4 +1,4 @@
-//! The recorder in the configuration of clients, and out again, in a home of its own.
+//! The recorder in the configuration of clients, and its removal, in a separate home.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -88,7 +88,7 @@ fn a_wrapped_command_records_and_unwrapping_gives_the_same_bytes() {
         0o640
     );
 
-    // What the client would start.
+    // The command that the client would start.
     let line = wrapped
         .lines()
         .find(|line| line.contains("\"fs\""))
@@ -204,7 +204,7 @@ fn each_client_has_its_own_file_and_a_link_stays_a_link() {
         std::os::unix::fs::symlink(&real, &path).unwrap();
         let said = home.ok(&["wrap", "--all", "--client", client]);
         assert!(said.contains("wrapped `fs`"), "{said}");
-        // What is said of a project's file is said of that alone.
+        // The notes for a project's file are only for that file.
         assert!(!said.contains("trusted"), "{said}");
         let wrapped = fs::read_to_string(&real).unwrap();
         assert!(wrapped.contains("\"record\""), "{wrapped}");

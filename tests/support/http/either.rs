@@ -1,4 +1,4 @@
-//! Peers that speak HTTP/1.1 or HTTP/2, with TLS or without, under one script.
+//! Peers that use HTTP/1.1 or HTTP/2, with TLS or without, in one script.
 
 use std::future::{Future, poll_fn};
 use std::net::{SocketAddr, TcpListener};
@@ -17,7 +17,7 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 use super::tls::Certificates;
 use super::{Head, PATIENCE, Upstream, Wire, chunk};
 
-/// What a peer speaks.
+/// The protocol of a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speaks {
     Http1,
@@ -176,7 +176,7 @@ impl Exchange {
                 }
                 let response = response.body(()).expect("a response");
                 let respond = flow.respond.as_mut().expect("a server");
-                // The stream needs a runtime to be told.
+                // The stream needs a runtime for this.
                 let _guard = self.runtime.enter();
                 flow.out = Some(respond.send_response(response, false).expect("a stream"));
             }
@@ -224,7 +224,7 @@ impl Exchange {
         }
     }
 
-    /// How the body that comes ends.
+    /// How the received body ends.
     pub(crate) fn over(&mut self) -> Over {
         match &mut self.side {
             Side::Http1(wire) => match wire.try_line() {
@@ -242,7 +242,7 @@ impl Exchange {
         }
     }
 
-    /// Breaks off whatever this side still sends.
+    /// Breaks off everything that this side still sends.
     pub(crate) fn abort(mut self) {
         if let Side::Http2(flow) = &mut self.side {
             if let Some(out) = &mut flow.out {
@@ -250,7 +250,7 @@ impl Exchange {
             } else if let Some(respond) = &mut flow.respond {
                 respond.send_reset(Reason::INTERNAL_ERROR);
             }
-            // The connection lives on until it was told.
+            // The connection is kept until the peer was notified.
             if let Some((send, task)) = flow.connection.take() {
                 drop(send);
                 task.abort();
@@ -267,7 +267,7 @@ impl Exchange {
         }
     }
 
-    /// Waits until the other side has left, and nothing else came of it.
+    /// Waits until the other side has left without sending anything else.
     pub(crate) fn is_left(&mut self) {
         match &mut self.side {
             Side::Http1(wire) => {
@@ -342,7 +342,7 @@ fn words(fields: &http::HeaderMap) -> Vec<(String, String)> {
     fields.iter().map(text).collect()
 }
 
-/// A server that speaks either.
+/// A server for either protocol.
 pub(crate) enum Server {
     Http1(Upstream),
     Http2 {

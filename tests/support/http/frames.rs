@@ -33,7 +33,7 @@ pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8>
     out
 }
 
-/// Fields as literals without an index (RFC 7541 §6.2.2), whatever they are.
+/// Fields as literals without an index (RFC 7541 §6.2.2), regardless of their values.
 pub(crate) fn block(fields: &[(&str, &str)]) -> Vec<u8> {
     let mut out = Vec::new();
     for (name, value) in fields {

@@ -112,14 +112,14 @@ impl Gateway {
         signal(self.child.id(), name);
     }
 
-    /// Waits for its proper end and reads its tape, on which nothing is missing.
+    /// Waits for its regular end and reads its tape, which must be complete.
     pub(crate) fn ended(&mut self) -> Tape {
         let tape = self.ended_with(0);
         assert!(tape.is_complete(), "{:?}", tape.ending);
         tape
     }
 
-    /// Stops it and reads its tape, on which nothing is missing.
+    /// Stops it and reads its tape, which must be complete.
     pub(crate) fn stop(mut self) -> Tape {
         self.signal("TERM");
         self.ended()
@@ -131,7 +131,7 @@ impl Gateway {
         wait(&mut self.child, PATIENCE);
     }
 
-    /// Stops it and reads its tape, which has gaps: both it and the status tell.
+    /// Stops it and reads its tape, which must have gaps, and the exit status must report that.
     pub(crate) fn stop_with_gaps(mut self) -> Tape {
         self.signal("TERM");
         let tape = self.ended_with(3);
@@ -183,7 +183,7 @@ pub(crate) fn tunnel(gateway: &Gateway, authority: &str) -> Wire {
     client
 }
 
-/// One exchange, as it stands on a tape.
+/// One exchange, as recorded on a tape.
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {
     pub(crate) session: u32,
@@ -200,7 +200,7 @@ impl Recorded {
         })
     }
 
-    /// What passed that is no message.
+    /// The recorded content that is not a message.
     pub(crate) fn bodies(&self, dir: Direction) -> Vec<String> {
         self.texts(dir, |body| match body {
             EventBody::Body { payload } => Some(payload.kept().to_vec()),
@@ -216,7 +216,7 @@ impl Recorded {
             .collect()
     }
 
-    /// How a direction ended; more than one end is a failure.
+    /// How a direction ended; fails if it has more than one end.
     pub(crate) fn end(&self, dir: Direction) -> Option<CloseReason> {
         let mut ends = self.events.iter().filter_map(|event| match event.body {
             EventBody::Closed(reason) if event.dir == dir => Some(reason),
@@ -264,7 +264,7 @@ impl Recorded {
             .collect()
     }
 
-    /// What the bodies of events show.
+    /// The parts of event bodies that `of` selects.
     pub(crate) fn find<'a, T>(&'a self, of: impl Fn(&'a EventBody) -> Option<T>) -> Vec<T> {
         self.events
             .iter()
@@ -272,7 +272,7 @@ impl Recorded {
             .collect()
     }
 
-    /// The cause for which we answered in the server's place, and what it is about.
+    /// The cause for which the recorder answered in the server's place, and its subject.
     pub(crate) fn ours(&self) -> String {
         let response = self.response.as_ref().expect("an answer");
         let cause = response.ours_cause.expect("an answer of ours").name();

@@ -15,7 +15,7 @@ pub(crate) struct Seen {
     pub(crate) body: Vec<u8>,
 }
 
-/// A server that answers every request with what it is told to.
+/// A server that answers every request as configured.
 pub(crate) struct Strict {
     address: SocketAddr,
     notes: Notes,
@@ -25,7 +25,7 @@ pub(crate) struct Strict {
 struct Notes {
     seen: Arc<Mutex<Vec<Seen>>>,
     broken: Arc<Mutex<Vec<Seen>>>,
-    // What two readers could read in two ways.
+    // Messages that two readers could parse differently.
     ambiguous: Arc<Mutex<Vec<String>>>,
 }
 
@@ -113,7 +113,7 @@ fn serve(mut wire: Wire, notes: &Notes, answer: &dyn Fn(&Seen) -> Vec<u8>) {
     }
 }
 
-/// Whether no two readers could read two different messages.
+/// Whether all readers must parse the same message.
 fn is_clear(head: &Head) -> bool {
     let lengths = head.all("content-length");
     let codings = head.all("transfer-encoding");

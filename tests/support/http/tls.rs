@@ -1,4 +1,4 @@
-//! Certificates of a test authority, made anew for each test.
+//! Certificates of a test authority, created anew for each test.
 
 use std::io;
 use std::net::TcpStream;
@@ -131,7 +131,7 @@ fn hex(key: &KeyPair) -> String {
     name
 }
 
-/// A client that trusts one authority and nobody else.
+/// A client that only trusts one authority.
 pub(crate) fn client_config(
     authority: CertificateDer<'static>,
     protocols: &[&str],

@@ -4,13 +4,13 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-/// How long any single step may take before a test has failed.
+/// The time after which a single step has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long a connection may last: what keeps a stream alive ends no wait.
+/// The maximum lifetime of a connection: data that keeps a stream alive does not extend it.
 const LIFETIME: Duration = Duration::from_secs(180);
 
-/// What carries bytes: a socket, or TLS over one.
+/// A byte stream: a socket, or TLS over one.
 pub(crate) trait Carrier: Read + Write + Send {}
 impl<T: Read + Write + Send> Carrier for T {}
 
@@ -29,7 +29,7 @@ pub(crate) enum End {
     Reset,
 }
 
-/// A head as it stood on the wire.
+/// A head as received from the wire.
 #[derive(Clone, Debug)]
 pub(crate) struct Head {
     pub(crate) line: String,
@@ -83,7 +83,7 @@ impl Wire {
         Self::over(socket, carrier)
     }
 
-    /// A connection on which `carrier` speaks over `socket`.
+    /// A connection with `carrier` over `socket`.
     pub(crate) fn over(socket: TcpStream, carrier: Box<dyn Carrier>) -> Self {
         socket.set_nodelay(true).expect("an option");
         socket.set_read_timeout(Some(PATIENCE)).expect("an option");
@@ -105,12 +105,12 @@ impl Wire {
         self.carrier.flush()
     }
 
-    /// Another handle that can write, for a thread of its own. Without TLS only.
+    /// Another handle that can write, for a separate thread. Only without TLS.
     pub(crate) fn writer(&self) -> TcpStream {
         self.socket.try_clone().expect("a handle")
     }
 
-    /// Reads what there is; the end when there is no more.
+    /// Reads the available bytes; fails at the end.
     fn fill(&mut self) -> Result<(), End> {
         assert!(
             self.since.elapsed() < LIFETIME,
@@ -261,7 +261,7 @@ impl Wire {
         }
     }
 
-    /// Whether anything has come, or the end has.
+    /// Whether any bytes have arrived, or the end.
     pub(crate) fn has_bytes(&mut self) -> bool {
         self.socket.set_nonblocking(true).expect("an option");
         let came = !self.buffer.is_empty() || self.socket.peek(&mut [0]).is_ok();
@@ -336,13 +336,13 @@ impl Upstream {
         socket
     }
 
-    /// How many connections wait to be accepted.
+    /// The number of connections that wait to be accepted.
     pub(crate) fn waiting(&self) -> usize {
         self.0.set_nonblocking(true).expect("an option");
         std::iter::from_fn(|| self.0.accept().ok()).count()
     }
 
-    /// Whether somebody waits to be accepted, now or after some time.
+    /// Whether a connection waits to be accepted, now or after some time.
     pub(crate) fn waiting_after(&self, time: Duration) -> bool {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let time = Timespec::try_from(time).expect("a time");
@@ -355,7 +355,7 @@ impl Upstream {
     }
 }
 
-/// A server that takes no connection, neither accepting nor refusing it.
+/// A server that neither accepts nor refuses connections.
 pub(crate) struct Crowded {
     listener: TcpListener,
     _filling: Vec<TcpStream>,

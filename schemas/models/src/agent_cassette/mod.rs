@@ -171,7 +171,7 @@ impl StopReason {
 pub struct Turn {
     /// Its author: `user`, `assistant`, `tool`, `system`.
     pub role: String,
-    /// The messages of an exchange.
+    /// Its text.
     pub content: String,
 }
 

@@ -28,7 +28,7 @@ enum State {
 /// A stream that has ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
-    /// The messages of an exchange.
+    /// The response.
     pub response: Response,
     /// How it ended.
     pub end: StreamEnd,

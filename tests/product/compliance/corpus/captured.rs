@@ -1,4 +1,4 @@
-//! What is found live is found on the recording of it.
+//! Live findings are also found in a recording of the session.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -23,7 +23,7 @@ const BROKEN: [&str; 10] = [
     "-32000",
 ];
 
-/// What was tested on both sides, side by side.
+/// The verdicts of both, compared.
 #[track_caller]
 fn same(live: &Value, recorded: &Value, what: &str) {
     let (live_verdicts, recorded_verdicts) = (verdicts(live), verdicts(recorded));
@@ -65,7 +65,7 @@ fn over_stdio(version: &str, broken: &[&str]) {
         "--",
     ];
     let (live, _) = report(&[&before, server.as_slice()].concat());
-    // Each conversation is on a tape of its own.
+    // Each conversation is on a separate tape.
     let (recorded, _) = report(&["--spec-version", version, "--capture", text(folder.path())]);
     same(&live, &recorded, version);
 }

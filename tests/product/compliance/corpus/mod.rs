@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::support::{peer, tapewright};
 
-/// The versions, and what each has of its own.
+/// The versions, and the properties of each.
 const VERSIONS: [&str; 5] = [
     "v2024-11-05",
     "v2025-03-26",
@@ -66,7 +66,7 @@ fn judged(version: &str, broken: &[&str]) -> (Value, i32) {
     )
 }
 
-/// What became of each rule that was tested.
+/// The result of each rule that was tested.
 fn verdicts(report: &Value) -> BTreeMap<String, bool> {
     let results = report["results"].as_array().expect("results");
     let one = |row: &Value| {
@@ -76,7 +76,7 @@ fn verdicts(report: &Value) -> BTreeMap<String, bool> {
     results.iter().filter_map(one).collect()
 }
 
-/// The rules that failed, with what is said of them.
+/// The rules that failed, with their messages.
 fn failed(report: &Value) -> BTreeMap<String, String> {
     let results = report["results"].as_array().expect("results");
     let failed = results.iter().filter(|row| row["passed"] == false);

@@ -1,4 +1,4 @@
-//! The official suite beside our rules.
+//! The official suite compared with tapewright's rules.
 
 use std::fs;
 
@@ -24,7 +24,7 @@ fn the_official_suite_is_asked_as_well_and_what_differs_is_shown() {
     let command = format!("sh '{}'", suite.display());
     let asked = ["--upstream", url, "--official", "--official-cmd", &command];
     let (report, status) = report(&asked);
-    // What they say is beside the grade, and does not change it.
+    // Its results are shown next to the grade, and do not change it.
     assert_eq!(status, 0, "{report:#}");
     let official = &report["official"];
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Results from a file, baselines, and what the caller is told.
+//! Results from a file, baselines, and the exit status.
 
 use std::fs;
 
@@ -22,14 +22,14 @@ fn row(id: &str, passed: bool) -> Value {
 fn results_of_others_are_graded_and_a_rule_without_one_is_untested() {
     let (_folder, file) = results(&json!([row("PROTO-002", true)]));
     let (one, status) = report(&["--results-from", text(&file)]);
-    // A MAY that nobody tested keeps it from the best grade.
+    // An untested MAY rules out the best grade.
     assert_eq!((one["grade"].as_str(), status), (Some("A"), 0), "{one:#}");
     assert!(one["completeness"].as_f64() < Some(1.0), "{one:#}");
     assert_eq!(one["results"][0]["source"], "official");
     let (_folder, file) = results(&json!({ "results": [row("PROTO-002", false)] }));
     let (one, status) = report(&["--results-from", text(&file)]);
     assert_eq!((one["grade"].as_str(), status), (Some("F"), 1), "{one:#}");
-    // What no rule is about counts for the caller, and not for the grade.
+    // A test that belongs to no rule affects the exit status, but not the grade.
     let (_folder, file) = results(&json!([
         row("PROTO-002", true),
         row("their-own-check", false)

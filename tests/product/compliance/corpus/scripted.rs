@@ -14,7 +14,7 @@ pub(super) struct Scripted {
 }
 
 impl Scripted {
-    /// Starts it with what it is to break.
+    /// Starts it with these violations.
     pub(super) fn start(broken: &[&str]) -> Self {
         let mut command = Command::new(peer());
         command.arg("corpus-http").args(broken);

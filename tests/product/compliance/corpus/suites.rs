@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{failed, report, text};
 use crate::support::peer;
 
-/// What the scripted server breaks here: PROTO-002, and what else says the same.
+/// The violation of the scripted server here: PROTO-002, and other rules that find the same.
 const BROKEN: &[&str] = &["drop", "initialize", "/capabilities"];
 
 /// A suite whose server breaks these things, with these further lines in its `compliance` block.
@@ -26,7 +26,7 @@ fn suite(broken: &[&str], block: &str) -> (tempfile::TempDir, PathBuf) {
     (folder, file)
 }
 
-/// Whether each gate holds, by its name.
+/// Whether each gate passes, by its name.
 fn gates(report: &Value) -> Vec<(&str, bool)> {
     let gates = report["gates"].as_array().expect("gates");
     gates

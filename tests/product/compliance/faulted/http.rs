@@ -15,12 +15,12 @@ const STREAM: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConn
 const ACCEPTED: &str = "HTTP/1.1 202 Accepted\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 const VERSION: &str = "MCP-Protocol-Version: 2025-06-18\r\n";
 
-/// A client that sends each message with a POST, and the gateway that it speaks to.
+/// A client that sends each message with a POST, and its gateway.
 pub(super) struct Posts {
     gateway: Gateway,
     tape: PathBuf,
     came: Came,
-    // What is open.
+    // Open connections.
     open: Vec<TcpStream>,
     // The header that names the session, once there is one.
     session: Option<String>,
@@ -53,7 +53,7 @@ impl Posts {
         }
     }
 
-    /// Sends a request on a connection of its own; what comes is gathered.
+    /// Sends a request on a new connection; responses are collected.
     fn ask(&mut self, text: &str) {
         let mut wire = self.gateway.connect();
         let socket = wire.writer();
@@ -74,7 +74,7 @@ impl Client for Posts {
         let named = heads.find(|line| line.to_ascii_lowercase().starts_with("mcp-session-id:"));
         self.session = named.map(|line| format!("{line}\r\n"));
         self.send(INITIALIZED);
-        // What comes next would overtake it.
+        // A later message would overtake it.
         let accepted = || self.came.text().contains("HTTP/1.1 202");
         assert!(eventually(PATIENCE, accepted));
     }

@@ -1,4 +1,5 @@
-//! A session over HTTP+SSE (2024-11-05): answers come on the stream, whatever asked for them.
+//! A session over HTTP+SSE (2024-11-05): answers come on the stream, whichever request they are
+//! for.
 
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
@@ -14,13 +15,13 @@ const STREAM: &str =
 const ENDPOINT: &str = "event: endpoint\ndata: /messages?sessionId=s-1\n\n";
 const ACCEPTED: &str = "HTTP/1.1 202 Accepted\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
-/// A client with a stream, and the gateway that it speaks to.
+/// A client with a stream, and its gateway.
 pub(super) struct Legacy {
     gateway: Gateway,
     tape: PathBuf,
     came: Came,
     stream: TcpStream,
-    /// What it has sent: who hangs up before it was told the status gives the request up.
+    /// Its sent requests: hanging up before the status arrives gives a request up.
     posts: Vec<TcpStream>,
 }
 
@@ -68,7 +69,7 @@ impl Client for Legacy {
         // The fault may have ended everything already.
         wire.try_send(text.replacen("/mcp", "/messages?sessionId=s-1", 1))
             .ok();
-        // What comes next would overtake it. A fault may keep the status back, or drop it.
+        // A later message would overtake it. A fault may hold the status back, or drop it.
         let socket = wire.writer();
         socket.set_read_timeout(Some(super::SHORT)).unwrap();
         std::io::Read::read(&mut &socket, &mut [0; 1024]).ok();
@@ -110,7 +111,7 @@ fn serve() -> SocketAddr {
 fn one(mut wire: Wire, stream: &Mutex<Option<Wire>>) -> Option<()> {
     let head = wire.try_head().ok()?;
     if head.line.starts_with("GET") {
-        // Who has read the endpoint may post at once, and its answer needs the stream.
+        // After reading the endpoint, the test may post at once, and its answer needs the stream.
         let mut stream = stream.lock().unwrap();
         wire.try_send([STREAM.as_bytes(), &chunk(ENDPOINT)].concat())
             .ok()?;

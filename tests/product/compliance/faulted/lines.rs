@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use super::{Came, Client, INITIALIZE, INITIALIZED, PATIENCE, is_answered, process};
 use crate::support::{Tape, record, wait};
 
-/// A client on lines, and the recorder that it speaks to.
+/// A client with lines, and its recorder.
 pub(super) struct Lines {
     recorder: Child,
     input: Option<ChildStdin>,

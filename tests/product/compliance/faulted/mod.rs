@@ -1,6 +1,6 @@
-//! Under every kind of fault nobody is blamed for what we did: on lines, in bodies, on streams of
-//! events, over HTTP+SSE and in front of a process, live and from disk, with a client that gives up, one that does not, and a fault
-//! that is taken away in between.
+//! With no kind of fault is a peer blamed for it: with lines, in bodies, on event streams, over
+//! HTTP+SSE and in front of a process, live and from disk, with a client that cancels, one that
+//! does not, and a fault that is removed in between.
 
 mod http;
 mod legacy;
@@ -39,7 +39,7 @@ fn found(id: u32) -> String {
     )
 }
 
-/// What a server that keeps to the protocol answers, if it answers.
+/// The answer of a correct server, if there is one.
 fn answer(message: &str) -> Option<String> {
     let is = |text: &str| message.contains(text);
     Some(match () {
@@ -61,14 +61,14 @@ fn process() -> String {
     ])
 }
 
-/// What becomes of the fault, and of a call that it meets.
+/// What happens to the fault, and to a call that it affects.
 #[derive(Clone, Copy, Debug)]
 enum Course {
     /// The client cancels it.
     GivesUp,
     /// The client waits for it no longer, and says nothing.
     Leaves,
-    /// The fault is taken away.
+    /// The fault is removed.
     Removed,
 }
 
@@ -82,7 +82,7 @@ trait Client {
     fn came(&mut self) -> String;
     /// Waits no longer for anything.
     fn leave(&mut self) {}
-    /// Whether what it sends arrives in that order.
+    /// Whether its messages arrive in the order in which they were sent.
     fn is_ordered(&self) -> bool {
         false
     }
@@ -90,12 +90,12 @@ trait Client {
     fn finish(self: Box<Self>) -> Tape;
 }
 
-/// All that came to a client, from wherever it came.
+/// Everything that a client received, from any source.
 #[derive(Clone, Default)]
 struct Came(Arc<Mutex<Vec<u8>>>);
 
 impl Came {
-    /// Gathers what comes from here, on a thread of its own.
+    /// Collects everything from this source, on a separate thread.
     fn gather(&self, mut from: impl Read + Send + 'static) -> JoinHandle<()> {
         let all = Arc::clone(&self.0);
         thread::spawn(move || {
@@ -127,7 +127,7 @@ fn until_acted(folder: &Path) {
     assert!(eventually(PATIENCE, acted));
 }
 
-/// Takes every fault away.
+/// Removes every fault.
 fn remove(folder: &Path) {
     let control = format!("unix:{}", folder.join("control").display());
     let fault = |words: &[&str]| {
@@ -138,7 +138,7 @@ fn remove(folder: &Path) {
             .args(["--control", &control]);
         String::from_utf8(done.output().unwrap().stdout).unwrap()
     };
-    // Where it has ended the session there is nothing left to ask.
+    // If the fault has ended the session there is nothing left to ask.
     let list = fault(&["list"]);
     for line in list.lines() {
         let entry: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -163,7 +163,7 @@ fn play(folder: &Path, mut client: Box<dyn Client>, course: Course) -> Tape {
             Course::Removed => {}
         }
     }
-    // What was cancelled is over for its client, and so is its token.
+    // A cancelled request is over for its client, and so is its token.
     let token = match course {
         Course::GivesUp if client.is_ordered() => "t",
         _ => "another",
@@ -203,7 +203,7 @@ impl Cell {
         }
     }
 
-    /// What is wrong with the judgement of the session.
+    /// The errors in the judgement of the session.
     fn wrong(&self) -> Option<String> {
         let folder = tempfile::tempdir().unwrap();
         let client = self.start(folder.path());
@@ -226,7 +226,7 @@ impl Cell {
     }
 }
 
-/// Faults of this kind that meet what is said.
+/// Faults of this kind that affect the messages.
 fn meeting(kind: &Kind) -> Vec<String> {
     match kind.name {
         "drop" => vec![

@@ -48,9 +48,9 @@ fn bad_input_is_refused_or_passed_without_ambiguity() {
         let input = input.replace("SMUGGLED", SMUGGLED).replace("HOST", &host);
         println!("{name}");
         let mut client = gateway.connect();
-        // Beyond the first 256 characters there are none: one byte each.
+        // Only characters up to 255: one byte each.
         let input: Vec<u8> = input.chars().map(|char| char as u32 as u8).collect();
-        // Who is refused may not listen to the end.
+        // The connection may be closed before the whole input was sent.
         client.try_send(&input).ok();
         match fate {
             Refused(wanted) => {

@@ -1,17 +1,17 @@
 //! The inputs, and what must become of each.
 
-/// What must become of an input.
+/// The expected result of an input.
 pub(super) enum Expected {
     /// An answer with one of these statuses, and the end of the connection; nothing
     /// reaches the server. Status 0: the end alone.
     Refused(&'static [u16]),
-    /// The same, and the connection goes on: the request was understood.
+    /// The same, but the connection continues: the request was understood.
     Denied(u16),
-    /// The server sees this many requests, and the connection goes on.
+    /// The server sees this many requests, and the connection continues.
     Passed(usize),
     /// The server sees one request, and the connection ends with its answer.
     PassedLast,
-    /// What the server sees of it has no end.
+    /// The server sees a body without an end.
     Broken,
 }
 
@@ -19,7 +19,7 @@ use Expected::{Broken, Denied, Passed, PassedLast, Refused};
 
 pub(super) const SMUGGLED: &str = "GET /smuggled HTTP/1.1\r\nHost: HOST\r\n\r\n";
 
-/// Inputs by name. `HOST` stands for the gateway's address, `SMUGGLED` for a request.
+/// Inputs by name. `HOST` is replaced by the gateway's address, `SMUGGLED` by a request.
 pub(super) const TABLE: &[(&str, &str, Expected)] = &[
     // Two framings.
     (
@@ -286,7 +286,7 @@ pub(super) const TABLE: &[(&str, &str, Expected)] = &[
         "\x16\x03\x01\x02\0\x01\0\x01\u{7c}\x03\x03abcdefgh\r\n\r\n",
         Refused(&[400]),
     ),
-    // Who is meant.
+    // The destination.
     (
         "an absolute target that is ours",
         "GET http://HOST/a HTTP/1.1\r\nHost: HOST\r\n\r\n",

@@ -73,7 +73,7 @@ fn a_replay_needs_neither_server_nor_key_and_says_so() {
     assert_eq!(tests(&told)[0]["replay"], true);
     assert_eq!(told["summary"]["cost"], Value::Null);
 
-    // What is expected may change; it is judged by what was recorded.
+    // Expectations may change; they are judged by the recorded run.
     let text = stage
         .read("suite.yaml")
         .replace("contains: \"5\"", "contains: \"6\"");

@@ -22,7 +22,7 @@ fn provider(turns: &Value) -> Provider {
     Provider::start(&json!({"key": KEY, "turns": turns}))
 }
 
-/// Adds two numbers and tells the sum.
+/// Adds two numbers and reports the sum.
 fn adder() -> Provider {
     provider(&json!([
         {"tools": [{"name": "add", "arguments": {"a": 2, "b": 3}}]},
@@ -37,7 +37,7 @@ fn agent(rest: &str) -> String {
     with_peer(&test)
 }
 
-/// What most tests expect of `adder`.
+/// The usual expectations about `adder`.
 const EXPECTS: &str = "    model: claude-sonnet-4-5\n    expect:\n      - { target: \"tool_calls[0].name\", matcher: { exact: add } }\n      - { target: final_response, matcher: { contains: \"5\" } }\n";
 
 /// `tapewright run` with these words; the models of Anthropic are where the provider is.

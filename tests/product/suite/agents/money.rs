@@ -1,4 +1,4 @@
-//! What models cost, and the caps on that.
+//! The costs of models, and the caps on them.
 
 use serde_json::{Value, json};
 

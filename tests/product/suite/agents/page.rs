@@ -37,7 +37,7 @@ fn plain(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(at) = rest.find(|letter: char| letter.is_ascii_digit()) {
-        // Names and dates stay: `gpt-5`, `2026-11-24`.
+        // Names and dates are kept: `gpt-5`, `2026-11-24`.
         let (before, found) = rest.split_at(at);
         out.push_str(before);
         let length = found
@@ -95,7 +95,7 @@ fn every_command_of_the_page_says_what_the_page_says() {
     }
     assert_eq!((commands, files.len()), (4, 0));
     assert!(stage.path("report.xml").exists());
-    // What step 5 and 6 say beside the commands.
+    // The parts of steps 5 and 6 that are not commands.
     std::fs::remove_file(stage.path("weather_server.py")).expect("a file");
     let said = run(&stage, &provider, &["tapewright", "run", "agents.yaml"]);
     assert_eq!(said.status, 0, "{}{}", said.out, said.err);

@@ -1,5 +1,5 @@
-//! The worked example of docs/judges.md runs from what is shipped, without a network and without a key.
-//! `TAPEWRIGHT_BLESS=1` records its verdicts anew, as a scripted judge says them.
+//! The worked example of docs/judges.md runs from the shipped files, without a network and without
+//! a key. `TAPEWRIGHT_BLESS=1` records its verdicts again, from a scripted judge.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ fn stage(wanted: impl Fn(&str) -> bool) -> Stage {
     stage
 }
 
-/// As a user of the example runs it: tapewright is on the `PATH`.
+/// The way a user runs the example: tapewright is on the `PATH`.
 fn as_shown(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> CommandOutput {
     let program = Path::new(env!("CARGO_BIN_EXE_tapewright"));
     let folder = program.parent().expect("a folder").display().to_string();

@@ -1,4 +1,4 @@
-//! `agents[].eval`: metrics of a run as rows of their own.
+//! `agents[].eval`: metrics of a run as separate rows.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn agent(eval: &str) -> String {
     ))
 }
 
-/// An agent with this judge beside it: who offers no tools is a judge.
+/// An agent and this judge: a request without tools is for the judge.
 fn provider(sides: &Value) -> Provider {
     Provider::start(&json!({"key": KEY, "sides": sides, "turns": [
         {"tools": [{"name": "add", "arguments": {"a": 2, "b": 3}}]},

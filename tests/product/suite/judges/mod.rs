@@ -61,7 +61,7 @@ fn told(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> CommandOu
     said(&mut command(stage, provider, words))
 }
 
-/// The same, reported as JSON that its schema describes.
+/// The same, reported as JSON that matches its schema.
 fn report(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> (i32, Value) {
     let said = told(stage, provider, &[words, &["--reporter", "json"]].concat());
     let value = serde_json::from_str(&said.out);
@@ -77,7 +77,7 @@ fn test(report: &Value, number: usize) -> &Value {
     &report["suites"][0]["tests"][number]
 }
 
-/// How often the judge was asked.
+/// The number of requests to the judge.
 fn asked(provider: &Provider) -> usize {
     provider.requests().len()
 }

@@ -1,4 +1,4 @@
-//! Judgements that are recorded beside the suite, and used again.
+//! Judgements that are recorded next to the suite, and reused.
 
 use super::*;
 
@@ -35,7 +35,7 @@ fn what_was_judged_is_judged_again_without_a_key() {
         (&json!("pass"), &json!(true))
     );
     assert!(test(&told, 0)["cost"].is_null());
-    // With a key nobody is asked either.
+    // With a key, no model is asked either.
     let provider = failing();
     let (status, _) = report(&stage, Some(&provider), RUN);
     assert_eq!((status, asked(&provider)), (0, 0));
@@ -73,7 +73,7 @@ fn what_has_changed_is_a_miss_that_says_so() {
             assert!(note.contains(why) && note.contains("--record"), "{note}");
         }
         assert_eq!(asked(&provider), 0);
-        // Recorded anew, it is as the judge says now.
+        // Recorded again, it has the judge's current verdict.
         let (status, _) = report(&stage, Some(&provider), RECORD);
         assert_eq!((status, asked(&provider)), (1, 1));
         assert_eq!(report(&stage, None, RUN).0, 1);
@@ -119,7 +119,7 @@ fn what_is_judged_anew_shows_what_has_moved() {
     );
     assert_eq!(status, 1);
     assert_eq!(report(&stage, None, RUN).0, 1);
-    // Without a key what is recorded is kept, and it is said.
+    // Without a key the recorded judgement is used, and a note is printed.
     let (status, told) = report(&stage, None, &words);
     assert_eq!(status, 1);
     assert!(
@@ -172,7 +172,7 @@ fn a_verdict_that_is_too_old_is_asked_for_anew_where_its_judge_can_be_asked() {
     let year = text[at..].find("20").expect("a year") + at;
     let (before, rest) = (&text[..year], &text[year + 4..]);
     stage.write(FILE, &format!("{before}2019{rest}"));
-    // Without a key it is kept, and that is said.
+    // Without a key it is used, and a note is printed.
     let (status, told) = report(&stage, None, &young);
     assert_eq!(status, 0, "{told:#}");
     let warnings = test(&told, 0)["warnings"].to_string();

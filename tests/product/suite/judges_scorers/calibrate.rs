@@ -3,7 +3,7 @@
 use super::super::stage::with_peer;
 use super::*;
 
-/// A judge that reads the first word of what it is to judge.
+/// A judge that decides by the first word of the candidate.
 fn judge() -> Provider {
     let says = |when: &str, pass: bool, score: f64| {
         let text =
@@ -20,7 +20,8 @@ fn judge() -> Provider {
     ]}))
 }
 
-/// Of the six that it judges it is wrong about one: it fails what is middling and labelled as a pass.
+/// It is wrong about one of the six that it judges: it fails a middling text that is labelled as a
+/// pass.
 const EXAMPLES: &str = "judges: [gpt-5]\nrubric: It names the release.\nexamples:\n  - { input: Which release?, output: excellent 1, label: pass, score: 1 }\n  - { input: Which release?, output: good 2, label: pass }\n  - { name: third, output: middling 3, label: pass }\n  - { output: poor 4, score: 0.2 }\n  - { output: awful 5, label: fail }\n  - { output: poor 6, label: fail }\n";
 
 fn calibrate(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> CommandOutput {

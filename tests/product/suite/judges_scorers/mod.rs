@@ -1,4 +1,5 @@
-//! Whoever grades beside models that read a rubric: embeddings, programs; and how judges are compared with people.
+//! Grading other than by models that read a rubric: embeddings, programs; and how judges are
+//! compared with people.
 
 mod calibrate;
 mod scorers;

@@ -161,7 +161,7 @@ fn one_that_hangs_is_killed_with_all_that_it_started() {
             "sleep 1000 & echo $! > pid; wait",
             "took longer than 400 ms",
         ),
-        // It has closed its output, and goes on.
+        // It has closed its output, and keeps running.
         (
             "sleep 1000 >&- 2>&- & echo $! > pid; exec >&- 2>&-; wait",
             "took longer than 400 ms",
@@ -294,7 +294,7 @@ fn what_it_costs_counts() {
     assert_eq!(statuses(&told)[0], "pass", "{told:#}");
     assert_ne!((status, statuses(&told)[1]), (0, "pass"), "{told:#}");
 
-    // What does not know its cost counts for nothing.
+    // An unknown cost is not counted.
     suite(
         &stage,
         "echo '{\"verdict\": \"pass\", \"cost_usd\": null}'",

@@ -20,7 +20,7 @@ fn suite(tests: &[Value], provider: &str) -> String {
     with_peer(&format!("providers: {provider}\ntools: {}\n", json!(tests)))
 }
 
-/// The reference, a text with the cosine 0.8, one with 0, and one that the first request for is refused.
+/// The reference, a text with the cosine 0.8, one with 0, and one whose first request is refused.
 fn provider() -> Provider {
     Provider::start(&json!({"key": KEY, "turns": [], "embeddings": [
         {"when": "the order shipped", "vector": [1, 0]},

@@ -1,7 +1,7 @@
-//! One verdict three ways: live, from the cassette that was recorded, and over its tape.
+//! The same verdict in three ways: live, from the recorded cassette, and from its tape.
 //!
-//! Every row is judged the same in all ways, or what a recording cannot tell is inconclusive
-//! with a reason. Which rows may be so is said row by row.
+//! Every row has the same verdict in all ways, or is inconclusive with a reason if a recording
+//! cannot decide it. Each row declares whether that is allowed.
 
 mod server;
 mod table;
@@ -19,7 +19,7 @@ struct Row {
     /// The block below `expect:`, on one line.
     expect: String,
     live: Live,
-    /// Whether a recording may not be able to tell.
+    /// Whether a recording may be inconclusive.
     doubtful: bool,
 }
 
@@ -81,7 +81,7 @@ fn rows(http: bool) -> Vec<Row> {
     rows
 }
 
-/// What the answer to the opening is judged by.
+/// The conditions for the answer to the opening.
 fn greetings(http: bool) -> Vec<Row> {
     let named = "[{ target: result.serverInfo.name, matcher: { regex: \".\" } }]";
     let unnamed = "[{ target: result.serverInfo.name, matcher: { exact: \"\" } }]";
@@ -107,7 +107,7 @@ fn greetings(http: bool) -> Vec<Row> {
 /// In place of a tool.
 const GREETING: &str = "the opening";
 
-/// What a recording is easily wrong about.
+/// Cases in which a recording is easily wrong.
 fn special(http: bool, first: usize) -> Vec<Row> {
     let refused = "[{ target: result.error.code, matcher: { exact: -32000 } }]";
     let not_refused = "[{ target: result.error.code, matcher: { not: { exact: -32001 } } }]";
@@ -184,7 +184,7 @@ fn special(http: bool, first: usize) -> Vec<Row> {
     rows
 }
 
-/// What differs between one run of the suite and the next.
+/// The differences between one run of the suite and the next.
 struct Asks {
     id: &'static str,
     at: &'static str,

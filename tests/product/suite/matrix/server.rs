@@ -1,4 +1,4 @@
-//! An HTTP server that answers what it is asked for, fails, and drops connections.
+//! An HTTP server that answers as requested, fails, and drops connections.
 
 use std::net::SocketAddr;
 use std::thread;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::http::{Head, Upstream, Wire};
 
-/// What every response has beside what HTTP needs.
+/// The fields of every response in addition to those that HTTP needs.
 const KIND: &str = "X-Kind: plain\r\nX-Api-Key: canary-9c1f77aa20d3e4b5\r\n";
 
 /// Starts a server; its URL.

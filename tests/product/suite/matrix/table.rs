@@ -1,7 +1,7 @@
 //! The rows of the matrix: every matcher and every field, where it holds and where it does
 //! not.
 
-/// What a row is judged as, live.
+/// The live verdict of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Live {
     /// No key of a model is set.
@@ -24,7 +24,7 @@ impl Live {
     }
 }
 
-/// Of one answer: where to look, with what matcher, and how that comes out.
+/// For one answer: the target, the matcher, and the result.
 pub(super) const MATCHERS: &[(&str, &str, Live)] = &[
     ("s", "exact: ping", Pass),
     ("s", "exact: pong", Fail),
@@ -93,7 +93,7 @@ pub(super) const MATCHERS: &[(&str, &str, Live)] = &[
     ("s", "allOf: [{ exact: ping }, { contains: z }]", Fail),
 ];
 
-/// What stands beside assertions, with how it comes out over standard input and over HTTP.
+/// Conditions other than assertions, with their results over standard input and over HTTP.
 pub(super) const FIELDS: &[(&str, Live, Live)] = &[
     ("max_duration_ms: 60000", Pass, Pass),
     ("max_response_tokens: 100", Pass, Pass),

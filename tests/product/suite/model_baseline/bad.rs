@@ -1,4 +1,4 @@
-//! What is refused, and what is said then.
+//! Invalid files, and their errors.
 
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ fn bad_baselines_are_refused_with_a_pointer() {
             good.replace("\"version\":1", "\"version\":1,\"version\":1"),
         ),
     ] {
-        // A schema cannot tell what stands twice.
+        // A schema cannot detect duplicates.
         let is_about_two = case.ends_with("same_id") || case.ends_with("twice");
         let read: Result<Value, _> = serde_json::from_str(&text);
         if let Some(read) = read.ok().filter(|_| !is_about_two) {

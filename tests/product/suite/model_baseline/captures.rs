@@ -64,7 +64,7 @@ fn the_same_cassettes_make_the_same_bytes() {
         (&second["id"], &second["finish_reason"]),
         (&json!("suite.yaml::sums::step-2"), &json!("stop"))
     );
-    // The cassette that it is made of is a source as well.
+    // The cassette that it is made from is a source as well.
     let cassette = "cassettes/sums__claude-sonnet-4-5.json";
     let words = [
         "capture",
@@ -313,11 +313,11 @@ fn what_a_model_differs_in_from_itself_is_noise() {
     );
     assert_eq!(provider.requests().len(), 6);
     drop(provider);
-    // One run cannot tell.
+    // A single run is not enough.
     let provider = Provider::start(&adds(2, 3, "Five."));
     let words = ["run", "suite.yaml", "--baseline", "base.json", "--live"];
     assert_eq!(run(&stage, Some(&provider), &words).status, 6);
-    // Steady, whatever it is asked: no noise.
+    // The same answer to every request: no noise.
     let provider = Provider::start(&adds(2, 4, "Five."));
     let words = [
         "run",

@@ -48,7 +48,7 @@ fn run(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> CommandOut
     said(&mut command(stage, provider, words))
 }
 
-/// The same, which has to go well.
+/// The same, which must succeed.
 fn well(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> CommandOutput {
     let said = run(stage, provider, words);
     assert_eq!(said.status, 0, "{words:?}\n{}{}", said.out, said.err);
@@ -70,7 +70,7 @@ fn compared(stage: &Stage, words: &[&str]) -> (i32, Value) {
     (said.status, value)
 }
 
-/// Where a file is not as its published schema says.
+/// The positions where a file does not match its published schema.
 fn misfits(file: &Value) -> Vec<String> {
     let schema = include_str!("../../../../schemas/json/model-baseline.schema.json");
     let schema: Value = serde_json::from_str(schema).expect("JSON");

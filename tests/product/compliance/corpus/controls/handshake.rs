@@ -1,8 +1,8 @@
-//! What a server of the handshake revisions breaks over stdio.
+//! Violations of a server of the handshake revisions over stdio.
 
 use super::Control;
 
-/// What breaks rules of the first revision.
+/// Violations of rules of the first revision.
 pub(super) const FIRST: &[Control] = &[
     (
         &["drop", "initialize", "/capabilities"],
@@ -14,15 +14,15 @@ pub(super) const FIRST: &[Control] = &[
     (&["code", "-32601", "-32000"], &["PROTO-004"]),
 ];
 
-/// What breaks the one rule that 2025-06-18 has changed.
+/// Violations of the one rule that 2025-06-18 changed.
 pub(super) const CHANGED: &[Control] =
     &[(&["set", "initialize", "/capabilities", "7"], &["PROTO-002"])];
 
-/// What breaks rules of 2025-11-25.
+/// Violations of rules of 2025-11-25.
 pub(super) const LATEST: &[Control] = &[
     (&["mute-on-noise"], &["EDGE-008"]),
     (&["answers-notifications"], &["EDGE-009"]),
-    // A rule about roots counts where the server asks for them.
+    // A rule about roots applies if the server asks for them.
     (
         &["answers-notifications", "asks", "roots/list", "{}"],
         &["EDGE-009", "ROOTS-002"],

@@ -1,8 +1,8 @@
-//! What a server breaks over HTTP: heads, statuses, sessions, and who may ask.
+//! Violations of a server over HTTP: heads, statuses, sessions, authorization.
 
 use super::Control;
 
-/// What breaks rules of 2025-11-25.
+/// Violations of rules of 2025-11-25.
 pub(super) const HANDSHAKE: &[Control] = &[
     (&["no-stream"], &["PROTO-006"]),
     (&["any-origin"], &["EDGE-007"]),
@@ -16,7 +16,7 @@ pub(super) const HANDSHAKE: &[Control] = &[
     (&["status", "200", "201"], &["PROTO-006", "TRANSPORT-002"]),
 ];
 
-/// What breaks rules of 2026-07-28.
+/// Violations of rules of 2026-07-28.
 pub(super) const STATELESS: &[Control] = &[
     (&["no-method-needed"], &["HEADER-005"]),
     (&["any-method"], &["HEADER-006", "HEADER-014"]),
@@ -33,7 +33,8 @@ pub(super) const STATELESS: &[Control] = &[
     (&["takes-batches"], &["TRANSPORT-005"]),
 ];
 
-/// What a server breaks that demands authorization, in each version that has rules about it. The first keeps them all.
+/// Violations of a server that requires authorization, in each version with rules about it. The
+/// first entry has none.
 pub(super) const ACCESS: &[(&str, &[Control])] = &[
     (
         "v2025-03-26",

@@ -1,5 +1,6 @@
-//! What a server breaks is found by the rules that forbid it, and by no others. Some rules overlap: noise on standard
-//! output breaks one of the protocol and one of the transport, and a list that is no list has no cursors to judge.
+//! Every violation of a server is found by the rules that forbid it, and by no others. Some rules
+//! overlap: noise on standard output violates one of the protocol and one of the transport, and a
+//! list that is not a list has no cursors to judge.
 
 mod handshake;
 mod http;
@@ -15,7 +16,7 @@ use serde_json::Value;
 use super::scripted::Scripted;
 use super::{failed, judged, report, untested};
 
-/// What is broken, and by which rules that is found.
+/// The violation, and the rules that find it.
 type Control = (&'static [&'static str], &'static [&'static str]);
 
 /// The token that the scripted server takes, as a field of a request.
@@ -42,7 +43,8 @@ fn judged_over_http(version: &str, broken: &[&str], fields: &[&str]) -> Value {
     report
 }
 
-/// How many controls run at a time: most of a run is waiting for answers that do not come.
+/// The number of controls that run at a time: most of a run is waiting for answers that do not
+/// come.
 const AT_A_TIME: usize = 8;
 
 fn all_are_found(

@@ -1,8 +1,8 @@
-//! What a server of 2026-07-28 breaks over stdio.
+//! Violations of a server of 2026-07-28 over stdio.
 
 use super::Control;
 
-/// What breaks rules of 2026-07-28.
+/// Violations of rules of 2026-07-28.
 pub(super) const STATELESS: &[Control] = &[
     (&["mute-on-noise"], &["EDGE-008"]),
     (&["answers-notifications"], &["EDGE-009"]),

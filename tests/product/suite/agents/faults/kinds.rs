@@ -115,7 +115,7 @@ impl Case {
     }
 }
 
-/// The kinds of the faults that acted, as all tapes tell.
+/// The kinds of the faults that acted, according to all tapes.
 fn acted(stage: &Stage) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for entry in fs::read_dir(stage.path("state")).expect("a folder") {
@@ -143,7 +143,7 @@ fn every_kind_reaches_the_model_over_streamable_http() {
 #[test]
 fn every_kind_reaches_the_model_over_http_with_sse() {
     all_kinds(Server::legacy, |case| match case.kind() {
-        // Answers come on a stream, where each line is an event of its own.
+        // Answers come on a stream, where each line is a separate event.
         "garbage" | "duplicate" => answered(case.wire),
         "drop" | "wrong-id" => silent(case.wire),
         // The answer may come on the stream before the status does.
@@ -181,7 +181,7 @@ fn all_kinds(url: impl Fn(&Server) -> String, here: impl Fn(Case) -> Case) {
         }
     }
     let all: BTreeSet<_> = kinds::ALL.iter().map(|kind| kind.name.to_owned()).collect();
-    // What may come too late to change anything need not have acted.
+    // A fault that may come too late to have an effect need not have acted.
     let late = cases.iter().filter(|case| case.failed.is_none());
     let late = late.map(|case| case.kind().to_owned());
     let acted: BTreeSet<_> = acted(&stage).into_iter().chain(late).collect();

@@ -52,7 +52,7 @@ impl Server {
         Self::Rmcp(child, url)
     }
 
-    /// Where streamable HTTP is spoken.
+    /// The URL for streamable HTTP.
     fn url(&self) -> &str {
         match self {
             Self::Suite(front) => front.line["listening"].as_str().expect("a URL"),
@@ -60,7 +60,7 @@ impl Server {
         }
     }
 
-    /// Where HTTP+SSE is spoken.
+    /// The URL for HTTP+SSE.
     fn legacy(&self) -> String {
         self.url().replace("/mcp", "/sse")
     }

@@ -1,4 +1,4 @@
-//! Whether an agent recovers from what a server on the wire does.
+//! Whether an agent recovers from the faults of a server on the wire.
 
 use serde_json::json;
 
