@@ -34,7 +34,7 @@ pub use self::models::models;
 pub struct DiffOptions {
     /// UUIDs, times and similar values count, and so does the order of lists of tools.
     pub exact: bool,
-    /// Places that do not count, as pointers: `/result/…`, `/error/…`, `/params/…`.
+    /// Places that are ignored, as pointers: `/result/…`, `/error/…`, `/params/…`.
     pub ignore: Ignore,
     /// The redaction rules; both sides are redacted before they are compared.
     pub rules: Arc<Rules>,

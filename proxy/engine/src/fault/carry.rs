@@ -26,11 +26,11 @@ pub struct FaultMatch<'a> {
     pub dir: Direction,
     /// The message.
     pub carried: &'a Carried,
-    /// A fault, and the id of the request that it acts on.
+    /// The fault.
     pub chosen: &'a Chosen,
 }
 
-/// A fault, and the id of what it acts on.
+/// A fault, and the id of the request that it acts on.
 #[derive(Clone, Debug)]
 pub struct Chosen {
     pub(super) hit: Hit,

@@ -32,19 +32,19 @@ pub enum SseItem {
 /// One event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SseEvent {
-    /// The last `event` field; empty or absent means `message`.
+    /// The last `id` field.
     pub id: Option<Bytes>,
-    /// The last numeric `retry` field, in milliseconds.
+    /// The last `event` field; empty or absent means `message`.
     pub event: Option<Bytes>,
+    /// The last numeric `retry` field, in milliseconds.
+    pub retry_ms: Option<u64>,
     /// Its data, lines joined by line feeds; `None` without a `data` field. A client ignores an
     /// event with empty data.
-    pub retry_ms: Option<u64>,
-    /// Whether an MCP client reads the data as a message.
     pub data: Option<Payload>,
 }
 
 impl SseEvent {
-    /// Whether a client of MCP reads the data as a message.
+    /// Whether an MCP client reads the data as a message.
     #[must_use]
     pub fn is_message(&self) -> bool {
         let of_message = match self.event.as_deref() {

@@ -17,18 +17,18 @@ use crate::http::gateway::{Gateway, RequestTarget};
 use crate::http::listen::{Client, Handler, Served, TunnelSlot};
 use crate::http::origin::Origin;
 
-/// A tunnel to one origin, opened.
+/// An intercepted tunnel to one origin.
 pub(super) struct Opened {
     pub(super) gateway: Arc<Gateway>,
     pub(super) client: Client,
     pub(super) kept: TunnelSlot,
-    /// The timeout for the TLS handshake with a client.
+    /// The server, with TLS and without.
     pub(super) origin: Arc<Origin>,
     pub(super) plain: Arc<Origin>,
     pub(super) authority: Arc<Authority>,
 }
 
-/// A client that does not trust the certificate disconnects.
+/// The timeout for the TLS handshake with a client.
 const HANDSHAKE: Duration = Duration::from_secs(30);
 
 impl Opened {
@@ -52,7 +52,7 @@ impl Opened {
             return;
         };
         let handshake = TlsAcceptor::from(config).accept(tunnel.into_stream());
-        // A client that does not trust us says so by leaving.
+        // A client that does not trust the certificate disconnects.
         let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, handshake).await else {
             return;
         };

@@ -265,8 +265,8 @@ impl Gateway {
         };
         let log = Arc::new(self.log(session));
         let is_named = request.headers().contains_key(SESSION_ID);
-        // Messages without a session id belong to the session whose `endpoint` event announced the
-        // address on 2024-11-05, even after its stream has ended.
+        // A message that belongs to a session without naming it was posted to the endpoint that the
+        // stream of 2024-11-05 announced, possibly after that stream has ended.
         let is_late =
             || place == SessionHint::AskMessage && self.sessions.was_announced(&origin, target);
         let is_legacy =

@@ -157,7 +157,8 @@ fn make(
     hosts: &Hosts,
     now: Duration,
 ) -> Result<(Record, Change), AuthorityProblem> {
-    // Even an obsolete file shows that there was an authority before.
+    // Read in any case: a file that others can access is refused, and an old one shows that there
+    // was an authority before.
     let shown = folder.read(CERTIFICATE)?;
     let was_shown = shown.is_some_and(|text| text.contains("-----BEGIN CERTIFICATE-----"));
     let record = Record::make(hosts, now)?;
