@@ -26,7 +26,7 @@ pub fn pair() -> io::Result<(Stream, AsyncStream)> {
     Ok((ours, AsyncStream::from_std(theirs)?))
 }
 
-/// Connects to the address of a [`Listener`]. Reads time out after `patience`.
+/// Connects to the address of a `Listener`. Reads time out after `patience`.
 pub fn connect(path: &Path, patience: Duration) -> io::Result<Stream> {
     let stream = UnixStream::connect(path)?;
     stream.set_read_timeout(Some(patience))?;
