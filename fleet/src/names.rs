@@ -1,13 +1,13 @@
 //! Names of gateways, tapes and objects of the store, and their validation.
 //!
 //! ```text
-//! manifests/GATEWAY/TAPE/START.json           one entry; its name is taken once
-//! manifests/GATEWAY/TAPE/START.VERSION.json   one that supersedes it; of several the one with the highest version counts
-//! segments/DATE/GATEWAY/TAPE-START-UUID.jsonl.zst   lines of one tape; nobody else can choose the name
-//! exchanges/DATE/GATEWAY/TAPE-START-UUID.parquet    rows of what was settled within these lines
+//! manifests/GATEWAY/TAPE/START.json           one entry; its name is accepted once
+//! manifests/GATEWAY/TAPE/START.VERSION.json   one that supersedes it; the highest version counts
+//! segments/DATE/GATEWAY/TAPE-START-UUID.jsonl.zst   lines of one tape, under a unique name
+//! exchanges/DATE/GATEWAY/TAPE-START-UUID.parquet    rows of exchanges settled within these lines
 //! findings/DATE/GATEWAY/TAPE-START-UUID.parquet     rows of findings among these lines
-//! model_calls/DATE/GATEWAY/TAPE-START-UUID.parquet  rows of calls of models that ended within these lines
-//! tools/DATE/GATEWAY/TAPE-START-UUID.parquet        rows of definitions of tools that were listed within these lines
+//! model_calls/DATE/GATEWAY/TAPE-START-UUID.parquet  rows of model calls that ended within these lines
+//! tools/DATE/GATEWAY/TAPE-START-UUID.parquet        rows of definitions of tools listed within these lines
 //! ```
 //!
 //! Anyone who can write to a bucket can use any name there, so names are only used after this

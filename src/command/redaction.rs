@@ -46,7 +46,7 @@ fn secrets(wanted: impl Fn(&str) -> bool) -> Vec<(String, String)> {
 }
 
 impl Redaction {
-    /// Whether secrets are kept.
+    /// Whether redaction is off.
     pub(crate) fn is_off(&self) -> bool {
         self.no_redact
     }

@@ -47,7 +47,7 @@ pub struct Announcer<'a> {
 struct Progress {
     /// The end of the last announced range, in bytes.
     end: u64,
-    /// The number of its last announcement in the stream; 0 where there is none.
+    /// The number of its last announcement in the stream; 0 if there is no announcement.
     seq: u64,
 }
 

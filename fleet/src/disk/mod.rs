@@ -27,7 +27,7 @@ pub struct FileId {
 /// A tape in the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Where it stands.
+    /// Its path.
     pub path: PathBuf,
     /// Which file it is.
     pub id: FileId,

@@ -30,7 +30,7 @@ pub struct Rows {
     pub exchanges: Option<Table>,
     /// One for each finding.
     pub findings: Option<Table>,
-    /// One for each call of a model.
+    /// One for each model call.
     pub model_calls: Option<Table>,
     /// One for each definition of a tool that is new or changed.
     pub tools: Option<Table>,

@@ -4,7 +4,7 @@
 //! supersedes the old one: its name has the next version, and a store accepts it only once. From
 //! then on readers only see the new one. Then the old entry is overwritten, and its objects are
 //! removed. A scrub that is killed in between leaves objects without an entry, or an old entry that
-//! nobody reads; the next run removes both. Offsets stay those of the original tape, so that
+//! is no longer read; the next run removes both. Offsets stay those of the original tape, so that
 //! shippers continue after them.
 
 mod tape;

@@ -3,7 +3,7 @@
 //! Nothing is remembered between runs. The entries say what is in the store, and a store accepts
 //! the name of an entry, a tape and an offset, only once: of two shippers with the same range one
 //! is refused, reads what the other one shipped, and continues after it. A shipper that was killed
-//! leaves at most a segment without an entry, which nobody reads.
+//! leaves at most a segment without an entry, which is never read.
 
 mod backoff;
 mod buffer;

@@ -235,7 +235,7 @@ impl Recorder {
         ));
     }
 
-    /// Appends a call of a model of Anthropic, with this many tokens of each kind.
+    /// Appends a model call of Anthropic, with this many tokens of each kind.
     pub(crate) fn model_call(&mut self, conduit: u32, model: &str, tokens: u32) {
         let call = [
             "\"dir\":\"to_server\",\"request\":{\"method\":\"POST\",\"target\":\"/v1/messages\",\"version\":\"HTTP/1.1\",\"fields\":[[\"host\",\"api.anthropic.com\"],[\"content-type\",\"application/json\"]]}".to_owned(),

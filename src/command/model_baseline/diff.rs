@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     pub(super) how: HowArguments,
 }
 
-/// How captures are compared, and how that is told.
+/// How to compare captures, and the format of the report.
 #[derive(Debug, Args)]
 pub(super) struct HowArguments {
     /// Only exchanges whose ID matches; `*` is any text, `?` any character
@@ -42,7 +42,7 @@ pub(super) struct HowArguments {
     format: FormatArguments,
 }
 
-/// How it is told.
+/// The format of the report.
 #[derive(Debug, Args)]
 pub(super) struct FormatArguments {
     /// Format of the report

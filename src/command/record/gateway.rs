@@ -63,7 +63,7 @@ pub(crate) fn announce_with<'a>(
         socket = line.get("socket").and_then(serde_json::Value::as_str),
         metrics = line.get("metrics").and_then(serde_json::Value::as_str),
     );
-    // It does not matter if nobody reads it.
+    // It does not matter if the line is not read.
     drop(report::out(&format!("{line}\n")));
 }
 

@@ -10,7 +10,7 @@ use crate::report::inspect_models::{cost, tokens};
 use crate::report::inspect_tools::{doubt, fate};
 use crate::report::safe;
 
-/// A call of a model.
+/// A model call.
 pub(super) fn call(row: &ModelRow, margin: &Margin) -> String {
     let provider = row.provider.as_deref().unwrap_or(row.wire);
     let model = row.model.as_deref().unwrap_or("(model not named)");

@@ -67,7 +67,7 @@ pub(crate) fn fault(fault: &FaultRef) -> String {
     effect::fault(fault)
 }
 
-/// How a call of a model ended, and its figures.
+/// How a model call ended, and its figures.
 pub(crate) fn model(row: &ModelRow) -> String {
     show::model_told(row)
 }

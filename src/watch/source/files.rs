@@ -55,7 +55,7 @@ pub(super) fn follow(
         changes: Vec::with_capacity(AT_ONCE),
         of: 0,
     };
-    // If the view is closed, nobody needs the reason.
+    // If the view is closed, the reason does not matter.
     drop(files.follow(paths, folder));
 }
 
