@@ -1,8 +1,8 @@
-//! Has the linker fold functions that are the same to the byte, where the program is built as it is shipped.
+//! Lets the linker fold identical functions in the shipped build.
 //!
-//! Generic code leaves many of them. Nothing here compares the addresses of functions, nor does Rust promise that they differ.
-//! `rust-lld`, which Rust links with on Linux on x86-64 and has with it elsewhere, can fold them; GNU's linker cannot, and where
-//! nobody can, nothing is asked for.
+//! Generic code produces many of them. Nothing here compares the addresses of functions, and Rust does not guarantee that they
+//! differ. `rust-lld`, Rust's linker on Linux on x86-64 and included elsewhere, can fold them; GNU's linker cannot. Without a linker
+//! that can, the option is not set.
 
 use std::error::Error;
 use std::path::Path;

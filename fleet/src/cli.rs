@@ -101,7 +101,7 @@ pub(crate) struct Tail {
     pub(crate) json: bool,
 }
 
-/// How much is told on stderr, and in which form.
+/// The amount and the format of output on stderr.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Verbosity {
     /// Print JSON
