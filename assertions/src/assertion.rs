@@ -1,4 +1,4 @@
-//! One assertion: where to look, and how to judge what is there.
+//! One assertion: its target, and its condition.
 
 use std::borrow::Cow;
 
@@ -134,7 +134,7 @@ impl Assertion {
     }
 }
 
-/// The words of a command line by the rules of a POSIX shell, without its expansions.
+/// Splits a command line into words by the rules of a POSIX shell, without expansions.
 pub(crate) fn argv(command: &str) -> Result<Vec<String>, LoadError> {
     let words = shell_words::split(command)
         .map_err(|_| LoadError::here("the command has a quote that is not closed"))?;

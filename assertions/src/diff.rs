@@ -61,7 +61,7 @@ fn each(text: &str) -> Vec<&str> {
     text.split_inclusive(|_: char| true).collect()
 }
 
-/// Longer values are shown, not compared: the time goes with the square.
+/// Longer values are shown, not compared: the time is quadratic.
 const BYTES: usize = 64 << 10;
 const LINE_BYTES: usize = 2_000;
 

@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct LoadError {
-    /// JSON pointer to the offending value, relative to what was compiled.
+    /// JSON pointer to the offending value, relative to the compiled one.
     pub pointer: String,
     /// What is wrong there.
     pub message: String,
@@ -37,7 +37,7 @@ impl LoadError {
     }
 }
 
-/// An assertion that could not be judged: a mistake of the suite, not of the server.
+/// An assertion that could not be judged: an error in the suite, not of the server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct EvalError(pub String);

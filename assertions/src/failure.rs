@@ -52,7 +52,7 @@ impl Failure {
         }
     }
 
-    /// Lets go of what was there, and keeps the words.
+    /// Drops the values, and keeps the texts.
     pub(crate) fn drop_values(&mut self) {
         self.actual = None;
         self.diff = None;

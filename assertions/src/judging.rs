@@ -10,7 +10,7 @@ pub enum Question<'q> {
         by: By,
         /// The rubric, or the text for the matcher's own rubric.
         text: &'q str,
-        /// The model, where the suite names one.
+        /// The model, if the suite names one.
         model: Option<&'q str>,
         /// The least score that passes, from 0 to 1.
         threshold: f64,
@@ -25,7 +25,7 @@ pub enum Question<'q> {
         jurors: &'q [Juror],
         /// The minimum score to pass, for jurors without their own.
         threshold: f64,
-        /// The least part of those who judged that has to let it pass, from 0 to 1.
+        /// The minimum share of the votes that must pass it, from 0 to 1.
         quorum: f64,
     },
     /// The similarity of the candidate to a text, by their embeddings.

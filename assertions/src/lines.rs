@@ -1,6 +1,7 @@
 //! The difference of two texts, line by line, in hunks as `diff -u` writes them.
 //!
-//! One algorithm is called by its name: by way of `TextDiff` the program would hold all six of `similar`.
+//! One algorithm is called directly: through `TextDiff` the program would contain all six of
+//! `similar`.
 
 use std::ops::Range;
 
@@ -8,7 +9,7 @@ use similar::DiffOp;
 use similar::algorithms::{Capture, Compact, Replace, myers};
 use tapewright_schemas::slices::Part as _;
 
-/// The lines of the hunks, with so many lines around what changed.
+/// The lines of the hunks, with this many context lines around changes.
 #[must_use]
 pub fn hunks(before: &str, after: &str, around: usize) -> Vec<String> {
     let before: Vec<&str> = before.split_inclusive('\n').collect();
@@ -49,7 +50,7 @@ fn tell(change: &DiffOp, before: &[&str], after: &[&str], made: &mut Vec<String>
     tell('+', after.part(change.new_range()));
 }
 
-/// Lines as a hunk says where they are: counted from one; of none, the line before them.
+/// The line range of a hunk: counted from one; for an empty range, the line before it.
 fn place(lines: Range<usize>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),

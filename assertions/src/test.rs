@@ -3,7 +3,7 @@
 use crate::expectation::Expectation;
 use crate::json::Json;
 
-/// One test: a question and what is expected of the answer.
+/// One test: a question and the expectations about its answer.
 #[derive(Debug)]
 pub struct Test {
     /// The server by its name in the suite.

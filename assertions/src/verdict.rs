@@ -22,11 +22,11 @@ pub enum Verdict {
     Passed,
     /// It was judged, and does not hold.
     Failed(Box<Failure>),
-    /// It could not be judged: a mistake of the suite.
+    /// It could not be judged: an error in the suite.
     Unjudged(EvalError),
     /// A model judged it and did not decide, for this reason.
     Undecided(String),
-    /// A model that should judge it cannot be asked, for this reason.
+    /// The model that should judge it cannot be asked, for this reason.
     Deferred(String),
 }
 

@@ -1,4 +1,4 @@
-//! Packs the registry, the corpora and what official checks cover: see `src/embedded.rs`.
+//! Packs the registry, the corpora and the table of official checks: see `src/embedded.rs`.
 
 use std::error::Error;
 use std::path::Path;

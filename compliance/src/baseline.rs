@@ -48,7 +48,7 @@ pub enum Expectation {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BaselineError {
-    /// A word that is no code.
+    /// A word that is not a code.
     #[error("`/expected_failures/{label}`: {source}")]
     Code {
         /// The server that it belongs to.
@@ -163,7 +163,7 @@ impl Baseline {
         self.hazards.iter().filter(gone).map(String::as_str)
     }
 
-    /// Takes in a verdict: what fails is listed from now on, and what passes is not.
+    /// Updates the list with a verdict: a failure is listed, and a pass is removed.
     pub fn update(&mut self, label: &str, code: Code, status: Status) {
         match status {
             Status::Fail => {

@@ -83,7 +83,7 @@ impl Show<'_> {
         }
     }
 
-    /// A file of ours: every message in the order in which it crossed the wire.
+    /// A capture by tapewright: every message in the order in which it crossed the wire.
     fn as_recorded(&mut self, session: &CapturedSession) {
         if !session.sessionless {
             self.checker.begin(self.key);

@@ -1,4 +1,4 @@
-//! Sets of what carries messages.
+//! Sets of carriers.
 
 use tapewright_schemas::event::Carrier;
 
@@ -13,7 +13,7 @@ impl Carriers {
     pub const LINE: Self = Self::of(&[Carrier::Line]);
     /// Documents only.
     pub const DOCUMENT: Self = Self::of(&[Carrier::Document]);
-    /// A POST of streamable HTTP, and what answers it.
+    /// A POST of streamable HTTP, and its answers.
     pub const POST: Self = Self::of(&[
         Carrier::Post,
         Carrier::PostAnswer,

@@ -18,7 +18,7 @@ pub struct Hazard {
     pub servers: Vec<String>,
 }
 
-/// Gathers what each server offers and each session uses.
+/// Collects what each server offers and each session uses.
 #[derive(Debug, Default)]
 pub struct Composition {
     // The labels of the servers that offer a tool.
@@ -60,7 +60,7 @@ impl Composition {
         self.ids.push((label.to_owned(), mine));
     }
 
-    /// Takes the ids of every session of a capture that is one shared transport.
+    /// Adds the ids of every session of a capture that shares a transport.
     pub fn shared_capture(&mut self, capture: &Capture) {
         for session in &capture.sessions {
             let ids = session.exchanges.iter().filter_map(|one| {

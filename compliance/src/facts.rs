@@ -24,7 +24,7 @@ pub struct Facts {
     pub continues: bool,
     /// Whether its events are numbered without gaps, so that a jump shows missing ones.
     pub numbered: bool,
-    /// After this time a peer counts as having read what was sent to it.
+    /// The time after which a peer counts as having read a message.
     pub grace: Offset,
 }
 

@@ -1,4 +1,4 @@
-//! The members of a message's parameters or result: found once, for all rules that ask.
+//! The members of a message's parameters or result: found once, for all rules that need them.
 
 use tapewright_schemas::conversation::plain_call;
 use tapewright_schemas::json::{Span, valid_members};
@@ -11,7 +11,7 @@ use crate::value::Value;
 pub(crate) struct Fields {
     known: [(Span, Span); MOST],
     count: usize,
-    // There are more, or a name is spelled with escapes: look into the source.
+    // There are more, or a name contains escapes: search the source.
     closely: bool,
 }
 
@@ -63,7 +63,7 @@ impl Fields {
         fields
     }
 
-    /// The member of this name, of the object whose members these are; of several, the last.
+    /// The member with this name of the object; of several, the last.
     pub(crate) fn get<'a>(&self, object: Value<'a>, name: &str) -> Option<Value<'a>> {
         if self.closely {
             return object.get(name);

@@ -12,7 +12,7 @@ use crate::code::Code;
 pub enum Status {
     /// It did not hold.
     Fail,
-    /// It cannot be known.
+    /// It cannot be decided.
     Inconclusive,
     /// It held whenever it was exercised.
     Pass,
@@ -22,7 +22,7 @@ pub enum Status {
     Vacuous,
 }
 
-/// Why something cannot be known.
+/// Why something cannot be decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Doubt {
@@ -30,17 +30,17 @@ pub enum Doubt {
     CutShort = 1,
     /// More was in flight than is remembered.
     Evicted = 2,
-    /// A fault of ours may have led to it.
+    /// A fault may have led to it.
     Faulted = 4,
     /// Messages are missing.
     Gap = 8,
     /// The exchange belongs to no session.
     NoSession = 16,
-    /// This kind of file does not keep it.
+    /// This kind of file does not contain it.
     NotKept = 32,
     /// The recording begins after the beginning of the session.
     StartUnknown = 64,
-    /// A message was too long or nested too deep to be looked into.
+    /// A message was too long or nested too deeply to be parsed.
     Unread = 128,
     /// It needs something that was not seen: a handshake, a list, a schema.
     Unseen = 256,
@@ -57,9 +57,9 @@ pub struct Finding {
     pub status: Status,
     /// The responsible side.
     pub side: Side,
-    /// How binding the rule is at the revision of the message.
+    /// How binding the rule is in the revision of the message.
     pub severity: Severity,
-    /// In which session.
+    /// Its session.
     pub session: SessionKey,
     /// When it was seen.
     pub at: Offset,

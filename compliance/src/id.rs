@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hasher as _};
 
-/// An id or a token: here by what it means, so that `8`, `8.0` and `8e0` are one number.
+/// An id or a token, compared by value, so that `8`, `8.0` and `8e0` are equal.
 pub(crate) use tapewright_schemas::conversation::IdKey as Key;
 
 /// The hash of some bytes: the same in every run.

@@ -32,13 +32,13 @@ pub struct Invariant {
     pub basis: Basis,
     /// Its source: page and section of the specification, and the first revision with it.
     pub source: &'static str,
-    /// Why it matters, and what is exempt.
+    /// Why it matters, and its exceptions.
     pub why: &'static str,
     /// A session that holds it, in the notation of [`crate::script`].
     pub holds: &'static str,
     /// A session that breaks it.
     pub breaks: &'static str,
-    /// When it is looked at, and how.
+    /// When and how it is checked.
     pub(crate) checks: &'static [Check],
 }
 
@@ -86,19 +86,19 @@ pub enum Basis {
     Session,
 }
 
-/// When an invariant is looked at, and how.
+/// When and how an invariant is checked.
 pub(crate) enum Check {
-    /// At every line, body or event that travels this way, before it is taken apart.
+    /// For every line, body or event in this direction, before it is parsed.
     Payload(Directions, fn(&Case<'_>, &mut Out<'_>)),
-    /// At every message.
+    /// For every message.
     Message(fn(&Case<'_>, &mut Out<'_>)),
-    /// At the client's requests, until the handshake is completed.
+    /// For the client's requests, until the handshake is completed.
     Opening(fn(&Case<'_>, &mut Out<'_>)),
-    /// At these requests.
+    /// For these requests.
     Request(Directions, Methods, fn(&Case<'_>, &mut Out<'_>)),
-    /// At these notifications.
+    /// For these notifications.
     Notification(Directions, Methods, fn(&Case<'_>, &mut Out<'_>)),
-    /// At responses to these requests; the way is that of the request.
+    /// For responses to these requests; the direction is that of the request.
     Response(Directions, Methods, fn(&Case<'_>, &mut Out<'_>)),
     /// For every response, even one that answers no request.
     AnyResponse(fn(&Case<'_>, &mut Out<'_>)),
@@ -108,7 +108,7 @@ pub(crate) enum Check {
     HttpRequest(fn(&HttpCase<'_>, &mut Out<'_>)),
     /// When the head of an HTTP response is known.
     HttpResponse(fn(&HttpCase<'_>, &mut Out<'_>)),
-    /// At every event of a stream.
+    /// For every event of a stream.
     Sse(fn(&HttpCase<'_>, &mut Out<'_>)),
     /// When an HTTP exchange ends.
     HttpEnd(fn(&HttpCase<'_>, &mut Out<'_>)),
@@ -136,7 +136,7 @@ pub(crate) enum Methods {
 }
 
 impl Levels {
-    /// Nowhere; the start of a chain.
+    /// Undefined; the start of a chain.
     pub const NOWHERE: Self = Self {
         must: Revisions::NONE,
         should: Revisions::NONE,
@@ -212,7 +212,7 @@ impl Invariant {
         let http = self.carriers.meets(Carriers::HTTP) && transport != Transport::Stdio;
         let lines = self.carriers.meets(Carriers::LINE) && transport != Transport::Http;
         if self.carriers != Carriers::ANY {
-            // On another transport it has nothing to say, and that can be seen.
+            // On another transport it does not apply, and that is visible.
             return if http || lines {
                 CaptureCoverage::Nothing
             } else {
@@ -239,7 +239,7 @@ impl Check {
                 Directions::ToServer => CaptureCoverage::Whole,
                 Directions::ToClient => CaptureCoverage::Nothing,
             },
-            // The way is that of the request.
+            // The direction is that of the request.
             Self::Response(Directions::ToClient, ..) => CaptureCoverage::Nothing,
             Self::Response(..)
             | Self::Payload(..)

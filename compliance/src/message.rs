@@ -24,13 +24,13 @@ pub(crate) struct Message<'a> {
     pub(crate) envelope: &'a Envelope<'a>,
     pub(crate) text: &'a [u8],
     pub(crate) method: Method,
-    /// The id of a request or response, as it is compared; [`Key::Null`] without one.
+    /// The id of a request or response, in its comparable form; [`Key::Null`] without one.
     pub(crate) key: Key,
     /// How it relates to a request.
     pub(crate) paired: Pair,
     /// The revisions that it may be of.
     pub(crate) revisions: Revisions,
-    /// In which ways it is plain.
+    /// The ways in which it is plain.
     pub(crate) plain: Plain,
     /// Its index in a batch.
     pub(crate) within: Option<usize>,
@@ -119,7 +119,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The error code of a response, when it is an integer.
+    /// The error code of a response, if it is an integer.
     pub(crate) fn error_code(&self) -> Option<i64> {
         self.error()?.get("code")?.integer()
     }
@@ -146,7 +146,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// The id of a request or response, as it is compared.
+/// The id of a request or response, in its comparable form.
 pub(crate) fn key_of(envelope: &Envelope<'_>) -> Key {
     match &envelope.kind {
         Kind::Request { id, .. } | Kind::Response { id, .. } => Key::by_value(id),

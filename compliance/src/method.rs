@@ -4,7 +4,7 @@ use tapewright_schemas::event::Direction;
 
 use crate::revision::{R3, R4, R5, Revisions};
 
-/// One method: its name, and where it may travel to the server and to the client.
+/// One method: its name, and the revisions that have it in each direction.
 struct Entry {
     method: Method,
     name: &'static str,
@@ -81,13 +81,13 @@ methods! {
     ToolsListChanged "notifications/tools/list_changed" NONE ALL;
 }
 
-/// The methods whose names have the same length, each with the next of them.
+/// The methods whose names have the same length, as linked lists.
 struct Chains {
     first: [Option<u8>; LONGEST + 1],
     next: [Option<u8>; TABLE.len()],
 }
 
-/// No name of a method is longer.
+/// The maximum length of a method name.
 const LONGEST: usize = 40;
 
 static CHAINS: Chains = chains();
@@ -119,7 +119,7 @@ impl Method {
     /// The method of this name.
     #[must_use]
     pub(crate) fn named(name: &str) -> Self {
-        // Most of what is asked.
+        // Most requests.
         if name == "tools/call" {
             return Self::ToolsCall;
         }
@@ -134,7 +134,7 @@ impl Method {
         Self::Other
     }
 
-    /// The method at a place of the table.
+    /// The method at this index of the table.
     #[cfg(test)]
     pub(crate) fn at(place: usize) -> Self {
         TABLE[place].method

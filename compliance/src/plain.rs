@@ -31,7 +31,7 @@ pub(crate) struct Plain(u16);
 impl Plain {
     /// In no way.
     pub(crate) const NOT: Self = Self(0);
-    /// It is one request, notification or response, and the line that it came on has an end.
+    /// It is a single request, notification or response, and its line is terminated.
     pub(crate) const ONE: Self = Self(1);
     /// Its `jsonrpc` is the string `2.0`.
     pub(crate) const VERSION: Self = Self(1 << 1);
@@ -39,9 +39,9 @@ impl Plain {
     pub(crate) const ID: Self = Self(1 << 2);
     /// A request whose id certainly was not used before.
     pub(crate) const NEW: Self = Self(1 << 3);
-    /// A request by a method that is one of a request.
+    /// A request with a method that requests can have.
     pub(crate) const METHOD: Self = Self(1 << 4);
-    /// A client's `tools/call` of which the parameters are a `name` and `arguments`.
+    /// A client's `tools/call` whose parameters are a `name` and `arguments`.
     pub(crate) const CALL: Self = Self(1 << 5);
     /// A response to a request that awaits it and was not given up.
     pub(crate) const ANSWER: Self = Self(1 << 6);
@@ -53,8 +53,8 @@ impl Plain {
     /// A client's `tools/call`, or a successful answer to one, in a session whose handshake is
     /// answered and whose server has declared tools.
     pub(crate) const SERVED: Self = Self(1 << 9);
-    /// The answer to a client's `tools/call` of a tool that is on the list and has no `outputSchema`, or of which there never was a
-    /// list.
+    /// The answer to a client's `tools/call` of a listed tool without an `outputSchema`, or without
+    /// any list.
     pub(crate) const TOOL: Self = Self(1 << 10);
     /// A flag that no message has: the rule examines every one.
     pub(crate) const NEVER: Self = Self(1 << 15);

@@ -1,4 +1,4 @@
-//! Cutting a recording down to what matters (delta debugging).
+//! Reducing a recording to its relevant parts (delta debugging).
 
 /// A subset of `all` for which `keeps` holds, as small as possible: no single part of it, and no
 /// chunk that was tried, can be omitted. `keeps` must hold for `all`; it is called at most `most`

@@ -1,6 +1,6 @@
 //! Sessions in a short notation: the examples of the table.
 //!
-//! One event to a line. `>` is a message to the server, `<` one to the client; what is no
+//! One event to a line. `>` is a message to the server, `<` one to the client; text that is not
 //! JSON is noise. Everything else is a word with arguments:
 //!
 //! ```text
@@ -41,7 +41,7 @@ use crate::facts::{Facts, Transport};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: `{text}` is not in the notation of examples")]
 pub struct ScriptError {
-    /// Number of the line, from 1 on.
+    /// The line number, from 1.
     pub line: usize,
     /// The line.
     pub text: String,
@@ -52,7 +52,7 @@ pub struct ScriptError {
 pub struct Script {
     /// Its transport: HTTP if it has conduits.
     pub facts: Facts,
-    /// What happened.
+    /// The events.
     pub events: Vec<Event>,
 }
 

@@ -7,7 +7,7 @@ use crate::rules;
 /// Every invariant, in the order of the codes.
 pub static TABLE: &[&Invariant] = rules::ALL;
 
-/// The documented seven, by which a capture is judged unless more is asked for.
+/// The documented seven, by which a capture is judged by default.
 pub const SEED: [Code; 7] = [
     Code(1),
     Code(2),
@@ -18,7 +18,7 @@ pub const SEED: [Code; 7] = [
     Code(7),
 ];
 
-/// The invariant of a code.
+/// The invariant with this code.
 #[must_use]
 pub fn find(code: Code) -> Option<&'static Invariant> {
     TABLE.iter().find(|one| one.code == code).copied()

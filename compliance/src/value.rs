@@ -1,4 +1,4 @@
-//! Values of a message as source text: looked into, never parsed into a tree.
+//! Values of a message as source text, never parsed into a tree.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use tapewright_schemas::json::{unescape, valid_elements, valid_members};
 pub(crate) struct Value<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Value<'a> {
-    /// Calls `each` with every member of an object: the meaning of its name, its value.
+    /// Calls `each` with every member of an object: its decoded name, and its value.
     pub(crate) fn members(self, mut each: impl FnMut(&[u8], Self)) {
         let mut meaning = Vec::new();
         valid_members(self.0, |name, value| {
@@ -25,7 +25,7 @@ impl<'a> Value<'a> {
         });
     }
 
-    /// The member of this name; of several, the last.
+    /// The member with this name; of several, the last.
     pub(crate) fn get(self, name: &str) -> Option<Self> {
         let mut hit = None;
         self.members(|found, value| {
@@ -92,7 +92,7 @@ impl<'a> Value<'a> {
         matches!(self.0.first(), Some(b'-' | b'0'..=b'9'))
     }
 
-    /// The meaning of a string.
+    /// The decoded value of a string.
     pub(crate) fn string(self) -> Option<Cow<'a, str>> {
         let [b'"', content @ .., b'"'] = self.0 else {
             return None;

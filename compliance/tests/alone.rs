@@ -24,7 +24,7 @@ fn judge(events: &[Event], facts: Facts, selection: Selection) -> Vec<Outcome> {
     judged.into_iter().flat_map(|one| one.outcomes).collect()
 }
 
-/// Judges by each selection, and holds it against what all rules together say.
+/// Judges by each selection, and compares with the results of all rules together.
 fn compare(events: &[Event], facts: Facts) -> Result<(), TestCaseError> {
     let whole = judge(events, facts, Selection::all());
     let mut selections: Vec<Selection> = TABLE

@@ -10,7 +10,7 @@ use tapewright_schemas::event::Sink as _;
 const ALL_ANSWERED: &str = "INV-016";
 const EXITS: &str = "INV-026";
 
-/// The verdict of one rule on a session that ends so.
+/// The verdict of one rule on a session with this ending.
 fn verdict(code: &str, rest: &str) -> Outcome {
     let text = format!("handshake 2025-06-18 {{\"tools\":{{}}}}\n{rest}");
     let script = script::read(&text).unwrap();

@@ -23,7 +23,7 @@ fn blamed(outcomes: &[Outcome]) -> Vec<&Finding> {
     findings.filter(blames).collect()
 }
 
-/// A fault behind every message.
+/// A fault after every message.
 fn tampered(events: Vec<Event>) -> Vec<Event> {
     let mut all = Vec::new();
     for event in events {
@@ -118,7 +118,7 @@ fn a_request_that_never_arrived_hangs_by_our_doing() {
 
 #[test]
 fn what_is_let_go_excuses_no_other_message() {
-    // A hang from before the recording ends right behind a request that the server forgets.
+    // A hang from before the recording ends right after a request that the server forgets.
     let hangs = told(
         r#"
         handshake 2025-06-18 {"tools":{}}
@@ -135,7 +135,7 @@ fn what_is_let_go_excuses_no_other_message() {
 
 #[test]
 fn a_client_that_was_lied_to_is_not_blamed_for_what_it_then_does() {
-    // It never saw the answer, gives up, and asks again with the same token.
+    // It never saw the answer, gives up, and retries with the same token.
     let retried = told(
         r#"
         handshake 2025-06-18 {"tools":{}}

@@ -1,4 +1,4 @@
-//! Every item of the table, by its own examples.
+//! Tests every item of the table with its own examples.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 

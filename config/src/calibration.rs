@@ -1,4 +1,4 @@
-//! Files of labelled examples: what `tapewright eval --calibrate` compares judges with.
+//! Files of labelled examples, with which `tapewright eval --calibrate` compares judges.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::suite::rubric::{DEFAULT_THRESHOLD, Form, Rubric};
 /// Examples that a person has judged.
 #[derive(Clone, Debug)]
 pub struct Calibration {
-    /// The models that are compared with the person; none where the command says.
+    /// The models to compare with the person; empty if the command line gives them.
     pub judges: Vec<String>,
     /// Named rubrics, in addition to those of the suite.
     pub rubrics: Vec<(String, Rubric)>,
@@ -21,7 +21,7 @@ pub struct Calibration {
     pub examples: Vec<Example>,
 }
 
-/// One of them.
+/// One example.
 #[derive(Clone, Debug)]
 pub struct Example {
     /// Its name in reports; its number if it has no name.
@@ -34,7 +34,7 @@ pub struct Example {
     pub rubric: Rubric,
     /// Whether it passes, according to the person.
     pub label: bool,
-    /// From 0 to 1, says the person.
+    /// The person's score, from 0 to 1.
     pub score: Option<f64>,
     /// Its position.
     pub place: SourceSpot,
@@ -49,7 +49,7 @@ pub struct SuiteNames<'k> {
     pub scorers: Vec<&'k str>,
 }
 
-/// Reads a file of examples, in YAML or JSON. What its rubrics refer to is in the file or
+/// Reads a file of examples, in YAML or JSON. References of its rubrics must be in the file or
 /// known.
 #[must_use]
 pub fn load_calibration(
@@ -92,7 +92,7 @@ impl Calibration {
 }
 
 impl SuiteNames<'_> {
-    /// Reads a rubric, and notes where it names something that is not there.
+    /// Reads a rubric, and reports references that do not exist.
     fn rubric(&self, at: &Cursor<'_>) -> Rubric {
         let rubric = Rubric::read(at);
         let (noun, name, names) = match &rubric.form {

@@ -7,7 +7,7 @@ use crate::source::SourceSpot;
 /// The maximum number of issues that are kept; the rest is counted.
 pub const MAX_ISSUES: usize = 100;
 
-/// A kind of mistake. The names are part of the interface.
+/// A kind of error. The names are part of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Code {
@@ -21,11 +21,11 @@ pub enum Code {
     UnknownKey,
     /// A key that must be there.
     MissingKey,
-    /// Keys that exclude one another, or none of several of which one must be there.
+    /// Mutually exclusive keys, or none of several of which one is required.
     Choice,
     /// A value of another type.
     Type,
-    /// A value of the right type that may not be.
+    /// An invalid value of the right type.
     Value,
     /// A variable without a value, or a broken reference to one.
     Variable,
@@ -37,7 +37,7 @@ pub enum Code {
     Reference,
     /// Something is given twice.
     DuplicateName,
-    /// A composition that is no directed graph without cycles.
+    /// A composition that is not a directed graph without cycles.
     Graph,
     /// A matcher or target that cannot be compiled.
     Assertion,
@@ -88,7 +88,7 @@ impl Code {
 pub enum Severity {
     /// The suite cannot be used.
     Error,
-    /// The suite can be used, but something in it will not do what it seems to.
+    /// The suite can be used, but something in it has no effect or another effect than intended.
     Warning,
 }
 
@@ -140,7 +140,7 @@ impl Issues {
         self.add(Severity::Error, code, place, message, help);
     }
 
-    /// Adds an issue at a place: a message, and what helps.
+    /// Adds an issue at a position: a message, and a hint.
     pub(crate) fn add(
         &self,
         severity: Severity,

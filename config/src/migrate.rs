@@ -22,9 +22,10 @@ pub struct Dependent {
 /// The maximum depth of a document that is examined.
 const DEPTH: usize = 128;
 
-/// Finds where a suite expects `code` of an answer to `resources/read`, and where it names one of `methods`.
+/// Finds where a suite expects `code` in an answer to `resources/read`, and where it uses one of
+/// `methods`.
 ///
-/// Nothing when the text is not one YAML document.
+/// `None` if the text is not a single YAML document.
 #[must_use]
 pub fn dependent(text: &str, code: i64, methods: &[&'static str]) -> Option<Dependent> {
     let (root, problems) = yaml::parse(text);
@@ -51,7 +52,7 @@ struct Search<'t> {
 }
 
 impl Search<'_> {
-    /// Looks at a node; `reads` when what it says is about answers to `resources/read`.
+    /// Examines a node; `reads` if it is about answers to `resources/read`.
     fn walk(&mut self, node: &Node, reads: bool, depth: usize) {
         let Some(depth) = depth.checked_sub(1) else {
             return;
@@ -141,7 +142,7 @@ impl Search<'_> {
         }
     }
 
-    /// Every number in what an error's code must be.
+    /// Every number in the expectation about an error's code.
     fn numbers(&mut self, node: &Node, depth: usize) {
         let Some(depth) = depth.checked_sub(1) else {
             return;

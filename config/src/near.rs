@@ -2,7 +2,7 @@
 
 pub(crate) use tapewright_schemas::near::did_you_mean;
 
-/// A near miss, or else what there is to choose from.
+/// A similar candidate, or else the list of candidates.
 pub(crate) fn suggestion(word: &str, noun: &str, candidates: &[&str]) -> String {
     did_you_mean(word, candidates.iter().copied()).unwrap_or_else(|| {
         if candidates.is_empty() {
@@ -13,7 +13,7 @@ pub(crate) fn suggestion(word: &str, noun: &str, candidates: &[&str]) -> String 
     })
 }
 
-/// Names in backticks, the first of them when there are many.
+/// Names in backticks, only the first of them if there are many.
 pub(crate) fn listed(names: &[&str]) -> String {
     let shown: Vec<_> = names
         .iter()

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// Secret values, with the names by which they are known.
+/// Secret values, with their names.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secrets(Vec<(String, String)>);
 
 impl Secrets {
-    /// Adds a value unless it is empty, or known by this name.
+    /// Adds a value unless it is empty, or already has this name.
     pub fn add(&mut self, name: &str, value: &str) {
         let is_known = self
             .0
@@ -18,7 +18,7 @@ impl Secrets {
         }
     }
 
-    /// Name and value of each, as `schemas::redact::Settings` takes them.
+    /// The name and value of each, in the form of `schemas::redact::Settings`.
     #[must_use]
     pub fn pairs(&self) -> &[(String, String)] {
         &self.0

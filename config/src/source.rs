@@ -7,7 +7,7 @@ use tapewright_schemas::slices::Part as _;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub(crate) u16);
 
-/// A stretch of bytes of a file.
+/// A byte range of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// The first byte.
@@ -19,7 +19,7 @@ pub struct Span {
 /// A position in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceSpot {
-    /// In which file.
+    /// The file.
     pub file: FileId,
     /// JSON pointer from the root of that file.
     pub pointer: String,
@@ -44,7 +44,7 @@ pub struct Sources {
     files: Vec<Source>,
 }
 
-/// A line and what is marked on it.
+/// A line and its marked part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt<'a> {
     /// The line, from 1.
@@ -118,7 +118,7 @@ impl Sources {
         self.file(id).map_or(Path::new(""), |source| &source.path)
     }
 
-    /// The line of a place, with the place marked.
+    /// The line of a position, with the position marked.
     #[must_use]
     pub fn excerpt(&self, place: &SourceSpot) -> Option<Excerpt<'_>> {
         Some(self.file(place.file)?.excerpt(place.span))

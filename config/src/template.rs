@@ -1,4 +1,4 @@
-//! The arguments of a composition's node: JSON with references to outputs of others.
+//! The arguments of a composition's node: JSON with references to outputs of other nodes.
 
 use serde_json::{Map, Value};
 
@@ -25,9 +25,9 @@ pub struct Reference {
 /// JSON with references.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Template {
-    /// Without any.
+    /// Without references.
     Value(Value),
-    /// A string that is one reference, and keeps the type of what it refers to.
+    /// A string that is a single reference, which keeps the type of its target.
     Output(Reference),
     /// A string with references in it.
     Text(Vec<Piece>),

@@ -161,7 +161,7 @@ fn the_code_and_the_schemas_agree_about_every_mutant() {
     assert!(seen > 400, "{seen}");
 }
 
-/// The one mistake of a text: its code, its line and its message.
+/// The only error of a text: its code, its line and its message.
 fn mistake(text: &str) -> (&'static str, usize, String) {
     let read = read_corpus(Some("v2025-11-25"), [("x.yml".into(), text.to_owned())]);
     assert!(read.value.is_none());

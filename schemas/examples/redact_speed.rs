@@ -14,7 +14,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// The best of several rounds, in nanoseconds per payload.
+/// The fastest of several rounds, in nanoseconds per payload.
 fn measure(redactor: &mut Redactor, payload: &[u8]) -> f64 {
     let rounds = u32::try_from(2_000_000 / payload.len().max(20))
         .unwrap_or(u32::MAX)

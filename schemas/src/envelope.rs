@@ -16,7 +16,7 @@ use crate::json::{Scanner, Span, Text, Token, is_grammatical, unescape, valid_me
 /// A borrowed view of one message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Envelope<'a> {
-    /// What the message is.
+    /// The kind of the message.
     pub kind: Kind<'a>,
     /// A member that decides the kind occurred twice; the last one counts, as in JavaScript and
     /// Python.
@@ -32,15 +32,15 @@ pub fn is_error_of_ours(error: &[u8]) -> bool {
     crate::json::find(error, &["data", "origin"]) == Some(b"\"tapewright\"")
 }
 
-/// What a message is, by the members it has (JSON-RPC 2.0 §4, §5).
+/// The kind of a message, by its members (JSON-RPC 2.0 §4, §5).
 ///
-/// A message with a `method` is never a response, whatever else it holds.
+/// A message with a `method` is never a response, whatever else it contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind<'a> {
     /// An array of messages (2025-03-26 allows it; it is seen at every revision).
     Batch {
-        /// How many members the array has.
+        /// The number of members of the array.
         members: usize,
     },
     /// Not a JSON-RPC envelope.
@@ -72,7 +72,7 @@ pub enum Kind<'a> {
     },
 }
 
-/// Why a message is no envelope.
+/// Why a message is not an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Malformed {
@@ -94,7 +94,7 @@ pub enum Malformed {
 }
 
 impl Malformed {
-    /// The token, on cassettes and wherever programs read.
+    /// The token, in cassettes and other machine-readable output.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -133,7 +133,7 @@ impl<'a> Envelope<'a> {
         Self::of_json(message)
     }
 
-    /// Looks at one message that is known to be JSON, in UTF-8.
+    /// Parses one message that is known to be JSON, in UTF-8.
     #[must_use]
     pub fn of_json(message: &'a [u8]) -> Self {
         match message.trim_ascii_start().first() {

@@ -1,9 +1,9 @@
 //! Which of the two protocol eras a message belongs to.
 //!
-//! Revisions up to 2025-11-25 open with a handshake; from 2026-07-28 on every request
-//! describes itself in `_meta` and nothing is remembered. One process or endpoint may
-//! serve both at once, and a dual-era client probes one before it settles on the other,
-//! so the era is a property of each message (2026-07-28, basic/versioning).
+//! Revisions up to 2025-11-25 open with a handshake; from 2026-07-28 on every request describes
+//! itself in `_meta` and there is no session state. One process or endpoint may serve both at once,
+//! and a dual-era client probes one before it settles on the other, so the era is a property of
+//! each message (2026-07-28, basic/versioning).
 
 use std::sync::LazyLock;
 
@@ -33,7 +33,7 @@ impl Era {
         }
     }
 
-    /// The era of a word on the tape.
+    /// The era with this word on the tape.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Handshake, Self::Stateless]
@@ -43,8 +43,8 @@ impl Era {
 }
 
 impl Era {
-    /// The era of a revision that a request's `MCP-Protocol-Version` names. A request
-    /// without it is of 2025-03-26 (2025-06-18, basic/transports).
+    /// The era of the revision in a request's `MCP-Protocol-Version`. A request without it has
+    /// 2025-03-26 (2025-06-18, basic/transports).
     #[must_use]
     pub fn of_revision(version: Option<&str>) -> Self {
         // Revisions are dates, and dates in this form are in order.
@@ -62,7 +62,7 @@ const FIRST_STATELESS: &str = "2026-07-28";
 /// (2026-07-28, basic/index §_meta).
 pub const PROTOCOL_VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 
-/// Made once: to make it costs more than to use it on a small message.
+/// Built once: building it costs more than using it on a small message.
 static VERSION_FINDER: LazyLock<Finder<'static>> =
     LazyLock::new(|| Finder::new(PROTOCOL_VERSION_KEY));
 
@@ -79,7 +79,7 @@ pub fn own_version(params: &[u8]) -> Option<&[u8]> {
     json::find(params, &["_meta", PROTOCOL_VERSION_KEY])
 }
 
-/// Decides the era of each message of one conversation, in order.
+/// Determines the era of each message of one conversation, in order.
 #[derive(Debug, Default)]
 pub struct EraTracker {
     // The era that was seen first; a message that says nothing belongs to it.
@@ -87,8 +87,7 @@ pub struct EraTracker {
     // The base comes from a `server/discover` alone, which a client of both eras sends to ask what
     // the server supports: a following handshake decides.
     probed: bool,
-    // Requests of the other era that still await their response. None in every conversation
-    // but those of dual-era peers.
+    // Requests of the other era that still await their response. `None` except with dual-era peers.
     odd: Option<Box<Pairing<()>>>,
 }
 
@@ -125,7 +124,7 @@ impl EraTracker {
         Some(era)
     }
 
-    /// Takes a message whose era is known already.
+    /// Handles a message whose era is already known.
     pub fn told(&mut self, dir: Direction, envelope: &Envelope<'_>) {
         // A message that cannot change anything is not examined.
         if self.base.is_none() || self.probed {

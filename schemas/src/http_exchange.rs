@@ -19,7 +19,7 @@ use crate::order::Order as _;
 #[derive(Debug, Default)]
 pub struct HttpExchanges {
     open: HashMap<ConduitId, HttpExchange, RandomState>,
-    // Those whose response has ended, and of which one more event may come.
+    // Those whose response has ended, but that one more event may refer to.
     closing: VecDeque<ConduitId>,
     over: VecDeque<(ConduitId, HttpExchange)>,
     seen: SeenIds,
@@ -33,13 +33,13 @@ pub struct HttpExchange {
     pub order: u64,
     /// Its session.
     pub session: SessionKey,
-    /// Number of the client's connection.
+    /// The number of the client's connection.
     pub connection: Option<u64>,
-    /// When the request's head came.
+    /// When the request's head arrived.
     pub at: Offset,
     /// The request's head.
     pub request: RequestHead,
-    /// The response's head, and when it came.
+    /// The response's head, and when it arrived.
     pub response: Option<(Offset, ResponseHead)>,
     /// How the request ended.
     pub request_ended: Option<CloseReason>,
@@ -72,14 +72,14 @@ pub struct HttpExchange {
 pub struct About<'a> {
     /// The fields of the stream's event other than its data.
     pub note: Option<&'a SseNote>,
-    /// The status of the response that it is part of says that it failed.
+    /// The status of the response that it belongs to is an error.
     pub failed: bool,
-    /// An event that had been sent before and is sent again, after `Last-Event-ID`
-    /// (2025-03-26, basic/transports, Resumability and Redelivery).
+    /// An event that had been sent before and is sent again, after `Last-Event-ID` (2025-03-26,
+    /// basic/transports, Resumability and Redelivery).
     pub replayed: bool,
-    /// The exchange whose stream it is on: of a resumed stream the first.
+    /// The exchange whose stream it is on: for a resumed stream, the first one.
     pub origin: Option<ConduitId>,
-    /// It is on the stream of 2024-11-05 that carries everything of its session.
+    /// It is on the stream of 2024-11-05 that carries all messages of its session.
     pub announced: bool,
 }
 
@@ -286,7 +286,7 @@ struct SeenIds {
 impl SeenIds {
     /// Notes an id; false when it was there before.
     fn insert(&mut self, session: SessionKey, id: &str, stream: ConduitId) -> bool {
-        // Without a session two servers, or two clients, may use one id.
+        // Without a session, two servers or two clients may use the same id.
         if session == SessionKey(0) {
             return true;
         }

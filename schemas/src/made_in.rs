@@ -23,7 +23,7 @@ pub struct MadeIn {
     plain: Plain,
 }
 
-/// Paths as they are. They have no derived `Debug`, since one of them holds a name.
+/// The original paths. They have no derived `Debug`, since one of them contains a name.
 #[derive(Clone, Default, PartialEq, Eq)]
 struct Plain {
     folder: String,

@@ -16,7 +16,7 @@ pub fn did_you_mean<'a>(
     })
 }
 
-/// The candidates that are closest to a word, when they are close enough to be meant.
+/// The candidates that are closest to a word, if they are close enough to be meant.
 fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     // Every short word is close to every other one. One as long as a page was not mistyped,
     // and comparing it would take long.

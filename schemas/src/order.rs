@@ -1,8 +1,9 @@
 //! Sorting by code that all lists share.
 //!
-//! A sort of the standard library is compiled again for each type and each order, 5 kB of code a piece: a hundred of them were half a
-//! megabyte of the program. Here only the comparison is. That takes more time, and eight bytes for each element: what is sorted
-//! for each message, or of which there are millions, is sorted by the standard library.
+//! A sort of the standard library is compiled again for each type and each order, with 5 kB of code
+//! each: a hundred of them were half a megabyte of the program. Here only the comparison is. That
+//! takes more time, and eight bytes for each element: lists that are sorted for each message, or
+//! that have millions of elements, use the standard library.
 
 use std::cmp::Ordering;
 

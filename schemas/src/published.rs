@@ -9,7 +9,7 @@ use tapewright_packed::Texts;
 pub struct Published {
     /// The name by which it is requested.
     pub name: &'static str,
-    /// What it describes, in a few words.
+    /// A short description.
     pub what: &'static str,
 }
 

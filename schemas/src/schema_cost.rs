@@ -1,7 +1,7 @@
 //! Estimates how long a validation by JSON Schema can take, before it begins.
 //!
 //! A validator that follows references may visit a small schema exponentially often: ten
-//! definitions, each of which refers twice to the next, are a thousand visits. The visits are
+//! definitions, each of which refers twice to the next, cause a thousand visits. The visits are
 //! counted here, each pair of a subschema and a value once, so that the count itself takes little
 //! time.
 
@@ -44,8 +44,8 @@ pub fn is_bearable(schema: &Value, value: &Value) -> bool {
 
 struct Count<'a> {
     root: &'a Value,
-    // By the addresses of a subschema and a value; `None` while it is being counted, so
-    // that a circle is found.
+    // By the addresses of a subschema and a value; `None` while it is being counted, to detect
+    // cycles.
     known: HashMap<(usize, usize), Option<u64>>,
 }
 
@@ -97,7 +97,7 @@ impl<'a> Count<'a> {
         self.below(name, inner, value)
     }
 
-    /// Keywords that look at what is inside the value.
+    /// Keywords that apply to parts of the value.
     fn below(&mut self, name: &str, inner: &'a Value, value: &'a Value) -> Option<u64> {
         let mut sum = 0_u64;
         match name {

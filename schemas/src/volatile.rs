@@ -1,7 +1,7 @@
 //! Values that are new in every session: UUIDs, times, entity tags, trace ids.
 //!
-//! Two values of one kind count as equal when exactness has been tried. The placeholders
-//! are those of other tools of the cassette format, which write them into recordings.
+//! Two values of one kind count as equal if no exact match was found. The placeholders are those of
+//! other tools for the cassette format, which write them into recordings.
 
 use crate::slices::Part as _;
 
@@ -49,8 +49,7 @@ impl Volatile {
             .find(|kind| kind.placeholder().as_bytes() == text)
     }
 
-    /// The kind of a whole string, which may be a placeholder; `key` is the name of its
-    /// member.
+    /// The kind of a whole string, which may be a placeholder; `key` is the name of its member.
     #[must_use]
     pub fn of_string(key: &[u8], text: &[u8]) -> Option<Self> {
         if text.first() == Some(&b'<')
@@ -216,7 +215,7 @@ fn is_name(name: &[u8], wanted: &[&str]) -> bool {
     wanted.iter().any(|one| letters().eq(one.bytes()))
 }
 
-/// No whole value of these kinds is longer.
+/// Whole values of these kinds are never longer.
 const LONGEST: usize = 256;
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ fn redacted(text: &str) -> Vec<u8> {
     }
 }
 
-/// What is wrong with the redaction of a template that holds a canary.
+/// The error in the redaction of a template with a canary, if any.
 fn verdict(template: &str, canary: &str) -> Option<String> {
     let text = template.replace("{}", canary);
     let shown = String::from_utf8_lossy(&redacted(&text)).into_owned();
@@ -56,7 +56,8 @@ fn verdict(template: &str, canary: &str) -> Option<String> {
         r#"":{"value":""#,
         r#"":{"user":""#,
     ];
-    // Other cookies, other parameters and the start of an escaped token go with the canary.
+    // Other cookies, other parameters and the start of an escaped token are replaced with the
+    // canary.
     let several = ["ookie", "Digest", "gh\\u0070_"]
         .iter()
         .any(|part| before.contains(part));

@@ -1,5 +1,5 @@
-//! Secret values of the environment are values: no word of the protocol changes when somebody's
-//! password is the same word, and no value survives where it is one.
+//! Secret values of the environment are values: no word of the protocol changes if a password is
+//! the same word, and no value survives where it is a secret.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -143,7 +143,7 @@ fn names_go_on_saying_what_is_secret() {
             assert_eq!(again, out, "{word}");
         }
     }
-    // Text that is no JSON as a whole.
+    // Text that is not JSON as a whole.
     let out = redacted(
         "password",
         r#"{"password":"Canary7Zq", oops password: Canary8Zq"#,

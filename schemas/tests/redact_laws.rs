@@ -184,7 +184,7 @@ fn only_findings_changed(text: &[u8], out: &[u8], findings: &[json::Span]) -> Re
         let open = memchr::memchr(b'<', rest).ok_or("no placeholder")?;
         let mut end = close + 1;
         if open > 0 {
-            // A value that was no string: quotes around the placeholder.
+            // A value that was not a string: quotes around the placeholder.
             end += open;
         }
         rest = rest.get(end..).ok_or("no placeholder")?;
@@ -338,11 +338,12 @@ fn adopted_placeholders_are_not_given_again() {
     );
 }
 
-/// Each of these would take minutes if anything were quadratic. What is asserted is work, not time:
-/// the bytes that searches read, as they count them in builds for tests, by the length of the text.
+/// Each of these would take minutes if anything were quadratic. The test asserts work, not time:
+/// the bytes that searches read, as counted in builds for tests, relative to the length of the
+/// text.
 #[test]
 fn hostile_input_takes_linear_work() {
-    // A megabyte, or what a build without optimization reads in a tenth of a second.
+    // A megabyte, or as much as an unoptimized build reads in a tenth of a second.
     let size = if cfg!(debug_assertions) {
         1 << 14
     } else {
@@ -401,7 +402,7 @@ fn twice_the_hostile_text_is_twice_the_work() {
     };
     let (once, twice) = (work_of(1 << 12), work_of(1 << 13));
     for ((input, once), twice) in hostile(64).iter().zip(once).zip(twice) {
-        // Three times, and not two, since where a text ends is chance.
+        // Three times, not twice, since the end of a text is arbitrary.
         assert!(
             twice <= 3 * once + 20_000,
             "{input:?}: {once}, then {twice}"

@@ -1,7 +1,7 @@
-//! A server with one tool, which asks its client for everything that a client may offer: while the call is under way up to
-//! 2025-11-25, within its result from 2026-07-28.
+//! A server with one tool, which asks its client for everything that a client may offer: during the
+//! call up to 2025-11-25, within its result from 2026-07-28.
 //!
-//! `no-schema` leaves out what a person is to fill in.
+//! `no-schema` omits the schema of the form.
 
 use std::io::{self, BufRead, StdinLock, StdoutLock, Write};
 

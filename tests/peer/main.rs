@@ -38,8 +38,8 @@ fn main() {
     done.expect("the role could be played");
 }
 
-/// Sends one known stream while it receives another, both at full speed. Fails when what
-/// it received is not what the client sends.
+/// Sends one known stream while it receives another, both at full speed. Fails if it receives
+/// anything else than the client sends.
 fn law() -> io::Result<()> {
     let sender = thread::spawn(|| stream::write(stream::SERVER, &mut io::stdout().lock()));
     let received = stream::check(stream::CLIENT, &mut io::stdin().lock());

@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// clients wait.
 const IN_TIME: Duration = Duration::from_secs(20);
 
-/// A folder for the recording, and a mark that every process of the session carries.
+/// A folder for the recording, and a mark that every process of the session has.
 struct Scene {
     folder: tempfile::TempDir,
     mark: String,
@@ -289,10 +289,10 @@ fn a_server_that_closes_its_input_ends_the_clients_pipe() {
 fn a_slow_client_gets_everything_that_an_ended_server_had_said() {
     let scene = Scene::new("slow");
     let done = scene.folder.path().join("done");
-    // More than the client's pipe holds, and less than it and ours hold together.
+    // More than the client's pipe holds, and less than it and the recorder's hold together.
     let script = format!("head -c 100000 /dev/zero; : > '{}'", done.display());
     let mut session = scene.start(&["sh", "-c", &script]);
-    // The server is gone when the client begins to read.
+    // The server has exited when the client begins to read.
     assert!(eventually(LIMIT, || done.exists()));
     assert!(eventually(LIMIT, || marked(&scene.mark).len() <= 2));
     let mut rest = Vec::new();

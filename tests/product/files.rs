@@ -1,4 +1,4 @@
-//! The files of a recording: names, links, concurrency, and disks that fail.
+//! The files of a recording: names, links, concurrency, and failing disks.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -145,7 +145,7 @@ fn an_empty_recording_never_replaces_a_cassette() {
     assert_eq!(std::fs::read_to_string(&cassette).unwrap(), precious);
 }
 
-/// Runs a command that is refused before it does anything; what it says.
+/// Runs a command that fails before it does anything; returns its message.
 fn refused(arguments: &[&str]) -> String {
     let output = tapewright().args(arguments).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{arguments:?}");
@@ -260,7 +260,7 @@ fn recorders_of_one_name_lose_and_mix_nothing() {
 
 #[test]
 fn a_probe_gives_way_to_the_session_that_follows() {
-    // The TypeScript client starts its server twice at once to find out the era.
+    // The TypeScript client starts its server twice at once to determine the era.
     let folder = tempfile::tempdir().unwrap();
     let cassette = folder.path().join("fs.json");
     let start = || {

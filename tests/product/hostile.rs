@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use crate::support::tapewright;
 
-/// Escape sequences in C0 and C1, the clipboard of a terminal (OSC 52), text that turns its
-/// direction, commands of GitHub Actions and of Azure Pipelines, and the end of an element.
+/// Escape sequences in C0 and C1, the clipboard of a terminal (OSC 52), bidirectional control
+/// characters, commands of GitHub Actions and of Azure Pipelines, and the end of an element.
 const HOSTILE: &str = "::add-mask::a\n::stop-commands::b\r\n  ::set-output::c\u{1b}[2J\u{1b}]52;c;aGk=\u{7}\u{9b}31m\u{202e}\u{2066}##[add-mask]d ##vso[task.setvariable]e</failure>]]>--><b>\u{0}\u{fffe}";
 
-/// A server that says it wherever it may say something.
+/// A server that sends it in every place.
 const SERVER: &str = r#"
 hostile=$(cat "$1")
 printf '\033]0;title\007 ::warning::stderr ##[group]x\n' >&2
@@ -53,7 +53,7 @@ fn commands(text: &str, github: bool) -> Option<String> {
 fn stage() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
-    // JSON as a peer may write it: what need not be escaped is not.
+    // JSON in a peer's spelling: characters that need no escape have none.
     write("hostile", &serde_json::to_string(HOSTILE).unwrap());
     write("server.sh", SERVER);
     // YAML takes fewer characters as they are.

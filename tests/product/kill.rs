@@ -1,4 +1,4 @@
-//! SIGKILL at any instant: what the tape promises, checked against what really crossed.
+//! SIGKILL at any instant: the guarantees of the tape, compared with what actually crossed.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;

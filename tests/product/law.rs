@@ -109,7 +109,7 @@ fn awkward_lines_pass_unchanged_and_stand_on_the_tape() {
     }
 }
 
-/// The bytes of one direction, put together from the tape alone.
+/// The bytes of one direction, reconstructed from the tape alone.
 fn on_the_wire(events: &[Event], wanted: Direction) -> Vec<u8> {
     use tapewright_schemas::event::LineEnd;
     let mut bytes = Vec::new();
@@ -133,7 +133,7 @@ fn memory_file(folder: &tempfile::TempDir, content: &[u8]) -> std::os::fd::Owned
     std::fs::File::open(path).unwrap().into()
 }
 
-/// Chunks leave as they come: a prompt without a line feed is not held back, and neither
+/// Chunks are forwarded as they arrive: a prompt without a line feed is not held back, and neither
 /// direction waits for the other.
 #[test]
 fn an_unfinished_line_arrives_without_its_end() {
@@ -185,7 +185,7 @@ fn a_blocked_direction_does_not_block_the_other() {
         use std::io::Write as _;
         input.write_all(&vec![b'x'; 4 << 20]).map(|()| input)
     });
-    // Kept open: a server that is asked nothing more has not long to finish.
+    // Kept open: a server whose input has ended has little time to finish.
     let input = sender
         .join()
         .unwrap()

@@ -1,4 +1,4 @@
-//! Recordings so long that their files are made while they run.
+//! Recordings so long that their files are written while they run.
 
 use std::fs;
 use std::path::Path;

@@ -71,7 +71,7 @@ fn the_server_starts_exactly_as_it_would_alone() {
     let through = ask(tapewright()
         .args(["record", "-o", tape.to_str().unwrap(), "--"])
         .args(words));
-    // `_` is the shell's own note of who started it.
+    // The shell sets `_` to the program that it started.
     let plain = |text: &str| {
         text.lines()
             .filter(|line| !line.starts_with("_="))

@@ -1,4 +1,5 @@
-//! The scripted provider of the tests says what the product reads, on each wire: both were written apart.
+//! The scripted provider of the tests has the format that the product reads, on each wire: both
+//! were written independently.
 
 use bytes::Bytes;
 use serde_json::{Value, json};

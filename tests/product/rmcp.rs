@@ -12,7 +12,7 @@ use tokio::process::Command;
 
 use crate::support::{Tape, peer};
 
-/// Keeps what the server says in between.
+/// Keeps the server's messages in between.
 #[derive(Clone, Default)]
 struct Client {
     progress: Arc<Mutex<Vec<String>>>,
@@ -101,7 +101,7 @@ async fn a_session_through_the_recorder_or_from_its_recording_is_the_session_wit
         "{alone:?}"
     );
 
-    // And once more with the recording in the server's place.
+    // And once more with the recording in place of the server.
     let mut replay = Command::new(env!("CARGO_BIN_EXE_tapewright"));
     let report = folder.path().join("report.json");
     replay

@@ -1,8 +1,8 @@
-//! No secret reaches a disk: canaries in every place of a real session, and look-alikes
-//! that must survive it.
+//! No secret reaches a disk: canaries in every place of a real session, and look-alikes that must
+//! survive it.
 //!
-//! Every rule has its own examples in `schemas/tests`; here the whole way is tested, from
-//! the wire to every byte of every file.
+//! Every rule has its own examples in `schemas/tests`; here the whole path is tested, from the wire
+//! to every byte of every file.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -120,7 +120,7 @@ fn places() -> Vec<(String, String)> {
             let text = template
                 .replace("@@db", &format!("{secret}@db"))
                 .replace('@', &secret);
-            // The one template where an at sign is meant.
+            // The only template with an intended at sign.
             let text = text.replace(&format!("{secret}{secret}db"), &format!("{secret}@db"));
             (text, secret)
         })
@@ -156,8 +156,8 @@ fn no_canary_survives_in_any_byte_of_any_file_and_every_lookalike_does() {
     let argument = format!("canary{}", body(201, 14));
     let variable = format!("canary{}", body(202, 14));
     let key = format!("canary{}", body(203, 30));
-    // Answers each request with what it was asked, and says it on standard error and, as
-    // noise, on standard output too.
+    // Answers each request with its argument, and also prints it on standard error and, as noise,
+    // on standard output.
     let script = r#"while IFS= read -r line; do
         case $line in
         *'"method"'*) printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "${line##*\"id\":}" "$line" | sed 's/^{"jsonrpc":"2.0","id":\([0-9]*\)}/{"jsonrpc":"2.0","id":\1/';;
@@ -223,7 +223,7 @@ fn no_canary_survives_in_any_byte_of_any_file_and_every_lookalike_does() {
         let text = String::from_utf8(std::fs::read(&path).unwrap()).unwrap();
         files += 1;
         for canary in &canaries {
-            // Half of a secret is a secret too.
+            // Half of a secret is also a secret.
             let half = &canary[canary.len() / 2..];
             for part in [canary.as_str(), half] {
                 assert!(

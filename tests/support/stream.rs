@@ -10,8 +10,8 @@ pub(crate) const SERVER: u64 = 0xd1b5_4a32_d192_ed03;
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 
-/// The lengths of the lines, without their line feeds: around the size of a pipe, around
-/// the largest line that the SDKs take, and far beyond.
+/// The lengths of the lines, without their line feeds: around the size of a pipe, around the
+/// largest line that the SDKs accept, and far beyond.
 pub(crate) const LENGTHS: [usize; 16] = [
     1,
     64 * KIB - 1,
@@ -46,7 +46,7 @@ fn pieces(seed: u64, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Resul
                     .wrapping_add(1_442_695_040_888_963_407);
                 chunk.copy_from_slice(&state.to_le_bytes()[..chunk.len()]);
             }
-            // Half of the lines are bytes of any kind, half could be text.
+            // Half of the lines are arbitrary bytes, the others could be text.
             for byte in piece.iter_mut() {
                 *byte = if line % 2 == 0 {
                     b'!' + (*byte & 63)
@@ -73,7 +73,7 @@ pub(crate) fn write(seed: u64, out: &mut impl Write) -> io::Result<()> {
     out.flush()
 }
 
-/// Reads to the end and fails at the first byte that is not of the stream.
+/// Reads to the end and fails at the first byte that differs from the stream.
 pub(crate) fn check(seed: u64, input: &mut impl Read) -> io::Result<()> {
     let mut got = vec![0; 64 * KIB];
     let mut offset = 0;

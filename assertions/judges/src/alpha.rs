@@ -3,9 +3,9 @@
 //! K. Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), for interval data: the
 //! difference of two values is the square of their distance.
 
-/// Alpha over units, each with the values that it was given; units with fewer than two say
-/// nothing. 1 is perfect agreement, 0 is chance, below it is worse than chance. `None` where
-/// nothing can be compared, or all values are the same.
+/// Krippendorff's alpha over units with their values; units with fewer than two values are ignored.
+/// 1 is perfect agreement, 0 is chance, negative values are worse than chance. `None` if nothing
+/// can be compared, or all values are equal.
 #[must_use]
 pub fn of(units: &[Vec<f64>]) -> Option<f64> {
     let pairable: Vec<&[f64]> = units
@@ -60,7 +60,7 @@ fn count(number: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// Units from the rows of coders; `.` is no value.
+    /// Units from the rows of coders; `.` is a missing value.
     fn units(coders: &[&str]) -> Vec<Vec<f64>> {
         let rows: Vec<Vec<Option<f64>>> = coders
             .iter()

@@ -15,7 +15,7 @@ pub(crate) enum AskOutcome {
 /// The maximum number of attempts for one verdict.
 const ATTEMPTS: usize = 2;
 
-/// Puts one question. What is no verdict is asked for once more.
+/// Asks one question. If the answer is not a verdict, it asks once more.
 pub(crate) fn ask(call: &Call, asker: &mut dyn Asker) -> AskOutcome {
     if call.question.len() + call.candidate.len() > LONGEST {
         let why = format!("what is to be judged is longer than {LONGEST} bytes");
@@ -43,7 +43,7 @@ pub(crate) fn ask(call: &Call, asker: &mut dyn Asker) -> AskOutcome {
     }
 }
 
-/// The beginning of an answer, in a line.
+/// The beginning of an answer, on one line.
 fn shown(text: &str) -> String {
     const CHARS: usize = 120;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// A model, and who answers for it.
+/// A model and its provider.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Model {
-    /// The provider, where the suite names one; else the family of the model is asked.
+    /// The provider, if the suite names one; otherwise the family of the model is used.
     pub provider: Option<String>,
     /// The model, as its provider names it.
     pub id: String,
@@ -21,8 +21,8 @@ impl Model {
         }
     }
 
-    /// The model that a suite writes as one string: `MODEL`, or `PROVIDER/MODEL` where one of
-    /// `providers` has that name.
+    /// The model in a suite's string: `MODEL`, or `PROVIDER/MODEL` if one of `providers` has that
+    /// name.
     #[must_use]
     pub fn read<'p>(text: &str, providers: impl IntoIterator<Item = &'p str>) -> Self {
         let split = text.split_once('/');
@@ -101,7 +101,7 @@ pub struct Call {
 /// The result of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
-    /// The text of an answer, which may be no verdict.
+    /// The text of an answer, which may not be a verdict.
     Said {
         /// The text.
         text: String,
@@ -116,6 +116,6 @@ pub enum Reply {
 
 /// Sends calls to models, or finds their recorded answers.
 pub trait Asker {
-    /// Puts a call to its model. `earlier` are answers to the same call that were no verdicts.
+    /// Sends a call to its model. `earlier` are answers to the same call that were not verdicts.
     fn ask(&mut self, call: &Call, earlier: &[String]) -> Reply;
 }

@@ -15,7 +15,7 @@ impl Samples {
     /// The most opinions there can be.
     pub const MOST: u32 = 9;
 
-    /// An odd number from 1 to [`Samples::MOST`]; else none.
+    /// An odd number from 1 to [`Samples::MOST`]; otherwise `None`.
     #[must_use]
     pub fn new(count: u64) -> Option<Self> {
         let count = u32::try_from(count).ok()?;

@@ -15,11 +15,11 @@ pub struct Jury {
     pub rubric: String,
     /// The minimum score to pass, for jurors without their own.
     pub threshold: f64,
-    /// The least part of those who judged that has to let it pass, from 0 to 1.
+    /// The minimum share of the votes that must pass it, from 0 to 1.
     pub quorum: f64,
 }
 
-/// One of them.
+/// One member of a jury.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Juror {
     /// The model.

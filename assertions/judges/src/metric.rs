@@ -16,12 +16,12 @@ pub enum Metric {
     ArgumentCorrectness,
     /// Was the sequence of calls sensible?
     PlanQuality,
-    /// [`Metric::Use`], averaged over the turns of the user.
+    /// [`Metric::Use`], averaged over the user's turns.
     MultiTurnUse,
 }
 
 impl Metric {
-    /// All of them, in the order of the document.
+    /// All metrics, in the order of the documentation.
     pub const ALL: [Self; 5] = [
         Self::TaskCompletion,
         Self::Use,

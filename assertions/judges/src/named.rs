@@ -1,6 +1,6 @@
-//! Matchers that are a rubric of ours around one text of the suite.
+//! Matchers with a built-in rubric around a text of the suite.
 
-/// A matcher with a rubric of ours.
+/// A matcher with a built-in rubric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RubricMatcher {
     /// `factuality`: does it agree with a reference?
@@ -12,7 +12,7 @@ pub enum RubricMatcher {
 }
 
 impl RubricMatcher {
-    /// The rubric, with the text of the suite in it.
+    /// The rubric, containing the text of the suite.
     #[must_use]
     pub fn rubric(self, text: &str) -> String {
         match self {

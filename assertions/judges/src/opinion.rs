@@ -5,7 +5,7 @@
 pub struct Opinion {
     /// The outcome.
     pub outcome: Outcome,
-    /// From 0 to 1; none where it was not judged.
+    /// From 0 to 1; `None` if it was not judged.
     pub score: Option<f64>,
     /// The least score that passes.
     pub threshold: f64,
@@ -44,7 +44,7 @@ pub enum Outcome {
     Undecided,
     /// No judge could be asked: no key is set.
     Deferred,
-    /// The judge failed, which says nothing about what is judged.
+    /// The judge failed, which does not affect the candidate.
     Error,
 }
 
@@ -83,11 +83,11 @@ pub struct Finding {
     pub weight: f64,
     /// From 0 to 1.
     pub score: f64,
-    /// Why, in the words of the judge.
+    /// The judge's reason.
     pub reason: Option<String>,
 }
 
-/// One question of a tree, and how it was answered.
+/// One question of a tree, and its answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// The question.
@@ -96,16 +96,16 @@ pub struct Step {
     pub yes: bool,
     /// From 0 to 1.
     pub score: f64,
-    /// Why, in the words of the judge.
+    /// The judge's reason.
     pub reason: Option<String>,
 }
 
-/// One of several opinions about the same.
+/// One of several opinions about the same candidate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vote {
     /// The outcome.
     pub outcome: Outcome,
-    /// From 0 to 1; none where the judge failed.
+    /// From 0 to 1; `None` if the judge failed.
     pub score: Option<f64>,
     /// Why.
     pub reason: Option<String>,

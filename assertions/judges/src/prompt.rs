@@ -9,8 +9,8 @@ use tapewright_models::conversation::{Block, Message, Request, Role};
 
 use crate::call::{Call, Subject};
 
-/// The version of these words. It is part of the key of a recorded answer: a
-/// change of a word that a judge reads raises it.
+/// The version of the prompt. It is part of the key of a recorded answer: any change to the judge's
+/// prompt increments it.
 pub const VERSION: u32 = 1;
 
 /// The maximum number of tokens of an answer: a verdict is short, and some models think first.
@@ -34,7 +34,7 @@ Answer with one JSON object and nothing else:
 const AGAIN: &str = "\
 That was no verdict. Answer with one JSON object and nothing else, with `pass` (true or false), `score` (a number from 0 to 1) and `reason` (one sentence).";
 
-/// The request for a call. `earlier` are its answers that were no verdicts.
+/// The request for a call. `earlier` are its answers that were not verdicts.
 #[must_use]
 pub fn request(wire: Wire, call: &Call, earlier: &[String]) -> Request {
     let marker = marker(&[&call.question, &call.candidate]);

@@ -1,4 +1,4 @@
-//! Recorded judgements: the calls of one test, and what was answered.
+//! Recorded judgements: the calls of one test, and their answers.
 
 mod read;
 
@@ -20,7 +20,7 @@ pub(crate) const FORMAT: &str = "1";
 pub struct Record {
     /// The name of the test.
     pub test: String,
-    /// In the order in which they were first put.
+    /// The calls in the order in which they were first made.
     pub calls: Vec<Recorded>,
 }
 
@@ -68,11 +68,11 @@ pub struct Key {
 pub enum Miss {
     /// Nothing like it is recorded.
     Nothing,
-    /// By another version of the prompt.
+    /// Recorded with another version of the prompt.
     Prompt(u32),
-    /// By another judge.
+    /// Recorded with another judge.
     Model(String),
-    /// By another rubric.
+    /// Recorded with another rubric.
     Question(String),
     /// Recorded for another candidate.
     Candidate(String),
@@ -145,7 +145,7 @@ impl Key {
 }
 
 impl Answer {
-    /// An answer, with what it took.
+    /// An answer with its token usage.
     #[must_use]
     pub fn new(text: String, usage: Option<&Usage>) -> Self {
         Self {
@@ -181,7 +181,7 @@ impl Record {
         Err(nearest.1)
     }
 
-    /// Takes in a call, in the place of the same one.
+    /// Adds a call, replacing the same one.
     pub fn put(&mut self, recorded: Recorded) {
         match self.calls.iter_mut().find(|one| one.key == recorded.key) {
             Some(known) => *known = recorded,
@@ -189,7 +189,7 @@ impl Record {
         }
     }
 
-    /// The only model that is recorded, where there is but one.
+    /// The only recorded model, if there is just one.
     #[must_use]
     pub fn model(&self) -> Option<&Model> {
         let first = &self.calls.first()?.key.model;

@@ -14,7 +14,7 @@ pub struct Rubric {
 /// The forms of a rubric.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Form {
-    /// One judgement of the whole.
+    /// A single judgement of the whole candidate.
     Text(String),
     /// Several judgements, averaged by weight.
     Criteria(Vec<Criterion>),
@@ -22,7 +22,7 @@ pub enum Form {
     Tree(Node),
 }
 
-/// One of several judgements.
+/// One of several criteria.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Criterion {
     /// Its name in reports.
@@ -47,7 +47,7 @@ pub enum Node {
         /// The branch for no.
         no: Box<Self>,
     },
-    /// The end of the walk.
+    /// A leaf of the tree.
     Score {
         /// From 0 to 1.
         score: f64,
@@ -65,7 +65,7 @@ impl Rubric {
     /// The default threshold.
     pub const THRESHOLD: f64 = 0.7;
 
-    /// One judgement of the whole.
+    /// A rubric with a single judgement of the whole candidate.
     #[must_use]
     pub fn text(text: impl Into<String>, threshold: f64) -> Self {
         Self {

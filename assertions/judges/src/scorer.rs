@@ -1,4 +1,4 @@
-//! Scorers: programs that grade. One JSON document goes in, one comes out.
+//! Scorers: programs that grade. Input and output are one JSON document each.
 
 use serde_json::{Map, Value, json};
 
@@ -28,7 +28,7 @@ pub struct Graded {
     pub cost_usd: Option<f64>,
 }
 
-/// Why what a scorer wrote is no grade.
+/// Why the output of a scorer is not a grade.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoGrade {
     /// It is not one JSON document.
@@ -121,7 +121,7 @@ impl Graded {
         .to_string()
     }
 
-    /// From 0 to 1: what it says, else 1 for what passes and 0 for what does not.
+    /// From 0 to 1: the given score, otherwise 1 for a pass and 0 for a failure.
     #[must_use]
     pub fn points(&self) -> f64 {
         self.score.unwrap_or(f64::from(u8::from(self.pass)))

@@ -8,7 +8,7 @@ pub enum NoSimilarity {
     /// They have different numbers of dimensions.
     #[error("the vectors have {0} and {1} dimensions and cannot be compared")]
     Dimensions(usize, usize),
-    /// A vector of zeros, or of none, points nowhere.
+    /// A zero or empty vector has no direction.
     #[error("a vector is zero")]
     Zero,
     /// The numbers are too large or too small for a result.
@@ -26,11 +26,11 @@ pub fn cosine(one: &[f64], other: &[f64]) -> Result<f64, NoSimilarity> {
         one.iter().zip(other).map(|(one, other)| one * other).sum()
     };
     let cosine = dot(&one, &other) / (dot(&one, &one).sqrt() * dot(&other, &other).sqrt());
-    // The product of two roots may be off by a rounding.
+    // Rounding of the roots may exceed the range.
     Ok(cosine.clamp(-1.0, 1.0))
 }
 
-/// The vector with its largest number as 1, so that no square leaves the range of numbers.
+/// The vector scaled so that its largest number is 1, to keep squares in range.
 fn scaled(vector: &[f64]) -> Result<Vec<f64>, NoSimilarity> {
     let largest = vector
         .iter()
@@ -50,7 +50,7 @@ pub fn write(similarity: f64) -> String {
     json!({"similarity": similarity}).to_string()
 }
 
-/// Reads what [`write()`] wrote; none where it is something else.
+/// Reads the output of [`write()`]; `None` for anything else.
 #[must_use]
 pub fn read(text: &str) -> Option<f64> {
     let value: Value = serde_json::from_str(text).ok()?;

@@ -1,4 +1,4 @@
-//! The run of an agent as a text to be judged.
+//! The run of an agent as a text for a judge.
 
 use tapewright_models::agent_cassette::{ToolCall, ToolOutcome, Trace, UserTurn};
 
@@ -17,7 +17,7 @@ pub fn of_trace(trace: &Trace, prompt: &str) -> String {
     turns.join("\n\n")
 }
 
-/// An answer without any call of a tool.
+/// An answer without tool calls.
 #[must_use]
 pub fn of_answer(user: &str, reply: &str) -> String {
     one(user, &[], &[], reply)
@@ -57,7 +57,7 @@ fn one(user: &str, calls: &[ToolCall], results: &[ToolOutcome], reply: &str) -> 
     parts.join("\n\n")
 }
 
-/// The beginning of a long result, with a word on how much is left out.
+/// The beginning of a long result, with a note on how much was omitted.
 fn cut(text: &str) -> String {
     match text.char_indices().nth(RESULT) {
         None => text.to_owned(),

@@ -10,11 +10,11 @@ pub struct Verdict {
     pub pass: Option<bool>,
     /// From 0 to 1, if given. At least one of the two is present.
     pub score: Option<f64>,
-    /// Why, in the words of the judge.
+    /// The judge's reason.
     pub reason: Option<String>,
 }
 
-/// Why an answer is no verdict.
+/// Why an answer is not a verdict.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoVerdict {
     /// It contains no balanced JSON object.
@@ -31,7 +31,7 @@ pub enum NoVerdict {
     Score,
 }
 
-/// The longest answer in which an object is looked for, in bytes.
+/// The maximum length of an answer that is searched for an object, in bytes.
 const LONGEST: usize = 256 << 10;
 /// The maximum number of object beginnings that are tried.
 const TRIES: usize = 64;
@@ -65,7 +65,7 @@ impl Verdict {
         })
     }
 
-    /// From 0 to 1: what the judge says, else 1 for what passes and 0 for what does not.
+    /// From 0 to 1: the judge's score, otherwise 1 for a pass and 0 for a failure.
     #[must_use]
     pub fn points(&self) -> f64 {
         let all_or_nothing = f64::from(u8::from(self.pass == Some(true)));

@@ -1,4 +1,4 @@
-//! Playbooks: what a judge says, and what follows; and laws of the prompts.
+//! Playbooks: a judge's answers and their results; and properties of the prompts.
 
 use proptest::prelude::*;
 use tapewright_judges::{
@@ -7,7 +7,7 @@ use tapewright_judges::{
 };
 use tapewright_models::Wire;
 
-/// Says these answers, one after the other, and notes what it was asked.
+/// Returns these answers, one after the other, and records the questions.
 #[derive(Default)]
 struct Script {
     says: Vec<Reply>,

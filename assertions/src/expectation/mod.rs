@@ -19,11 +19,11 @@ use crate::world::World;
 /// Everything that one test expects.
 #[derive(Debug, Default)]
 pub struct Expectation {
-    /// In the order of the suite. Several tests may share one.
+    /// The assertions in the order of the suite. Several tests may share one.
     pub assertions: Vec<Arc<Assertion>>,
     /// The longest time from request to answer, in milliseconds.
     pub max_duration_ms: Option<u64>,
-    /// The most tokens of the answer's content.
+    /// The maximum number of tokens of the answer's content.
     pub max_response_tokens: Option<TokenBudget>,
     /// Headers of the HTTP response, and their conditions.
     pub response_headers: Vec<Arc<HeaderRule>>,
@@ -31,16 +31,17 @@ pub struct Expectation {
     pub response_headers_absent: Vec<String>,
 }
 
-/// An answer, and what is known of how it came.
+/// An answer, with its headers and duration.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'a> {
     /// The value that targets refer to; see [`envelope`](Answer::of_result).
     pub envelope: &'a Json,
-    /// From request to answer, in microseconds; `None` where no call was made.
+    /// The time from request to answer, in microseconds; `None` if no call was made.
     pub took_us: Option<u64>,
     /// The headers of the HTTP response.
     pub headers: Headers<'a>,
-    /// It is of a recording, where secrets are hidden: what looks at one decides nothing.
+    /// It comes from a recording, where secrets are hidden: an assertion about a hidden value is
+    /// inconclusive.
     pub redacted: bool,
 }
 
@@ -157,7 +158,7 @@ impl Expectation {
         outcome
     }
 
-    /// Notes that a recording has no times, where the time counts.
+    /// Notes that a recording has no times, if a duration is checked.
     pub fn note_untimed(&self, outcome: &mut Outcome) {
         if self.max_duration_ms.is_some() {
             let doubt = "the recording has no times to judge `max_duration_ms` by; its tape has, \
@@ -189,7 +190,7 @@ impl Expectation {
 }
 
 impl Outcome {
-    /// Takes in how an assertion came out.
+    /// Adds the result of an assertion.
     pub fn take(&mut self, index: usize, assertion: &Assertion, verdict: Verdict) {
         match verdict {
             Verdict::Passed => self.passed += 1,

@@ -6,8 +6,8 @@ use tapewright_schemas::order::Order as _;
 use super::Json;
 
 impl Json {
-    /// Bytes that are the same for values that are equal. Different values may share them:
-    /// fractions all look alike, since they are compared as floats.
+    /// Bytes that are equal for equal values. Different values may share them: all fractions look
+    /// alike, since they are compared as floats.
     pub(crate) fn canonical(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.write_canonical(&mut out);

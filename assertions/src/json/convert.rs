@@ -1,4 +1,4 @@
-//! To and from the values of `serde_json`, in which suites and JSON Schemas come.
+//! Conversions from and to the values of `serde_json`, which suites and JSON Schemas use.
 
 use serde_json::Value;
 

@@ -26,11 +26,11 @@ pub enum Json {
     Bool(bool),
     /// A number, as its source text.
     Number(Box<str>),
-    /// A string, as what it means.
+    /// A string, unescaped.
     String(String),
     /// An array.
     Array(Vec<Self>),
-    /// An object. Of two members with one name the last counts.
+    /// An object. Of two members with the same name the last one counts.
     Object(IndexMap<String, Self>),
 }
 
@@ -93,7 +93,7 @@ impl Json {
         }
     }
 
-    /// An object of these members.
+    /// An object with these members.
     pub fn object<N: Into<String>>(members: impl IntoIterator<Item = (N, Self)>) -> Self {
         Self::Object(
             members

@@ -1,4 +1,4 @@
-//! From text to value.
+//! Parsing a value.
 
 use indexmap::IndexMap;
 use tapewright_schemas::json::{Invalid, Scanner, Text, Token, unescape};
@@ -15,7 +15,7 @@ pub enum ReadError {
     /// It is not UTF-8.
     #[error("the text is not UTF-8")]
     NotUtf8,
-    /// Nested beyond what is judged.
+    /// It is nested too deeply.
     #[error("nested deeper than {DEPTH_LIMIT} levels")]
     TooDeep,
 }

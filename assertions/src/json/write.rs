@@ -1,4 +1,4 @@
-//! From value to text.
+//! Serializing a value.
 
 use std::fmt::{self, Display, Write as _};
 

@@ -1,8 +1,7 @@
 //! `cel`: an expression of the Common Expression Language over the variable `value`.
 //!
-//! The language has no loops but those over collections. How often the innermost body of
-//! nested ones would run is estimated first, which needs no clock and comes out the same on
-//! every machine.
+//! The language only has loops over collections. The number of iterations of nested loops is
+//! estimated first, which needs no clock and has the same result on every machine.
 
 use std::collections::HashMap;
 use std::fmt;

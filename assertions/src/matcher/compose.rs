@@ -62,8 +62,8 @@ fn compile(value: &Value, depth: usize, how: How) -> Result<Box<dyn Matcher>, Lo
 }
 
 impl Matcher for Compose {
-    /// Every child is judged, also when the outcome is clear: a mistake in one of them must
-    /// not hide.
+    /// Every child is judged, even if the outcome is clear: an error in one of them must not be
+    /// hidden.
     fn judge(&self, value: Option<&Json>, world: &dyn World) -> Judged {
         let name = self.how.name();
         let mut passed = 0;

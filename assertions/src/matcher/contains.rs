@@ -68,7 +68,7 @@ fn lacking(expected: &Json, actual: &Json, path: String) -> Option<Failure> {
     Some(missing(path, expected, note))
 }
 
-/// The first element that is not there, each counted once.
+/// The first missing element, each counted once.
 fn lacking_element(part: &[Json], whole: &[Json], path: &str) -> Option<Failure> {
     let mut taken = vec![false; whole.len()];
     part.iter().enumerate().find_map(|(index, expected)| {

@@ -107,7 +107,7 @@ impl Document {
                 self.depth += 1;
             }
             Event::Empty(tag) => self.element(tag.name().into_inner(), tag.attributes_raw())?,
-            // An end without its start is an error of the reader.
+            // An end without its start is an error of the parser.
             Event::End(_) => self.depth = self.depth.saturating_sub(1),
             Event::Text(text) if self.depth == 0 && !text.trim_matches(is_blank).is_empty() => {
                 return Err("text outside of the root element".to_owned());
@@ -155,7 +155,7 @@ impl Document {
             .map_err(|why| format!("in `<{name}>`: {why}"))
     }
 
-    /// `name = "value"`, each behind a blank and none twice (section 3.1).
+    /// `name = "value"`, each after white space and without duplicates (section 3.1).
     fn attributes(&self, source: &str) -> Result<(), String> {
         let mut seen = HashSet::new();
         let mut rest = source;

@@ -108,7 +108,7 @@ const TABLE: [(&str, Compile); 25] = [
     ("allOf", compose::all_of),
 ];
 
-/// Names of drafts and of other tools, and what to write instead.
+/// Names in drafts and other tools, and their replacements.
 const FORMER: [(&str, &str); 5] = [
     ("equals", "write `exact`"),
     (
@@ -199,7 +199,7 @@ fn unknown(name: &str) -> LoadError {
     error.help(help)
 }
 
-/// The string that is the argument of a matcher.
+/// The string argument of a matcher.
 fn string_argument(value: &Value, name: &str) -> Result<String, LoadError> {
     match value {
         Value::String(text) => Ok(text.clone()),
@@ -210,7 +210,7 @@ fn string_argument(value: &Value, name: &str) -> Result<String, LoadError> {
     }
 }
 
-/// The members of an argument that is an object, none of which is unknown.
+/// The members of an object argument, all of which must be known.
 fn object_argument<'v>(
     value: &'v Value,
     name: &str,

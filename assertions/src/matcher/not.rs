@@ -1,4 +1,4 @@
-//! `not`: what does not hold. What could not be judged is not turned around.
+//! `not`: negates a matcher. A matcher that could not be judged is not negated.
 
 use serde_json::Value;
 

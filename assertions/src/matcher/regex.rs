@@ -1,4 +1,4 @@
-//! `regex`: a pattern somewhere in the text of what is there.
+//! `regex`: a pattern anywhere in the text of the value.
 
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
@@ -25,7 +25,7 @@ pub(crate) fn build(pattern: &str) -> Result<Regex, LoadError> {
         .build()
         .map_err(|error| {
             let text = error.to_string();
-            // The last line says what is wrong; those above draw the pattern.
+            // The last line has the error; those above draw the pattern.
             let cause = text.lines().last().unwrap_or_default();
             let cause = cause.strip_prefix("error: ").unwrap_or(cause);
             LoadError::here(format!("invalid regular expression `{pattern}`: {cause}"))

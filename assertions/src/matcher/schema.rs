@@ -1,8 +1,8 @@
 //! `schema`: a JSON Schema of the suite's author.
 //!
-//! Draft 2020-12 unless the schema names another. Nothing is ever fetched, and what would
-//! take too long is not begun: the visits of a validation are counted first
-//! ([`schema_cost`]), which needs no clock and comes out the same on every machine.
+//! Draft 2020-12 unless the schema names another. Nothing is ever fetched, and a validation that
+//! would take too long is not begun: its visits are counted first ([`schema_cost`]), which needs no
+//! clock and has the same result on every machine.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ const DEPTH: usize = 64;
 /// The maximum number of violations that are reported, and the maximum length of each.
 const SHOWN: usize = 32;
 const SHOWN_CHARS: usize = 400;
-/// The largest automaton of a pattern, and how often it may step back.
+/// The largest automaton of a pattern, and the maximum number of backtracking steps.
 const PATTERN_BYTES: usize = 1 << 20;
 const BACKTRACKS: usize = 100_000;
 
@@ -39,7 +39,7 @@ pub(super) fn compile(value: &Value, _: usize) -> Result<Box<dyn Matcher>, LoadE
 }
 
 impl Schema {
-    /// Compiles a schema after the guards of the document, in its order.
+    /// Compiles a schema after the checks of the documentation, in its order.
     pub(crate) fn compile(schema: &Value) -> Result<Self, LoadError> {
         if !schema.is_object() {
             return Err(LoadError::here(format!(

@@ -1,4 +1,4 @@
-//! `snapshot`: what was recorded the first time.
+//! `snapshot`: the value recorded the first time.
 
 use serde_json::Value;
 

@@ -14,8 +14,7 @@ struct IContains {
     lower: String,
 }
 
-/// Without regard to upper and lower case, by the lower case of each character: `SS` is not
-/// in `straße`.
+/// Case-insensitive, by the lower case of each character: `SS` is not in `straße`.
 pub(super) fn icontains(value: &Value, _: usize) -> Result<Box<dyn Matcher>, LoadError> {
     let written = string_argument(value, "icontains")?;
     let lower = written.to_lowercase();

@@ -30,7 +30,7 @@ struct Followed {
     // Conduits that are processes.
     processes: HashSet<ConduitId>,
     over: VecDeque<ScoredExchange>,
-    // The last request of a conduit, for a fault behind it.
+    // The last request of a conduit, for a fault that follows it.
     last: HashMap<ConduitId, Handle>,
     clipped: u64,
 }
@@ -249,7 +249,7 @@ impl Followed {
         crowded.then(|| self.open.pop_oldest()).flatten()
     }
 
-    /// An answer that we made, since the server gave none.
+    /// An answer of the recorder, since the server gave none.
     fn answer_of_ours(&mut self, event: &Event, handle: Handle) {
         if let Some(mut exchange) = self.open.remove(handle) {
             self.open_bytes -= exchange.len();

@@ -8,7 +8,7 @@ use crate::json::Json;
 /// The use of the servers' tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// By server and tool.
+    /// The tools, by server and name.
     pub tools: BTreeMap<(String, String), ToolUse>,
     /// The number of gaps and clipped messages, which may hide more.
     pub gaps: u64,
@@ -21,7 +21,7 @@ pub struct ToolUse {
     pub calls: usize,
     /// Whether its server listed it.
     pub listed: bool,
-    /// The tests that met one of its calls, by number, each once.
+    /// The tests that one of its calls exercised, by number, each once.
     pub tests: BTreeSet<usize>,
 }
 

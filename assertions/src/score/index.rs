@@ -8,7 +8,7 @@ use super::{Question, near, shown};
 use crate::json::Json;
 use crate::test::Ask;
 
-/// The numbers of tests by what they ask.
+/// The numbers of tests by their questions.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     asked: HashMap<Key, Bucket>,
@@ -18,7 +18,7 @@ pub(super) struct Index {
     near: HashMap<Key, Bucket>,
 }
 
-/// Server, method, and what is named.
+/// Server, method, and subject.
 type Key = (String, String, String);
 
 /// Tests for the same tool, prompt or resource, or the same method.
@@ -102,7 +102,7 @@ impl Index {
         numbers
     }
 
-    /// Those that may have been asked by a request of which something is hidden.
+    /// The tests that a request with hidden values may match.
     pub(super) fn hidden(&self, server: &str, method: &str, params: &Json) -> Vec<usize> {
         let unnumbered = shown::unnumbered(params);
         let bucket = self.shown.get(&key(server, method, &unnumbered));

@@ -33,10 +33,10 @@ use crate::world::{Phase, World};
 pub struct Scorer<W> {
     questions: Vec<Question<W>>,
     scored: Vec<Scored>,
-    // By exchanges that count only where a test has no others: they ask with other UUIDs or
-    // times, or with arguments where the test has none.
+    // Results from exchanges that only count if a test has no others: they have other UUIDs or
+    // times, or arguments where the test has none.
     asides: Vec<Scored>,
-    // Tests that others ask the same as.
+    // Tests whose question is shared with other tests.
     shared: Vec<bool>,
     index: Index,
     calls: Calls,
@@ -69,7 +69,7 @@ pub const ASKED_OTHERWISE: &str =
 const SHARED: &str = "several tests send this request, and not every answer matches";
 
 impl<W> Question<W> {
-    /// The question; that of the test, unless a transform rewrites it.
+    /// The question: the test's own, unless a transform rewrites it.
     #[must_use]
     pub fn ask(&self) -> &Ask {
         self.rewritten.as_ref().unwrap_or(&self.test.ask)
@@ -115,7 +115,7 @@ impl<W: World> Scorer<W> {
         self.gaps += self.calls.take_clipped();
     }
 
-    /// Everything that was found out, in the order of the tests.
+    /// All results, in the order of the tests.
     #[must_use]
     pub fn finish(mut self) -> (Vec<Scored>, Coverage) {
         self.leave();
@@ -180,7 +180,7 @@ impl<W: World> Scorer<W> {
         }
     }
 
-    /// Judges a test by an exchange with other UUIDs and times, which fails none.
+    /// Judges a test by an exchange with other UUIDs and times, which cannot fail it.
     fn near(&mut self, number: usize, exchange: &ScoredExchange) {
         if let Some(question) = self.questions.get(number) {
             let mut outcome = judge(&question.test, exchange, self.timed, &question.world);
@@ -268,7 +268,7 @@ fn is_own(ask: &Ask, params: &Json) -> bool {
     !open || given.is_none_or(indexmap::IndexMap::is_empty)
 }
 
-/// For each question, whether another one is the same.
+/// For each question, whether another one is equal.
 fn shared<W>(questions: &[Question<W>]) -> Vec<bool> {
     let key = |one: &Question<W>| {
         let (server, ask) = (one.test.server.clone(), one.ask());

@@ -1,4 +1,4 @@
-//! Questions that differ only in what is new in every session: UUIDs, times, trace ids.
+//! Questions that only differ in values that are new in every session: UUIDs, times, trace ids.
 
 use tapewright_schemas::volatile::{Volatile, mask};
 

@@ -26,14 +26,14 @@ pub struct Scored {
     pub others: Vec<Instance>,
     /// The number of those beyond the limits.
     pub more: usize,
-    /// The longest time from request to answer, in microseconds, where times are known.
+    /// The longest time from request to answer, in microseconds, if times are known.
     pub took_us: Option<u64>,
 }
 
 /// One exchange that a test was judged by.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instance {
-    /// The session in which it was; 0 where there is but one, or none.
+    /// Its session; 0 if there is only one, or none.
     pub session: SessionKey,
     /// The number of its request in the recording.
     pub request: u64,
@@ -93,7 +93,7 @@ impl Scored {
         });
     }
 
-    /// Remembers how long an exchange took, where times are known.
+    /// Records the duration of an exchange, if times are known.
     pub(super) fn time(&mut self, exchange: &ScoredExchange, timed: bool) {
         if timed {
             self.took_us = self.took_us.max(exchange.took_us);
@@ -110,7 +110,7 @@ impl Scored {
 }
 
 impl Evidence {
-    /// Keeps the values of what does not hold, while there is room for them.
+    /// Keeps the values of failures, while there is room for them.
     fn keep(&mut self, answer: usize, outcome: &mut Outcome) {
         let values = answer * outcome.failures.len();
         if self.0.saturating_add(values) > EVIDENCE_BYTES {

@@ -9,7 +9,7 @@ use tapewright_schemas::redact::hidden;
 use crate::json::Json;
 use crate::test::Ask;
 
-/// `value` with all placeholders alike.
+/// `value` with all placeholders made equal.
 pub(super) fn unnumbered(value: &Json) -> Json {
     match value {
         Json::String(one) => Json::String(text(one)),
@@ -41,7 +41,7 @@ pub(super) fn may_be(ask: &Ask, shown: Option<&Ask>, params: &Json) -> bool {
     }
 }
 
-/// The question with all placeholders alike.
+/// The question with all placeholders made equal.
 pub(super) fn unnumbered_ask(ask: &Ask) -> Ask {
     ask.with_params(&unnumbered(&ask.params()))
 }

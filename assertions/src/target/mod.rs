@@ -25,9 +25,9 @@ enum Step {
 }
 
 impl Target {
-    /// The names at the start of the path, as far as there are names only.
+    /// Whether the path starts with these names.
     ///
-    /// Tells whether an assertion looks at `result.error`, however it spells that.
+    /// Finds out whether an assertion's target is in `result.error`, in any spelling.
     #[must_use]
     pub fn starts_with(&self, names: &[&str]) -> bool {
         names.len() <= self.steps.len()
@@ -44,7 +44,7 @@ impl Target {
     }
 }
 
-/// As it was written.
+/// As written.
 impl fmt::Display for Target {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.text)

@@ -1,12 +1,12 @@
-//! From text to steps.
+//! Parsing a target.
 
 use super::{Step, Target};
 use crate::error::LoadError;
 use tapewright_schemas::slices::Part as _;
 
 impl Target {
-    /// Reads a target. Every bracket must hold what a bracket can hold: a typing mistake
-    /// may not widen an assertion.
+    /// Parses a target. Every bracket must have valid contents: a typing error must not widen an
+    /// assertion.
     pub fn parse(text: &str) -> Result<Self, LoadError> {
         let mut steps = Vec::new();
         let mut rest = text;

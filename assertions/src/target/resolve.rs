@@ -1,4 +1,4 @@
-//! From steps to a value.
+//! Resolving a target.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};

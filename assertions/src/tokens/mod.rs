@@ -56,8 +56,8 @@ fn with(encoding: &LazyLock<Option<Encoding>>, text: &str) -> usize {
     }
 }
 
-/// The tokens of the content blocks of a result: text by the tokenizer, an image by its
-/// flat price, and a resource by its text, when it is text. Anything else counts as one.
+/// The tokens of the content blocks of a result: text by the tokenizer, an image by its flat price,
+/// and a resource by its text, if it is text. Anything else counts as one.
 pub(crate) fn count(envelope: &Json, tokenizer: Tokenizer, image: u64) -> u64 {
     let content = envelope
         .get("result")

@@ -46,7 +46,8 @@ pub(super) static O200K: LazyLock<Option<Encoding>> = LazyLock::new(|| {
     )
 });
 
-/// The look-ahead of the originals, `\s+(?!\S)`, in an engine without any: a last character that does not count.
+/// Replaces the look-ahead of the originals, `\s+(?!\S)`, in an engine without look-ahead: the last
+/// character does not count.
 const AHEAD: &str = r"\s+\s";
 
 /// The most that a vocabulary unpacks to, in bytes.
@@ -73,7 +74,7 @@ impl Encoding {
         count
     }
 
-    /// The first piece of a text, and what follows.
+    /// The first piece of a text, and the rest.
     fn cut<'t>(&self, text: &'t str) -> (&'t str, &'t str) {
         let found = self
             .pieces

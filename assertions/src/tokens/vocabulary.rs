@@ -3,8 +3,9 @@
 use std::collections::{BinaryHeap, HashMap};
 use tapewright_schemas::slices::Part as _;
 
-/// The longest piece that is merged as one, in bytes. What is longer is cut, which is off by a token for each cut at most,
-/// so that a text without a space takes no memory beyond a small multiple of this.
+/// The maximum length of a piece that is merged as one, in bytes. Longer pieces are split, which
+/// adds at most one token for each split, so that a text without a space uses memory of at most a
+/// small multiple of this.
 const LONGEST: usize = 1 << 20;
 
 /// Marks a place at which no part begins any more.
@@ -17,8 +18,9 @@ pub(super) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// From a packed list: the length of each token, in order, in a byte; a zero; then the tokens, those of one length in their
-    /// order and shorter ones first, since tokens that are as long compress better side by side. Nothing if it is no such list.
+    /// From a packed list: the length of each token, in order, in a byte; a zero; then the tokens,
+    /// shorter ones first and those of equal length in their order, since tokens of equal length
+    /// compress better next to each other. `None` if it is not such a list.
     pub(super) fn unpack(packed: &'static [u8]) -> Option<Self> {
         let end = packed.iter().position(|length| *length == 0)?;
         let (lengths, rest) = packed.split_at_checked(end)?;
@@ -39,7 +41,7 @@ impl Vocabulary {
             let tokens = by_length.get_mut(length)?;
             let (token, after) = tokens.split_at_checked(length)?;
             *tokens = after;
-            // A token that is there twice would leave every later number wrong.
+            // A duplicate token would shift every later number.
             if ranks.insert(token, rank).is_some() {
                 return None;
             }
@@ -76,7 +78,7 @@ struct Merge<'a> {
     // The end of the part that begins at an index, and the beginning of the part before it.
     ends: Vec<u32>,
     before: Vec<u32>,
-    // Pairs by number, then by place, lowest first: what they span.
+    // Pairs with the spans that they cover, by number, then by position, lowest first.
     pairs: BinaryHeap<std::cmp::Reverse<(u32, u32, u32)>>,
     parts: usize,
 }

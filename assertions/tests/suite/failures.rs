@@ -1,4 +1,4 @@
-//! The object of a failed assertion: the documented members, and what we add.
+//! The object of a failed assertion: the documented members, and tapewright's own.
 
 use serde_json::{Value, json};
 use tapewright_assertions::{Answer, Evidence, Json, Verdict, compile};

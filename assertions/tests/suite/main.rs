@@ -1,4 +1,4 @@
-//! Assertions as a suite writes them, and what becomes of them.
+//! Assertions as written in a suite, and their results.
 
 #![expect(
     clippy::unwrap_used,

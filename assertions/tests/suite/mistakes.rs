@@ -1,4 +1,4 @@
-//! Mistakes of authors: where they are, what they are, and what to write instead.
+//! Errors of authors: their positions, messages and hints.
 
 use serde_json::{Value, json};
 use tapewright_assertions::{compile, matcher_names};

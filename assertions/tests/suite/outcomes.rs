@@ -1,5 +1,5 @@
-//! The rows of the reference that concern matchers and targets, by their numbers there;
-//! row 0 is ours.
+//! The rows of the reference that concern matchers and targets, by their numbers there; row 0 is
+//! additional.
 
 use serde_json::{Value, json};
 use tapewright_assertions::Json;

@@ -159,7 +159,7 @@ fn other_uuids_and_times_count_where_the_recording_has_no_others() {
         let [one] = score(&session, [test]).try_into().unwrap();
         assert_eq!((one.passed, one.failed, one.doubtful), counts, "{one:?}");
     }
-    // One that is asked with its own values does not go by others.
+    // A question that is asked with its own values is not judged by others.
     session.call(
         2,
         &json!({"id": OTHER, "at": 1_763_697_600, "path": format!("/tmp/{OTHER}/x")}),
@@ -207,7 +207,7 @@ fn arguments_that_say_nothing_are_the_same_as_none() {
     assert_eq!(scored[1].exercised, 0);
 }
 
-/// A test of a secret, and what a recording shows of it.
+/// A test with a secret, and its form in a recording.
 fn secret(value: &str, text: &str) -> Question<Desk> {
     let [question] = questions([echo(Some(json!({"q": 1, "password": value})), text)])
         .try_into()
@@ -271,7 +271,7 @@ fn tests_that_only_what_is_hidden_tells_apart_are_not_decided() {
         let why = "only redacted values distinguish this test from others";
         assert_eq!(outcome.doubts, [why]);
     }
-    // Two tests that ask the very same share its answer.
+    // Two tests with the same question share its answer.
     let scored = score_questions(&session, vec![secret("right", "in"), secret("right", "no")]);
     assert_eq!((scored[0].passed, scored[1].failed), (1, 1));
 }

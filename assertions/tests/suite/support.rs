@@ -24,7 +24,7 @@ pub(crate) enum Out {
     Load,
 }
 
-/// Snapshots in memory; transforms that know a few words.
+/// Snapshots in memory; transforms with a few commands.
 #[derive(Debug, Default)]
 pub(crate) struct Desk {
     pub(crate) snapshots: Mutex<HashMap<String, Json>>,

@@ -6,11 +6,11 @@
 /// One thing that a revision changed.
 #[derive(Clone, Copy, Debug)]
 pub struct RevisionChange {
-    /// The revision that it came with: `2025-06-18`.
+    /// The revision that introduced it: `2025-06-18`.
     pub revision: &'static str,
     /// The change.
     pub what: &'static str,
-    /// Rules of the corpus and session invariants that test it; none where no message shows it.
+    /// Rules of the corpus and session invariants that test it; empty if no message shows it.
     pub tested_by: &'static [&'static str],
 }
 

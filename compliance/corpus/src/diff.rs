@@ -10,11 +10,11 @@ use crate::version::VersionCorpus;
 /// The difference between two versions, rule by rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionDiff {
-    /// The version that is left.
+    /// The older version.
     pub from: String,
     /// The version that is moved to.
     pub to: String,
-    /// Every rule that either has, in the order of the ids.
+    /// Every rule that either version has, ordered by id.
     pub entries: Vec<Entry>,
     /// The number of rules of each kind.
     pub summary: Summary,
@@ -49,7 +49,7 @@ pub enum Change {
 pub struct Summary {
     /// Unchanged rules.
     pub unchanged: usize,
-    /// With another expectation.
+    /// Rules with another expectation.
     pub changed: usize,
     /// New.
     pub added: usize,
@@ -70,10 +70,10 @@ impl Change {
     }
 }
 
-/// Compares what two versions expect, rule by rule.
+/// Compares the expectations of two versions, rule by rule.
 ///
-/// Compared are the `expect` blocks of a rule in their order, as values: the order of keys does not matter. What is
-/// sent, names, descriptions and notes do not count.
+/// The `expect` blocks of a rule are compared in their order, as values: the order of keys does not
+/// matter. Requests, names, descriptions and notes are ignored.
 #[must_use]
 pub fn diff_versions(from: &VersionCorpus, to: &VersionCorpus) -> VersionDiff {
     let ids: BTreeSet<&str> = from

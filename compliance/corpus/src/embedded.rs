@@ -1,4 +1,5 @@
-//! The corpora, the registry and what official checks cover, as parts of the program, which `build.rs` has packed.
+//! The corpora, the registry and the table of official checks embedded in the program, packed by
+//! `build.rs`.
 
 use std::sync::LazyLock;
 
@@ -14,12 +15,12 @@ pub(crate) const VERSIONS: [&str; 6] = [
     "draft",
 ];
 
-/// The text of a file, by its path below the repository.
+/// The text of a file, by its path in the repository.
 pub(crate) fn text(path: &str) -> &'static str {
     FILES.text(path)
 }
 
-/// The files of a version: their paths below the repository, and what is in them.
+/// The files of a version: their paths in the repository, and their contents.
 pub(crate) fn of_version(version: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
     let folder = format!("compliance/{version}/");
     FILES

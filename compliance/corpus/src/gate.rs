@@ -16,7 +16,7 @@ pub struct Gate {
     pub passed: bool,
     /// The version that the suite is pinned to; nothing when it is not.
     pub from: Option<String>,
-    /// The version that it would move to; nothing when the block names none.
+    /// The version to move to; `None` if the block has none.
     pub to: Option<String>,
     /// Why it failed: the first assertion that does not hold. Why there was nothing to compare, when it passed
     /// without a comparison.
@@ -25,7 +25,7 @@ pub struct Gate {
     pub diff: Option<VersionDiff>,
 }
 
-/// Why the gate could not be asked.
+/// Why the gate could not be evaluated.
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
     /// There is no version to compare with.
@@ -34,13 +34,13 @@ pub enum GateError {
         /// The version that the block names.
         against: String,
     },
-    /// The corpus of the pinned version is not there, though another is.
+    /// The corpus of the pinned version does not exist, although the other does.
     #[error("the suite is pinned to `{pin}`, which has no corpus")]
     NoCorpus {
         /// The pinned version.
         pin: String,
     },
-    /// An assertion of the block means nothing.
+    /// An assertion of the block is invalid.
     #[error("invalid `expect` of `spec_version_check`")]
     Assertion(#[source] LoadError),
     /// An assertion could not be judged.
@@ -168,7 +168,8 @@ impl Gate {
         }
     }
 
-    /// The line of a report: `spec_version_check: PASS v2024-11-05 -> draft`, and the reason where there is one.
+    /// The line of a report: `spec_version_check: PASS v2024-11-05 -> draft`, and the reason if
+    /// there is one.
     #[must_use]
     pub fn line(&self) -> String {
         let verdict = if self.passed { "PASS" } else { "FAIL" };

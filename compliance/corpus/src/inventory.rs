@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 /// The tools, resources and prompts that a server lists.
 #[derive(Clone, Debug, Default)]
 pub struct ServerInventory {
-    /// The capabilities that it declared, once it did.
+    /// The declared capabilities, if it has declared any.
     pub capabilities: Option<Map<String, Value>>,
     /// The tools from `tools/list`.
     pub tools: List,
@@ -32,7 +32,8 @@ pub struct HttpFacts {
     pub sessions: bool,
     /// The path of the metadata of the protected resource (RFC 9728 §3.1).
     pub resource: Option<String>,
-    /// The path of the metadata of its authorization server (RFC 8414 §3), where it is of the same origin.
+    /// The path of the metadata of its authorization server (RFC 8414 §3), if it has the same
+    /// origin.
     pub server: Option<String>,
 }
 
@@ -50,7 +51,7 @@ pub struct List {
 /// The maximum number of items of a list, and of cursors.
 const MOST: usize = 10_000;
 
-/// The lists, their members, and what names one of their things.
+/// The list methods, their result members, and the member that identifies an item.
 pub const LISTS: [(&str, &str, &str); 4] = [
     ("tools/list", "tools", "name"),
     ("resources/list", "resources", "uri"),
@@ -63,7 +64,7 @@ pub const LISTS: [(&str, &str, &str); 4] = [
 ];
 
 impl List {
-    /// The thing of a name.
+    /// Whether it has an item with this name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.names.contains_key(name)

@@ -1,7 +1,8 @@
-//! Compliance corpora: the rules of each revision of MCP as data, carried out against live servers and over recordings.
+//! Compliance corpora: the rules of each revision of MCP as data, applied to live servers and to
+//! recordings.
 //!
-//! The package is pure. What a rule says is read by `tapewright-config` ([`rule`]); who asks a server and who reads a
-//! recording give observations, which are judged here by the same code.
+//! The package is pure. `tapewright-config` parses the rules ([`rule`]); observations come from
+//! live servers or from recordings, and are judged here by the same code.
 //!
 //! ```text
 //! corpus, registry ──▶ Plan ─┬─ live: a question per assertion ──▶ Observation ─┬─ judge ──▶ Tally ──▶ outcomes ──▶ score

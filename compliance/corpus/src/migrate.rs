@@ -30,7 +30,7 @@ pub struct Note {
     pub what: String,
 }
 
-/// Methods that 2026-07-28 has removed or deprecated, and what to do instead.
+/// Methods that 2026-07-28 has removed or deprecated, and their replacements.
 const GOING: &[(&str, &str)] = &[
     (
         "initialize",

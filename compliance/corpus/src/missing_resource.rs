@@ -27,9 +27,9 @@ pub const NO_SUCH_URI: &str =
 /// A server's answer to `resources/read`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// An error; with its code, where that is an integer.
+    /// An error; with its code, if that is an integer.
     Error(Option<i64>),
-    /// A result with so many `contents`.
+    /// A result with this many `contents`.
     Contents(usize),
     /// A result without an array `contents`.
     Shapeless,
@@ -40,9 +40,9 @@ pub enum Answer {
 pub enum Verdict {
     /// It is what the revision requires.
     Pass,
-    /// It breaks a MUST of the revision.
+    /// It violates a MUST of the revision.
     Fail,
-    /// It is not what the revision recommends, which is no failure.
+    /// It does not follow a recommendation of the revision, which is not a failure.
     Note,
     /// It is inconclusive.
     Inconclusive,
@@ -51,7 +51,7 @@ pub enum Verdict {
 /// A judgement on one answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
-    /// How it came out.
+    /// The verdict.
     pub verdict: Verdict,
     /// Why; empty for a pass.
     pub detail: String,
@@ -144,7 +144,7 @@ pub fn judge_missing_resource(revision: &str, answer: Answer) -> Judgement {
 fn is_modern(revision: &str) -> bool {
     match Revisions::named(revision.trim_start_matches('v')) {
         Some(known) => known == R5,
-        // Revisions are dates, and dates in this form are in order; `draft` comes behind them.
+        // Revisions are dates, which compare in order in this form; `draft` is after them.
         None => revision.trim_start_matches('v') >= "2026-07-28",
     }
 }
@@ -152,9 +152,9 @@ fn is_modern(revision: &str) -> bool {
 /// One read of a resource in a recording that shows how its server handles missing ones.
 #[derive(Clone, Debug)]
 pub struct MissingResourceRead {
-    /// The number of the event that asked.
+    /// The number of the request's event.
     pub asked: u64,
-    /// The number of the event that answered.
+    /// The number of the answer's event.
     pub answered: u64,
     /// The session.
     pub session: SessionKey,
@@ -166,7 +166,7 @@ pub struct MissingResourceRead {
     pub answer: Answer,
     /// Its judgement by that revision.
     pub judgement: Judgement,
-    /// The client asked for the same again after -32002: it does not take it for the end.
+    /// The client sent the same request again after -32002: it does not treat it as final.
     pub client_goes_on: bool,
 }
 
@@ -195,7 +195,7 @@ const MOST: usize = 1_000;
 const SESSIONS: usize = 4_096;
 
 impl MissingResources {
-    /// Takes the next event; `message` is its message taken apart, where that is known.
+    /// Handles the next event; `message` is its parsed message, if known.
     pub fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         if event.is_made_by_us() {
             return;
@@ -307,7 +307,7 @@ impl Reads {
     }
 }
 
-/// The meaning of a JSON string.
+/// The value of a JSON string.
 fn text(source: &[u8]) -> Option<String> {
     match RequestId::of_source(source) {
         RequestId::Text(text) => Some(text.into_owned()),

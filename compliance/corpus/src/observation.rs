@@ -30,7 +30,8 @@ pub struct Observation {
     pub gap: bool,
     /// The answer comes from an intermediate recorder, not from the server.
     pub in_place: bool,
-    /// A thing of the server, chosen from its own lists, was requested: an error may be the fault of that choice.
+    /// The request was for an item from the server's own lists: an error may be caused by that
+    /// choice.
     pub chosen: bool,
 }
 
@@ -52,14 +53,14 @@ pub struct Answer {
     pub head: Option<HttpHead>,
     /// How long it took, if known.
     pub took: Option<Duration>,
-    /// The place of the message on the recording.
+    /// The number of the message in the recording.
     pub seq: Option<u64>,
 }
 
 /// An answer as a message.
 #[derive(Clone, Debug, Default)]
 pub enum Reply {
-    /// It never came.
+    /// There was none.
     #[default]
     None,
     /// A result.
@@ -95,7 +96,7 @@ pub struct Framing {
     pub messages: u64,
     /// Lines that were not messages.
     pub noise: u64,
-    /// Lines that named a length in front of a message, as LSP does.
+    /// Lines with a length before a message, as in LSP.
     pub lengths: u64,
     /// The beginning of the first line that was not a message.
     pub first: Option<String>,
@@ -106,11 +107,11 @@ pub struct Framing {
 pub struct Cancelled {
     /// The request was answered all the same, which is a race that the specification allows.
     pub answered: bool,
-    /// The server answered the next request; `None` if there was none.
+    /// Whether the server answered the next request; `None` if there was none.
     pub goes_on: Option<bool>,
 }
 
-/// The field of the answers that a recorder of ours gives in a server's place.
+/// The header field of a recorder's answers in a server's place.
 pub(crate) const IN_PLACE: &str = "x-tapewright";
 
 impl From<&ResponseHead> for HttpHead {
@@ -169,7 +170,7 @@ impl Framing {
     /// The maximum length of a line that is shown, in characters.
     const SHOWN: usize = 80;
 
-    /// Takes a line of the server that is one message.
+    /// Counts a line of the server that is one message.
     pub fn message(&mut self) {
         self.messages += 1;
     }
@@ -201,7 +202,7 @@ impl Framing {
 }
 
 impl Reply {
-    /// The reply of the source text of a result or an error.
+    /// The reply in the source text of a result or an error.
     #[must_use]
     pub fn read(result: Option<&[u8]>, error: Option<&[u8]>) -> Self {
         let value = |text| serde_json::from_slice(text).ok();

@@ -25,7 +25,7 @@ pub enum OfficialError {
     /// The table is not YAML, or of another version.
     #[error("the table of official checks is not one of version 1")]
     NoTable,
-    /// A row of the table lacks something.
+    /// A row of the table is incomplete.
     #[error("row {0} of the table of official checks lacks its `rule` or its `checks`")]
     BadRow(usize),
     /// The suite's output cannot be read.
@@ -55,7 +55,7 @@ pub struct Check {
     pub id: String,
     /// Its result.
     pub status: CheckStatus,
-    /// Why it does not hold; empty where it does.
+    /// Why it does not hold; empty if it does.
     pub message: String,
 }
 
@@ -70,7 +70,7 @@ pub struct OurRule {
     pub detail: String,
 }
 
-/// A rule of ours and a check, where both say something.
+/// A rule and a check that both have a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pair {
     /// Our rule.
@@ -122,10 +122,10 @@ impl CheckStatus {
     }
 }
 
-/// The path below the repository of the table that is part of the program.
+/// The path of the embedded table in the repository.
 const BUILT_IN: &str = "compliance/official.yml";
 
-/// The table that is part of the program.
+/// The embedded table.
 #[must_use]
 pub fn built_in() -> Vec<Covers> {
     // A test reads it.

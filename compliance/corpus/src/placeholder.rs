@@ -56,7 +56,7 @@ pub fn fill_text(text: &str, known: &ServerInventory) -> Result<String, Unresolv
     Ok(filled)
 }
 
-/// A value with the placeholders in its texts, and in the names of its members, filled in.
+/// A value with the placeholders filled in, in its texts and in the names of its members.
 pub fn fill(value: &Value, known: &ServerInventory) -> Result<Value, Unresolved> {
     Ok(match value {
         Value::String(text) if is_in(text) => Value::String(fill_text(text, known)?),

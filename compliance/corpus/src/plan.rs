@@ -1,4 +1,4 @@
-//! The rules of a version, ready to be tested, and what became of each.
+//! The rules of a version, ready to be tested, and the result of each.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::version::VersionCorpus;
 pub struct Plan {
     /// The version, as its folder is called.
     pub version: String,
-    /// In the order of the registry.
+    /// The rules in the order of the registry.
     pub rules: Vec<Planned>,
     /// Ids that the corpus has and the registry has not: they are not tested.
     pub unregistered: Vec<String>,
@@ -26,7 +26,7 @@ pub struct Planned {
     pub registered: RegisteredRule,
     /// Its tests; empty if the corpus has none.
     pub assertions: Vec<Assertion>,
-    /// On which transports.
+    /// The transports on which it is tested.
     pub transports: Vec<Applies>,
 }
 
@@ -66,14 +66,14 @@ pub struct Outcome {
 /// The result of a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub enum State {
-    /// It holds, in so many assertions.
+    /// It holds, in this many assertions.
     Pass {
         /// The number of assertions that were tested.
         tested: usize,
         /// The number of assertions.
         of: usize,
     },
-    /// It does not: what failed, as text, with the place on the recording.
+    /// It does not hold: what failed, as text, with the number in the recording.
     Fail(Vec<Broken>),
     /// It was not exercised.
     Untested(Untested),
@@ -116,11 +116,11 @@ impl State {
 pub struct Broken {
     /// What the assertion is about, if given.
     pub about: Option<String>,
-    /// What is wrong.
+    /// The failure.
     pub what: String,
     /// The place on the recording.
     pub seq: Option<u64>,
-    /// On which of several recordings.
+    /// The index of the recording.
     pub recording: usize,
 }
 
@@ -157,7 +157,7 @@ pub struct Facts {
 const OF_CLIENTS: &str = "client:";
 
 impl Plan {
-    /// The rules of a registry, as a corpus puts them to the test.
+    /// The rules of a registry, with their tests in a corpus.
     #[must_use]
     pub fn new(registry: &Registry, corpus: &VersionCorpus) -> Self {
         let planned = |registered: &RegisteredRule| {
@@ -318,7 +318,8 @@ impl Tally {
         }
     }
 
-    /// Takes a verdict that is known already: only the time is new, and not even that once the assertion has failed.
+    /// Adds a verdict that is already known: only the duration is new, and not even that once the
+    /// assertion has failed.
     pub(crate) fn take(&mut self, at: AssertionIndex, took: Duration) {
         if let Some(Some(known)) = self.slot(at)
             && !known.verdict.is_fail()
@@ -372,7 +373,7 @@ fn assertions(rule: &Rule) -> Vec<Assertion> {
         .collect()
 }
 
-/// On which transports a rule is tested: as registry and corpus both say.
+/// The transports on which a rule is tested: those in both the registry and the corpus.
 fn transports(registered: &RegisteredRule, rule: Option<&Rule>) -> Vec<Applies> {
     let narrower = rule
         .map(|rule| rule.applies_to.as_slice())

@@ -1,4 +1,4 @@
-//! The registry that is part of the program.
+//! The embedded registry.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::embedded;
 /// The name of the embedded registry in messages.
 pub const EMBEDDED_PATH: &str = "compliance/registry.yml";
 
-/// The registry that is part of the program. It has no issues: a test holds it to that.
+/// The embedded registry. It has no issues, as a test ensures.
 #[must_use]
 pub fn embedded() -> Read<Registry> {
     read_registry(Path::new(EMBEDDED_PATH), embedded::text(EMBEDDED_PATH))

@@ -6,8 +6,8 @@ use tapewright_schemas::era::own_version;
 use tapewright_schemas::event::{Direction, Event, EventBody, Payload};
 use tapewright_schemas::json;
 
-/// Looks for the revision of a recording: what the first answer to `initialize` chose, or what the first request that
-/// describes itself names.
+/// Finds the revision of a recording: the one chosen by the first answer to `initialize`, or named
+/// in the first request that describes itself.
 #[derive(Debug, Default)]
 pub struct Finder {
     asked: Option<Vec<u8>>,
@@ -15,7 +15,7 @@ pub struct Finder {
 }
 
 impl Finder {
-    /// Takes the next event; true once the revision is known.
+    /// Handles the next event; returns true once the revision is known.
     pub fn observe(&mut self, event: &Event) -> bool {
         if let EventBody::Message {
             payload: Payload::Whole(bytes),

@@ -101,7 +101,7 @@ pub fn is_again(method: &str, params: Option<&Map<String, Value>>) -> bool {
     METHODS.contains(&method) && params.is_some_and(has)
 }
 
-/// A text that is the same for a question and for the request that asks it again.
+/// A text that is equal for a question and for its repetition.
 #[must_use]
 pub fn key(method: &str, params: Option<&Map<String, Value>>, state: Option<&Value>) -> String {
     let mut params = params.cloned().unwrap_or_default();
@@ -112,7 +112,7 @@ pub fn key(method: &str, params: Option<&Map<String, Value>>, state: Option<&Val
     format!("{method} {state} {}", Value::Object(params))
 }
 
-/// The state that a result wants to have back, or that a request gives back.
+/// The state that a result wants to get back, or that a request returns.
 #[must_use]
 pub fn state(members: &Map<String, Value>) -> Option<&Value> {
     members.get(STATE)

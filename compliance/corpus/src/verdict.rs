@@ -26,9 +26,9 @@ pub struct Failure {
     pub pointer: String,
     /// Why.
     pub why: FailureReason,
-    /// The place of the answer on the recording.
+    /// The number of the answer in the recording.
     pub seq: Option<u64>,
-    /// On which of several recordings.
+    /// The index of the recording.
     pub recording: usize,
 }
 
@@ -59,26 +59,26 @@ pub enum Expectation {
     ServerRequest,
 }
 
-/// Why an expectation does not hold. Values of the server are cut short.
+/// Why an expectation does not hold. Values of the server are truncated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FailureReason {
-    /// Nothing came.
+    /// There was no response.
     #[error("no answer came")]
     NoAnswer,
-    /// Nothing but a status came.
+    /// There was only a status.
     #[error("the HTTP response with status {0} has no answer")]
     NoMessage(u16),
-    /// Something came where nothing should have.
+    /// There was a response although none is allowed.
     #[error("a notification was answered: {0}")]
     Answered(ShortValue),
     /// A notification was not taken over HTTP.
     #[error("the HTTP response to a notification has status {0}, not 202")]
     NotAccepted(u16),
-    /// An error came where a result should have.
+    /// An error instead of a result.
     #[error("an error came instead of a result: {0}")]
     ErrorCame(ShortValue),
-    /// A result came where an error should have.
+    /// A result instead of an error.
     #[error("a result came instead of an error: {0}")]
     ResultCame(ShortValue),
     /// One value where another should be.
@@ -155,9 +155,9 @@ pub enum FailureReason {
     /// Answers to the same question differ.
     #[error("the answers to the same call differ: {one} and {other}")]
     Unstable {
-        /// In one.
+        /// The value in one answer.
         one: ShortValue,
-        /// In another.
+        /// The value in another answer.
         other: ShortValue,
     },
     /// A notification that must come did not.
@@ -186,7 +186,7 @@ pub enum FailureReason {
     },
 }
 
-/// A value in a line: the beginning of its text.
+/// A value on one line: the beginning of its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShortValue(pub String);
 
@@ -197,13 +197,13 @@ pub enum Untested {
     /// The corpus of this version has no test for it.
     #[error("the corpus has no test for it")]
     NoTest,
-    /// Nothing like it was asked.
+    /// No matching question was asked.
     #[error("not exercised")]
     NotAsked,
     /// The server does not have it.
     #[error("the server does not declare `{0}`")]
     Capability(String),
-    /// The server has nothing that could take the place of a placeholder.
+    /// The server has nothing that could replace a placeholder.
     #[error("the server has nothing for `{0}`")]
     Placeholder(String),
     /// It is about another transport.
@@ -215,10 +215,10 @@ pub enum Untested {
     /// The evidence has no times.
     #[error("the recording has no times")]
     NoTimes,
-    /// Nothing of the kind came, and the server need not send it.
+    /// There was no such message, and the server need not send it.
     #[error("no `{0}` came, which the server may leave out")]
     NoneCame(String),
-    /// The server refused what was chosen for it.
+    /// The server refused the chosen item.
     #[error("the server refused what was chosen for the test: {0}")]
     Refused(ShortValue),
     /// The question was asked less often than required.
@@ -232,10 +232,11 @@ pub enum Untested {
     /// Events that could decide it are missing.
     #[error("the evidence has a gap")]
     Gap,
-    /// The answer could not be looked into: it nests too deep, or its schema would take too long.
+    /// The answer could not be examined: it is nested too deeply, or its schema would take too
+    /// long.
     #[error("checking the answer took too long")]
     TooMuch,
-    /// The server had ended.
+    /// The server had exited.
     #[error("the server had ended: {0}")]
     Ended(String),
     /// The time for the run was over.

@@ -65,7 +65,7 @@ impl VersionCorpus {
         })
     }
 
-    /// The rule of an id.
+    /// The rule with this id.
     #[must_use]
     pub fn rule(&self, id: &str) -> Option<&Rule> {
         let found = self.rules.binary_search_by(|rule| rule.id.as_str().cmp(id));
@@ -81,7 +81,7 @@ impl VersionCorpus {
     }
 }
 
-/// The names of the versions that are part of the program, oldest first, the draft last.
+/// The names of the embedded versions, oldest first, the draft last.
 pub fn embedded_versions() -> impl Iterator<Item = &'static str> {
     embedded::VERSIONS.into_iter()
 }

@@ -1,4 +1,4 @@
-//! The data that is part of the program.
+//! The data that is embedded in the program.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -17,7 +17,7 @@ use tapewright_corpus::{official, registry};
 /// The versions of the documented registry.
 const DOCUMENTED: [&str; 4] = ["v2024-11-05", "v2025-03-26", "v2025-06-18", DRAFT];
 
-/// The versions whose corpora hold only what sets them apart.
+/// The versions whose corpora only contain their differences.
 const SMALL: [&str; 2] = ["v2025-06-18", DRAFT];
 
 fn sound<T>(read: Read<T>) -> T {
@@ -93,7 +93,7 @@ fn every_file_of_the_folders_is_part_of_the_program_as_it_stands_there() {
     assert_eq!(official::built_in(), official::read(&official).unwrap());
 }
 
-/// Paths and what is in them, sorted.
+/// Paths and their contents, sorted.
 fn texts(sources: &Sources) -> Vec<(String, String)> {
     let text = |source: &Source| {
         (

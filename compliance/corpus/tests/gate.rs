@@ -15,7 +15,7 @@ fn corpora(version: &str) -> Option<VersionCorpus> {
 }
 
 fn place() -> SourceSpot {
-    // Any place will do: the gate names none.
+    // Any content will do: the gate does not use it.
     let read = read_corpus(None, [("x.yml".into(), "corpus: {}".to_owned())]);
     let issue = read
         .issues

@@ -17,11 +17,11 @@ pub(super) struct Briefs {
 #[derive(Debug)]
 pub(super) struct Brief {
     of: Likeness,
-    /// Under which its messages are counted.
+    /// The index for counting its messages.
     pub(super) number: usize,
-    /// The checks that are asked, by their places in the list.
+    /// The checks to run, by their index in the list.
     pub(super) asked: Box<[u16]>,
-    // The rules that hold without being asked, by their places in the table.
+    // The rules that hold without a check, by their index in the table.
     held: Box<[u16]>,
 }
 
@@ -37,7 +37,7 @@ struct Likeness {
 const BRIEFS: usize = 4;
 
 impl Briefs {
-    /// For so many lists.
+    /// Creates briefs for this many lists.
     pub(super) fn new(lists: usize) -> Self {
         Self {
             lists: (0..lists).map(|_| Vec::new()).collect(),
@@ -46,7 +46,7 @@ impl Briefs {
         }
     }
 
-    /// Tells none, so that every check is looked at for every message.
+    /// Creates no briefs, so that every check runs for every message.
     #[cfg(test)]
     pub(super) fn none() -> Self {
         Self {

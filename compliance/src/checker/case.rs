@@ -9,7 +9,7 @@ use crate::method::Method;
 use crate::session::pending_request::PendingRequest;
 use crate::session::{Answer, Session, SessionKind};
 
-/// One message at the moment when a rule looks at it.
+/// One message at the time of its check by a rule.
 pub(crate) struct Case<'a> {
     pub(crate) event: &'a Event,
     pub(crate) message: &'a Message<'a>,

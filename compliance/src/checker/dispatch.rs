@@ -24,13 +24,13 @@ pub(super) struct Entry<F> {
     pub(super) spoken: Spoken,
     /// Whether it needs a session.
     pub(super) in_session: bool,
-    /// It is not asked about what is plain in these ways, and whether that passes then.
+    /// It is skipped for messages that are plain in these ways, and whether it passes then.
     pub(super) spared: Plain,
     pub(super) passes: bool,
     pub(super) check: F,
 }
 
-/// Revisions and carriers, to be compared at once.
+/// Revisions and carriers, in a form that compares at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spoken(u32);
 
@@ -49,17 +49,17 @@ pub(super) type MessageCheck = fn(&Case<'_>, &mut Out<'_>);
 pub(super) type HttpCheck = fn(&HttpCase<'_>, &mut Out<'_>);
 pub(super) type EndCheck = fn(&Closing<'_>, &mut Out<'_>);
 
-/// Checks that look at the same messages.
+/// Checks of the same messages.
 #[derive(Debug, Default)]
 pub(super) struct Checks {
-    /// The place of the list among all lists.
+    /// The index of the list among all lists.
     pub(super) number: usize,
     pub(super) entries: Vec<Entry<MessageCheck>>,
-    /// In which ways it matters to any of them whether a message is plain.
+    /// The ways of being plain that matter to any of them.
     pub(super) matters: Plain,
 }
 
-/// The checks of the selected rules, by what they look at.
+/// The checks of the selected rules, by what they examine.
 #[derive(Debug, Default)]
 pub(super) struct Dispatch {
     pub(super) opening: Checks,
@@ -69,19 +69,19 @@ pub(super) struct Dispatch {
     pub(super) http_end: Vec<Entry<HttpCheck>>,
     pub(super) sse: Vec<Entry<HttpCheck>>,
     pub(super) end: Vec<Entry<EndCheck>>,
-    /// In which ways it matters to anybody whether a message is plain.
+    /// The ways of being plain that matter to any rule.
     pub(super) spared: Plain,
     /// The number of lists of message checks.
     pub(super) lists: usize,
     // By direction.
     payload: [Checks; 2],
-    // By direction and method; the checks of every message are among them.
+    // By direction and method; these include the checks of every message.
     requests: Vec<Checks>,
     notifications: Vec<Checks>,
     responses: Vec<Checks>,
     // Checks of every response: appended to those of its method once all are known.
     any_response: Vec<Entry<MessageCheck>>,
-    // A response that answers nothing known.
+    // Checks of a response that answers no known request.
     pub(super) stray: Checks,
 }
 
@@ -109,7 +109,7 @@ impl Dispatch {
         dispatch
     }
 
-    /// Numbers the lists, and notes what matters to each.
+    /// Numbers the lists, and records what matters to each.
     fn number(&mut self) {
         let mut count = 0;
         self.each(|list| {
@@ -211,7 +211,7 @@ impl Dispatch {
     }
 }
 
-/// A selected rule, and which messages it is not asked about.
+/// A selected rule, and the messages that it skips.
 struct Wanted {
     index: usize,
     rule: &'static Invariant,

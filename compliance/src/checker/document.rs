@@ -11,7 +11,7 @@ use crate::session::{CapturePair, Session, SessionKind};
 use crate::value::Value;
 
 impl Checker {
-    /// A session of a document begins.
+    /// Begins a session of a document.
     pub(crate) fn begin(&mut self, key: SessionKey) {
         self.document(key);
         self.results.entry(key).or_insert_with(Results::empty);

@@ -62,7 +62,7 @@ impl Checker {
         }
     }
 
-    /// Notes the number of an event, and what is missing before it.
+    /// Records the number of an event, and what is missing before it.
     fn count(&mut self, seq: u64) {
         if !self.facts.numbered {
             return;
@@ -101,7 +101,7 @@ impl Checker {
         self.results.into_iter().map(judged).collect()
     }
 
-    /// Ends every session; what that shows can be had from [`poll`](Self::poll).
+    /// Ends every session; [`poll`](Self::poll) returns what that shows.
     pub fn end(&mut self, ending: Option<&Ending>) {
         let whole = !matches!(ending, Some(Ending::CutShort { .. }));
         if self.results.is_empty() {
@@ -149,7 +149,7 @@ impl Checker {
                 self.exchange_closed(event, reason);
             }
             EventBody::Exited(exited) => {
-                // When it would have been over, had it not been in our hands.
+                // When it would have ended if the recorder had not held it.
                 let at = moment.at.since(exited.ours);
                 let (moment, how) = (Moment { at, ..moment }, exited.how);
                 self.session(event).exited = Some((moment, how));

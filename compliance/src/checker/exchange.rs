@@ -20,7 +20,7 @@ use crate::session::{Moment, Session, SessionKind};
 /// The maximum number of exchanges that are followed at once.
 const CONDUITS: usize = 65_536;
 
-/// When the rules look at an exchange.
+/// The point at which rules examine an exchange.
 #[derive(Clone, Copy)]
 pub(super) enum Phase<'a> {
     Request(Option<&'a Message<'a>>),
@@ -30,7 +30,7 @@ pub(super) enum Phase<'a> {
 }
 
 impl Phase<'_> {
-    /// The rules that look then.
+    /// The rules for this phase.
     fn entries(self, dispatch: &Dispatch) -> &[Entry<HttpCheck>] {
         match self {
             Self::Request(_) => &dispatch.http_request,
@@ -45,7 +45,7 @@ impl Checker {
     /// A client's exchange begins.
     pub(super) fn open(&mut self, conduit: ConduitId, connection: u64) {
         if self.conduits.len() >= CONDUITS {
-            // The oldest has the smallest number; it is no longer waited for.
+            // The oldest has the smallest number; it is no longer awaited.
             if let Some(oldest) = self.conduits.keys().min().copied() {
                 self.conduits.remove(&oldest);
             }
@@ -147,7 +147,7 @@ impl Checker {
         }
     }
 
-    /// An event of a stream passed.
+    /// Handles an event of a stream.
     pub(super) fn note(&mut self, event: &Event, note: &SseNote) {
         self.session(event);
         self.judge_exchange(event, Phase::Stream(note));
@@ -216,7 +216,7 @@ impl Checker {
         self.judge_exchange(event, Phase::Request(Some(message)));
     }
 
-    /// A direction of an exchange ended.
+    /// Handles the end of a direction of an exchange.
     pub(super) fn exchange_closed(&mut self, event: &Event, reason: CloseReason) {
         if event.dir == Direction::ToServer || !self.conduits.contains_key(&event.conduit) {
             return;
@@ -240,8 +240,7 @@ impl Checker {
         }
     }
 
-    /// Shows an exchange to the rules that look at this phase. The session of the event
-    /// must be at hand.
+    /// Passes an exchange to the rules for this phase. The session of the event must be current.
     fn judge_exchange(&mut self, event: &Event, phase: Phase<'_>) {
         let (Some(session), Some(conduit), Some(results)) = (
             self.sessions.last_mut(),

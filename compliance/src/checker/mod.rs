@@ -58,10 +58,10 @@ pub struct Checker {
     offers: BTreeMap<SessionKey, BTreeSet<String>>,
     // Doubts about the whole recording.
     doubts: Doubts,
-    // The number of the last event, where they are numbered, and how many were left out.
+    // The number of the last event, if events are numbered, and how many were missing.
     last_seq: u64,
     missing: u64,
-    // Verdicts at the end are not wanted.
+    // Verdicts at the end are not needed.
     forgetting: bool,
     // The following messages belong to no session, although the file does not record exchanges.
     sessionless: bool,
@@ -71,7 +71,7 @@ pub struct Checker {
 const OFFERS: usize = 10_000;
 
 impl Checker {
-    /// A checker of the selected invariants at the start of a recording.
+    /// Creates a checker of the selected invariants at the start of a recording.
     #[must_use]
     pub fn new(facts: Facts, selection: Selection) -> Self {
         let dispatch = Dispatch::new(&selection);
@@ -96,8 +96,8 @@ impl Checker {
         }
     }
 
-    /// Forgets the verdicts on a session when it ends: what is found is asked for at once,
-    /// and there may be any number of sessions.
+    /// Forgets the verdicts on a session when it ends: findings are taken at once, and there may be
+    /// any number of sessions.
     #[must_use]
     pub(crate) fn forgetting(mut self) -> Self {
         self.forgetting = true;

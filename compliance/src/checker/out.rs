@@ -66,7 +66,7 @@ impl Fault {
         self
     }
 
-    /// We tampered with what led to it.
+    /// A fault changed the messages that led to it.
     pub(crate) fn ours_if(mut self, faulted: bool) -> Self {
         self.ours |= faulted;
         self
@@ -94,7 +94,7 @@ impl Out<'_> {
         self.tell(fault, Status::Fail);
     }
 
-    /// It would not have held, had the sender known.
+    /// Reports a violation if the sender had known.
     pub(crate) fn race(&mut self, fault: Fault) {
         if let Some(doubt) = self.excuse() {
             return self.doubt(doubt);
@@ -111,7 +111,7 @@ impl Out<'_> {
         }
     }
 
-    /// It cannot be known.
+    /// Reports that it cannot be decided.
     pub(crate) fn doubt(&mut self, doubt: Doubt) {
         self.results.doubt(self.index, doubt);
     }

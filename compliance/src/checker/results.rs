@@ -28,7 +28,7 @@ pub struct Outcome {
     pub code: Code,
     /// The verdict.
     pub status: Status,
-    /// Why something cannot be known, if so.
+    /// Why it cannot be decided, if so.
     pub doubts: Doubts,
     /// How often it was exercised.
     pub exercised: u64,
@@ -100,7 +100,7 @@ impl Results {
         }
     }
 
-    /// Doubts what a session's file cannot show: wholly, or as far as nothing was seen.
+    /// Adds doubts about what a session's file cannot show: always, or unless something was seen.
     pub(super) fn lack(&mut self, selection: &Selection, session: &Session) {
         let facts = session.facts;
         if facts.keeps == Keeps::Everything {

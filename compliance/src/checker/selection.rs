@@ -35,7 +35,7 @@ impl Selection {
         }
     }
 
-    /// All of them.
+    /// Selects all invariants.
     #[must_use]
     pub fn all() -> Self {
         Self {
@@ -44,7 +44,7 @@ impl Selection {
         }
     }
 
-    /// None; what is wanted is to be added.
+    /// Selects none, as a start for adding some.
     #[must_use]
     pub fn none() -> Self {
         Self {
@@ -63,7 +63,8 @@ impl Selection {
         self.set(code, false)
     }
 
-    /// Leaves out what is milder than this anywhere, and milder findings of the rest.
+    /// Excludes invariants that are less severe than this in all revisions, and less severe
+    /// findings of the others.
     pub fn at_least(&mut self, severity: Severity) {
         self.severity = severity;
         for (chosen, one) in self.chosen.iter_mut().zip(TABLE) {

@@ -7,17 +7,17 @@ use tapewright_schemas::order::Order as _;
 
 use crate::session::Session;
 
-/// Names a session; of what belongs to none, each exchange is one.
+/// Identifies a session; without a session, each exchange is separate.
 pub(super) type Name = (SessionKey, ConduitId);
 
 /// The sessions in progress, with fast access to the one that was used last.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
-    // With the turn in which each was put aside.
+    // With the time at which each was last used.
     all: HashMap<Name, (u64, Box<Session>)>,
     last: Option<(Name, Box<Session>)>,
     turn: u64,
-    /// The latest exchange without a session that had to be forgotten.
+    /// The latest exchange without a session that was forgotten.
     pub(super) forgotten: Option<ConduitId>,
 }
 

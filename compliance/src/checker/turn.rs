@@ -74,7 +74,7 @@ impl Turn<'_> {
         session.enter(message);
     }
 
-    /// Notes the names of listed tools, for what can go wrong between servers.
+    /// Records the names of listed tools, for problems between servers.
     fn offer(&mut self, key: SessionKey, message: &Message<'_>) {
         let Some(tools) = message.result().and_then(|result| result.get("tools")) else {
             return;
@@ -89,7 +89,7 @@ impl Turn<'_> {
         });
     }
 
-    /// Shows a message to the rules of a list.
+    /// Passes a message to the rules of a list.
     pub(super) fn show(
         &mut self,
         session: &Session,
@@ -157,7 +157,7 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// Asks the rules at these places of a list.
+    /// Runs the checks with these indices.
     fn ask_some(&mut self, list: &Checks, places: &[u16], case: &Case<'_>) {
         for place in places {
             if let Some(entry) = list.entries.get(usize::from(*place)) {
@@ -166,7 +166,7 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// Looks which rules of a list are to be asked about a message that is plain in these ways.
+    /// Determines which rules of a list must examine a message that is plain in these ways.
     fn look(
         &mut self,
         list: &Checks,

@@ -8,7 +8,7 @@ use crate::message::Message;
 use crate::method::Method;
 use crate::session::Moment;
 
-/// One HTTP exchange: a request and its response, as far as they have come.
+/// One HTTP exchange: a request and its response so far.
 #[derive(Debug, Default)]
 pub(crate) struct Conduit {
     /// Its number.
@@ -83,7 +83,7 @@ impl Conduit {
         self.status().is_some_and(|status| status >= 400)
     }
 
-    /// The status of the response, once it is known.
+    /// The status of the response, if known.
     pub(crate) fn status(&self) -> Option<u16> {
         self.response.as_ref().map(|(_, head)| head.status)
     }
@@ -141,7 +141,7 @@ impl Conduit {
         self.response.as_ref().map_or(0, |(moment, _)| moment.seq)
     }
 
-    /// Takes a message of the request.
+    /// Handles a message of the request.
     pub(crate) fn send(&mut self, message: &Message<'_>) {
         self.sent_count += 1;
         if self.sent.len() >= SENT {
@@ -157,7 +157,7 @@ impl Conduit {
         });
     }
 
-    /// Takes a message of the response.
+    /// Handles a message of the response.
     pub(crate) fn receive(&mut self, message: &Message<'_>) {
         self.received += 1;
         if let Kind::Response { .. } = message.envelope.kind {

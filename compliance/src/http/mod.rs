@@ -11,14 +11,14 @@ use crate::message::Message;
 use crate::revision::Revisions;
 use crate::session::{Moment, Session};
 
-/// One HTTP exchange at the moment when a rule looks at it.
+/// One HTTP exchange at the time of its check by a rule.
 pub(crate) struct HttpCase<'a> {
     pub(crate) moment: Moment,
     pub(crate) conduit: &'a Conduit,
     pub(crate) session: &'a Session,
     /// Data from outside this session.
     pub(crate) world: &'a SessionIds,
-    /// The message of the request, where it is the first one.
+    /// The message of the request, if it is the first one.
     pub(crate) message: Option<&'a Message<'a>>,
     /// The event of a stream.
     pub(crate) note: Option<&'a SseNote>,

@@ -25,7 +25,7 @@ pub(crate) struct StreamEvents {
     known: HashMap<u64, StreamEvent>,
     order: VecDeque<u64>,
     count: u64,
-    // When each stream was closed, and how long its client was asked to wait.
+    // When each stream was closed, and how long its client was told to wait.
     streams: HashMap<u32, Stream>,
     pub(crate) forgotten: bool,
 }

@@ -1,4 +1,4 @@
-//! Requests that have had no answer for too long.
+//! Requests that have been pending for too long.
 
 use std::collections::VecDeque;
 
@@ -81,7 +81,7 @@ impl Hangs {
             });
     }
 
-    /// It is `now`: names what has waited too long.
+    /// Sets the time to `now`, and reports requests that have waited too long.
     pub(super) fn tick(&mut self, now: Offset, told: &mut VecDeque<Event>) {
         self.now = self.now.max(now);
         while let Some(first) = self.order.front().copied() {

@@ -26,9 +26,9 @@ use crate::finding::{Finding, Status};
 /// What to judge while a recording is written.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
-    /// By which invariants, if by any.
+    /// The invariants to judge by, if any.
     pub selection: Option<Selection>,
-    /// After what time a request without an answer is a hang, if ever.
+    /// The time after which a pending request is a hang, if ever.
     pub hang_after: Option<Offset>,
 }
 
@@ -41,7 +41,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// A judge at the start of a recording.
+    /// Creates a judge at the start of a recording.
     #[must_use]
     pub fn new(facts: Facts, watch: &Watch) -> Self {
         // Very recent events are never missing, and the judge's own events are numbered, too.

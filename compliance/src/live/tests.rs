@@ -125,7 +125,7 @@ fn a_request_whose_stream_ends_in_a_session_without_an_answer_hangs() {
     let open = "`tools/call`, id `1`, has had no answer for 39.0 s, since 1.0 s";
     let expected = ("HANG".to_owned(), "open".to_owned(), open.to_owned());
     assert_eq!(told(&mut live), [expected]);
-    // The client may fetch what it missed on another stream.
+    // The client may fetch missed messages on another stream.
     let mut answer = say(
         Direction::ToClient,
         50,

@@ -1,4 +1,4 @@
-//! The law of what is plain: asked about every message, no rule says anything else.
+//! The property of plain messages: a rule that examines every message has the same results.
 
 use proptest::prelude::*;
 use tapewright_schemas::event::{

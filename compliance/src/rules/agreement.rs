@@ -88,7 +88,7 @@ pub(crate) static REVISION: Invariant = Invariant {
     )],
 };
 
-/// The code of the error about a revision that is not supported.
+/// The code of the error about an unsupported revision.
 const UNSUPPORTED: i64 = -32_022;
 
 fn revision(case: &Case<'_>, out: &mut Out<'_>) {

@@ -1,4 +1,4 @@
-//! Blocks of content: what tools and prompts return, and what models are asked and answer.
+//! Blocks of content: in results of tools and prompts, and in messages to and from models.
 
 use super::prelude::*;
 use super::shape::{finished, parameters};

@@ -98,7 +98,7 @@ fn by_client(case: &Case<'_>, out: &mut Out<'_>) {
     }
 }
 
-/// The first capability that such a request needs and the client lacks.
+/// The first capability that such a request needs and the client does not declare.
 fn missing(
     method: Method,
     params: Option<Value<'_>>,

@@ -1,4 +1,4 @@
-//! Elicitations: the form that is asked for, and their end.
+//! Elicitations: the requested form, and their end.
 
 use super::prelude::*;
 use crate::revision::R3;

@@ -229,7 +229,7 @@ fn params(case: &Case<'_>, out: &mut Out<'_>) {
     }
 }
 
-/// `label.label/name`, the prefix optional; the name may be empty behind a prefix.
+/// `label.label/name`, with an optional prefix; the name may be empty after a prefix.
 fn is_meta_name(name: &[u8]) -> bool {
     let slash = name.iter().position(|byte| *byte == b'/');
     let (prefix, rest) = match slash {

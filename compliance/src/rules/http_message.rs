@@ -258,7 +258,7 @@ pub(crate) static ACCEPT: Invariant = Invariant {
 fn accept(case: &HttpCase<'_>, out: &mut Out<'_>) {
     let conduit = case.conduit;
     let is_message = conduit.is_post() && case.message.is_some();
-    // Other GETs of the origin are not ours to judge.
+    // Other GETs of the origin are not judged.
     let is_stream = conduit.verb() == "GET" && case.session.http.id.is_some();
     if !is_message && !is_stream {
         return;

@@ -1,4 +1,4 @@
-//! The stateless era over HTTP: headers that mirror the body, and what status means.
+//! The stateless era over HTTP: headers that mirror the body, and the meaning of statuses.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -133,7 +133,7 @@ fn annotated(message: &Message<'_>, session: &Session) -> Vec<(String, String)> 
     }
 }
 
-/// The meaning of a header value.
+/// The decoded value of a header.
 fn decode(value: &str) -> String {
     let inner = value
         .strip_prefix("=?base64?")

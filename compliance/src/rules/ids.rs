@@ -251,8 +251,7 @@ pub(crate) static ALL_ANSWERED: Invariant = Invariant {
 
 fn all_answered(closing: &Closing<'_>, out: &mut Out<'_>) {
     let session = closing.session;
-    // A document does not say how its session ended, and one written by hand may
-    // have left answers out.
+    // A document does not record how its session ended, and a hand-written one may omit answers.
     if session.sort == SessionKind::Document {
         for way in [Direction::ToServer, Direction::ToClient] {
             if !session.requests(way).is_idle() {
@@ -278,13 +277,13 @@ fn all_answered(closing: &Closing<'_>, out: &mut Out<'_>) {
             continue;
         }
         for asked in requests.in_flight() {
-            // To answer a request of the server is wrong in the stateless era.
+            // Answering a request of the server is invalid in the stateless era.
             let unanswerable = way == Direction::ToClient && asked.revisions == R5;
             let lasts = asked.method == Method::SubscriptionsListen;
             if asked.cancelled.is_some() || lasts || unanswerable {
                 continue;
             }
-            // A side that waits for an answer of the other cannot give its own.
+            // A side that waits for the other's answer cannot send its own.
             if waits_itself(session.requests(way.opposite()), asked) {
                 out.doubt(Doubt::Unseen);
                 continue;

@@ -1,4 +1,4 @@
-//! Notifications that must have been asked for, and roots.
+//! Notifications that must have been requested, and roots.
 
 use super::prelude::*;
 use crate::session::lists::{Subscribed, level, rank};

@@ -1,4 +1,4 @@
-//! Structured results, and the schema that they promised to keep.
+//! Structured results, and the schema that they must match.
 
 use tapewright_validity::{Validity, is_told_by};
 

@@ -1,4 +1,4 @@
-//! The life of a server's process, and the lines it writes.
+//! The life of a server's process, and the lines that it writes.
 
 use tapewright_schemas::envelope::Malformed;
 use tapewright_schemas::event::{CloseReason, EventBody, Exit, LineEnd, Offset};
@@ -44,7 +44,7 @@ fn exits(closing: &Closing<'_>, out: &mut Out<'_>) {
     let Some((exited, how)) = session.exited.filter(|_| !session.remote) else {
         return;
     };
-    // A server that went before its input was closed did not go because of it.
+    // A server that exited before its input was closed did not exit because of that.
     if exited.seq < closed.seq {
         return;
     }
@@ -147,7 +147,7 @@ fn framing(case: &Case<'_>, out: &mut Out<'_>) {
         _ if cut => "the last line has no line end".to_owned(),
         _ => return out.pass(),
     };
-    // A process that a fault of ours ended could not finish its line.
+    // A process that a fault ended could not finish its line.
     let ours = cut && case.session.is_tampered_with();
     let fault = Fault::new(case.sender(), what).at(message, "");
     out.fail(fault.ours_if(ours));

@@ -1,4 +1,4 @@
-//! Progress: for whom, how far, and until when.
+//! Progress: its request, its values, and its end.
 
 use super::prelude::*;
 use crate::id::Key;
@@ -141,7 +141,7 @@ fn ends(case: &Case<'_>, out: &mut Out<'_>) {
             let what = "progress for a request that was answered before";
             let pointer = "/params/progressToken";
             let fault = Fault::new(case.sender(), what).at(case.message, pointer);
-            // Streams have no common order: only on one pipe is the sender's order known.
+            // Streams have no common order: the sender's order is only known on one pipe.
             let ordered = token.answered_on == case.message.conduit.0;
             let late = case.message.at.since(answered.at) > case.session.facts.grace;
             let known = ordered || case.session.facts.timed && late;

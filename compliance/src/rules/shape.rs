@@ -1,4 +1,4 @@
-//! Messages have the members that the schemas require, of the right types.
+//! Messages have the members that the schemas require, with the right types.
 
 use super::prelude::*;
 use crate::finding::Severity;

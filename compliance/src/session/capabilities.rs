@@ -87,8 +87,7 @@ impl Capabilities {
     }
 }
 
-/// The capability without which a request of this method must not be made; of the side
-/// that receives it.
+/// The capability that a request with this method requires of its receiver.
 pub(crate) fn needed(method: Method, dir: Direction, revisions: Revisions) -> Option<Capability> {
     let to_server = dir == Direction::ToServer;
     Some(match method {

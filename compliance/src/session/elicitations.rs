@@ -1,11 +1,11 @@
-//! The elicitations that a server has asked for in URL mode.
+//! The elicitations that a server has requested in URL mode.
 
 use std::collections::HashSet;
 
 use crate::id::hash;
 use crate::value::Value;
 
-/// The elicitations that a server has asked for in URL mode, by the hash of their id.
+/// The elicitations that a server has requested in URL mode, by the hash of their id.
 #[derive(Debug, Default)]
 pub(crate) struct Elicitations {
     all: HashSet<u64>,
@@ -34,7 +34,7 @@ impl Elicitations {
         }
     }
 
-    /// Takes what a request or an element of an error's list says.
+    /// Adds the elicitation in a request or in an element of an error's list.
     pub(crate) fn give(&mut self, elicitation: Value<'_>) {
         let Some(id) = elicitation.get("elicitationId").and_then(Value::string) else {
             return;

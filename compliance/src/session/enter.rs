@@ -1,4 +1,4 @@
-//! Entering a message into the session, after the rules have looked at it.
+//! Updating the session with a message, after the rules have examined it.
 
 use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::era::PROTOCOL_VERSION_KEY;
@@ -368,7 +368,8 @@ impl Session {
         let Some(one) = self.uses.of(method) else {
             return;
         };
-        // Wrong arguments, missing resources and a user who must sign in say nothing about the capability.
+        // Wrong arguments, missing resources and a required sign-in are not failures of the
+        // capability.
         let wrong = matches!(message.error_code(), Some(-32_602 | -32_042 | -32_002));
         if error && !letter && wrong {
             return;
@@ -451,13 +452,13 @@ fn modern(message: &Message<'_>, params: Value<'_>, asked: &mut PendingRequest) 
     }
 }
 
-/// The progress token that a request hands out.
+/// The progress token of a request.
 fn token(message: &Message<'_>) -> Option<Key> {
     let token = message.param("_meta")?.get("progressToken")?;
     (token.is_string() || token.is_number()).then(|| Key::by_value_of(token.0))
 }
 
-/// The name of a revision, which is never long.
+/// The name of a revision, limited in length.
 fn bounded(name: &str) -> String {
     name.chars().take(VERSION_CHARS).collect()
 }

@@ -51,7 +51,7 @@ impl Requests {
         self.in_flight.iter().map(|(_, asked)| asked)
     }
 
-    /// How many are in flight.
+    /// The number of requests in flight.
     pub(crate) fn in_flight_count(&self) -> usize {
         self.in_flight.len()
     }

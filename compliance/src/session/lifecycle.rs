@@ -6,7 +6,7 @@ use crate::method::Method;
 /// The handshake of a session.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lifecycle {
-    /// The first request of the client that is of the handshake era, pings apart.
+    /// The client's first request of the handshake era, except for pings.
     pub(crate) first: Option<(u64, Method)>,
     /// Whether the client sent any message with a method.
     pub(crate) spoke: bool,
@@ -18,7 +18,7 @@ pub(crate) struct Lifecycle {
     pub(crate) agreed: Option<Moment>,
     /// The first `notifications/initialized`.
     pub(crate) initialized: Option<Moment>,
-    /// The first request that came although the handshake was not completed.
+    /// The first request that came although the handshake was not complete.
     pub(crate) hasty: Option<u64>,
 }
 

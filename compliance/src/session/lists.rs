@@ -14,7 +14,7 @@ pub(crate) struct Cursors {
     // Each with the scope of the page that contained it, and the position of that page.
     issued: HashMap<u64, Option<(Scope, u64)>>,
     order: VecDeque<u64>,
-    // The cursors of the walk under way, by method.
+    // The cursors of the current walk, by method.
     walks: HashMap<Method, HashSet<u64>>,
     pub(crate) forgotten: bool,
 }
@@ -184,7 +184,7 @@ fn above(uri: &str) -> Option<&str> {
     }
 }
 
-/// The level below which the client wants no log messages.
+/// The level below which the client does not want log messages.
 #[derive(Debug, Default)]
 pub(crate) struct Logging {
     /// The last level that was set, when, and whether the server has confirmed it.
@@ -201,7 +201,7 @@ impl Logging {
     }
 }
 
-/// The names of the levels of a log, the mildest first (2024-11-05, server/utilities/logging).
+/// The names of the log levels, the lowest first (2024-11-05, server/utilities/logging).
 pub const LEVELS: [&str; 8] = [
     "debug",
     "info",
@@ -235,9 +235,9 @@ pub(crate) struct Uses {
 /// The results of calls for one capability.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Use {
-    /// How many were answered.
+    /// The number of answered calls.
     pub(crate) answered: u64,
-    /// How many of them with an error.
+    /// The number of calls that failed.
     pub(crate) errors: u64,
     /// The position of the last error.
     pub(crate) last_error: u64,

@@ -44,7 +44,7 @@ use crate::http::session::HttpSession;
 use crate::message::Message;
 use crate::revision::{R5, Revisions};
 
-/// What kind of session it is.
+/// The kind of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionKind {
     /// From a file that does not show it.
@@ -80,7 +80,7 @@ pub(crate) struct Session {
     pub(crate) start_unknown: bool,
     /// Messages of it are missing.
     pub(crate) gap: bool,
-    /// A message of it could not be looked into.
+    /// A message of it could not be parsed.
     pub(crate) unread: bool,
     /// The negotiated revision; before that, all possible ones.
     pub(crate) negotiated: Revisions,
@@ -88,11 +88,11 @@ pub(crate) struct Session {
     pub(crate) declared: Option<Option<Capabilities>>,
     /// By direction of the requests.
     pub(crate) requests: [Requests; 2],
-    /// By direction of the requests that handed them out.
+    /// By the direction of the requests with the tokens.
     pub(crate) tokens: [Tokens; 2],
     /// Whether a fault changed a message in this direction.
     pub(crate) faulted: [bool; 2],
-    /// Up to which place on the tape what travels this way was certainly read.
+    /// The position up to which messages in this direction were certainly read.
     pub(crate) read: [u64; 2],
     pub(crate) lifecycle: Lifecycle,
     /// A message of the stateless era was seen.
@@ -117,15 +117,15 @@ pub(crate) struct Session {
     /// How each direction ended.
     pub(crate) closed: [Option<(Moment, CloseReason)>; 2],
     pub(crate) exited: Option<(Moment, Exit)>,
-    /// The conduit of the server's process, where there is one.
+    /// The conduit of the server's process, if there is one.
     pub(crate) process: Option<ConduitId>,
-    /// The lines are those of a bridge to a server elsewhere.
+    /// The lines are those of a bridge to a remote server.
     pub(crate) remote: bool,
     /// When a signal that ends a process was passed on to the server.
     pub(crate) signalled: Option<Moment>,
-    /// When the server last had no request left to answer.
+    /// When the server last had no pending request.
     pub(crate) freed: Option<Moment>,
-    /// When the session was ended as such, in words.
+    /// When the session was ended as such, and how.
     pub(crate) ended: Option<(Moment, SessionEnd)>,
     pub(crate) last: Offset,
     /// In a capture the response is next to its request.
@@ -210,7 +210,7 @@ impl Session {
         }
     }
 
-    /// The tokens that requests of this direction handed out.
+    /// The tokens of requests in this direction.
     pub(crate) fn tokens(&self, dir: Direction) -> &Tokens {
         let [to_server, to_client] = &self.tokens;
         match dir {
@@ -266,8 +266,8 @@ impl Session {
         pick(self.closed, dir)
     }
 
-    /// Until when requests could be answered, if the session was not broken off: until the
-    /// client deleted the session, or closed the server's input, or had the server ended.
+    /// Until when requests could be answered, if the session ended regularly: until the client
+    /// deleted the session, closed the server's input, or had the server ended.
     pub(crate) fn ended_in_order(&self) -> Option<Moment> {
         if let Some((moment, how)) = &self.ended {
             return (*how == SessionEnd::Deleted).then_some(*moment);
@@ -296,7 +296,7 @@ impl Session {
     /// Whether the receiver of an earlier message certainly knew it at `now`: it has answered a
     /// later message on the same pipe, or enough time has passed.
     pub(crate) fn knew(&self, dir: Direction, earlier: Moment, now: Offset) -> bool {
-        // Behind a gateway only what goes to the process is in order.
+        // Behind a gateway, only messages to the process are ordered.
         let piped = self.sort == SessionKind::Process
             || self.process.is_some() && dir == Direction::ToServer;
         piped && pick(self.read, dir) >= earlier.seq
@@ -333,7 +333,7 @@ impl Session {
             && let Kind::Response { .. } = &message.envelope.kind
             && let Answer::Pairs(asked) = self.answer(message)
         {
-            // An answer is of the era of its request.
+            // An answer has the era of its request.
             return if asked.revisions == R5 {
                 R5
             } else {
@@ -382,7 +382,7 @@ impl Session {
         }
     }
 
-    /// A fault of ours happened to the last payload of this direction.
+    /// Records a fault on the last payload of this direction.
     pub(crate) fn fault(&mut self, dir: Direction) {
         *pick_mut(&mut self.faulted, dir) = true;
         for handle in std::mem::take(pick_mut(&mut self.latest, dir)) {
@@ -404,7 +404,7 @@ impl Session {
         }
     }
 
-    /// The next payload of a direction begins.
+    /// Begins the next payload of a direction.
     pub(crate) fn begin_payload(&mut self, dir: Direction) {
         pick_mut(&mut self.latest, dir).clear();
     }

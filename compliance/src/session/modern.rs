@@ -20,11 +20,11 @@ pub(crate) struct Input {
     /// Its position.
     pub(crate) seq: u64,
     pub(crate) method: Method,
-    /// The request's parameters without what a retry changes.
+    /// The request's parameters without those that a retry changes.
     pub(crate) salient: u64,
     /// The id of the request.
     pub(crate) id: Key,
-    /// The hash of the `requestState`, when there is one.
+    /// The hash of the `requestState`, if any.
     pub(crate) state: Option<u64>,
     /// The hashes of the keys of `inputRequests`.
     pub(crate) keys: HashSet<u64>,
@@ -51,7 +51,7 @@ const LISTENS: usize = 4_096;
 const URIS: usize = 4_096;
 
 impl Modern {
-    /// The last result that asked for input on such a request.
+    /// The last result that asked for input for such a request.
     pub(crate) fn input(&self, method: Method, salient: u64) -> Option<&Input> {
         let mut newest_first = self.inputs.iter().rev();
         newest_first.find(|one| one.method == method && one.salient == salient)
@@ -117,7 +117,7 @@ impl SubscriptionFilter {
     }
 }
 
-/// A hash of parameters without what a retry changes: `_meta`, `inputResponses`,
+/// A hash of parameters without those that a retry changes: `_meta`, `inputResponses`,
 /// `requestState`. The order of members does not matter.
 pub(crate) fn salient(params: Option<Value<'_>>) -> u64 {
     let mut sum = 0_u64;

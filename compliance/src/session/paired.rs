@@ -14,11 +14,11 @@ use crate::message::{Message, key_of};
 /// The request that a response answers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Answer<'a> {
-    /// It has no id to go by.
+    /// It has no id.
     Nameless,
     /// A request that awaits it.
     Pairs(&'a PendingRequest),
-    /// A request that had its response before.
+    /// A request that already had its response.
     Again,
     /// A request that may have been forgotten, or missed.
     Forgotten,
@@ -110,7 +110,7 @@ impl Session {
         self.requests_mut(way).take(handle)
     }
 
-    /// Notes what is known of a request while it is in flight.
+    /// Stores the state of a request while it is in flight.
     pub(super) fn note(&mut self, message: &Message<'_>, asked: PendingRequest) {
         if let Some(evicted) = message.paired.evicted {
             drop(self.requests_mut(Direction::ToServer).take(evicted));
@@ -128,7 +128,7 @@ impl Session {
         if latest.len() < LATEST {
             latest.push(handle);
         }
-        // A request of the server that comes on a second stream is still one request.
+        // A request of the server that is repeated on a second stream is still one request.
         let repeated = message.dir == Direction::ToClient
             && (self.shares_id(message)).is_some_and(|first| first.conduit != message.conduit);
         if (message.key == Key::Null && self.beside.is_none()) || repeated {

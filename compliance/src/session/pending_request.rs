@@ -23,7 +23,7 @@ pub(crate) struct PendingRequest {
     pub(crate) faulted: bool,
     /// It asked for a task.
     pub(crate) task: bool,
-    /// The progress token that it hands out.
+    /// Its progress token.
     pub(crate) token: Option<Key>,
     /// For a tool call: what is known of the tool.
     pub(crate) tool: Listed,

@@ -1,11 +1,11 @@
-//! Progress tokens: who handed them out, and how far each has come.
+//! Progress tokens: their requests, and the state of each.
 
 use std::collections::{HashMap, VecDeque};
 
 use super::Moment;
 use crate::id::Key;
 
-/// The tokens that requests of one direction handed out.
+/// The tokens of requests in one direction.
 #[derive(Debug, Default)]
 pub(crate) struct Tokens {
     active: HashMap<Key, Token>,
@@ -18,7 +18,7 @@ pub(crate) struct Tokens {
 /// One token.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
-    /// The request that handed it out.
+    /// Its request.
     pub(crate) request: Moment,
     /// The last progress, and its position.
     pub(crate) progress: Option<(Progress, u64)>,
@@ -28,11 +28,11 @@ pub(crate) struct Token {
     pub(crate) answered_on: u32,
     /// When the request was given up.
     pub(crate) cancelled: Option<Moment>,
-    /// It belongs to a task, and so lives on behind the answer.
+    /// It belongs to a task, and is still valid after the answer.
     pub(crate) task: bool,
 }
 
-/// A value of `progress`, compared exactly where it is an integer.
+/// A value of `progress`, compared exactly if it is an integer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Progress {
     Integer(i128),
@@ -65,7 +65,7 @@ impl Tokens {
         }
     }
 
-    /// A request hands out a token.
+    /// Begins the token of a request.
     pub(crate) fn begin(&mut self, key: Key, request: Moment, task: bool) {
         self.done.remove(&key);
         if self.active.len() >= ACTIVE && !self.active.contains_key(&key) {
@@ -96,14 +96,14 @@ impl Tokens {
         }
     }
 
-    /// The request that handed it out was given up.
+    /// The token's request was cancelled.
     pub(crate) fn cancel(&mut self, key: Key, moment: Moment) {
         if let Some(token) = self.active.get_mut(&key) {
             token.cancelled.get_or_insert(moment);
         }
     }
 
-    /// The request that handed it out was answered.
+    /// The token's request was answered.
     pub(crate) fn end(&mut self, key: Key, answer: Moment, conduit: u32) {
         let Some(token) = self.active.get_mut(&key) else {
             return;

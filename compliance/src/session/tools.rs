@@ -10,7 +10,7 @@ use crate::value::Value;
 /// The tools from `tools/list`.
 #[derive(Debug, Default)]
 pub(crate) struct Tools {
-    // The pages of the walk that is under way.
+    // The pages of the current walk.
     walk: BTreeMap<u64, Tool>,
     walk_bytes: usize,
     walk_broken: bool,
@@ -29,7 +29,7 @@ pub(crate) struct Tool {
     pub(crate) output_schema: Option<OutputSchema>,
     /// `execution.taskSupport`.
     pub(crate) tasks: TaskSupport,
-    /// Arguments that travel in headers too: name of the argument, name of the header.
+    /// Arguments that are repeated in headers: name of the argument, name of the header.
     pub(crate) headers: Vec<(String, String)>,
 }
 
@@ -65,7 +65,7 @@ impl Tools {
         self.walk.contains_key(&hash(name.as_bytes()))
     }
 
-    /// What is known of a tool now.
+    /// What is currently known of a tool.
     pub(crate) fn look_up(&self, name: &str) -> Listed {
         let Some(listed) = self.listed.as_ref().filter(|_| !self.stale) else {
             return Listed::Unknown;
@@ -105,7 +105,7 @@ impl Tools {
         self.walk_broken = true;
     }
 
-    /// A page was asked for.
+    /// Handles the request of a page.
     pub(crate) fn begin(&mut self, first: bool) {
         if first {
             self.walk.clear();
@@ -114,11 +114,11 @@ impl Tools {
         }
     }
 
-    /// A page came.
+    /// Handles a page.
     pub(crate) fn page(&mut self, result: Value<'_>) {
         match result.get("tools").filter(|tools| tools.is_array()) {
             Some(tools) => tools.elements(|tool| self.add(tool)),
-            // A result of another shape is no page.
+            // A result of another form is not a page.
             None => self.walk_broken = true,
         }
         let more = result.get("nextCursor").is_some_and(Value::is_string);
@@ -141,7 +141,7 @@ impl Tools {
         let schema = tool.get("outputSchema").filter(|one| one.is_object());
         self.walk_bytes += schema.map_or(0, |one| one.0.len());
         if self.walk.len() >= TOOLS || self.walk_bytes > SCHEMA_BYTES {
-            // A list that is not remembered whole is no list to go by.
+            // An incomplete list cannot be used.
             self.walk_broken = true;
             return;
         }

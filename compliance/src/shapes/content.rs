@@ -1,4 +1,4 @@
-//! Blocks of content: text, images and what else tools, prompts and models exchange.
+//! Blocks of content: text, images and other content that tools, prompts and models exchange.
 
 use tapewright_schemas::slices::Part as _;
 

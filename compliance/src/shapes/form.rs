@@ -55,7 +55,7 @@ const STRING: &[Member] = &[
     may("default", Kind::Text).only(Revisions::FROM_R4),
 ];
 
-/// One field of the form. From 2025-11-25 on it may also be a choice of several from a list.
+/// One field of the form. From 2025-11-25 on it may also be a multiple choice from a list.
 fn field(property: Value<'_>, possible: Revisions) -> Result<(), ShapeError> {
     let wrong = |what: String| Err(ShapeError::here(what));
     let Some(kind) = property.get("type").and_then(Value::string) else {

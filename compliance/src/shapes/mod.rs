@@ -70,7 +70,7 @@ pub(crate) struct Member {
 /// What is wrong with a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ShapeError {
-    /// JSON pointer to it; what is missing is pointed at by what should hold it.
+    /// JSON pointer to it; for a missing member, to its container.
     pub(crate) pointer: String,
     /// The error, as words that follow a name, such as that a string member is missing.
     pub(crate) what: String,
@@ -86,7 +86,7 @@ const fn need(name: &'static str, kind: Kind) -> Member {
     }
 }
 
-/// A member that may be left out.
+/// An optional member.
 const fn may(name: &'static str, kind: Kind) -> Member {
     Member {
         required: false,
@@ -282,7 +282,8 @@ impl ShapeError {
         self
     }
 
-    /// In words, of what `whole` names: `` the parameters of `ping`: `/a` is null … ``.
+    /// The error as a sentence, with the name `whole`: `` the parameters of `ping`: `/a` is null …
+    /// ``.
     pub(crate) fn told(&self, whole: &str) -> String {
         if self.pointer.is_empty() {
             format!("{whole}: {}", self.what)

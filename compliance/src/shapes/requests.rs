@@ -148,7 +148,7 @@ const SAMPLE: &[Member] = &[
 
 const MODE: Member = may("mode", Kind::Word(&["form", "url"])).only(Revisions::FROM_R4);
 
-/// The schema itself is looked at apart.
+/// The schema itself is checked separately.
 const ELICIT_FORM: &[Member] = &[
     MODE,
     need("message", Kind::Text),

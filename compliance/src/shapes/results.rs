@@ -111,7 +111,7 @@ const TEMPLATES: &[Member] = &[
     may("nextCursor", Kind::Text),
 ];
 
-/// A task of which is judged elsewhere what it must say.
+/// A task, whose required members are checked elsewhere.
 pub(super) const TASK: &[Member] = &[
     may("createdAt", Kind::Text).only(R4),
     may("lastUpdatedAt", Kind::Text).only(R4),

@@ -37,7 +37,7 @@ pub(super) const ICONS: Member = may(
 )
 .only(Revisions::FROM_R4);
 
-/// For whom something is, and how much it matters.
+/// The audience and the priority.
 pub(super) const ANNOTATIONS: Member = may(
     "annotations",
     Kind::Object(&[
@@ -62,11 +62,10 @@ pub(super) const TEXTS: Kind = Kind::List(&Kind::Text);
 /// The parameters of a request for a page.
 pub(super) const PAGE: &[Member] = &[may("cursor", Kind::Text)];
 
-/// One message of a prompt or of a conversation with a model; its content is looked at
-/// apart.
+/// One message of a prompt or of a conversation with a model; its content is checked separately.
 pub(super) const MESSAGE: Kind = Kind::Object(&[need("role", ROLE), need("content", Kind::Any)]);
 
-/// Asks for a task in place of the result.
+/// Requests a task in place of the result.
 pub(super) const AS_TASK: Member = may("task", Kind::Object(&[may("ttl", Kind::Number)])).only(R4);
 
 /// The capabilities of a client.
@@ -177,7 +176,7 @@ const INPUT: &[Member] = &[
     may("required", TEXTS).only(Revisions::HANDSHAKE),
 ];
 
-/// A tool that a server lends to the client's model, whose schemas no other rule looks at.
+/// A tool that a server offers to the client's model, whose schemas no other rule checks.
 pub(super) const LENT_TOOL: Kind = Kind::Object(&[
     need("name", Kind::Text),
     TITLE,

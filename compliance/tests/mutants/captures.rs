@@ -43,7 +43,7 @@ fn judged(text: Vec<u8>) -> Vec<Outcome> {
     judged.into_iter().flat_map(|one| one.outcomes).collect()
 }
 
-/// The verdicts on a capture that somebody else has written, of these exchanges.
+/// The verdicts on a capture of another tool, with these exchanges.
 fn of_others(exchanges: &str) -> Vec<Outcome> {
     let around = r#"{"server_label":"s","server_capabilities":{"resources":{}},"exchanges":["#;
     judged(format!("{around}{exchanges}]}}").into_bytes())

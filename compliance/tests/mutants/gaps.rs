@@ -1,4 +1,4 @@
-//! Tapes that lack something: never a finding, and inconclusive where it matters.
+//! Tapes with gaps: never a finding, and inconclusive where it matters.
 
 use tapewright_compliance::finding::{Doubt, Status};
 
@@ -53,7 +53,7 @@ fn a_tape_without_an_end_leads_to_no_finding() {
 
 #[test]
 fn what_a_missing_end_could_change_is_inconclusive() {
-    // The only calls of a capability failed so far, and a request still waits.
+    // All calls of a capability so far failed, and a request is still pending.
     let mut draft = Draft::recorded("handshake-stdio");
     draft.step(r#"fail =tools/list {"code":-32603,"message":"starting"}"#);
     draft.cut_short(15);

@@ -1,5 +1,5 @@
-//! Mutants: sessions of real peers, changed so that they break one rule and nothing else,
-//! and look-alikes that break none.
+//! Mutants: sessions of real peers, changed so that they violate exactly one rule, and look-alikes
+//! that violate none.
 
 #![expect(
     clippy::expect_used,
@@ -21,7 +21,7 @@ use tapewright_compliance::table::TABLE;
 
 use self::judged::{ComparedFinding, added, found};
 
-/// Judges every plan; what went otherwise than it should.
+/// Judges every plan; returns the unexpected results.
 fn surprises(of: impl Fn(&plan::Plan, &[ComparedFinding]) -> Option<String>) -> Vec<String> {
     let tell = |plan: &plan::Plan| {
         let before = found(&plan.base().tape());

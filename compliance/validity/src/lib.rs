@@ -1,4 +1,4 @@
-//! JSON Schema of a peer's making: bounded in time, and never fetched from elsewhere.
+//! JSON Schemas from peers: bounded in time, and never fetched from elsewhere.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -13,7 +13,7 @@ pub struct OutputSchema {
     compiled: OnceLock<Option<Box<Compiled>>>,
 }
 
-// Behind a table: who drops a schema need not be compiled with what validates.
+// A trait object: code that drops a schema need not be compiled with the validator.
 type Compiled = dyn Fn(&Value) -> Validity + Send + Sync;
 
 /// Whether a value conforms to a schema.
@@ -27,7 +27,7 @@ pub enum Validity {
     Valid,
 }
 
-/// The largest schema and the largest value that are looked at.
+/// The maximum size of a schema and of a value.
 const SCHEMA_BYTES: usize = 256 << 10;
 const VALUE_BYTES: usize = 4 << 20;
 /// The largest automaton that a pattern may become.

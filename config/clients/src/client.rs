@@ -27,12 +27,12 @@ impl Client {
     }
 }
 
-/// For whom an entry is.
+/// The scope of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
     /// For everything that the user does.
     User,
-    /// For all who work in a project; often under version control.
+    /// For everyone who works in a project; often under version control.
     Project,
     /// For this user in one project.
     Local,
@@ -53,7 +53,7 @@ impl Scope {
     }
 }
 
-/// An operating system, as far as paths go.
+/// An operating system, as far as it affects paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum System {
     /// Linux, and systems with the same folder layout.
@@ -72,9 +72,9 @@ impl System {
 /// A file of a client, and the position of the servers in it.
 #[derive(Debug)]
 pub struct KnownFile {
-    /// For whom the entries are.
+    /// The scope of the entries.
     pub scope: Scope,
-    /// On which systems.
+    /// The systems with this file.
     pub systems: &'static [System],
     /// The folder that `path` begins in.
     pub base: Base,
@@ -97,7 +97,7 @@ pub enum Base {
     Data,
     /// `%LOCALAPPDATA%`.
     LocalData,
-    /// The folder that this environment variable names; nothing where it is not set.
+    /// The folder in this environment variable; unavailable if it is not set.
     Variable(&'static str),
     /// The same folder, or this one in the home folder if the variable is not set.
     VariableOr(&'static str, &'static str),
@@ -114,8 +114,8 @@ pub enum Note {
     Quit,
     /// It writes the file while it runs, and may undo a change made meanwhile.
     RewritesWhileRunning,
-    /// It asks whether a changed server may run.
+    /// It asks for confirmation before it runs a changed server.
     AsksAgain,
-    /// It reads a project's file once the project is trusted.
+    /// It only reads a project's file if the project is trusted.
     TrustedProject,
 }

@@ -9,7 +9,7 @@ use crate::edit::Edit;
 /// Lines around a change.
 const CONTEXT: usize = 3;
 
-/// The most characters of a line that are shown.
+/// The maximum number of characters of a line that are shown.
 const MAX_LINE_CHARS: usize = 400;
 
 /// A unified diff of edits, which must be in order. Text in `hidden` ranges is shown as `…`.
@@ -135,7 +135,7 @@ impl View<'_> {
         start..end.unwrap_or(self.text.len())
     }
 
-    /// A range without what is hidden.
+    /// The text of a range, without what is hidden.
     fn shown(&self, range: &Range<usize>) -> String {
         let mut shown = String::new();
         let mut at = range.start;
@@ -174,7 +174,7 @@ impl View<'_> {
     }
 }
 
-/// Appends lines with a sign in front; gives back how many.
+/// Appends lines with a sign before each; returns how many.
 fn push(body: &mut String, sign: char, text: &str) -> usize {
     let mut count = 0;
     for line in text.split_inclusive('\n') {

@@ -80,13 +80,13 @@ impl Transport {
     }
 }
 
-/// An entry, and what holds it.
+/// An entry and its container.
 pub(crate) struct Entry<'d> {
     pub(crate) node: &'d Node,
     pub(crate) held: Option<Obstacle>,
 }
 
-/// The part of an entry that says which process is started.
+/// The part of an entry that defines the process to start.
 pub(crate) struct Process<'d> {
     /// Its members.
     pub(crate) map: &'d Map,
@@ -101,7 +101,7 @@ impl<'t> Document<'t> {
     ///
     /// # Errors
     ///
-    /// [`RefusalReason::Unreadable`] when it is not of its format.
+    /// [`RefusalReason::Unreadable`] if it does not have its format.
     pub fn read(
         client: &'static Client,
         format: Format,
@@ -109,7 +109,7 @@ impl<'t> Document<'t> {
         text: &'t str,
     ) -> Result<Self, RefusalReason> {
         let body = text.strip_prefix(MARK).unwrap_or(text);
-        // A client that has just been installed may have left the file empty.
+        // A newly installed client may have left the file empty.
         let is_empty = body.trim().is_empty();
         let tree = format.read(if is_empty && format == Format::Json {
             "{}"
@@ -171,7 +171,7 @@ impl<'t> Document<'t> {
         })
     }
 
-    /// The collection of servers, and what holds it.
+    /// The collection of servers, and what prevents its replacement.
     fn container(&self) -> Result<Option<(&Node, Option<Obstacle>)>, RefusalReason> {
         for path in &self.servers {
             if let Some((node, held)) = follow(&self.tree.root, path)?
@@ -240,12 +240,12 @@ impl<'t> Document<'t> {
         }))
     }
 
-    /// A range of the body as one of the file.
+    /// Converts a range of the body to one of the file.
     pub(crate) fn in_file(&self, range: &Range<usize>) -> Range<usize> {
         range.start + self.mark..range.end + self.mark
     }
 
-    /// An edit of the body as one of the file.
+    /// Converts an edit of the body to one of the file.
     pub(crate) fn edit(&self, range: &Range<usize>, new: String) -> Edit {
         let range = self.in_file(range);
         Edit { range, new }

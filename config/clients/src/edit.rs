@@ -4,7 +4,7 @@ use std::ops::Range;
 use tapewright_schemas::order::Order as _;
 use tapewright_schemas::slices::Part as _;
 
-/// A byte range of a file, and what it becomes.
+/// A byte range of a file, and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
     /// The replaced range, in bytes from the beginning of the file.
@@ -27,7 +27,7 @@ pub fn apply(text: &str, edits: &[Edit]) -> String {
     applied
 }
 
-/// Brings edits into the order of the file; nothing when two of them overlap.
+/// Sorts edits by position; `None` if two of them overlap.
 pub(crate) fn in_order(mut edits: Vec<Edit>) -> Option<Vec<Edit>> {
     edits.order_by_key(|edit| edit.range.start);
     let mut pairs = edits.iter().zip(edits.iter().skip(1));
@@ -38,7 +38,7 @@ pub(crate) fn in_order(mut edits: Vec<Edit>) -> Option<Vec<Edit>> {
 /// A string in double quotes, the same in JSON, TOML and YAML.
 pub(crate) fn quoted(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
-    // TOML and YAML want these escaped, too; JSON allows it.
+    // TOML and YAML require these to be escaped, too; JSON allows it.
     let mut safe = String::with_capacity(quoted.len());
     for char in quoted.chars() {
         match char {

@@ -34,7 +34,7 @@ pub fn entry(client: &Client, name: &str, run: &Run) -> String {
     }
 }
 
-/// The members of an entry, with their values as all formats write them.
+/// The members of an entry, with their values in the form that all formats share.
 fn members(client: &Client, name: &str, run: &Run) -> Vec<(&'static str, String)> {
     let shape = &client.shape;
     let mut members = Vec::new();

@@ -21,7 +21,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that the ending of a path says.
+    /// The format for the extension of a path.
     #[must_use]
     pub fn of(path: &str) -> Self {
         let ending = path.rsplit('.').next().unwrap_or_default();
@@ -59,7 +59,7 @@ pub(crate) struct Tree {
     pub(crate) comments: Vec<Range<usize>>,
 }
 
-/// A text that is not of its format.
+/// A text that does not have its format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct Unreadable {
@@ -71,7 +71,7 @@ pub struct Unreadable {
 
 impl Unreadable {
     fn at(text: &str, offset: usize, what: impl Into<String>) -> Self {
-        // The parsers of YAML and TOML say where; they may count the end of the file.
+        // The parsers of YAML and TOML report a position, which may be the end of the file.
         let front = text.front(offset);
         Self {
             line: front.matches('\n').count() + 1,

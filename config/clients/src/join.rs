@@ -39,7 +39,7 @@ impl Document<'_> {
         })
     }
 
-    /// The name of a member with what separates it from its value.
+    /// The name of a member with the separator before its value.
     pub(crate) fn named(map: &Map, key: &str) -> Result<String, RefusalReason> {
         Ok(match map.layout {
             Layout::Json => format!("{}: ", quoted(key)),
@@ -55,7 +55,7 @@ impl Document<'_> {
         front.rsplit('\n').next().unwrap_or_default()
     }
 
-    /// The white space in front of a name of JSON, from the end of the line before.
+    /// The white space before a name in JSON, from the end of the line before.
     fn lead(&self, place: &Range<usize>) -> String {
         let line = self.line_start(place);
         if line.trim().is_empty() && place.start > line.len() {

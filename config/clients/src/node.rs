@@ -10,7 +10,7 @@ pub(crate) const MAX_DEPTH: usize = 128;
 pub(crate) struct Node {
     pub(crate) span: Range<usize>,
     pub(crate) kind: Content,
-    /// Why its bytes cannot be replaced alone, where they cannot.
+    /// Why its bytes cannot be replaced separately, if so.
     pub(crate) held: Option<Obstacle>,
 }
 
@@ -20,7 +20,7 @@ pub(crate) enum Content {
     Map(Map),
     List(Vec<Node>),
     Text(String),
-    /// Numbers, booleans, dates, nothing, and text that is no Unicode.
+    /// Numbers, booleans, dates, null, and text that is not valid Unicode.
     Other,
 }
 
@@ -56,7 +56,7 @@ pub(crate) enum Layout {
     TomlDotted,
 }
 
-/// Why the bytes of a value cannot be replaced alone.
+/// Why the bytes of a value cannot be replaced separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// An anchor, to which other places may refer.
@@ -67,7 +67,7 @@ pub enum Obstacle {
     Merge,
     /// A tag.
     Tag,
-    /// A text of several lines.
+    /// A multi-line text.
     Block,
 }
 
@@ -126,7 +126,7 @@ impl Node {
 }
 
 impl Map {
-    /// The member of a name. Where there are two, clients disagree on which one counts.
+    /// The member with this name. With duplicates, clients disagree on which one counts.
     pub(crate) fn get(&self, key: &str) -> Result<Option<&Member>, DuplicateName> {
         let mut found = self.members.iter().filter(|member| member.key == key);
         let first = found.next();

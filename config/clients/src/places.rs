@@ -20,13 +20,13 @@ pub struct PathEnvironment<'a> {
 pub struct Candidate {
     /// Its path; a part of it may be or contain `*`, which matches any name.
     pub path: String,
-    /// For whom its entries are.
+    /// The scope of its entries.
     pub scope: Scope,
     /// The possible positions of the servers in it: the first of these that exists.
     pub servers: Vec<Vec<String>>,
 }
 
-/// The files of a client on this machine, whether they are there or not.
+/// The files of a client on this machine, whether they exist or not.
 #[must_use]
 pub fn candidates(client: &Client, world: &PathEnvironment<'_>) -> Vec<Candidate> {
     let here = |place: &&KnownFile| place.systems.contains(&world.system);

@@ -25,7 +25,7 @@ impl From<RefusalReason> for Refusal {
 /// Why an entry remains unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RefusalReason {
-    /// The file is not of its format.
+    /// The file does not have its format.
     #[error("the file cannot be read: {0}")]
     Unreadable(Unreadable),
     /// There is no server with this name.
@@ -34,7 +34,7 @@ pub enum RefusalReason {
     /// A name is there twice, and clients disagree on which one counts.
     #[error("`{0}` is defined twice")]
     Twice(String),
-    /// Two members of which the client takes one.
+    /// Two members of which the client uses only one.
     #[error("it has both `{0}` and `{1}`")]
     Both(String, String),
     /// It has neither a command nor a URL.
@@ -58,7 +58,7 @@ pub enum RefusalReason {
     /// The wrapped entry was changed since.
     #[error("`{0}` was changed since it was wrapped")]
     Edited(String),
-    /// The changed file would not say what it should.
+    /// The changed file would not have the intended meaning.
     #[error("the changed file would not mean the wrapped command")]
     Unsure,
 }

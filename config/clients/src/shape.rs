@@ -5,15 +5,15 @@
 pub struct Shape {
     /// How a process is started.
     pub command: Command,
-    /// The member that says which transport it is, where there is one.
+    /// The member with the type of the transport, if there is one.
     pub kind: Option<Kind>,
-    /// The members that may hold the URL of a remote server.
+    /// The members that may contain the URL of a remote server.
     pub urls: &'static [&'static str],
     /// The members that a remote server is sent or logged in with.
     pub credentials: &'static [&'static str],
-    /// The member that holds the environment of a process.
+    /// The member with the environment of a process.
     pub env: &'static str,
-    /// The member that must say the server's name once more, if any.
+    /// The member that must repeat the server's name, if any.
     pub name: Option<&'static str>,
     /// Further members of a new entry.
     pub also: &'static [(&'static str, &'static str)],

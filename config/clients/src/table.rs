@@ -3,7 +3,7 @@
 use crate::client::{Base, Client, KnownFile, Note, Scope, System};
 use crate::shape::Shape;
 
-/// Every client that is known.
+/// Every known client.
 pub const CLIENTS: &[Client] = &[
     CLAUDE_DESKTOP,
     CLAUDE_CODE,

@@ -63,7 +63,7 @@ impl Document<'_> {
         }
     }
 
-    /// The members of our slice, which mean what we wrote.
+    /// The members of the recorder's slice, which still have the values that it wrote.
     fn unchanged<'d>(map: &'d Map, slice: &Slice) -> Result<Vec<&'d Member>, RefusalReason> {
         let each = slice.members.iter().map(|(name, meaning)| {
             let member = map.get(name)?;

@@ -254,7 +254,7 @@ fn no_byte_outside_the_reported_ranges_changes_and_no_secret_moves() {
 fn unwrap_leaves_foreign_changes_alone() {
     for sample in samples() {
         let (text, all) = wrap_all(&sample);
-        // Something in front, and something behind.
+        // Something before, and something after.
         let (front, back) = match sample.format {
             Format::Json => ("// new\n", "\n// newer"),
             Format::Toml | Format::Yaml => ("# new\n", "\n# newer"),

@@ -21,7 +21,7 @@ fn words() -> impl Strategy<Value = Vec<String>> {
     proptest::collection::vec("[ -~éß😀\t\\\\\"]{0,8}", 0..4)
 }
 
-/// A server, and how many words its arguments are; none for no `args`.
+/// A server, and the number of its arguments; `None` without `args`.
 #[derive(Clone, Debug)]
 struct Made {
     program: String,
@@ -211,7 +211,7 @@ proptest! {
             panic!("not wrapped: {original}");
         };
         let wrapped = apply(&original, &edits);
-        // Somebody else puts another server in place of the second one.
+        // Another program replaces the second server by a different one.
         let mut other = servers.clone();
         *other.get_mut(1).unwrap() = others;
         let changed = file(format, &other, "\n", false);

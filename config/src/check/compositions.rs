@@ -1,4 +1,5 @@
-//! Compositions are directed graphs without cycles, and nodes use only what they wait for.
+//! Compositions are directed graphs without cycles, and nodes only use the nodes that they wait
+//! for.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! `inject_error`: the fixture is there, and meant for the tool.
+//! `inject_error`: the fixture exists, and is for this tool.
 
 use super::Check;
 use crate::issue::Code;
@@ -36,7 +36,7 @@ pub(super) fn check(check: &Check<'_>) {
     }
 }
 
-/// Warns of assertions on what only an answer without an error has.
+/// Warns about assertions on members that only a successful answer has.
 fn no_result(check: &Check<'_>, test: &ToolTest) {
     for assertion in &test.expect.assertions {
         let target = assertion.value.get("target");

@@ -1,4 +1,4 @@
-//! Headers are checked only where there are any.
+//! Headers are only checked on transports that have them.
 
 use super::Check;
 use crate::issue::Code;

@@ -21,7 +21,7 @@ pub(crate) fn references(suite: &Suite, issues: &Issues) {
     compositions::check(&check);
 }
 
-/// A suite and where to note what is wrong with it.
+/// A suite and where to report its issues.
 struct Check<'a> {
     suite: &'a Suite,
     issues: &'a Issues,
@@ -48,7 +48,7 @@ impl Check<'_> {
             .add(Severity::Warning, code, place, message, Some(help));
     }
 
-    /// Notes when a name is not one of these.
+    /// Reports a name that is not one of these.
     fn is_one_of(
         &self,
         at: &SourceSpot,

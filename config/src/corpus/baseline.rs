@@ -1,4 +1,4 @@
-//! Rules that a server is known to break.
+//! Known failures of a server.
 
 use std::collections::HashSet;
 
@@ -6,16 +6,16 @@ use crate::issue::Code;
 use crate::read::Cursor;
 use crate::source::SourceSpot;
 
-/// Rules that a server is known to break.
+/// Known failures of a server.
 #[derive(Clone, Debug, Default)]
 pub struct Baseline {
-    /// Each once, in the order in which they were written.
+    /// Each once, in the order of the file.
     pub server: Vec<KnownFailure>,
     /// The version of the program that wrote it, if given.
     pub version: Option<String>,
 }
 
-/// A rule that is known to be broken.
+/// A rule that a server is known to violate.
 #[derive(Clone, Debug)]
 pub struct KnownFailure {
     /// `TOOL-003`, or the name of a check.

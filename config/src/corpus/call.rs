@@ -1,4 +1,4 @@
-//! Reading `call`: what is sent.
+//! Reading `call`: the request.
 
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ pub(super) const KEYS: &[&str] = &[
     "timeout_ms",
 ];
 
-/// The most calls at once.
+/// The maximum number of concurrent calls.
 const MOST_AT_ONCE: u64 = 64;
 
 /// The longest that an answer is waited for.

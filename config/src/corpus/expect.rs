@@ -1,4 +1,4 @@
-//! Reading `expect`: what must hold.
+//! Reading `expect`: the expectation.
 
 use super::call::headers;
 use super::rule::{

@@ -1,4 +1,4 @@
-//! From files or embedded texts to registries and corpora.
+//! Reading registries and corpora from files or embedded texts.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ impl<T> Read<T> {
     }
 }
 
-/// Reads a registry from a text. `path` is what messages call it.
+/// Reads a registry from a text. `path` is its name in messages.
 #[must_use]
 pub fn read_registry(path: &Path, text: &str) -> Read<Registry> {
     let mut reader = Reader::default();
@@ -53,14 +53,15 @@ pub fn load_registry(path: &Path, files: &dyn Files) -> Read<Registry> {
     read_file(path, files, REGISTRY, registry::registry)
 }
 
-/// Reads the rules that a server is known to break from a file.
+/// Reads the known failures of a server from a file.
 #[must_use]
 pub fn load_baseline(path: &Path, files: &dyn Files) -> Read<Baseline> {
     read_file(path, files, BASELINE, baseline::baseline)
 }
 
-/// Reads the corpus of one version from texts. A rule that two of them have is an error, and so is a text that is no
-/// corpus. `version` is the name of their folder; a file that says it is of another one is an error.
+/// Reads the corpus of one version from texts. A rule that occurs twice is an error, and so is a
+/// text that is not a corpus. `version` is the name of their folder; a file of another version is
+/// an error.
 #[must_use]
 pub fn read_corpus(
     version: Option<&str>,
@@ -94,7 +95,7 @@ pub fn load_corpus(
     reader.settle(found)
 }
 
-/// Reads one file that is an object: what its root is called, how it begins, and how it is read.
+/// Reads one file that is an object, given the name of its root, its beginning, and its reader.
 pub(crate) fn read_file<T>(
     path: &Path,
     files: &dyn Files,
@@ -128,7 +129,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// The text of a file; what is wrong with it is noted.
+    /// The text of a file; reports errors.
     fn file(&self, path: &Path, files: &dyn Files) -> Option<String> {
         let wrong = match files.read(path, MAX_FILE_BYTES) {
             Ok(bytes) => match String::from_utf8(bytes) {

@@ -27,7 +27,7 @@ pub const CATEGORIES: &[&str] = &[
     "ROOTS",
 ];
 
-/// The version without a date: what comes next.
+/// The version without a date: the next revision.
 pub const DRAFT: &str = "draft";
 
 /// The category in an id: the text before its hyphen.
@@ -121,7 +121,7 @@ pub(super) fn severity(at: &Cursor<'_>) -> Severity {
     }
 }
 
-/// Reads a part of the score.
+/// Reads a section of the score.
 pub(super) fn section(at: &Cursor<'_>) -> Section {
     let words: Vec<_> = Section::ALL.iter().map(|one| one.name()).collect();
     let word = at.word(&words);

@@ -8,7 +8,7 @@ use crate::issue::Code;
 use crate::read::Cursor;
 use tapewright_schemas::order::Order as _;
 
-/// The one version of the format.
+/// The only version of the format.
 const VERSION: u64 = 1;
 
 /// Reads a whole registry.
@@ -66,7 +66,7 @@ fn registered(at: &Cursor<'_>) -> RegisteredRule {
 }
 
 impl Registry {
-    /// The rule of an id.
+    /// The rule with this id.
     #[must_use]
     pub fn rule(&self, id: &str) -> Option<&RegisteredRule> {
         self.rules.iter().find(|rule| rule.id == id)

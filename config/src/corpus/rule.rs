@@ -13,11 +13,11 @@ pub struct CorpusFile {
     pub spec_version: Option<String>,
     /// The sources of its rules.
     pub tickets: Vec<String>,
-    /// At least one.
+    /// The rules, at least one.
     pub rules: Vec<Rule>,
 }
 
-/// One rule, as one version of the specification has it.
+/// One rule in one version of the specification.
 #[derive(Clone, Debug)]
 pub struct Rule {
     /// `PROTO-002`.
@@ -30,13 +30,13 @@ pub struct Rule {
     pub assertions: Vec<RuleAssertion>,
     /// The transports on which it is tested; all if empty.
     pub applies_to: Vec<Applies>,
-    /// For readers of the corpus.
+    /// Notes for readers of the corpus.
     pub notes: Option<String>,
     /// Its position.
     pub place: SourceSpot,
 }
 
-/// One request, or none, and what must hold.
+/// One request, or none, and its expectation.
 #[derive(Clone, Debug)]
 pub struct RuleAssertion {
     /// The request. Without one, the expectation is about the handshake.
@@ -62,7 +62,7 @@ pub struct Call {
     pub transport: Option<Applies>,
     /// Header fields in addition to those that the transport requires.
     pub headers: Vec<(String, String)>,
-    /// So many at once, at least 2.
+    /// The number of concurrent calls, at least 2.
     pub repeat: Option<u32>,
     /// How long to wait for an answer.
     pub timeout_ms: Option<u64>,
@@ -87,7 +87,8 @@ pub struct RuleExpect {
     pub transport_observation: Option<TransportObservation>,
     /// The longest time to the answer, in milliseconds.
     pub max_duration_ms: Option<u64>,
-    /// Members of the result that are equal in all answers to repeated calls, as names or JSON pointers.
+    /// Members of the result that must be equal in all answers to repeated calls, as names or JSON
+    /// pointers.
     pub stable_keys: Vec<String>,
     /// Notifications that come, or do not come, between the call and its answer.
     pub notification_stream: Option<NotificationStream>,
@@ -118,7 +119,7 @@ pub struct ErrorExpect {
     pub message_contains: Option<String>,
     /// A part of its `data`.
     pub data: Option<Value>,
-    /// A JSON Schema of the whole error: an object with `code`, `message` and, where there is any, `data`.
+    /// A JSON Schema of the whole error: an object with `code`, `message` and optionally `data`.
     pub schema: Option<Value>,
 }
 
@@ -127,7 +128,7 @@ pub struct ErrorExpect {
 pub enum TransportObservation {
     /// One message a line.
     LineDelimited,
-    /// `Content-Length` in front of each message, as in LSP.
+    /// `Content-Length` before each message, as in LSP.
     ContentLengthFramed,
     /// Pending requests can be cancelled.
     Cancellable,
@@ -146,7 +147,7 @@ pub struct NotificationStream {
     pub absent: bool,
 }
 
-/// A request of the server while a call is under way.
+/// A request of the server during a call.
 #[derive(Clone, Debug)]
 pub struct ServerRequest {
     /// Its method.
@@ -171,7 +172,7 @@ pub enum Applies {
 pub struct Registry {
     /// The version of the format; 1.
     pub version: u64,
-    /// In the order in which they were written. Ids are unique.
+    /// The rules in the order of the file. Ids are unique.
     pub rules: Vec<RegisteredRule>,
 }
 
@@ -186,13 +187,13 @@ pub struct RegisteredRule {
     pub category: String,
     /// Its level.
     pub severity: Severity,
-    /// At least one.
+    /// The transports, at least one.
     pub applies_to: Vec<Applies>,
     /// The versions that have it, by the names of their folders.
     pub spec_versions: Vec<String>,
     /// Its requirement.
     pub description: String,
-    /// Addresses of the specification, and tickets.
+    /// URLs of the specification, and tickets.
     pub references: Vec<String>,
     /// The section of the score that it counts in.
     pub section: Section,
@@ -204,7 +205,7 @@ pub struct RegisteredRule {
     pub place: SourceSpot,
 }
 
-/// The level of a rule, as RFC 2119 has it.
+/// The level of a rule, as in RFC 2119.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Absolutely required.
@@ -215,10 +216,10 @@ pub enum Severity {
     May,
 }
 
-/// A part of the score.
+/// A section of the score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Section {
-    /// Opening, negotiating, closing, and what servers ask of clients.
+    /// Opening, negotiation, closing, and requests of servers to clients.
     Lifecycle,
     /// Tools.
     Tools,

@@ -12,8 +12,7 @@ use crate::yaml::{self, Kind, Member, Node};
 const BLOCKS: [&str; 3] = ["tools", "resources", "prompts"];
 
 impl Loader<'_> {
-    /// Puts the rows of a file in the place of its name. Paths are relative to the file that
-    /// names them.
+    /// Replaces the name of a file by its rows. Paths are relative to the file that contains them.
     pub(super) fn data(&mut self, documents: &mut [Document]) {
         for document in documents {
             let folder = self.sources.path(document.file).parent();
@@ -79,7 +78,7 @@ impl Loader<'_> {
     }
 }
 
-/// `data` of a test, where it is a name.
+/// `data` of a test, if it is a file name.
 fn named(test: &mut Node) -> Option<&mut Member> {
     let Kind::Object(members) = &mut test.kind else {
         return None;
@@ -89,7 +88,7 @@ fn named(test: &mut Node) -> Option<&mut Member> {
     members.iter_mut().find(is_name)
 }
 
-/// A list of objects. What is JSON is YAML.
+/// A list of objects. JSON is valid YAML.
 fn json(text: &str, span: Span) -> Result<Vec<Node>, String> {
     let (root, problems) = yaml::parse(text);
     if let Some(problem) = problems.into_iter().next() {

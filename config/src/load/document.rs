@@ -11,7 +11,7 @@ use crate::source::{FileId, Source, SourceSpot, Span};
 use crate::yaml::{self, Kind};
 
 impl Loader<'_> {
-    /// Reads a file; what is wrong with it is noted. `named_at` is the import that leads to it.
+    /// Reads a file; reports errors. `named_at` is the position of its import.
     pub(super) fn document(
         &mut self,
         path: &Path,

@@ -1,4 +1,4 @@
-//! Following imports: in order, each file once, in a bounded number, below one folder.
+//! Following imports: in order, each file once, up to a limit, below one folder.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ const MAX_FILES: usize = 256;
 
 /// The state of loading imports.
 struct ImportState {
-    /// The folder of the suite, without links; no import may lead out of it.
+    /// The folder of the suite, with links resolved; no import may lead out of it.
     folder: Option<PathBuf>,
     /// The files that lead to here, as they are and as they were named.
     chain: Vec<(PathBuf, PathBuf)>,

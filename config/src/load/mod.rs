@@ -1,4 +1,4 @@
-//! From the path of a suite to the suite: files, imports, variables, checks.
+//! Loading a suite from its path: files, imports, variables, checks.
 
 mod csv;
 mod data;
@@ -23,7 +23,7 @@ pub(crate) use self::document::why;
 
 /// Access to files. This package opens none itself.
 pub trait Files {
-    /// The bytes of a file of at most so many bytes; a longer one is an error.
+    /// The bytes of a file up to this size; a larger one is an error.
     fn read(&self, path: &Path, limit_bytes: u64) -> io::Result<Vec<u8>>;
 
     /// The path without links and `..`.
@@ -41,7 +41,7 @@ pub enum EnvFiles {
     /// `.env` next to the suite, if it exists.
     #[default]
     Beside,
-    /// These instead; what a later one says wins.
+    /// These files instead; later ones take precedence.
     Named(Vec<PathBuf>),
     /// None.
     None,
@@ -181,7 +181,7 @@ impl Loader<'_> {
         self.fill(&mut documents, &scope, &mut suite);
         self.data(&mut documents);
         if written.errors() > 0 || self.issues.errors() > 0 {
-            // Warnings come along, so that one look shows everything that is known.
+            // Warnings are included, so that one run shows everything that is known.
             written.move_to(self.issues);
             return None;
         }

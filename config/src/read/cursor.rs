@@ -110,7 +110,7 @@ impl<'a> Cursor<'a> {
             Kind::Text(text) if text.interpolated => {
                 "the value with its variables replaced".to_owned()
             }
-            // Not in part: what is left of a secret would not be known as one.
+            // Not truncated: the rest of a secret would not be recognized as one.
             Kind::Text(text) if text.value.chars().count() > LONGEST_SHOWN => {
                 "this string".to_owned()
             }
@@ -167,7 +167,7 @@ impl<'a> Cursor<'a> {
             .error(code, place, message.into(), help.into());
     }
 
-    /// Notes an error about a part of the value.
+    /// Reports an error about a part of the value.
     pub(crate) fn error_within(
         &self,
         span: Span,
@@ -205,7 +205,7 @@ impl<'a> Cursor<'a> {
         issues.add(severity, code, place, message, help);
     }
 
-    /// Notes that the value has another type, and what to write instead.
+    /// Reports that the value has another type, and a hint.
     pub(crate) fn wrong_type_with(&self, wanted: &str, help: &str) {
         self.not_of_type(wanted, Some(help.to_owned()));
     }

@@ -1,17 +1,17 @@
-//! The members of a mapping that may have only certain keys.
+//! The members of a mapping with a fixed set of keys.
 
 use super::cursor::Cursor;
 use crate::issue::Code;
 use crate::near::{did_you_mean, listed};
 use crate::yaml::{Kind, Member};
 
-/// A closed mapping while it is read. Every key that is asked for is known; [`Fields::finish`]
-/// rejects the others.
+/// A closed mapping while it is read. Every requested key is known; [`Fields::finish`] rejects the
+/// others.
 pub(crate) struct Fields<'a> {
     at: Cursor<'a>,
     members: &'a [Member],
     known: Vec<&'static str>,
-    /// Each a choice of keys of which one must be there.
+    /// Each entry is a set of keys of which one is required.
     missing: Vec<Vec<&'static str>>,
 }
 
@@ -47,14 +47,14 @@ impl<'a> Cursor<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The value of a key that may be left out.
+    /// The value of an optional key.
     pub(crate) fn optional(&mut self, key: &'static str) -> Option<Cursor<'a>> {
         self.known.push(key);
         let member = self.members.iter().find(|member| member.key == key)?;
         Some(self.at.step(key, &member.value, member.key_span))
     }
 
-    /// The value of a key that must be there.
+    /// The value of a required key.
     pub(crate) fn required(&mut self, key: &'static str) -> Option<Cursor<'a>> {
         let found = self.optional(key);
         if found.is_none() {
@@ -63,18 +63,18 @@ impl<'a> Fields<'a> {
         found
     }
 
-    /// The text of a key that must be there.
+    /// The text of a required key.
     pub(crate) fn name(&mut self, key: &'static str) -> String {
         let found = self.required(key);
         found.map(|at| at.name()).unwrap_or_default()
     }
 
-    /// The text of a key that may be left out.
+    /// The text of an optional key.
     pub(crate) fn optional_name(&mut self, key: &'static str) -> Option<String> {
         self.optional(key).map(|at| at.name())
     }
 
-    /// The texts of a list that may be left out.
+    /// The texts of an optional list.
     pub(crate) fn names(&mut self, key: &'static str) -> Vec<String> {
         let found = self.optional(key);
         found.map(|at| at.names()).unwrap_or_default()
@@ -91,7 +91,7 @@ impl<'a> Fields<'a> {
         self.optional(key).is_some_and(|at| at.boolean())
     }
 
-    /// Notes that none of these keys is there, of which one must be.
+    /// Reports that none of these keys is present, of which one is required.
     pub(crate) fn missing(&mut self, keys: &[&'static str]) {
         if matches!(self.at.node.kind, Kind::Object(_)) {
             self.missing.push(keys.to_vec());
@@ -124,7 +124,7 @@ impl<'a> Fields<'a> {
         (!found.is_empty()).then(|| found.swap_remove(0))
     }
 
-    /// Rejects every key that was not asked for.
+    /// Rejects every key that was not requested.
     pub(crate) fn finish(self) {
         self.finish_with(|_| None);
     }

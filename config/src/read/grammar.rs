@@ -67,7 +67,7 @@ fn duration(text: &str) -> Option<Duration> {
     let text = text.trim_ascii();
     let unit_at = text.find(|char: char| !char.is_ascii_digit())?;
     let (digits, unit) = text.split_at_checked(unit_at)?;
-    // Longer numbers would leave the range of a duration with some units.
+    // Longer numbers would exceed the range of a duration with some units.
     if digits.is_empty() || digits.len() > 12 {
         return None;
     }

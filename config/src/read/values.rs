@@ -7,7 +7,7 @@ use crate::issue::Code;
 use crate::near::{did_you_mean, listed};
 use crate::yaml::{Kind, Node};
 
-/// The largest integer that a suite may set; far beyond anything that can be meant.
+/// The largest integer that a suite may set; far beyond any sensible value.
 pub(crate) const MAX_INTEGER: u64 = 1_000_000_000_000;
 
 impl<'a> Cursor<'a> {
@@ -35,7 +35,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// One of a few words.
+    /// One of these words.
     pub(crate) fn word(&self, words: &[&'static str]) -> Option<&'static str> {
         let Some(text) = self.string() else {
             self.wrong_type("a string");

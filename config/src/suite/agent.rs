@@ -24,11 +24,11 @@ pub struct Agent {
     pub system_prompt: Option<String>,
     /// The most rounds of tool use.
     pub max_turns: u64,
-    /// The most tokens of one answer.
+    /// The maximum number of tokens of one answer.
     pub max_tokens: u64,
-    /// The most tokens of the whole run.
+    /// The maximum number of tokens of the whole run.
     pub token_budget: Option<u64>,
-    /// The most calls of the whole run.
+    /// The maximum number of calls of the whole run.
     pub max_tool_calls: Option<u64>,
     /// The longest that the run may take.
     pub time_budget: Option<Duration>,

@@ -6,7 +6,7 @@ use crate::read::Cursor;
 /// How to authenticate.
 #[derive(Clone, Debug)]
 pub enum Auth {
-    /// `Authorization: Bearer` with the value of this variable of the environment.
+    /// `Authorization: Bearer` with the value of this environment variable.
     BearerEnv(String),
     /// OAuth 2.0 client credentials.
     OAuth(OAuth),
@@ -15,9 +15,9 @@ pub enum Auth {
 /// OAuth 2.0 client credentials (RFC 6749, section 4.4).
 #[derive(Clone, Debug)]
 pub struct OAuth {
-    /// The variable of the environment that holds the identifier of the client.
+    /// The environment variable with the identifier of the client.
     pub client_id_env: String,
-    /// The variable of the environment that holds the secret of the client.
+    /// The environment variable with the secret of the client.
     pub client_secret_env: Option<String>,
     /// The authorization endpoint.
     pub authorization_url: String,

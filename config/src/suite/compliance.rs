@@ -10,7 +10,7 @@ use crate::source::SourceSpot;
 pub struct Compliance {
     /// One request each.
     pub tests: Vec<ComplianceTest>,
-    /// A file with the rules that a server is known to break.
+    /// A file with the known failures of a server.
     pub baseline: Option<String>,
     /// The revision that the checks were written against.
     pub spec_version: Option<&'static str>,
@@ -34,7 +34,7 @@ pub struct GradeDelta {
 pub struct ComplianceTest {
     /// Its name in reports.
     pub name: String,
-    /// The server to ask.
+    /// The server to test.
     pub server: String,
     /// The method; `initialize` means the handshake that took place.
     pub check: String,

@@ -1,4 +1,4 @@
-//! `compositions`: calls that use what earlier ones gave.
+//! `compositions`: calls that use the results of earlier ones.
 
 use super::expect::{Assertion, assertions};
 use super::options::TestOptions;
@@ -14,7 +14,7 @@ pub struct Composition {
     pub name: String,
     /// The calls.
     pub nodes: Vec<CompositionNode>,
-    /// The node whose output is that of the composition; the last one with `None`.
+    /// The node whose output is that of the composition; the last one if `None`.
     pub output: Option<String>,
     /// The expectations.
     pub expect: Vec<Assertion>,

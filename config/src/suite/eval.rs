@@ -17,7 +17,7 @@ pub struct Eval {
     pub prompt: String,
     /// The criterion for the answer.
     pub rubric: Option<Rubric>,
-    /// The least score of a rubric that sets none.
+    /// The minimum score of a rubric that sets none.
     pub threshold: Option<f64>,
     /// Its position.
     pub place: SourceSpot,
@@ -26,13 +26,13 @@ pub struct Eval {
 /// A program that grades.
 #[derive(Clone, Debug)]
 pub struct Scorer {
-    /// The name by which it is asked for.
+    /// The name by which it is referenced.
     pub name: String,
     /// Its kind; `exec` is the only one.
     pub kind: String,
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// Variables on top of the environment.
+    /// Variables in addition to the environment.
     pub env: Vec<(String, String)>,
     /// The folder that it runs in.
     pub cwd: Option<String>,

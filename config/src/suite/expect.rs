@@ -12,20 +12,20 @@ use crate::source::SourceSpot;
 /// The expectations.
 #[derive(Clone, Debug, Default)]
 pub struct Expect {
-    /// All of them.
+    /// The assertions, all of which must hold.
     pub assertions: Vec<Assertion>,
     /// The longest that the call may take.
     pub max_duration: Option<Duration>,
     /// The longest that the answer may be.
     pub max_response_tokens: Option<Written>,
-    /// Headers that the response must have: names, whose case does not matter, and what
-    /// their values must be.
+    /// Required headers of the response: case-insensitive names, and the conditions for their
+    /// values.
     pub response_headers: Vec<(String, Written)>,
     /// Headers that it must not have.
     pub response_headers_absent: Vec<String>,
 }
 
-/// One assertion. What its target and its matcher mean is the business of `assertions`.
+/// One assertion. The meaning of its target and its matcher is defined by `assertions`.
 #[derive(Clone, Debug)]
 pub struct Assertion {
     /// `target`, `matcher`, `message` and `transform`, as written, with variables replaced.
@@ -164,7 +164,7 @@ fn headers(at: &Cursor<'_>) -> Vec<(String, Written)> {
     at.entries().into_iter().map(header).collect()
 }
 
-/// Checks what the value of a header must be: a string, or an object with one operator.
+/// Checks the condition for a header's value: a string, or an object with one operator.
 fn header_rule(name: &str, at: &Cursor<'_>) {
     if !is_header_name(name) {
         let message = format!("`{}` is not the name of a header", name.escape_debug());

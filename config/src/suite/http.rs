@@ -23,14 +23,14 @@ pub struct Header {
 pub enum HeaderValue {
     /// The suite.
     Literal(String),
-    /// This variable of the environment, read when the server is connected to.
+    /// This environment variable, read when connecting to the server.
     Env(String),
 }
 
 /// Settings of the HTTP client.
 #[derive(Clone, Debug)]
 pub struct Http {
-    /// Limit of one request.
+    /// The timeout of one request.
     pub timeout: Duration,
     /// Limit of opening a connection, TLS included.
     pub connect_timeout: Duration,

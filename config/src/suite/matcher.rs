@@ -1,6 +1,6 @@
-//! The syntax of matchers: which there are, and what each takes.
+//! The syntax of matchers: their names and arguments.
 //!
-//! Whether a regular expression compiles or a schema is one is found by `assertions`.
+//! `assertions` checks regular expressions and schemas.
 
 use crate::issue::Code;
 use crate::near::{did_you_mean, listed};
@@ -31,7 +31,7 @@ enum Argument {
     Snapshot,
     /// `rubric` and how to judge by it.
     Judge,
-    /// `rubric` and who judges by it.
+    /// `rubric` and the jurors.
     Jury,
     /// `value`, `threshold` and `model`.
     Similar,
@@ -72,7 +72,7 @@ const MATCHERS: &[(&str, Argument)] = &[
     ("context-faithfulness", Argument::Graded("context")),
 ];
 
-/// Names that earlier drafts of the format had, and what to write now.
+/// Names in earlier drafts of the format, and their replacements.
 const FORMER: &[(&str, &str)] = &[
     ("equals", "write `exact`, which compares the whole value"),
     (
@@ -105,7 +105,7 @@ const NOT_WITHIN: &[&str] = &[
     "context-faithfulness",
 ];
 
-/// Checks an object with the one key of a matcher.
+/// Checks an object whose only key is a matcher.
 pub(super) fn check(at: &Cursor<'_>) {
     check_within(at, None);
 }
@@ -236,7 +236,7 @@ fn judge(at: &Cursor<'_>) {
     graded(at, "rubric");
 }
 
-/// A judgement by a model: what to judge by, and how strictly.
+/// A judgement by a model: the criterion, and the threshold.
 fn graded(at: &Cursor<'_>, key: &'static str) {
     let mut fields = at.fields();
     if let Some(text) = fields.required(key) {

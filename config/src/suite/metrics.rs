@@ -4,7 +4,7 @@ use super::rubric::Rubric;
 use crate::read::Cursor;
 use crate::source::SourceSpot;
 
-/// The metrics that are asked for.
+/// The requested metrics.
 #[derive(Clone, Debug)]
 pub struct Metrics {
     /// Did the run accomplish the task?
@@ -17,7 +17,7 @@ pub struct Metrics {
     pub plan_quality: Option<Metric>,
     /// `mcp_use`, averaged over turns.
     pub multi_turn_mcp_use: Option<Metric>,
-    /// Criteria of the suite's own.
+    /// The suite's own criteria.
     pub rubric: Option<Rubric>,
     /// Their position.
     pub place: SourceSpot,

@@ -71,11 +71,11 @@ pub struct Suite {
     pub rubrics: Vec<(String, Rubric)>,
     /// Programs that grade.
     pub scorers: Vec<Scorer>,
-    /// Models that the suite is meant for. Metadata.
+    /// Models for which the suite is intended. Metadata.
     pub model_compatibility: Vec<String>,
     /// Limits of time.
     pub performance: Performance,
-    /// The revisions of the protocol to run against, in order; the runner's own when empty.
+    /// The revisions of the protocol to run against, in order; the runner's default if empty.
     pub target_versions: Vec<&'static str>,
     /// Defaults for every tool test.
     pub default_test: DefaultTest,
@@ -92,8 +92,8 @@ impl Suite {
         self.servers.iter().find(|server| server.name == name)
     }
 
-    /// A place below another one, by a JSON pointer that begins there. Where the pointer
-    /// leads to nothing, the last place on the way.
+    /// The position of a value relative to another one, by a JSON pointer. If the pointer does not
+    /// resolve, the last position on its path.
     #[must_use]
     pub fn place(&self, base: &SourceSpot, relative: &str) -> SourceSpot {
         let pointer = format!("{}{relative}", base.pointer);
@@ -106,7 +106,7 @@ impl Suite {
         }
     }
 
-    /// The place of a key below another place.
+    /// The position of a key relative to another position.
     #[must_use]
     pub fn key_place(&self, base: &SourceSpot, relative: &str) -> SourceSpot {
         let place = self.place(base, relative);
@@ -120,7 +120,7 @@ impl Suite {
 }
 
 impl Suite {
-    /// Reads what one file says.
+    /// Reads the contents of one file.
     pub(crate) fn read(at: &Cursor<'_>, needs_servers: bool) -> Self {
         let mut fields = at.fields();
         let imports = fields
@@ -130,7 +130,7 @@ impl Suite {
         for import in &imports {
             import.name();
         }
-        // A file may get its servers from what it imports.
+        // A file may get its servers from its imports.
         let needs_servers = needs_servers && imports.is_empty();
         let servers = if needs_servers {
             fields.required("servers")
@@ -213,7 +213,7 @@ fn list<T>(fields: &mut Fields<'_>, key: &'static str, read: impl Fn(&Cursor<'_>
     items.iter().map(read).collect()
 }
 
-/// A list of tests, those with rows once for each.
+/// A list of tests; a test with rows occurs once for each.
 fn tests<T>(fields: &mut Fields<'_>, key: &'static str, read: impl Fn(&Cursor<'_>) -> T) -> Vec<T> {
     let lists = list(fields, key, |at| rows::each(at, &read));
     lists.into_iter().flatten().collect()

@@ -37,7 +37,7 @@ impl TestOptions {
     }
 }
 
-/// The reason of `skip`, which may be left out.
+/// The reason of `skip`, which is optional.
 fn reason(at: &Cursor<'_>) -> Option<String> {
     if at.is_boolean() {
         return at.boolean().then(|| "the suite skips it".to_owned());

@@ -8,10 +8,10 @@ use crate::yaml::{Kind, Node, Text};
 
 /// The word by which strings refer to the row.
 pub(crate) const ROW: &str = "data";
-/// The most rows of one test.
+/// The maximum number of rows of one test.
 pub(crate) const MOST_ROWS: usize = 10_000;
 
-/// Checks `data` as it is written: rows, or the name of a file with them.
+/// Checks `data` as written: rows, or the name of a file with them.
 pub(super) fn check(fields: &mut Fields<'_>) {
     let Some(at) = fields.optional("data") else {
         return;
@@ -29,8 +29,7 @@ pub(super) fn check(fields: &mut Fields<'_>) {
     }
 }
 
-/// Reads a test, once for each of its rows. Before variables are replaced there is only
-/// what is written.
+/// Reads a test, once for each of its rows. Before variables are replaced it is read as written.
 pub(super) fn each<T>(at: &Cursor<'_>, read: impl Fn(&Cursor<'_>) -> T) -> Vec<T> {
     let rows = at.node().member("data").map(|member| &member.value.kind);
     let Some(Kind::Array(rows)) = rows.filter(|_| at.is_filled()) else {
@@ -51,7 +50,7 @@ pub(super) fn each<T>(at: &Cursor<'_>, read: impl Fn(&Cursor<'_>) -> T) -> Vec<T
     tests
 }
 
-/// The test for a row; nothing when the row lacks what it refers to, which is noted.
+/// The test for a row; reports an issue and returns `None` if the row lacks a referenced value.
 fn filled(at: &Cursor<'_>, row: &Node, number: usize) -> Option<Node> {
     let mut node = at.node().clone();
     let Kind::Object(members) = &mut node.kind else {
@@ -69,7 +68,7 @@ fn filled(at: &Cursor<'_>, row: &Node, number: usize) -> Option<Node> {
     fill(&mut node, row, at).then_some(node)
 }
 
-/// Puts the values of a row into every string below; whether all of them are there.
+/// Fills the values of a row into every string below; returns whether all of them exist.
 fn fill(node: &mut Node, row: &Node, at: &Cursor<'_>) -> bool {
     let span = node.span;
     match &mut node.kind {
@@ -123,7 +122,7 @@ fn put(pieces: &[Piece], row: &Node) -> Result<Kind, String> {
     }))
 }
 
-/// A value of a row, by names and `[0]`.
+/// A value of a row, by names and indices such as `[0]`.
 fn look_up<'n>(row: &'n Node, path: &str) -> Option<&'n Node> {
     let mut here = row;
     let steps = path

@@ -1,4 +1,4 @@
-//! Rubrics: what an answer is judged by.
+//! Rubrics: the criteria for an answer.
 
 use crate::read::Cursor;
 use crate::source::SourceSpot;
@@ -6,7 +6,7 @@ use crate::source::SourceSpot;
 /// The criterion for an answer.
 #[derive(Clone, Debug)]
 pub struct Rubric {
-    /// The text, the criteria, the tree, or whose name to look up.
+    /// The text, the criteria, the tree, or the name of a rubric.
     pub form: Form,
     /// The minimum score, from 0 to 1; 0.7 if neither the rubric nor the eval sets it.
     pub threshold: Option<f64>,
@@ -19,7 +19,7 @@ pub struct Rubric {
 /// The forms of a rubric.
 #[derive(Clone, Debug)]
 pub enum Form {
-    /// One judgement of the whole.
+    /// A single judgement of the whole answer.
     Text(String),
     /// Several, averaged by weight.
     Criteria(Vec<Criterion>),
@@ -36,7 +36,7 @@ pub enum Form {
     },
 }
 
-/// One of several judgements.
+/// One of several criteria.
 #[derive(Clone, Debug)]
 pub struct Criterion {
     /// Its name in reports.

@@ -25,8 +25,8 @@ pub enum Target {
     Command(CommandServer),
     /// An HTTP server that runs already.
     Url(Box<UrlServer>),
-    /// A recording, served as the server that was recorded. The path is the one to open:
-    /// relative ones are resolved against the folder of the file that names them.
+    /// A recording, served in place of its server. The path is the one to open: relative ones are
+    /// resolved against the folder of the file that contains them.
     Cassette(PathBuf),
 }
 
@@ -35,7 +35,7 @@ pub enum Target {
 pub struct CommandServer {
     /// The executable and its arguments; no shell sees them.
     pub argv: Vec<String>,
-    /// Variables on top of the environment that the child inherits.
+    /// Variables in addition to the environment that the child inherits.
     pub env: Vec<(String, String)>,
 }
 
@@ -46,7 +46,7 @@ pub struct UrlServer {
     pub url: String,
     /// How to authenticate.
     pub auth: Option<Auth>,
-    /// An address, or a path on the same host, that answers 2xx once the server is ready.
+    /// A URL, or a path on the same host, that answers 2xx once the server is ready.
     pub wait_for_ready: Option<String>,
     /// Headers of every request.
     pub headers: Vec<Header>,

@@ -12,7 +12,7 @@ pub struct Provider {
     pub name: String,
     /// Its URL.
     pub base_url: String,
-    /// The variable of the environment that holds the key; none is needed without.
+    /// The environment variable with the key; without one, no key is needed.
     pub api_key_env: Option<String>,
     /// The header `OpenAI-Organization`.
     pub organization: Option<String>,
@@ -20,7 +20,7 @@ pub struct Provider {
     pub place: SourceSpot,
 }
 
-/// The most that runs of agents may cost, in cents of a US dollar.
+/// The maximum cost of agent runs, in cents of a US dollar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
     /// One test.
@@ -32,7 +32,7 @@ pub struct Budget {
 /// Limits of time for the whole suite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Performance {
-    /// Limit of a test that sets none.
+    /// The timeout of a test that sets none.
     pub default_timeout: Option<Duration>,
     /// The target for the 95th percentile. Advisory.
     pub p95_latency: Option<Duration>,
@@ -81,7 +81,7 @@ impl Budget {
         budget
     }
 
-    /// These caps, and where they say nothing those of another file.
+    /// These caps, with missing ones taken from another file.
     pub(crate) fn or(self, below: Self) -> Self {
         Self {
             per_test_usd_cents: self.per_test_usd_cents.or(below.per_test_usd_cents),
@@ -102,7 +102,7 @@ impl Performance {
         performance
     }
 
-    /// These limits, and where they say nothing those of another file.
+    /// These limits, with missing ones taken from another file.
     pub(crate) fn or(self, below: Self) -> Self {
         Self {
             default_timeout: self.default_timeout.or(below.default_timeout),
@@ -111,7 +111,7 @@ impl Performance {
     }
 }
 
-/// Reads `target_versions`: each once, in the order of their first mention.
+/// Reads `target_versions`: each once, in the order of their first occurrence.
 pub(super) fn target_versions(at: &Cursor<'_>) -> Vec<&'static str> {
     let mut versions = Vec::new();
     for item in at.items() {

@@ -11,7 +11,7 @@ use super::transform::Transform;
 use crate::read::Cursor;
 use crate::source::SourceSpot;
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Clone, Debug)]
 pub struct ToolTest {
     /// Its name in reports. Names need not be unique.
@@ -20,7 +20,7 @@ pub struct ToolTest {
     pub server: String,
     /// The tool to call.
     pub tool: String,
-    /// The arguments; `None` when the suite gives none.
+    /// The arguments; `None` if the suite gives none.
     pub args: Option<Map<String, Value>>,
     /// The expectations.
     pub expect: Expect,
@@ -43,7 +43,7 @@ pub struct ToolTest {
 pub struct ResourceTest {
     /// Its name in reports.
     pub name: String,
-    /// The server to ask.
+    /// The server to test.
     pub server: String,
     /// The resource.
     pub uri: String,
@@ -62,11 +62,11 @@ pub struct ResourceTest {
 pub struct PromptTest {
     /// Its name in reports.
     pub name: String,
-    /// The server to ask.
+    /// The server to test.
     pub server: String,
     /// The prompt.
     pub prompt: String,
-    /// The arguments; none are sent without.
+    /// The arguments; none are sent if `None`.
     pub args: Option<Map<String, Value>>,
     /// The expectations.
     pub expect: Expect,

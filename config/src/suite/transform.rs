@@ -1,4 +1,4 @@
-//! `transform`: programs that rewrite what is sent and what came back.
+//! `transform`: programs that rewrite requests and responses.
 
 use crate::read::Cursor;
 use crate::source::SourceSpot;

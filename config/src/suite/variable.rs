@@ -22,7 +22,7 @@ pub enum Origin {
     Literal(String),
     /// The environment.
     Env {
-        /// The variable of the environment.
+        /// The environment variable.
         name: String,
         /// The value when it is not set.
         default: Option<String>,

@@ -1,4 +1,4 @@
-//! YAML: what is read, what is refused, and how much of it.
+//! YAML: what is accepted, what is rejected, and the limits.
 
 use super::{load_files, load_text, shown};
 use crate::to_json;

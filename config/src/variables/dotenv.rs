@@ -64,7 +64,7 @@ fn parse_value(text: &str, earlier: &HashMap<String, String>) -> Result<String, 
     Ok(value.trim().to_owned())
 }
 
-/// Replaces `${NAME}` by what earlier lines say; by nothing when they say nothing.
+/// Replaces `${NAME}` by the value from earlier lines, or by an empty text.
 fn substitute(text: &str, earlier: &HashMap<String, String>) -> Result<String, Mistake> {
     let mut out = String::new();
     let mut rest = text;

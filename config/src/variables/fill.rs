@@ -1,4 +1,4 @@
-//! Putting values into the strings of a document.
+//! Filling values into the strings of a document.
 
 use super::reference::{Fallback, Token, Variable, tokens};
 use super::scope::Scope;
@@ -43,7 +43,7 @@ pub(crate) fn fill(root: &mut Node, filler: &mut Filler<'_>) {
 enum Strings<'n> {
     /// With variables.
     Plain,
-    /// Those of a JSON Schema, where `$defs` in a reference is no variable.
+    /// Those of a JSON Schema, where `$defs` in a reference is not a variable.
     Schema,
     /// Those of a composition with these nodes.
     Composition(&'n [String]),
@@ -152,7 +152,7 @@ impl<'a> Filler<'a> {
         }
     }
 
-    /// The value of a variable; the message that its reference carries when it has none.
+    /// The value of a variable; the error is the message in its reference.
     fn value<'v>(&mut self, variable: &Variable<'v>) -> Result<&'v str, Option<&'v str>>
     where
         'a: 'v,

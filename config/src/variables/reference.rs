@@ -1,20 +1,20 @@
 //! The grammar of references in strings.
 //!
-//! `${NAME}`, `${NAME:-default}`, `${NAME:?message}`, `$NAME` and `$$`. What looks almost
-//! like one of them is text. A default ends at the first `}`.
+//! `${NAME}`, `${NAME:-default}`, `${NAME:?message}`, `$NAME` and `$$`. Anything that only
+//! resembles one of them is text. A default ends at the first `}`.
 
 use tapewright_schemas::slices::Part as _;
 
 use crate::suite::composition::is_id;
 
-/// A stretch of a string.
+/// A part of a string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
     /// Literal text.
     Text(&'a str),
     /// `$$`: a dollar sign.
     Dollar,
-    /// A variable, and what was written.
+    /// A variable, with its source text.
     Variable(Variable<'a>),
     /// `${id.path}` or `${id[…]…}`; text outside of compositions.
     Output {

@@ -19,7 +19,7 @@ pub struct Environment {
     given: HashMap<String, String>,
     /// The environment of the process.
     process: HashMap<String, String>,
-    /// From `.env`, or from the files that were named instead.
+    /// From `.env`, or from the given files instead.
     files: HashMap<String, String>,
 }
 
@@ -45,7 +45,7 @@ impl Environment {
         Self { files, ..self }
     }
 
-    /// The value of a variable of the environment: the process, then files.
+    /// The value of an environment variable: from the process, then from files.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.process
@@ -74,8 +74,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The value of a name, by precedence: the command line, the process, files, the suite.
-    /// A variable that is set but empty counts as set.
+    /// The value of a name, by precedence: the command line, the process, files, the suite. A
+    /// variable that is set but empty counts as set.
     pub(super) fn value(&self, name: &str) -> Option<&'a str> {
         let outside = self.environment.given.get(name).map(String::as_str);
         outside.or_else(|| self.environment.get(name)).or_else(|| {

@@ -1,4 +1,4 @@
-//! From the parser's events to a tree.
+//! Building a tree from the parser's events.
 
 use std::collections::HashMap;
 
@@ -42,8 +42,7 @@ impl Problem {
     }
 }
 
-/// Reads the one document of a text. The tree is there unless something cannot be read on
-/// from.
+/// Parses a text with a single document. The tree is present unless parsing cannot continue.
 pub(crate) fn parse(text: &str) -> (Option<Node>, Vec<Problem>) {
     parse_as(text, "a suite begins with `servers:`")
 }
@@ -306,7 +305,7 @@ fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>, span: Span) -> Resu
     let tag = tag.map(|tag| tag.core_suffix().unwrap_or(tag.suffix()));
     let as_text = match tag {
         Some("int" | "float" | "bool" | "null") => false,
-        // `!` alone makes a string; tags of others say nothing about the value.
+        // `!` alone makes a string; unknown tags do not affect the value.
         Some("str" | "" | "!") => true,
         _ => style != ScalarStyle::Plain,
     };

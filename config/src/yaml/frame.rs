@@ -7,9 +7,9 @@ use crate::source::Span;
 
 /// An open sequence or mapping.
 pub(super) struct Frame {
-    /// The anchor by which aliases mean it; 0 for none.
+    /// The anchor that aliases refer to; 0 for none.
     pub(super) anchor: usize,
-    /// Written with brackets, so that its end is where the bracket is.
+    /// Written with brackets, so that it ends at the bracket.
     flow: bool,
     start: Span,
     contents: Contents,
@@ -88,7 +88,7 @@ impl Frame {
         repeated
     }
 
-    /// Takes an entry of a sequence or the value of the last key.
+    /// Adds an entry of a sequence or the value of the last key.
     pub(super) fn value(&mut self, mut value: Node) {
         match &mut self.contents {
             Contents::Array(items) => items.push(value),
@@ -121,7 +121,7 @@ impl Frame {
                 }),
             ),
         };
-        // The parser sees the end of a block only at what follows it.
+        // The parser only detects the end of a block at what follows it.
         let span = if self.flow {
             Span {
                 start: self.start.start,

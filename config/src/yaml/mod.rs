@@ -1,4 +1,4 @@
-//! YAML as JSON with places: events of the parser become a tree, within limits.
+//! YAML as JSON with positions: events of the parser become a tree, within limits.
 
 mod build;
 mod frame;

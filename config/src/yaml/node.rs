@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value};
 use crate::source::Span;
 use crate::template::Piece;
 
-/// A value and the place where it was written.
+/// A value and its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     /// Its value.
@@ -78,7 +78,7 @@ impl Node {
         }
     }
 
-    /// The place that a JSON pointer means. Where it leads to nothing, the place where it
+    /// The position that a JSON pointer refers to. If it does not resolve, the position where it
     /// stops.
     #[must_use]
     pub(crate) fn nearest_span(&self, pointer: &str) -> Span {
@@ -91,7 +91,7 @@ impl Node {
         }
     }
 
-    /// The place of the key that a JSON pointer ends with; that of the value in a sequence.
+    /// The position of the key at the end of a JSON pointer; for a sequence, that of the value.
     #[must_use]
     pub(crate) fn key_span(&self, pointer: &str) -> Option<Span> {
         self.walk(pointer).map(|(_, span)| span)
@@ -128,7 +128,7 @@ impl Node {
         }
     }
 
-    /// The members without places; nothing when the node is no mapping.
+    /// The members without positions; `None` if the node is not a mapping.
     #[must_use]
     pub(crate) fn to_map(&self) -> Map<String, Value> {
         let Kind::Object(members) = &self.kind else {

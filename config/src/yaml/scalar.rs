@@ -6,7 +6,7 @@
 use serde_json::Number;
 use tapewright_schemas::slices::Part as _;
 
-/// A scalar without quotes and what it means.
+/// A scalar without quotes, and its value.
 #[derive(Debug, PartialEq)]
 pub(super) enum Plain {
     Null,

@@ -9,9 +9,9 @@ use tapewright_models::tool_of_mcp;
 
 /// The tools of every server of an agent, under the names that the model uses.
 ///
-/// A name is that of the tool where there is one server, and `<server>__<tool>` where there
-/// are several. Providers take letters, digits, `_` and `-` in at most 64 characters, so that
-/// others are replaced; the trace has the name as the server spells it.
+/// A name is that of the tool where there is one server, and `<server>__<tool>` where there are
+/// several. Providers accept letters, digits, `_` and `-` in at most 64 characters, so other
+/// characters are replaced; the trace has the server's own name.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
     servers: Vec<String>,
@@ -81,13 +81,13 @@ impl Catalogue {
         &self.specs
     }
 
-    /// How many there are.
+    /// The number of tools.
     #[must_use]
     pub fn len(&self) -> usize {
         self.specs.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no tools.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.specs.is_empty()

@@ -16,7 +16,7 @@ impl Digest {
         }
     }
 
-    /// As sixteen hexadecimal digits.
+    /// The digest as sixteen hexadecimal digits.
     pub(crate) fn text(self) -> String {
         format!("{:016x}", self.0)
     }

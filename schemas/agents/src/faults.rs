@@ -29,7 +29,7 @@ pub enum FaultKind {
     Hang,
     /// The server answers nothing any more.
     Wedged,
-    /// It is answered after this time: too late once that is as long as a call is waited for.
+    /// It is answered after this time, which is too late if it is not shorter than the limit.
     Slow(Duration),
     /// So many calls are never answered, later ones are.
     RecoverAfter(u64),
@@ -44,7 +44,7 @@ pub trait WireFault: Debug {
     fn lasts_at(&self, server: &str) -> bool;
 }
 
-/// The faults of one run, with what they have met so far.
+/// The faults of one run, and what they have affected so far.
 #[derive(Clone, Debug)]
 pub struct Faults {
     list: Vec<(Fault, u64)>,
@@ -73,7 +73,7 @@ impl Faults {
         self
     }
 
-    /// Whether there are none.
+    /// Whether there are no faults.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty() && self.wires.is_empty()

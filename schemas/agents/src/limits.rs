@@ -7,13 +7,13 @@ use tapewright_models::agent_cassette::StopReason;
 /// The caps of one agent test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The most answers of the model for one turn of the user.
+    /// The maximum number of answers of the model for one turn of the user.
     pub max_turns: u64,
-    /// The most tokens of one answer.
+    /// The maximum number of tokens of one answer.
     pub max_tokens: u64,
-    /// The most tokens of the whole run.
+    /// The maximum number of tokens of the whole run.
     pub token_budget: Option<u64>,
-    /// The most tool calls of the whole run.
+    /// The maximum number of tool calls of the whole run.
     pub max_tool_calls: Option<u64>,
     /// The longest that the run may take.
     pub time_budget: Option<Duration>,
@@ -22,7 +22,7 @@ pub struct Limits {
 /// The cap that stopped a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Trip {
-    /// The model still asked for tools after its last turn.
+    /// The model still asked for tools in its last turn.
     #[error("`max_turns`: the model still asked for tools after {0} turns")]
     Turns(u64),
     /// The run took more tokens.
@@ -33,7 +33,7 @@ pub enum Trip {
         /// How much was used.
         used: u64,
     },
-    /// The model asked for one more call.
+    /// The model asked for another call.
     #[error("`max_tool_calls`: the model asked for more than {0} tool calls")]
     ToolCalls(u64),
     /// The time was over.
@@ -53,7 +53,7 @@ impl Trip {
         }
     }
 
-    /// The key of the suite that holds the cap.
+    /// The key of the cap in the suite.
     #[must_use]
     pub fn key(&self) -> &'static str {
         match self {

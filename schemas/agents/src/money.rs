@@ -4,7 +4,7 @@ use std::fmt;
 
 use tapewright_models::prices::Unknown;
 
-/// Millionths of a US cent in one cent.
+/// One US cent in millionths.
 const CENT: u64 = 1_000_000;
 
 /// The most that agents may cost, in US cents; `None` for any amount.
@@ -21,11 +21,11 @@ pub struct Caps {
 /// The money spent, in millionths of a US cent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// By this test.
+    /// In this test.
     pub test: u64,
-    /// By the suite.
+    /// In the suite.
     pub suite: u64,
-    /// By the command.
+    /// In the command.
     pub command: u64,
 }
 

@@ -20,11 +20,11 @@ pub struct Gate {
 pub struct Recovery {
     /// The number of calls that were never answered.
     pub hung: u64,
-    /// When the first of them was given up, in milliseconds; `None` where none was.
+    /// When the first of them was given up, in milliseconds; `None` if there was none.
     pub time_to_detection_ms: Option<u64>,
-    /// When the run had got over all of them, in milliseconds; `None` where it never did.
+    /// When the run had recovered from all of them, in milliseconds; `None` if it never did.
     pub time_to_recovery_ms: Option<u64>,
-    /// For how long the user saw nothing, in milliseconds.
+    /// How long the user saw no progress, in milliseconds.
     pub user_visible_hang_ms: u64,
     /// The run ended with a reply, or met no fault.
     pub recovered: bool,
@@ -33,7 +33,7 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    /// Scores a run of which so many calls were never answered.
+    /// Scores a run with this many calls that were never answered.
     #[must_use]
     pub fn score(trace: &Trace, hung: u64, max_detection: Duration) -> Self {
         let budget = u64::try_from(max_detection.as_millis()).unwrap_or(u64::MAX);

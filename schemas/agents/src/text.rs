@@ -2,7 +2,7 @@
 
 use tapewright_models::conversation::{Block, Content, MediaKind};
 
-/// The text of blocks; what is no text is named in brackets.
+/// The text of blocks; other blocks are named in brackets.
 pub(crate) fn of_blocks(blocks: &[Block]) -> String {
     let texts: Vec<String> = blocks.iter().filter_map(of_block).collect();
     texts.join("\n")

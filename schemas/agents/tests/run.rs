@@ -42,7 +42,7 @@ fn catalogue() -> Catalogue {
     ])
 }
 
-/// An answer of a model: its text, and the tools that it asks for.
+/// A model's answer: its text, and the tools that it asks for.
 fn answer(text: &str, uses: &[(&str, Value)]) -> Response {
     let mut content = vec![json!({"type": "text", "text": text})];
     for (index, (name, input)) in uses.iter().enumerate() {

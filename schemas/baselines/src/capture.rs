@@ -1,4 +1,4 @@
-//! Exchanges out of the trace of an agent's run.
+//! Extracts exchanges from the trace of an agent's run.
 
 use serde_json::{Value, json};
 use tapewright_models::agent_cassette::{Ended, StopReason, ToolCall as Called, Trace};
@@ -24,8 +24,7 @@ pub fn exchanges(file: &str, test: &str, trace: &Trace) -> Vec<Exchange> {
     named.collect()
 }
 
-/// The model as its provider names it in the answers of several runs; several names are
-/// listed.
+/// The model's name in the provider's answers of several runs; several names are listed.
 #[must_use]
 pub fn model_version<'t>(traces: impl Iterator<Item = &'t Trace>) -> String {
     let answers = traces.flat_map(|trace| &trace.answers);

@@ -7,8 +7,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::canonical;
 
-/// `sha256:` and the SHA-256 of a configuration as compact JSON with sorted keys, in
-/// hexadecimal digits. Where none is known the configuration is `null`.
+/// `sha256:` and the SHA-256 of a configuration as compact JSON with sorted keys, in hexadecimal
+/// digits. An unknown configuration is `null`.
 #[must_use]
 pub fn config_hash(config: &Value) -> String {
     let digest = Sha256::digest(canonical(config).as_bytes());

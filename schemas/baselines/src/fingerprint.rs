@@ -1,4 +1,4 @@
-//! One digest for the shape of all exchanges, and how far two of them are apart.
+//! A digest for the shape of all exchanges, and the distance between two of them.
 
 use std::collections::HashMap;
 
@@ -18,8 +18,8 @@ pub struct Fingerprint {
     pub tool_sequence_changed: bool,
     /// Whether the finish reasons, in order, differ.
     pub finish_reasons_changed: bool,
-    /// From 0 for the same to 1: the mean of the edit distances of tools and of reasons, each
-    /// by the length of the longer one; 0.1 where both are 0 and the digests differ.
+    /// From 0 for equal to 1: the mean of the normalized edit distances of tools and of reasons;
+    /// 0.1 if both are 0 but the digests differ.
     pub distance: f64,
 }
 
@@ -141,8 +141,8 @@ fn edit_distance(one: &[u32], other: &[u32]) -> usize {
 }
 
 /// Myers' bit-vector algorithm in Hyyrö's form for any length ("A Bit-Vector Algorithm for
-/// Computing Levenshtein and Damerau Edit Distances", 2003): a column of the matrix at a time,
-/// 64 rows in a word.
+/// Computing Levenshtein and Damerau Edit Distances", 2003): one column of the matrix at a time, 64
+/// rows in a word.
 fn blocks(pattern: &[u32], text: &[u32]) -> usize {
     let Some(last) = pattern.len().checked_sub(1) else {
         return text.len();
@@ -186,7 +186,7 @@ impl Rows {
         less: 0,
     };
 
-    /// The next column. Gives what is carried into the rows below, and how these rows differ
+    /// Computes the next column. Returns the carry into the rows below, and how these rows differ
     /// from the column before.
     fn step(&mut self, found: u64, carry: Self) -> (Self, Self) {
         let found = found | carry.less;

@@ -10,7 +10,7 @@ use crate::glob::Glob;
 pub struct Invariant {
     /// Its name.
     pub name: String,
-    /// What must hold.
+    /// The condition.
     pub condition: Condition,
     /// The exchanges that it applies to, as a pattern for their ids; all of them if `None`.
     pub id: Option<String>,
@@ -45,9 +45,9 @@ pub enum Condition {
         /// The part.
         text: String,
     },
-    /// It took less than so long.
+    /// It took less than this time.
     LatencyUnderMs {
-        /// How long, in milliseconds.
+        /// The limit, in milliseconds.
         ms: u64,
     },
 }
@@ -55,12 +55,12 @@ pub enum Condition {
 /// Why an invariant does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Violation {
-    /// The tool is not asked for.
+    /// The tool is not called.
     NotCalled {
         /// The tool.
         tool: String,
     },
-    /// A call has no such argument.
+    /// A call does not have this argument.
     NoArgument {
         /// The tool.
         tool: String,
@@ -74,7 +74,7 @@ pub enum Violation {
     },
     /// It took too long.
     Slow {
-        /// How long it took, in milliseconds.
+        /// The latency, in milliseconds.
         took_ms: u64,
         /// The limit, in milliseconds.
         ms: u64,

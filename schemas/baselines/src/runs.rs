@@ -45,7 +45,7 @@ pub fn merge(captures: Vec<Baseline>) -> Option<Baseline> {
     Some(first)
 }
 
-/// Takes the answers of another run in, each once.
+/// Adds the answers of another run, each once.
 fn add(known: &mut Exchange, other: Exchange) {
     for answer in std::iter::once(other.answer).chain(other.variants) {
         let all = std::iter::once(&mut known.answer).chain(&mut known.variants);

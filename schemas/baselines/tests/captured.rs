@@ -1,4 +1,4 @@
-//! Exchanges out of the traces of runs.
+//! Exchanges from the traces of runs.
 
 use serde_json::json;
 use tapewright_baselines::{Ended, Exchange, exchanges, model_version};
@@ -26,7 +26,7 @@ fn said(calls: u64, ended: Ended, model: &str) -> ModelReply {
     }
 }
 
-/// Turns of a role and a text each.
+/// Turns from pairs of a role and a text.
 fn turns(all: &[(&str, &str)]) -> Vec<Turn> {
     let turn = |(role, content): &(&str, &str)| Turn {
         role: (*role).to_owned(),

@@ -143,7 +143,7 @@ fn each_kind_of_invariant_holds_and_breaks() {
             invariants: read_invariants(invariant(kind, &condition).as_bytes()).unwrap(),
             ..candidate.clone()
         };
-        // The candidate has none: those of the baseline count.
+        // The candidate has none: the baseline's are used.
         let found = plain(&baseline, &candidate);
         assert_eq!(found.invariants.len(), 1);
         assert_eq!(

@@ -32,8 +32,8 @@ pub fn read<'h>(
     error
 }
 
-/// For how long not to ask again: `retry-after-ms`, or `retry-after` in seconds. A date in
-/// it is for a caller with a clock.
+/// How long to wait before a retry: `retry-after-ms`, or `retry-after` in seconds. A date in it is
+/// left to callers with a clock.
 pub fn retry_after_ms<'h>(head: impl Fn(&str) -> Option<&'h str>) -> Option<u64> {
     let exact = head("retry-after-ms").and_then(|text| milliseconds(text, 1.0));
     exact.or_else(|| head("retry-after").and_then(|text| milliseconds(text, 1_000.0)))
@@ -146,14 +146,14 @@ fn of_status(status: u16) -> ErrorKind {
     }
 }
 
-/// `google.rpc.RetryInfo` among the details of a Gemini error: `"retryDelay": "34.07s"`.
+/// `google.rpc.RetryInfo` in the details of a Gemini error: `"retryDelay": "34.07s"`.
 fn retry_info(error: &Value) -> Option<u64> {
     let details = error.get("details")?.as_array()?;
     let delay = details.iter().find_map(|detail| detail.get("retryDelay"))?;
     milliseconds(delay.as_str()?.strip_suffix('s')?, 1_000.0)
 }
 
-/// Without keys, and not too long.
+/// Without keys, and with limited length.
 fn harmless(text: &str) -> String {
     let text: String = text.chars().take(LONGEST).collect();
     // Only patterns of users can be invalid, and there are none here.

@@ -6,8 +6,8 @@ use crate::Wire;
 use crate::conversation::{ApiError, ErrorKind};
 
 impl Wire {
-    /// The body of an error. The wire is ours, not the one of the error; a word that the
-    /// error has not is that of its kind.
+    /// The body of an error for this wire, which may differ from the error's own; a missing word is
+    /// replaced by that of its kind.
     #[must_use]
     pub fn write_error(self, error: &ApiError) -> Value {
         let word = error

@@ -4,7 +4,7 @@
 
 use crate::Wire;
 
-/// A provider whose models are known by their names.
+/// A provider whose models are recognized by their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
     /// Anthropic.
@@ -71,7 +71,7 @@ impl Family {
         }
     }
 
-    /// The wire that an agent of ours uses.
+    /// The wire that tapewright's agents use.
     #[must_use]
     pub fn wire(self) -> Wire {
         match self {

@@ -1,4 +1,4 @@
-//! Keys of providers, taken out of what is written.
+//! Removes provider keys from written text.
 
 use tapewright_schemas::slices::Part as _;
 
@@ -9,11 +9,11 @@ const SHAPES: &[(&str, &str)] = &[
     ("AIzaSy", "<GOOGLE_API_KEY>"),
     ("sk-", "<OPENAI_API_KEY>"),
 ];
-/// A shorter word with the last of the prefixes is a word: `sk-learn`.
+/// A shorter word with the last of the prefixes is not a key: `sk-learn`.
 const SHORTEST_PLAIN: usize = 16;
 
-/// A text with a placeholder for everything that looks like a provider's key. It is the same
-/// for the same text, so that what was written can be compared with what is asked.
+/// A text with a placeholder for everything that looks like a provider's key. It is deterministic,
+/// so that recorded text can be compared with a request.
 #[must_use]
 pub fn hide_keys(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -34,7 +34,7 @@ pub fn hide_keys(text: &str) -> String {
     out
 }
 
-/// The length of the key that a text begins with.
+/// The length of the key at the start of a text.
 fn key(text: &str) -> Option<(usize, &'static str)> {
     let (prefix, placeholder) = SHAPES.iter().find(|(prefix, _)| text.starts_with(prefix))?;
     let body = text.get(prefix.len()..)?;

@@ -13,7 +13,7 @@ use crate::prices::Prices;
 #[derive(Debug)]
 pub struct Listing {
     lines: listing::Listing,
-    // Nothing if calls of models are not wanted.
+    // `None` if model calls are not requested.
     calls: Option<Calls>,
     prices: Prices,
     links: PartLinks,
@@ -39,14 +39,14 @@ impl Listing {
         }
     }
 
-    /// Tells what happens as it happens, by [`Listing::poll_change`].
+    /// Reports changes as they happen, by [`Listing::poll_change`].
     #[must_use]
     pub fn followed(mut self) -> Self {
         self.lines = self.lines.followed();
         self
     }
 
-    /// Takes the next event; `message` is its message taken apart, where that is known.
+    /// Handles the next event; `message` is its parsed message, if known.
     pub fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         if let Some(calls) = &mut self.calls {
             let step = calls.follow(event);
@@ -108,7 +108,7 @@ impl Listing {
     }
 }
 
-/// The row of a call; `linked` are its tool uses, if their `tools/call` were looked for.
+/// The row of a call; `linked` are its tool uses, if their `tools/call` were searched for.
 #[must_use]
 pub fn row(call: ModelCall, linked: Option<Vec<ToolUseRow>>, prices: &Prices) -> ModelRow {
     let cost = call.model.as_deref().zip(call.usage.as_ref());

@@ -11,7 +11,7 @@ pub struct Call {
     pub wire: Wire,
     /// The requested operation.
     pub operation: Operation,
-    /// The model, where the path names it.
+    /// The model, if the path contains it.
     pub model: Option<String>,
     /// Whether a stream is requested, if the path shows it.
     pub stream: Option<bool>,
@@ -20,7 +20,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// A request to generate something at the usual place of a wire.
+    /// A request to generate something at the usual path of a wire.
     #[must_use]
     pub fn generate(wire: Wire) -> Self {
         Self {
@@ -36,11 +36,11 @@ impl Call {
 /// The operations of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// A response of a model: what this package reads and writes.
+    /// A response of a model, which this package reads and writes.
     Generate,
     /// Counting the tokens of a request.
     CountTokens,
-    /// Anything else: models, files, caches, batches, a response asked for again.
+    /// Anything else: models, files, caches, batches, retrieving a response.
     Other,
 }
 

@@ -40,7 +40,7 @@ impl Wire {
         }
     }
 
-    /// The wire of a name.
+    /// The wire with this name.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|wire| wire.name() == name)
@@ -56,7 +56,7 @@ impl Wire {
         }
     }
 
-    /// Reads the body of a request to generate something; `call` has what the address says.
+    /// Reads the body of a request to generate something; `call` is what its address shows.
     pub fn read_request(self, call: &Call, body: &[u8]) -> Result<Request, ReadError> {
         let body = json(body)?;
         match self {
@@ -91,7 +91,7 @@ impl Wire {
         }
     }
 
-    /// The path of a request, below the base address that its SDKs are given.
+    /// The path of a request, relative to the base URL that its SDKs are given.
     #[must_use]
     pub fn path(self, request: &Request) -> String {
         match self {
@@ -121,7 +121,7 @@ impl Wire {
         }
     }
 
-    /// A response as the events of a stream, its texts in pieces of so many characters.
+    /// A response as the events of a stream, with texts split into pieces of this many characters.
     #[must_use]
     pub fn write_stream(self, response: &Response, piece: usize) -> Vec<Frame> {
         match self {

@@ -1,4 +1,4 @@
-//! Agent cassettes: the documented shape, and what becomes of other shapes.
+//! Agent cassettes: the documented form, and the handling of other forms.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 

@@ -96,7 +96,7 @@ fn the_longest_call_tells_the_run() {
         json!({"content": [{"type": "text", "text": "hello"}]})
     );
     let talk = &trace.conversation;
-    // Without the title, which is no part of the run.
+    // Without the title, which is not a part of the run.
     assert_eq!(
         (
             talk.tokens.prompt,

@@ -1,10 +1,11 @@
-//! Texts that stand compressed in the program, and are unpacked when one of them is first asked for.
+//! Texts that are stored compressed in the program, and unpacked when one of them is first needed.
 //!
-//! The build script of whoever has texts packs them; a `LazyLock` beside the one place that asks for them unpacks them. Schemas,
-//! corpora and the page are seldom asked for, and take a seventh as much of the program so.
+//! The build script of a package with texts packs them; a `LazyLock` next to the single place that
+//! uses them unpacks them. Schemas, corpora and the page are seldom needed, and take a seventh of
+//! the space in the program this way.
 //!
-//! What is packed is deflated. It begins with the number of texts, as a line; a line for each text has its length in bytes and
-//! its name; the texts follow.
+//! Packed data is deflated. It begins with the number of texts, as a line; a line for each text has
+//! its length in bytes and its name; the texts follow.
 
 use miniz_oxide::deflate::compress_to_vec;
 use miniz_oxide::inflate::decompress_to_vec;
@@ -12,7 +13,8 @@ use miniz_oxide::inflate::decompress_to_vec;
 /// The most that is tried for fewer bytes.
 const LEVEL: u8 = 10;
 
-/// Packs texts with their names, in which no line ends. Texts that are alike are best side by side.
+/// Packs texts with their names, which must not contain line feeds. Similar texts should be next to
+/// each other.
 #[must_use]
 pub fn pack(texts: &[(String, String)]) -> Vec<u8> {
     let mut all = format!("{}\n", texts.len());
@@ -28,7 +30,7 @@ pub fn pack(texts: &[(String, String)]) -> Vec<u8> {
 pub struct Texts(Vec<(String, String)>);
 
 impl Texts {
-    /// Unpacks what [`pack`] has packed. Nothing where it has not.
+    /// Unpacks the output of [`pack`]; `None` for anything else.
     #[must_use]
     pub fn unpack(packed: &[u8]) -> Option<Self> {
         let all = String::from_utf8(decompress_to_vec(packed).ok()?).ok()?;
@@ -48,11 +50,11 @@ impl Texts {
         rest.is_empty().then_some(Self(texts))
     }
 
-    /// The text of a name.
+    /// The text with this name.
     ///
     /// # Panics
     ///
-    /// Where no text has that name. Names are constants of the program, and a test asks for each of them.
+    /// If no text has that name. Names are constants of the program, and a test uses each of them.
     #[must_use]
     pub fn text(&self, name: &str) -> &str {
         let mut named = self.iter().filter(|text| text.0 == name);

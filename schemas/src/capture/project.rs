@@ -16,8 +16,7 @@ use crate::tape::{Ending, GapTotal, Header, Incomplete};
 /// Folds events into a capture.
 ///
 /// Feed it every event in order with [`observe`](Self::observe), then write the file with
-/// [`finish`](Self::finish). The spools must be empty; what they hold afterwards is of no
-/// use to anyone.
+/// [`finish`](Self::finish). The spools must be empty; their contents afterwards are unspecified.
 #[derive(Debug)]
 pub struct Projector<S: Write> {
     conversation: Conversation<()>,
@@ -44,7 +43,7 @@ struct Entries<S: Write> {
 #[derive(Debug)]
 struct Open {
     ordinal: u64,
-    /// Its place among the entries of its session.
+    /// Its position among the entries of its session.
     place: u64,
     is_handshake: bool,
     /// The later exchange that reuses its id.
@@ -58,12 +57,12 @@ struct SessionHead {
     sessionless: bool,
     // Source text, once an `initialize` was answered with a result.
     capabilities: Option<Vec<u8>>,
-    // How many requests and notifications it has so far.
+    // The number of requests and notifications so far.
     entries: u64,
 }
 
 impl<S: Read + Write + Seek> Projector<S> {
-    /// A projector at the start of a recording.
+    /// Creates a projector at the start of a recording.
     #[must_use]
     pub fn new(header: &Header, spool: S, messages_spool: S) -> Self {
         let entries = Entries {
@@ -83,7 +82,7 @@ impl<S: Read + Write + Seek> Projector<S> {
         }
     }
 
-    /// Names the server of one session, where it is not the one of the header.
+    /// Sets the label of one session's server, if it differs from the one in the header.
     #[must_use]
     pub fn with_session(mut self, session: u32, label: &str, capabilities: Option<&[u8]>) -> Self {
         let capabilities = capabilities.map(<[u8]>::to_vec);
@@ -287,13 +286,13 @@ impl<S: Read + Write + Seek> Entries<S> {
         self.begin(event.session.0);
     }
 
-    /// How many requests and notifications a session has so far.
+    /// The number of requests and notifications of a session so far.
     fn entries(&self, session: u32) -> u64 {
         let session = self.sessions.get(&session);
         session.map_or(0, |session| session.entries)
     }
 
-    /// Appends the member that says whose recording it is, and what it lacks.
+    /// Appends the member with the recorder, and what is missing.
     fn push_recorded(&self, lacks: Option<&Incomplete>, text: &mut Vec<u8>) {
         if self.by.is_empty() {
             return;
@@ -346,7 +345,7 @@ impl<S: Read + Write + Seek> Entries<S> {
     }
 }
 
-/// A capture of which everything is known.
+/// A complete capture.
 struct End<S> {
     assembly: Assembly<S>,
     summary: Summary,
@@ -374,7 +373,7 @@ impl<S: Read + Write + Seek> End<S> {
 /// The text after the exchanges of a session that has any.
 const CLOSE: &[u8] = b"\n  ]\n}";
 
-/// A name for the server of a recording that was not given one.
+/// The label of the server of a recording without one.
 fn label(header: &Header) -> String {
     if !header.label.is_empty() {
         return header.label.clone();

@@ -44,13 +44,13 @@ pub struct CapturedSession {
 pub struct CapturedExchange {
     /// Source text of the request or notification.
     pub request: Bytes,
-    /// Source text of the response; `None` when it is absent or `null`.
+    /// Source text of the response; `None` if it is absent or `null`.
     pub response: Option<Bytes>,
     /// The number of entries of the session that were sent before the response, unless it came at
     /// once.
     pub answered_after: Option<u64>,
-    /// It was given up and its id used again, and this came behind the answer to the request
-    /// that did so.
+    /// It was given up and its id reused, and its response came after the answer to the request
+    /// that reused it.
     pub is_late: bool,
 }
 
@@ -128,7 +128,7 @@ impl Capture {
 }
 
 impl CapturedSession {
-    /// The number of its session, when it is the one at `place` of the file.
+    /// The number of its session, if it is at index `place` of the file.
     #[must_use]
     pub fn key(&self, place: u32) -> u32 {
         if self.sessionless {

@@ -21,7 +21,7 @@ pub(crate) struct Assembly<S> {
     // By ordinal.
     pub(super) late: Vec<Late>,
     pub(super) runs: Vec<Run>,
-    /// How many requests there were, answered or not.
+    /// The number of requests, answered or not.
     pub(super) requests: u64,
     pub(crate) beside: Remainder<S>,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Remainder<S> {
 }
 
 impl<S: Read + Seek> Assembly<S> {
-    /// How many requests were answered.
+    /// The number of answered requests.
     pub(crate) fn exchanges(&self) -> u64 {
         self.requests - self.beside.unanswered()
     }
@@ -50,14 +50,14 @@ impl<S: Read + Seek> Assembly<S> {
         !self.head.is_empty() && self.head == head && self.late.is_empty()
     }
 
-    /// The main spool, where more can be written behind its last exchange, and the rest.
+    /// The main spool, positioned after its last exchange, and the rest.
     pub(crate) fn into_parts(mut self) -> io::Result<(S, Remainder<S>)> {
         self.main.seek(SeekFrom::Start(self.length))?;
         Ok((self.main, self.beside))
     }
 
-    /// Writes the elements of `exchanges`: all, or those of one session. Whether there
-    /// were any.
+    /// Writes the elements of `exchanges`: all, or those of one session. Returns whether there were
+    /// any.
     pub(crate) fn write_exchanges(
         &mut self,
         session: Option<u32>,
@@ -132,7 +132,7 @@ impl<S: Read + Seek> Remainder<S> {
         self.asides.len() as u64
     }
 
-    /// How many requests were not answered.
+    /// The number of unanswered requests.
     pub(crate) fn unanswered(&self) -> u64 {
         self.orphans.len() as u64
     }
@@ -235,7 +235,7 @@ impl Record {
     }
 }
 
-/// Copies a range of a spool, of the `first` of a list without the comma that it begins with.
+/// Copies a range of a spool; without the leading comma if it is the `first` of a list.
 fn copy<S: Read + Seek>(
     spool: &mut S,
     range: std::ops::Range<u64>,
@@ -273,7 +273,7 @@ fn write_chain<S: Read + Seek>(
     write_records(side, chain, after, out)
 }
 
-/// Writes what a chain of records says, and closes it.
+/// Writes the contents of a chain of records, and closes it.
 fn write_records<S: Read + Seek>(
     side: &mut S,
     chain: u64,
@@ -291,8 +291,7 @@ fn write_records<S: Read + Seek>(
     }
     records.reverse();
     let all_of = |tag: Tag| records.iter().filter(move |(found, _)| *found == Some(tag));
-    // Nothing on the side spool begins with a comma that must go, but the first entry of
-    // a stream.
+    // On the side spool, only the first entry of a stream begins with a comma that must be removed.
     let mut plain = false;
     for (_, range) in all_of(Tag::Head) {
         copy(side, range.clone(), &mut plain, out)?;

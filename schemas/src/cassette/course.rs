@@ -22,12 +22,12 @@ use crate::event::Direction;
 
 /// Numbers the messages of a client while a cassette is read in the order of its file.
 ///
-/// Its positions are in the order in which things happened, and mean nothing else.
+/// Only the order of its positions is meaningful: it is the order in which things happened.
 #[derive(Debug, Default)]
 pub struct Course {
     // The number of the last request, or message outside the exchanges; the first one is 1.
     last: u64,
-    // Numbers behind it that belong to entries of streams.
+    // Later numbers that belong to entries of streams.
     taken: BTreeSet<u64>,
 }
 
@@ -40,7 +40,7 @@ pub struct Step {
     seen: u64,
 }
 
-/// No cassette has more messages of a client.
+/// A limit that no cassette exceeds.
 const MOST: u64 = 1 << 30;
 
 /// The position of a message of the client; there is room before it.
@@ -55,7 +55,7 @@ fn heard(number: u64, request: u64) -> u64 {
 }
 
 impl Course {
-    /// A request of the client: its position, and its exchange from there on.
+    /// Returns the position of a request of the client, and the state of its exchange.
     pub fn ask(&mut self) -> (u64, Step) {
         self.last = self.last.saturating_add(1);
         while self.taken.remove(&self.last) {
@@ -82,7 +82,7 @@ impl Course {
         }
     }
 
-    /// An entry of a stream.
+    /// Returns the position of an entry of a stream.
     pub fn entry(&mut self, step: &mut Step, from: Direction, seen: Option<u64>) -> u64 {
         match from {
             Direction::ToClient => step.heard(seen),
@@ -122,7 +122,7 @@ pub(super) struct StepDraft {
 }
 
 impl Counted {
-    /// A request of the client.
+    /// Counts a request of the client.
     pub(super) fn ask(&mut self) -> StepDraft {
         self.all += 1;
         self.last = self.all;
@@ -141,7 +141,7 @@ impl Counted {
         Some(self.all - self.last).filter(|seen| *seen > 0)
     }
 
-    /// Something of an exchange; what it says as `seen`.
+    /// Counts an event of an exchange; returns its value of `seen`.
     pub(super) fn of(&mut self, asked: &mut StepDraft, from: Direction) -> Option<u64> {
         let seen = self.all - asked.first;
         let known = seen == asked.expected;

@@ -3,7 +3,7 @@
 use super::places::KnownParts;
 use super::record::{CLOSE, NO_CHAIN, Rest, STREAM_CLOSE, STREAM_OPEN};
 
-/// A request that awaits its response, or what else belongs to its exchange.
+/// A request that awaits its response, and other parts of its exchange.
 #[derive(Debug)]
 pub(super) struct Draft {
     pub(super) head: Vec<u8>,
@@ -16,7 +16,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// One of which the request is known.
+    /// Creates one from its request.
     pub(super) fn new(head: Vec<u8>) -> Self {
         Self {
             head,
@@ -45,7 +45,7 @@ impl Draft {
     /// The text after the head of an exchange with this ending.
     pub(super) fn behind_head<'a>(&'a self, rest: &Rest<'a>) -> [&'a [u8]; 10] {
         let [first, second, third] = rest.tail;
-        // The first entry begins with a comma that an array does not want.
+        // The first entry begins with a comma that an array must not have.
         let (before, entries, after) = match self.stream.split_first() {
             Some((_, entries)) => (STREAM_OPEN, entries, STREAM_CLOSE),
             None => (&b""[..], &b""[..], &b""[..]),

@@ -75,7 +75,7 @@ tokens! {
         NoResponse = "no response",
         /// The peer that should have answered left.
         PeerGone = "peer gone",
-        /// The recording ended first, or it is not known.
+        /// The recording ended first, or it is unknown.
         StillPending = "still pending",
     }
 }

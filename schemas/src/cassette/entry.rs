@@ -1,4 +1,4 @@
-//! One entry of a stream, read.
+//! Reading one entry of a stream.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -15,17 +15,17 @@ use crate::recording::{Element, elements};
 /// The data of an HTTP exchange in a cassette.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Http {
-    /// Its number; `None` when the file gives none.
+    /// Its number; `None` if the file has none.
     pub conduit: Option<ConduitId>,
-    /// Number of the client's connection.
+    /// The number of the client's connection.
     pub connection: Option<u64>,
     /// The request's head.
     pub request: RequestHead,
     /// The response's head.
     pub response: Option<ResponseHead>,
-    /// When the request's head came.
+    /// When the request's head arrived.
     pub at: Option<Offset>,
-    /// When the response's head came.
+    /// When the response's head arrived.
     pub response_at: Option<Offset>,
     /// When the response ended.
     pub ended_at: Option<Offset>,
@@ -41,10 +41,10 @@ pub struct Http {
     pub added: Option<Added>,
 }
 
-/// On which stream a response came.
+/// The stream on which a response came.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Via {
-    /// The exchange, where it is not that of the request.
+    /// The exchange, if it is not that of the request.
     pub conduit: Option<ConduitId>,
     /// The other fields of the response's event in the stream.
     pub sse: Option<SseNote>,

@@ -190,7 +190,7 @@ impl<S: Write + Seek> ExchangeOrder<S> {
         self.places.iter_mut().flat_map(|places| places.drain(..))
     }
 
-    /// Tells the parts of an open exchange.
+    /// Sets the parts of an open exchange.
     pub(super) fn tell_parts(&mut self, ordinal: u64, tell: impl FnOnce(&mut KnownParts)) {
         if let Some(Slot {
             body: Body::Open(draft),
@@ -290,8 +290,8 @@ impl<S: Write + Seek> ExchangeOrder<S> {
         Ok(())
     }
 
-    /// Takes an open exchange out of the order: its response will not come. It must be the
-    /// oldest that is open.
+    /// Removes an open exchange from the order: its response will not come. It must be the oldest
+    /// open one.
     pub(crate) fn abandon(&mut self, ordinal: u64, rest: Rest<'_>) -> io::Result<()> {
         while self.first <= ordinal && !self.shelf.is_empty() {
             self.send_away()?;
@@ -303,8 +303,8 @@ impl<S: Write + Seek> ExchangeOrder<S> {
         Ok(())
     }
 
-    /// Keeps a message that belongs to no exchange: the members of its object after
-    /// `after`, which counts the requests before it.
+    /// Adds a message that belongs to no exchange: the members of its object after `after`, which
+    /// counts the requests before it.
     pub(crate) fn message(&mut self, members: &[u8]) -> io::Result<()> {
         self.messages += 1;
         let count = self.count();
@@ -345,7 +345,7 @@ impl<S: Write + Seek> ExchangeOrder<S> {
         }
     }
 
-    /// Writes what is settled at the front of the shelf.
+    /// Writes the settled exchanges at the front of the shelf.
     fn advance(&mut self) -> io::Result<()> {
         while let Some(Slot {
             body: Body::Done(..) | Body::Chained(_),

@@ -1,9 +1,9 @@
-//! Events of a cassette that are in order, made complete.
+//! Completes the ordered events of a cassette.
 
 use crate::event::{Carrier, Event, EventBody, Offset};
 use crate::tape::old::Translator;
 
-/// Numbers events that are in order, and completes what a cassette does not say of them.
+/// Numbers ordered events, and adds what a cassette does not contain.
 #[derive(Debug)]
 pub(super) struct Finisher {
     translator: Translator,

@@ -5,8 +5,8 @@ use crate::event::{CloseReason, ConduitId, Edit, Fields, ResponseHead, SseNote};
 use crate::http_exchange::HttpExchange;
 use crate::json::push_number;
 
-/// Appends the member `http` of an exchange, with its times or without what differs from one
-/// recording to the next.
+/// Appends the member `http` of an exchange, with its times or without the parts that differ
+/// between recordings.
 pub(super) fn push_http(
     conduit: ConduitId,
     exchange: &HttpExchange,
@@ -60,7 +60,7 @@ pub(super) fn push_http(
     object.out.extend_from_slice(b"\n      }");
 }
 
-/// Appends when its parts came.
+/// Appends the times of its parts.
 fn push_moments(exchange: &HttpExchange, object: &mut Object<'_>) {
     let moments = [
         ("at_ms", Some(exchange.at)),
@@ -75,7 +75,7 @@ fn push_moments(exchange: &HttpExchange, object: &mut Object<'_>) {
     }
 }
 
-/// Appends why the recorder answered, where it did.
+/// Appends why the recorder answered, if it did.
 fn push_ours(response: &ResponseHead, object: &mut Object<'_>) {
     if let Some(ours) = response.ours {
         object.string("ours", ours.name());

@@ -56,8 +56,7 @@ pub fn in_lines(answer: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// The text of a message as it was on one line, where [`in_lines`] has broken it; `None` for any
-/// other.
+/// The text of a message on one line, if [`in_lines`] has split it; `None` for any other.
 #[must_use]
 pub fn on_one_line(message: &[u8]) -> Option<Vec<u8>> {
     memchr(b'\n', message)?;
@@ -74,14 +73,14 @@ pub fn on_one_line(message: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Notes where the elements of a list begin, and where the last one ends.
+/// Records where the elements of a list begin, and where the last one ends.
 fn breaks(answer: &[u8], list: &[u8], places: &mut Vec<usize>) {
     let Some(start) = (list.as_ptr() as usize).checked_sub(answer.as_ptr() as usize) else {
         return;
     };
     let (mut found, mut end) = (Vec::new(), 1);
     let whole = valid_elements(list, |span| {
-        // Behind the bracket, or the comma.
+        // After the bracket, or the comma.
         let comma = memchr(b',', list.part(end..span.start));
         found.push(start + end + comma.map_or(0, |comma| comma + 1));
         end = span.end;

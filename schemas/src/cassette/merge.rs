@@ -1,11 +1,11 @@
-//! New exchanges behind those of a cassette.
+//! Appends new exchanges to those of a cassette.
 
 use crate::envelope::for_each_message;
 use crate::json;
 use crate::slices::Part as _;
 
-/// Lists of a cassette whose elements say after how many exchanges they come; the last of them
-/// is of requests that were never answered.
+/// Lists of a cassette whose elements have the number of exchanges before them; the last one is for
+/// requests that were never answered.
 const BESIDE: [&str; 2] = ["messages", "unanswered"];
 
 /// Two cassettes as one.
@@ -20,7 +20,7 @@ pub struct Merged {
 /// What to do with requests of the new cassette that were never answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfinished {
-    /// They are left out: the recording was cut short, and they may have been.
+    /// They are omitted: the recording was cut short, and they may have been answered.
     LeftOut,
     /// They are added.
     Kept,
@@ -89,7 +89,7 @@ fn moved(element: &[u8], ours: usize, left_out: &[usize]) -> Vec<u8> {
     })
 }
 
-/// An element with another number in place of one of its members, where it has that.
+/// An element with the number in one of its members replaced, if it has that.
 fn with(element: &[u8], name: &str, change: impl Fn(usize) -> usize) -> Vec<u8> {
     let Some(there) = json::find(element, &[name]) else {
         return element.to_vec();
@@ -106,8 +106,7 @@ fn with(element: &[u8], name: &str, change: impl Fn(usize) -> usize) -> Vec<u8> 
     [before, changed.as_bytes(), behind].concat()
 }
 
-/// Puts elements at the end of a list, which is made behind `exchanges` when it is not
-/// there.
+/// Appends elements to a list, which is created after `exchanges` if it does not exist.
 fn insert(text: &[u8], list: &str, added: &[Vec<u8>]) -> Option<Vec<u8>> {
     if added.is_empty() {
         return Some(text.to_vec());

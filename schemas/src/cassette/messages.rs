@@ -64,7 +64,7 @@ impl<S: Read + Write + Seek> Entries<S> {
                 self.place(event, home, text, remark)
             }
             (Kind::Malformed(why), _) => self.noise(event, text, *why),
-            // A batch inside a batch is no envelope.
+            // A batch inside a batch is not an envelope.
             (Kind::Batch { .. }, _) => self.noise(event, text, Malformed::NotAnObject),
         }
     }
@@ -92,7 +92,7 @@ impl<S: Read + Write + Seek> Entries<S> {
         outcome
     }
 
-    /// Follows a request of the client.
+    /// Handles a request of the client.
     fn ask(&mut self, event: &Event, step: &Step<'_, ()>, mut open: Open) -> io::Result<()> {
         let Some(handle) = step.handle else {
             return Ok(());
@@ -132,7 +132,7 @@ impl<S: Read + Write + Seek> Entries<S> {
                     open.marks.add(Marks::CANCELLED);
                     (home, Remark::default())
                 } else if event.scope().is_sessionless() {
-                    // Without a session it is unknown which request it means.
+                    // Without a session it is unknown which request it refers to.
                     (None, Remark::default())
                 } else {
                     (None, Remark::mark("cancels nobody"))
@@ -143,8 +143,8 @@ impl<S: Read + Write + Seek> Entries<S> {
         }
     }
 
-    /// The request to which a message of the server belongs that names none: over HTTP
-    /// the one of whose answer it is a part, and else the latest in flight.
+    /// The request for a message of the server that names none: over HTTP the one whose answer
+    /// contains it, otherwise the latest in flight.
     fn current(&self, step: &Step<'_, ()>) -> Option<Handle> {
         let Some(origin) = self.context.origin else {
             return step.latest(ToServer);
@@ -241,7 +241,7 @@ impl<S: Read + Write + Seek> Entries<S> {
         Ok(())
     }
 
-    /// Says on which stream a response came, where that is not clear.
+    /// Records on which stream a response came, if that is not implied.
     fn push_via(&mut self, event: &Event, open: &Open) {
         let elsewhere = event.conduit != open.conduit;
         if !elsewhere && self.context.note.is_none() {

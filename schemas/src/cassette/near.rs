@@ -10,7 +10,7 @@ use crate::slices::{Part as _, PartMut as _};
 pub(super) struct Near<'a, S> {
     spool: &'a mut S,
     at: u64,
-    // A part of the spool, and where it begins.
+    // A part of the spool, and its offset.
     start: u64,
     kept: Vec<u8>,
 }
@@ -63,7 +63,7 @@ impl<'a, S: Read + Seek> Near<'a, S> {
 impl<S: Read + Seek> Read for Near<'_, S> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.here().is_empty() && out.len() >= KEPT {
-            // To keep it would be to copy it twice.
+            // Buffering it would copy it twice.
             self.spool.seek(SeekFrom::Start(self.at))?;
             let count = self.spool.read(out)?;
             self.at += count as u64;

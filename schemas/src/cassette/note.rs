@@ -18,7 +18,7 @@ pub(crate) enum Content<'a> {
     Json(&'a [u8]),
     /// Content that is not JSON, as text or base64.
     Raw(&'a [u8]),
-    /// The length of the whole, and its first bytes.
+    /// The length of the whole message, and its first bytes.
     Clipped(u64, &'a [u8]),
     /// Nothing: the entry describes an event.
     Nothing,
@@ -66,7 +66,7 @@ pub(crate) fn noise(text: &[u8], why: Malformed) -> Content<'_> {
     }
 }
 
-/// The content of a payload that is not looked into.
+/// The content of a payload that is not parsed.
 pub(crate) fn clipped(payload: &Payload) -> Content<'_> {
     Content::Clipped(payload.wire_len(), payload.kept())
 }

@@ -1,4 +1,4 @@
-//! A request that awaits its response, as far as files need to know it.
+//! A request that awaits its response, with the data that files need.
 
 use super::course::StepDraft;
 use crate::era::Era;
@@ -26,10 +26,10 @@ pub(crate) struct Open {
     pub(super) asked: Option<StepDraft>,
 }
 
-/// The mark of an exchange whose answer came with an id of another type, and of that answer.
+/// The mark of an exchange whose answer had an id of another type, and of that answer.
 pub(super) const ID_TYPE_CHANGED: &str = "id type changed";
 
-/// What is odd about an exchange.
+/// The oddities of an exchange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Marks(u8);
 

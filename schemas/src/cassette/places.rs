@@ -23,7 +23,8 @@ pub struct Placed {
     pub plain: Option<Plain>,
 }
 
-/// A request and its answer with nothing in between. Places count from the start of the spool.
+/// A request and its answer with nothing in between. Positions are relative to the start of the
+/// spool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plain {
     /// The request.
@@ -40,7 +41,7 @@ pub struct Plain {
     pub response_id: Span,
     /// The session of both.
     pub session: u32,
-    /// When the request came.
+    /// When the request was sent.
     pub sent: Offset,
     /// How long the answer took.
     pub took: Offset,
@@ -49,7 +50,7 @@ pub struct Plain {
 /// The text between a request and its answer.
 pub(super) const RESPONSE: &[u8] = b",\n      \"response\": ";
 
-/// The parts of a request; places count from its start.
+/// The parts of a request; positions are relative to its start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AskedParts {
     length: usize,
@@ -59,7 +60,7 @@ pub(crate) struct AskedParts {
     sent: Offset,
 }
 
-/// The parts of an answer; places count from its start.
+/// The parts of an answer; positions are relative to its start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AnsweredParts {
     length: usize,
@@ -167,7 +168,7 @@ impl MethodNames {
 }
 
 impl<S: Read + Write + Seek> Entries<S> {
-    /// Tells the parts of a request that was opened.
+    /// Sets the parts of a request that was opened.
     pub(super) fn tell_request(
         &mut self,
         event: &Event,
@@ -213,7 +214,7 @@ fn id_within(text: &[u8], id: &RequestId<'_>) -> Option<Span> {
         RequestId::Number(source) => within(text, source.as_bytes()),
         RequestId::Text(Cow::Borrowed(meaning)) => {
             let Span { start, end } = within(text, meaning.as_bytes())?;
-            // With its quotes.
+            // Including its quotes.
             let span = Span {
                 start: start.checked_sub(1)?,
                 end: end + 1,

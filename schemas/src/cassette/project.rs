@@ -26,8 +26,7 @@ use crate::tape::{Ending, GapTotal, Header, Incomplete};
 /// Folds events into a cassette.
 ///
 /// Feed it every event in order with [`observe`](Self::observe), then write the file with
-/// [`finish`](Self::finish). The spools must be empty; what they hold afterwards is of no
-/// use to anyone.
+/// [`finish`](Self::finish). The spools must be empty; their contents afterwards are unspecified.
 #[derive(Debug)]
 pub struct Projector<S: Write> {
     conversation: Conversation<()>,
@@ -50,7 +49,7 @@ pub(super) struct Entries<S: Write> {
     // Client requests other than `server/discover`.
     pub(super) beyond_probes: u64,
     pub(super) exchanges: HttpExchanges,
-    // The event at hand is part of an HTTP exchange, and what is known about it.
+    // Whether the current event is part of an HTTP exchange, and what is known about it.
     http: bool,
     pub(super) context: Context,
     // Requests that were answered before their exchange was over.
@@ -87,7 +86,7 @@ pub struct Summary {
 }
 
 impl<S: Read + Write + Seek> Projector<S> {
-    /// A projector at the start of a recording.
+    /// Creates a projector at the start of a recording.
     #[must_use]
     pub fn new(header: &Header, spool: S, messages_spool: S) -> Self {
         let command = shell_line(&header.command);
@@ -137,9 +136,8 @@ impl<S: Read + Write + Seek> Projector<S> {
         }
     }
 
-    /// Leaves out times, durations and what else differs whenever the same is recorded again: two
-    /// recordings of one conversation are the same file, and of another answer the difference is
-    /// that answer.
+    /// Omits times, durations and everything else that differs between recordings: two recordings
+    /// of the same conversation are the same file, and a different answer is the only difference.
     #[must_use]
     pub fn without_times(mut self) -> Self {
         let entries = &mut self.entries;
@@ -177,7 +175,7 @@ impl<S: Read + Write + Seek> Projector<S> {
         self
     }
 
-    /// The exchanges that were written since this was asked before, in their order.
+    /// The exchanges that were written since the last call, in order.
     pub fn places(&mut self) -> impl Iterator<Item = Placed> + '_ {
         self.entries.exchange_order.places()
     }
@@ -247,7 +245,7 @@ impl<S: Read + Write + Seek> Projector<S> {
 }
 
 impl<S: Read + Write + Seek> Entries<S> {
-    /// Takes the next event, before what it says.
+    /// Handles the beginning of an event, before its content.
     fn begin(&mut self, event: &Event) -> io::Result<()> {
         self.close_fresh(event)?;
         // The event may be the last of its exchange.
@@ -257,7 +255,7 @@ impl<S: Read + Write + Seek> Entries<S> {
         Ok(())
     }
 
-    /// Takes an event that is no message; whether there is something for the fold in it.
+    /// Handles an event that is not a message; returns whether the fold needs to see it.
     fn sees(&mut self, event: &Event, message: Option<&Envelope<'_>>) -> io::Result<bool> {
         match &event.body {
             EventBody::Message {
@@ -339,7 +337,7 @@ impl<S: Read + Write + Seek> Entries<S> {
     }
 }
 
-/// A cassette of which everything is known.
+/// A complete cassette.
 struct End<S> {
     assembly: Assembly<S>,
     summary: Summary,
@@ -440,7 +438,7 @@ fn push_meta(meta: &[(String, String)], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the members that say why something is missing.
+/// Appends the members about what is missing, and why.
 fn push_incomplete(lacks: &Incomplete, out: &mut Vec<u8>) {
     out.extend_from_slice(b",\n  \"incomplete\": ");
     push_string(lacks.why.name(), out);

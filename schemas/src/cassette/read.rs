@@ -61,7 +61,7 @@ pub struct RecordedExchange {
     pub sessionless: bool,
     /// The HTTP exchange that carried it.
     pub http: Option<Box<Http>>,
-    /// The head of the HTTP response, where the answer travelled on as a line.
+    /// The head of the HTTP response, if the answer was forwarded as a line.
     pub head: Option<Box<ResponseHead>>,
     /// The stream on which the response came, if recorded.
     pub via: Option<Box<Via>>,
@@ -100,17 +100,17 @@ pub struct Entry {
     /// The number of messages of the client before it, if the file has it: see
     /// [`Course`](super::Course).
     pub seen: Option<u64>,
-    /// It came behind the response of its exchange.
+    /// It came after the response of its exchange.
     pub late: bool,
-    /// Beside the exchanges: it came before the response of an exchange, whose id it has in another
-    /// type.
+    /// Outside the exchanges: it came before the response of an exchange, whose id it has in
+    /// another type.
     pub early: bool,
     /// Outside the exchanges: the number of requests without a response before it, if the file has
     /// it.
     pub unanswered_before: Option<usize>,
-    /// In which session.
+    /// Its session.
     pub session: SessionKey,
-    /// On which HTTP exchange, where it is not that of its place.
+    /// Its HTTP exchange, if it is not that of its place.
     pub conduit: Option<ConduitId>,
     /// The fields of the stream's event other than its data.
     pub sse: Option<SseNote>,
@@ -183,7 +183,7 @@ impl Cassette {
         Ok(cassette)
     }
 
-    /// Takes over what is no list, as far as it is there.
+    /// Reads the members that are not lists, if present.
     pub(super) fn members(&mut self, root: &Element<'_>) {
         if let Some(meta) = root.member("meta") {
             json::members(meta.text, |name, text| {

@@ -23,7 +23,7 @@ pub(crate) struct Orphan {
 pub(crate) struct SideRecord {
     /// Its position among its kind.
     pub(crate) order: u64,
-    /// How many requests there were before it.
+    /// The number of requests before it.
     pub(crate) after: u64,
     pub(crate) chain: u64,
 }

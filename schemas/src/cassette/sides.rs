@@ -62,7 +62,7 @@ const STREAM_LIMIT_BYTES: usize = 16 << 10;
 const SESSIONS: usize = 65_536;
 
 impl<S: Read + Write + Seek> Entries<S> {
-    /// Takes an event that is no message.
+    /// Handles an event that is not a message.
     pub(super) fn beside_messages(&mut self, event: &Event) -> io::Result<()> {
         match &event.body {
             EventBody::Head(head) if self.exchanges.get(event.conduit).is_none() => {
@@ -108,7 +108,7 @@ impl<S: Read + Write + Seek> Entries<S> {
         Ok(())
     }
 
-    /// Puts what is no message into the stream of its exchange.
+    /// Adds content other than a message to the stream of its exchange.
     fn side(
         &mut self,
         event: &Event,

@@ -8,7 +8,7 @@ use super::record::Tag;
 #[derive(Debug)]
 pub(super) struct Spool<S: Write> {
     out: BufWriter<S>,
-    /// How many bytes were written.
+    /// The number of bytes written.
     pub(super) at: u64,
 }
 
@@ -25,7 +25,7 @@ impl<S: Write> Spool<S> {
         self.out.write_all(bytes)
     }
 
-    /// Writes a record; where it begins.
+    /// Writes a record; returns its offset.
     pub(super) fn record(&mut self, tag: Tag, link: u64, parts: &[&[u8]]) -> io::Result<u64> {
         let start = self.at;
         let length: usize = parts.iter().map(|part| part.len()).sum();

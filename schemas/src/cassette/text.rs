@@ -10,7 +10,7 @@ pub(crate) fn push_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Appends what was done to a message, as an object.
+/// Appends an effect on a message, as an object.
 pub(crate) fn push_effect(effect: &Effect, out: &mut Vec<u8>) {
     // Its place shows which message it is about.
     let faulted = effect.clone().about(None);
@@ -26,7 +26,7 @@ pub(crate) fn push_millis(at: Offset, out: &mut Vec<u8>) {
         return;
     }
     out.push(b'.');
-    // Three digits behind the point, as a number of four.
+    // Three decimal places, written as a number of four digits.
     let start = out.len();
     push_number(micros + 1_000, out);
     out.remove(start);

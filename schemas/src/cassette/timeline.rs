@@ -18,7 +18,7 @@ use crate::event::{
     Peer, SessionKey, SessionMark, SseNote,
 };
 
-/// On which conduit, in which session, and of which era.
+/// The conduit, session and era of an event.
 #[derive(Clone, Copy)]
 pub(super) struct Where {
     pub(super) conduit: ConduitId,
@@ -29,7 +29,7 @@ pub(super) struct Where {
 }
 
 impl Where {
-    /// On the conduit that a process has.
+    /// On the conduit of a process.
     fn of_process(session: SessionKey, course: Option<Offset>) -> Self {
         Self {
             conduit: ConduitId(0),
@@ -47,7 +47,7 @@ pub(super) struct Timeline {
     now: Offset,
     // Conduits that were opened.
     opened: HashSet<ConduitId>,
-    // The number for the next exchange that has none.
+    // The number for the next exchange without one.
     next: u32,
     http: bool,
     // Set for a cassette without times.
@@ -55,7 +55,7 @@ pub(super) struct Timeline {
 }
 
 impl Timeline {
-    /// Events of a cassette that has times, or has none.
+    /// Creates a timeline for a cassette with times, or without.
     pub(super) fn new(cassette: &Cassette, timed: bool) -> Self {
         let exchanges = cassette.exchanges.iter().map(|one| one.http.as_deref());
         let unanswered = cassette
@@ -132,7 +132,7 @@ impl Timeline {
         self.events.len()
     }
 
-    /// The latest time so far, where there are any.
+    /// The latest time so far, if there are any.
     pub(super) fn ended(&self) -> Offset {
         if self.untimed.is_some() {
             return Offset::default();
@@ -317,7 +317,7 @@ impl Timeline {
     /// Adds the head of the response.
     fn head(&mut self, place: Where, http: &Http) {
         let dir = Direction::ToClient;
-        // It came when what the client posted there was read.
+        // It came when the client's message there was read.
         let posted = |untimed: &Untimed| untimed.posted.contains(&place.conduit);
         let waits = self.untimed.as_ref().is_some_and(posted);
         if let Some(response) = &http.response {
@@ -407,7 +407,7 @@ impl Timeline {
         );
     }
 
-    /// When the request and the answer of a plain exchange came, by what is known of it.
+    /// When the request and the answer of a plain exchange came, as far as known.
     pub(super) fn plain(
         &mut self,
         session: SessionKey,
@@ -426,7 +426,7 @@ impl Timeline {
         [asked, self.pass(answered)]
     }
 
-    /// The time of something that happened: what has none happens at the latest one so far.
+    /// The time of an event: one without a time happens at the latest one so far.
     fn pass(&mut self, at: Option<Offset>) -> Offset {
         let at = at.unwrap_or(self.now);
         self.now = self.now.max(at);
@@ -446,7 +446,7 @@ impl Timeline {
     }
 
     pub(super) fn into_events(mut self, foreign: bool) -> Vec<Event> {
-        // Stable: what shares a time keeps the order of the file.
+        // Stable: events with the same time keep the order of the file.
         self.events.sort_by_key(|event| event.at);
         let mut finisher = Finisher::new(foreign, self.is_untimed());
         for (seq, event) in (1..).zip(&mut self.events) {

@@ -1,4 +1,4 @@
-//! The events of a cassette that has no times.
+//! The events of a cassette without times.
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,9 +29,9 @@ pub(super) enum Until {
     Said,
     /// All that crossed on its conduit.
     Over,
-    /// The first of its session, which it comes before.
+    /// The first event of its session, which it precedes.
     Began,
-    /// The last of its session.
+    /// The last event of its session.
     Ended,
 }
 
@@ -82,7 +82,7 @@ impl Timeline {
         Some((Offset(at), step))
     }
 
-    /// Keeps an event of an HTTP exchange until it is known what else crossed there.
+    /// Delays an event of an HTTP exchange until it is known what else crossed there.
     pub(super) fn wait(&mut self, dir: Direction, place: Where, body: EventBody, until: Until) {
         let event = event(dir, Offset::default(), place, body);
         if let Some(untimed) = &mut self.untimed {
@@ -90,7 +90,7 @@ impl Timeline {
         }
     }
 
-    /// Adds what waits until everything else is known.
+    /// Adds the events that wait until everything else is known.
     pub(super) fn push_ends(&mut self) {
         let Some(untimed) = &mut self.untimed else {
             return;

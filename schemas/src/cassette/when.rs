@@ -1,4 +1,4 @@
-//! When something crossed: its time, or in a cassette without times what came before it.
+//! When something crossed: its time, or in a cassette without times, what preceded it.
 
 use std::io::{Read, Seek, Write};
 
@@ -12,7 +12,7 @@ use crate::event::Event;
 use crate::json::push_number;
 
 impl<S: Read + Write + Seek> Entries<S> {
-    /// Says when a response came: by its time, or by what came before it.
+    /// Records when a response came: by its time, or by what preceded it.
     pub(super) fn push_timing(&mut self, event: &Event, open: &mut Open) {
         open.answered = true;
         if let Some((counted, asked)) = self.counted.as_mut().zip(open.asked.as_mut()) {

@@ -13,8 +13,8 @@ use crate::event::{ConduitId, Event};
 use crate::json;
 
 impl<T: Default> Conversation<T> {
-    /// A response came, to what its id names: or else, in the body of an HTTP error, to what its
-    /// exchange carried.
+    /// Handles a response to the request that its id names, or in the body of an HTTP error, to the
+    /// request of its exchange.
     pub(super) fn answer(
         &mut self,
         event: &Event,
@@ -108,7 +108,7 @@ impl<T: Default> Conversation<T> {
     }
 }
 
-/// Made once: to make it costs more than to use it on a small message.
+/// Built once: building it costs more than using it on a small message.
 static TOKEN_FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("progressToken"));
 
 /// Source text of the token under which a request asks for progress.

@@ -1,4 +1,4 @@
-//! One request, and what became of it so far.
+//! One request, and its state.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use crate::event::{
 use crate::json;
 use crate::slices::Front as _;
 
-/// A request, and what became of it so far; with a `T` of the user.
+/// A request and its state; with a user-defined `T`.
 #[derive(Clone, Debug)]
 pub struct Exchange<T> {
     /// Its place on the tape.
@@ -37,20 +37,20 @@ pub struct Exchange<T> {
     pub fault: Option<FaultRef>,
     /// Its original answer, even if a fault holds it back.
     pub answer: Option<Answered>,
-    /// The status of the HTTP response to what carried it; 0 without one.
+    /// The status of the HTTP response for it; 0 without one.
     pub status: u16,
-    /// For how long we had its HTTP exchange in our hands, in microseconds.
+    /// How long the recorder held its HTTP exchange, in microseconds.
     pub ours_us: Option<u64>,
     /// The places of notifications about it: its progress, its cancellation.
     pub notifications: Vec<u64>,
-    /// The codes of what a judge found about it.
+    /// The codes of a judge's findings about it.
     pub findings: Vec<String>,
     /// The value that the user attached to it.
     pub value: T,
     pub(super) scope: Scope,
     pub(super) era: Option<Era>,
     pub(super) state: State,
-    /// A fault keeps the request or its answer back.
+    /// A fault holds the request or its answer back.
     pub(super) kept: bool,
     /// The body of an HTTP error counts as its answer.
     pub(super) refused: bool,
@@ -70,9 +70,9 @@ pub struct Answered {
     pub at: Offset,
     /// Its length, in bytes.
     pub bytes: u64,
-    /// It is an error; with its code, where that is an integer.
+    /// It is an error; with its code, if that is an integer.
     pub error: Option<Option<i64>>,
-    /// It is the result of a tool that says that it failed.
+    /// It is the result of a tool that reports a failure.
     pub tool_error: bool,
 }
 
@@ -81,9 +81,9 @@ pub struct Answered {
 pub(super) enum State {
     /// For its answer.
     Open,
-    /// The last message of its stream was its answer: only a fault may still keep it.
+    /// The last message of its stream was its answer: only a fault may still hold it back.
     Fresh,
-    /// For the end of a fault that keeps the answer, which came on this conduit.
+    /// For the end of a fault that holds back the answer, which came on this conduit.
     Kept(ConduitId),
     /// For a time; its answer came on this conduit.
     Until(Offset, ConduitId),
@@ -202,7 +202,7 @@ impl<T> Exchange<T> {
 }
 
 impl Answered {
-    /// An answer; `describes` says whether anybody wants to know how it went.
+    /// An answer; `describes` is whether its outcome matters.
     pub(super) fn new(
         event: &Event,
         text: &[u8],
@@ -227,7 +227,7 @@ impl Answered {
     }
 }
 
-/// Made once: to make it costs more than to use it on a small message.
+/// Built once: building it costs more than using it on a small message.
 static FAILURE_FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("isError"));
 
 /// Whether the result of a tool reports a failure.

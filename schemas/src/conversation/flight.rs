@@ -5,8 +5,8 @@ use std::num::NonZeroU64;
 use super::IdKey;
 use crate::event::{Direction, Scope};
 
-/// Names one request of a [`Pairing`](super::Pairing), also when its id is used again. In
-/// the order in which they were asked.
+/// Identifies one request of a [`Pairing`](super::Pairing), even if its id is reused. Ordered by
+/// when they were sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Handle {
     number: NonZeroU64,
@@ -26,7 +26,7 @@ pub(super) struct Request<T> {
     pub(super) value: T,
 }
 
-/// All requests in flight. Each is in the order of all, and while it is not cancelled in
+/// All requests in flight. Each is in the order of all requests, and while it is not cancelled in
 /// the order of its side.
 #[derive(Debug)]
 pub(super) struct Flight<T> {
@@ -75,7 +75,7 @@ impl<T> Default for Flight<T> {
 }
 
 impl<T> Flight<T> {
-    /// Takes a request up; `side` is the order of its side.
+    /// Adds a request; `side` is the order of its side.
     pub(super) fn push(&mut self, request: Request<T>, side: &mut Ends) -> Handle {
         let number = self.next;
         self.next = number.saturating_add(1);
@@ -122,7 +122,7 @@ impl<T> Flight<T> {
         Some(request)
     }
 
-    /// Takes a request out of the order of its side.
+    /// Removes a request from the order of its side.
     pub(super) fn withdraw(&mut self, place: u32, side: &mut Ends) {
         self.unlink(SIDE, side, place);
     }
@@ -150,7 +150,7 @@ impl<T> Flight<T> {
         self.all.oldest
     }
 
-    /// How many requests of a direction are in flight.
+    /// The number of requests in flight in this direction.
     pub(super) fn count(&self, dir: Direction) -> usize {
         let [to_server, to_client] = self.counts;
         match dir {

@@ -37,7 +37,7 @@ pub struct Conversation<T> {
     pub(super) fresh: HashMap<Stream, Fresh, RandomState>,
     // An unused list, for reuse of its allocation.
     spare: Vec<Handle>,
-    // Streams by when their messages came.
+    // Streams by the time of their messages.
     fresh_ages: VecDeque<(Offset, Stream)>,
     // Those that are passed on at a time.
     pub(super) until: BTreeSet<(Offset, Handle)>,
@@ -50,7 +50,7 @@ pub struct Conversation<T> {
     pub(super) kept: VecDeque<Handle>,
     pub(super) now: Offset,
     gaps: u64,
-    // Exchanges say what they are about and how they end.
+    // Exchanges record what they refer to and how they end.
     describes: bool,
     // Whether progress notifications are matched with their exchange.
     follows_progress: bool,
@@ -136,8 +136,8 @@ impl<T: Default> Conversation<T> {
         }
     }
 
-    /// Takes ids for what they mean: `2.0` answers `2`, and `"2"` does not. For who judges how
-    /// peers use ids, and blames none for how a number is spelled.
+    /// Compares ids by value: `2.0` answers `2`, and `"2"` does not. For code that judges how peers
+    /// use ids, regardless of how a number is spelled.
     #[must_use]
     pub fn by_value(mut self) -> Self {
         self.exchanges = self.exchanges.by_value();
@@ -152,8 +152,8 @@ impl<T: Default> Conversation<T> {
         self
     }
 
-    /// Takes the next event; `message` is its message taken apart, where that is known.
-    /// `each` is shown every single message.
+    /// Handles the next event; `message` is its parsed message, if known. `each` is called for
+    /// every single message.
     pub fn observe(
         &mut self,
         event: &Event,
@@ -205,7 +205,7 @@ impl<T: Default> Conversation<T> {
         self.over.pop_front()
     }
 
-    /// The next exchange that a fault keeps from its end.
+    /// Takes the next exchange that a fault prevents from ending.
     pub fn poll_kept(&mut self) -> Option<Handle> {
         self.kept.pop_front()
     }
@@ -386,7 +386,7 @@ impl<T: Default> Conversation<T> {
         }
     }
 
-    /// A message has asked or answered this.
+    /// A message has requested or answered this.
     pub(super) fn freshen(&mut self, event: &Event, handle: Handle) {
         if !self.describes {
             return;
@@ -464,7 +464,7 @@ impl<T: Default> Conversation<T> {
         });
     }
 
-    /// Takes out what is known of an exchange, and remembers that it was there.
+    /// Removes an exchange, and remembers that it existed.
     fn give_up(&mut self, handle: Handle) -> Option<Exchange<T>> {
         self.exchanges.give_up(handle);
         let exchange = self.exchanges.get_mut(handle)?;
@@ -482,8 +482,8 @@ impl<T: Default> Conversation<T> {
 }
 
 impl Conversation<()> {
-    /// Takes the next event as [`observe`](Self::observe) does, for who asks only how exchanges end. It is compiled with this package, for
-    /// speed, and not as its user is.
+    /// Like [`observe`](Self::observe), for code that only needs how exchanges end. It is compiled
+    /// with this package, optimized for speed, instead of with its user.
     pub fn hear(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         self.observe(event, message, |_| ());
     }

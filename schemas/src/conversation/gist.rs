@@ -22,7 +22,7 @@ impl Gist {
     pub fn of(event: &Event, seq: u64) -> Option<Self> {
         let body = match &event.body {
             EventBody::Opened(Peer::Client { connection, .. }) => client(*connection),
-            // To a conversation both begin an exchange.
+            // For a conversation, both begin an exchange.
             EventBody::Head(head) => match &**head {
                 Head::Request(_) => client(0),
                 Head::Response(head) => {
@@ -103,7 +103,7 @@ impl Gist {
         self.event.seq
     }
 
-    /// The event, and its message taken apart, where that is known.
+    /// The event, and its parsed message, if known.
     pub fn told(&self, mut each: impl FnMut(&Event, Option<&Envelope<'_>>)) {
         match (&self.event.body, &self.outline) {
             (
@@ -118,7 +118,7 @@ impl Gist {
     }
 }
 
-/// In place of what is still to be put there.
+/// A stand-in for a body that is set later.
 const NOTHING: EventBody = EventBody::Part { bytes: 0 };
 
 fn client(connection: u64) -> EventBody {

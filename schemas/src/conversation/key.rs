@@ -15,7 +15,7 @@ pub enum IdKey {
     Text(u64),
     /// No legal id, by its source text.
     Other(u64),
-    /// `null`, or none.
+    /// `null`, or absent.
     Null,
 }
 
@@ -34,8 +34,7 @@ impl IdKey {
         }
     }
 
-    /// The key of an id by what it means: `2`, `2.0` and `2e0` are one number, and `"2"` is
-    /// another id.
+    /// The key of an id by value: `2`, `2.0` and `2e0` are one number, and `"2"` is another id.
     #[must_use]
     pub fn by_value(id: &RequestId<'_>) -> Self {
         match id {
@@ -47,13 +46,13 @@ impl IdKey {
         }
     }
 
-    /// [`exact`](Self::exact), of an id's or a token's source text.
+    /// Like [`exact`](Self::exact), for an id's or a token's source text.
     #[must_use]
     pub fn exact_of(source: &[u8]) -> Self {
         Self::exact(&RequestId::of_source(source))
     }
 
-    /// [`by_value`](Self::by_value), of an id's or a token's source text.
+    /// Like [`by_value`](Self::by_value), for an id's or a token's source text.
     #[must_use]
     pub fn by_value_of(source: &[u8]) -> Self {
         Self::by_value(&RequestId::of_source(source))

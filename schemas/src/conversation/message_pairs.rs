@@ -35,7 +35,7 @@ pub struct Pair {
     pub again: bool,
     /// The request that it refers to may have been forgotten.
     pub forgotten: bool,
-    /// The request that had to be forgotten for this one.
+    /// The request that was forgotten for this one.
     pub evicted: Option<Handle>,
 }
 
@@ -49,7 +49,7 @@ impl Default for MessagePairs {
 }
 
 impl MessagePairs {
-    /// Takes the next message, which is no batch; `key` is its id [by value](IdKey::by_value).
+    /// Handles the next message, which is not a batch; `key` is its id [by value](IdKey::by_value).
     pub fn observe(
         &mut self,
         scope: Scope,
@@ -195,7 +195,7 @@ mod tests {
         event
     }
 
-    /// Tells both of a message; what each of them says.
+    /// Passes a message to both; returns the result of each.
     fn both(
         conversation: &mut Conversation<()>,
         pairs: &mut MessagePairs,

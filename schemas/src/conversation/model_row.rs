@@ -1,4 +1,4 @@
-//! One call of a model as it is shown to others: the published row.
+//! One model call as shown to others: the published row.
 
 use serde::Serialize;
 
@@ -10,20 +10,20 @@ use super::Outcome;
 pub struct ModelRow {
     /// `model`: the type of the line.
     pub kind: ModelKind,
-    /// Place of the head of its request on the tape.
+    /// The number of the head of its request on the tape.
     pub request_seq: u64,
-    /// The session; 0 for what belongs to none.
+    /// The session; 0 for calls without a session.
     pub session: u32,
     /// The HTTP exchange.
     pub conduit: u32,
-    /// When it was asked, in milliseconds since the recording began; `None` when the file has
-    /// no times.
+    /// When it was requested, in milliseconds since the recording began; `None` if the file has no
+    /// times.
     pub at_ms: Option<f64>,
-    /// By which name of ours the provider was reached, where it was by one.
+    /// The name under which the recorder exposes the provider, if it was used.
     pub provider: Option<String>,
     /// The wire that it travelled on.
     pub wire: &'static str,
-    /// The model: as it answered, or where it did not, as it was asked for.
+    /// The model according to the answer, or else according to the request.
     pub model: Option<String>,
     /// The id that the provider gave the answer.
     pub id: Option<String>,
@@ -33,7 +33,7 @@ pub struct ModelRow {
     pub end: &'static str,
     /// What went wrong, in the provider's words if it gave any.
     pub error: Option<String>,
-    /// The HTTP status; `None` where nothing came back.
+    /// The HTTP status; `None` if there was no response.
     pub http_status: Option<u16>,
     /// Whether the response was a stream.
     pub stream: bool,
@@ -53,31 +53,31 @@ pub struct ModelRow {
     pub finish: Option<&'static str>,
     /// Why it ended, in the provider's word.
     pub finish_word: Option<String>,
-    /// The tools that it asked for, in order.
+    /// The tool uses, in order.
     pub tool_uses: Vec<ToolUseRow>,
     /// The time from the request to the first content of the model, in milliseconds.
     pub first_token_ms: Option<f64>,
-    /// From the request until the end of the response, in milliseconds.
+    /// The time from the request to the end of the response, in milliseconds.
     pub waited_ms: Option<f64>,
 }
 
-/// The word for the kind of a [`ModelRow`].
+/// The value of `kind` in a [`ModelRow`].
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub enum ModelKind {
-    /// A call of a model.
+    /// A model call.
     #[default]
     #[serde(rename = "model")]
     Model,
 }
 
-/// One tool that a model asked for, and what became of it.
+/// One tool use of a model, and its outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ToolUseRow {
-    /// Its id, where the wire has one.
+    /// Its id, if the wire has one.
     pub id: Option<String>,
     /// The name that the model used.
     pub name: String,
-    /// `called`, `elsewhere` or `never`; `None` if it was not looked for.
+    /// `called`, `elsewhere` or `never`; `None` if it was not searched for.
     pub fate: Option<&'static str>,
     /// How the request that carried it out was identified.
     pub how: Option<&'static str>,
@@ -87,7 +87,7 @@ pub struct ToolUseRow {
     pub by: Option<CarriedOut>,
 }
 
-/// The `tools/call` that carried out what a model asked for.
+/// The `tools/call` that carried out a tool use.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CarriedOut {
     /// The name of its tape.
@@ -103,11 +103,11 @@ pub struct CarriedOut {
 /// The tool use of a model that a `tools/call` carried out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AskedBy {
-    /// The name of the tape with the call of the model.
+    /// The name of the tape with the model call.
     pub file: String,
     /// Place of that call on it.
     pub model_call: u64,
-    /// The id of the use, where the wire has one.
+    /// The id of the use, if the wire has one.
     pub id: Option<String>,
     /// How it was identified.
     pub how: &'static str,

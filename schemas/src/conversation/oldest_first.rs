@@ -1,4 +1,4 @@
-//! Notes about exchanges, of which the oldest may be dropped.
+//! Values for exchanges, of which the oldest may be dropped.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use super::{Handle, PerExchange};
 #[derive(Debug)]
 pub struct OldestFirst<T> {
     noted: PerExchange<T>,
-    // By age, with some that are noted no more.
+    // By age, with some stale entries.
     ages: VecDeque<Handle>,
 }
 
@@ -26,7 +26,7 @@ impl<T> Default for OldestFirst<T> {
 }
 
 impl<T> OldestFirst<T> {
-    /// Notes something of the youngest exchange; what was noted in its place.
+    /// Sets the value of the youngest exchange; returns the earlier value in its place.
     pub fn insert(&mut self, handle: Handle, value: T) -> Option<T> {
         let before = self.noted.insert(handle, value);
         self.ages.push_back(handle);
@@ -48,12 +48,12 @@ impl<T> OldestFirst<T> {
         self.noted.get_mut(handle)
     }
 
-    /// Takes out what is noted of an exchange.
+    /// Removes the value of an exchange.
     pub fn remove(&mut self, handle: Handle) -> Option<T> {
         self.noted.remove(handle)
     }
 
-    /// Takes out what is noted of the oldest exchange.
+    /// Removes the value of the oldest exchange.
     pub fn pop_oldest(&mut self) -> Option<T> {
         while let Some(oldest) = self.ages.pop_front() {
             if let Some(value) = self.noted.remove(oldest) {

@@ -61,7 +61,8 @@ impl Outcome {
         }
     }
 
-    /// Why there was no answer, in the words of a cassette; of an answer, nothing that is known.
+    /// Why there was no answer, as a word of the cassette format; for an answer, that of an unknown
+    /// reason.
     #[must_use]
     pub fn why(self) -> NoAnswer {
         match self {

@@ -56,7 +56,7 @@ impl<T> Outstanding<T> {
         self.by_id.contains_key(&id.into())
     }
 
-    /// Takes out what is under way under this id: it is answered, or given up.
+    /// Removes the entry with this id: it is answered, or given up.
     pub fn take(&mut self, id: impl Into<IdKey>) -> Option<T> {
         self.by_id.remove(&id.into())
     }
@@ -66,7 +66,7 @@ impl<T> Outstanding<T> {
         std::mem::take(&mut self.by_id).into_values()
     }
 
-    /// Takes out all of which this is not true.
+    /// Removes all entries for which this is false.
     pub fn retain(&mut self, mut stays: impl FnMut(&mut T) -> bool) {
         self.by_id.retain(|_, value| stays(value));
     }

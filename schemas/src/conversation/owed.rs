@@ -5,8 +5,8 @@ use crate::envelope::{Envelope, Kind};
 use crate::event::{Direction, Scope};
 use crate::json;
 
-/// The requests of both sides that still await their response and were not cancelled, in a
-/// conversation of one scope.
+/// The requests of both sides that still await a response and were not cancelled, in a conversation
+/// of one scope.
 #[derive(Debug)]
 pub struct Owed(Pairing<()>);
 

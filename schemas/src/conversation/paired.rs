@@ -8,9 +8,9 @@ use super::Handle;
 pub struct Registered<T> {
     /// The request.
     pub handle: Handle,
-    /// The request before it of the same id, which is in flight as well.
+    /// The earlier request with the same id, which is in flight as well.
     pub reuses: Option<Handle>,
-    /// A request of the same id has travelled before, in flight or not.
+    /// A request with the same id was sent before, in flight or not.
     pub again: bool,
     /// The oldest request, when there were too many.
     pub forgotten: Option<(Handle, T)>,
@@ -21,7 +21,7 @@ pub struct Registered<T> {
 pub enum Answer<T> {
     /// This request, which it takes out of flight.
     Pairs(Handle, T),
-    /// A request that had its answer before.
+    /// A request that already had its answer.
     Duplicate,
     /// A request that waits, whose id has the same text and another type; it waits on.
     TypeChanged(Handle),

@@ -1,4 +1,4 @@
-//! Requests in flight, and what answers them.
+//! Requests in flight, and their answers.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -72,7 +72,7 @@ impl<T> Pairing<T> {
         }
     }
 
-    /// Takes ids for what they mean: `2`, `2.0` and `2e0` are one id, and `"2"` is another.
+    /// Compares ids by value: `2`, `2.0` and `2e0` are one id, and `"2"` is another.
     #[must_use]
     pub fn by_value(mut self) -> Self {
         self.by_value = true;
@@ -89,7 +89,7 @@ impl<T> Pairing<T> {
         }
     }
 
-    /// Follows so many requests at once.
+    /// Sets how many requests are followed at once.
     #[must_use]
     pub fn with_limit(mut self, limit: usize) -> Self {
         self.limit = limit.clamp(1, LIMIT);
@@ -157,8 +157,8 @@ impl<T> Pairing<T> {
         }
     }
 
-    /// Takes a response as [`answer`](Self::answer) does, where the [key](Self::key) of its id is known and nothing belongs to
-    /// requests.
+    /// Like [`answer`](Self::answer), if the [key](Self::key) of its id is known and requests have
+    /// no values.
     pub(super) fn answer_as(
         &mut self,
         scope: Scope,
@@ -178,7 +178,7 @@ impl<T> Pairing<T> {
         }
     }
 
-    /// Takes out the request of an id where no id is shared by several, as is usual.
+    /// Removes the request with an id that is not shared by several, which is the usual case.
     fn take_only(
         &mut self,
         scope: Scope,
@@ -197,8 +197,8 @@ impl<T> Pairing<T> {
         Some((handle, request))
     }
 
-    /// Takes a response as [`answer`](Self::answer) does, but leaves its request where its
-    /// handle finds it, and no id does any more.
+    /// Like [`answer`](Self::answer), but the request remains accessible by its handle, and no
+    /// longer by its id.
     pub fn meet(&mut self, scope: Scope, dir: Direction, id: &RequestId<'_>) -> Answer<()> {
         match self.seek(scope, dir, id, self.key(id)) {
             Ok(handle) => {
@@ -209,7 +209,8 @@ impl<T> Pairing<T> {
         }
     }
 
-    /// An id finds an answered request again, as the first of its id: its sender still waits.
+    /// Makes an answered request accessible by its id again, as the first with that id: its sender
+    /// is still waiting.
     pub fn restore(&mut self, handle: Handle) {
         let Some((place, request)) = self.flight.place(handle).and_then(|place| {
             let request = self.flight.get_mut(place)?;
@@ -256,7 +257,7 @@ impl<T> Pairing<T> {
         })
     }
 
-    /// Takes out the first request of an id that travelled this way.
+    /// Removes the first request with an id in this direction.
     pub fn take(&mut self, scope: Scope, dir: Direction, id: impl Into<IdKey>) -> Option<T> {
         let id = id.into();
         if let Some((_, request)) = self.take_only(scope, dir, id) {
@@ -270,7 +271,7 @@ impl<T> Pairing<T> {
     /// in flight: of several with this id, the first that is not cancelled yet.
     pub fn cancel(&mut self, scope: Scope, dir: Direction, id: impl Into<IdKey>) -> Option<Handle> {
         let id = id.into();
-        // Without an id it names no request.
+        // Without an id it refers to no request.
         if id == IdKey::Null {
             return None;
         }
@@ -297,14 +298,13 @@ impl<T> Pairing<T> {
         self.request(handle).is_some_and(|one| one.cancelled)
     }
 
-    /// The first request of an id that travelled this way.
+    /// The first request with an id in this direction.
     #[must_use]
     pub fn find(&self, scope: Scope, dir: Direction, id: impl Into<IdKey>) -> Option<Handle> {
         self.flight.handle(self.first(scope, dir, id.into())?)
     }
 
-    /// The latest request of a scope that travelled this way, has an id and was not
-    /// cancelled.
+    /// The latest request of a scope in this direction that has an id and was not cancelled.
     #[must_use]
     pub fn latest(&self, scope: Scope, dir: Direction) -> Option<Handle> {
         let waiting = self.scopes.get(scope, dir)?.waiting;
@@ -322,7 +322,7 @@ impl<T> Pairing<T> {
         }
     }
 
-    /// The last request that travelled this way and asked for progress under a token.
+    /// The last request in this direction that asked for progress under a token.
     #[must_use]
     pub fn by_token(
         &self,
@@ -399,7 +399,7 @@ impl<T> Pairing<T> {
         self.flight.count(dir)
     }
 
-    /// How many requests are in flight.
+    /// The number of requests in flight.
     #[must_use]
     pub fn len(&self) -> usize {
         self.flight.len()
@@ -411,7 +411,7 @@ impl<T> Pairing<T> {
         self.flight.len() == 0
     }
 
-    /// How many requests were forgotten while they were in flight.
+    /// The number of requests that were forgotten while in flight.
     #[must_use]
     pub fn forgotten(&self) -> u64 {
         self.forgotten

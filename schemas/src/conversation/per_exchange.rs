@@ -25,7 +25,7 @@ impl<T> Default for PerExchange<T> {
 }
 
 impl<T> PerExchange<T> {
-    /// Notes something of an exchange; what was noted in its place.
+    /// Sets the value of an exchange; returns the earlier value in its place.
     pub fn insert(&mut self, handle: Handle, value: T) -> Option<T> {
         let place = handle.place as usize;
         if place >= self.places.len() {
@@ -49,7 +49,7 @@ impl<T> PerExchange<T> {
         (*known == handle).then_some(value)
     }
 
-    /// Takes out what is noted of an exchange.
+    /// Removes the value of an exchange.
     pub fn remove(&mut self, handle: Handle) -> Option<T> {
         let place = self.places.get_mut(handle.place as usize)?;
         let (_, value) = place.take_if(|(known, _)| *known == handle)?;

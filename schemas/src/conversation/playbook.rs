@@ -1,4 +1,4 @@
-//! Playbooks: a list of events, and what becomes of each exchange.
+//! Playbooks: a list of events, and the outcome of each exchange.
 
 use proptest::prelude::*;
 
@@ -65,7 +65,7 @@ impl Talk {
         self.said.iter().map(|said| said.trim_end()).collect()
     }
 
-    /// How every exchange ended, by the place of its request.
+    /// The outcome of every exchange, by the number of its request.
     fn ended(mut self) -> Vec<(u64, Outcome)> {
         self.conversation.finish();
         let over = std::iter::from_fn(|| self.conversation.poll());

@@ -13,13 +13,13 @@ pub struct ExchangeRow {
     pub request_seq: u64,
     /// The answer's number on the tape, even if a fault held it back.
     pub answer_seq: Option<u64>,
-    /// The session; 0 for what belongs to none.
+    /// The session; 0 for exchanges without a session.
     pub session: u32,
     /// The conduit: over HTTP the exchange that carried the request.
     pub conduit: u32,
     /// The sender of the request: `client` or `server`.
     pub from: &'static str,
-    /// When it was asked, in milliseconds since the tape began; `None` when the file has no
+    /// When it was requested, in milliseconds since the tape began; `None` if the file has no
     /// times.
     pub at_ms: Option<f64>,
     /// The request's id, as it was written.
@@ -38,12 +38,12 @@ pub struct ExchangeRow {
     pub error_code: Option<i64>,
     /// The tool says that it failed.
     pub tool_error: bool,
-    /// The status of the HTTP response to what carried it.
+    /// The status of the HTTP response for it.
     pub http_status: Option<u16>,
-    /// From the request to the end of the waiting, in milliseconds; `None` when the file has no
-    /// times.
+    /// The time from the request until its sender stopped waiting, in milliseconds; `None` if the
+    /// file has no times.
     pub waited_ms: Option<f64>,
-    /// From the request to its true answer, in milliseconds.
+    /// The time from the request to its original answer, in milliseconds.
     pub answered_ms: Option<f64>,
     /// The part of that time during which the recorder held it, if measured.
     pub ours_ms: Option<f64>,
@@ -55,11 +55,11 @@ pub struct ExchangeRow {
     pub answer_bytes: Option<u64>,
     /// The fault that has to do with it.
     pub fault: Option<FaultRef>,
-    /// The codes of what a judge found about it.
+    /// The codes of a judge's findings about it.
     pub findings: Vec<String>,
     /// Places of notifications about it: its progress, its cancellation.
     pub notifications: Vec<u64>,
-    /// The tool use of a model that it carried out, if it was looked for.
+    /// The tool use of a model that it carried out, if it was searched for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked_by: Option<AskedBy>,
 }
@@ -72,7 +72,7 @@ impl ExchangeRow {
     }
 
     /// The row of an exchange that is not over, as far as it is known: with its answer, unless a
-    /// fault keeps that back.
+    /// fault holds it back.
     #[must_use]
     pub fn so_far<T>(exchange: &Exchange<T>) -> Self {
         let reached = exchange.answer.as_ref().filter(|_| !exchange.is_kept());
@@ -89,7 +89,7 @@ impl ExchangeRow {
         }
     }
 
-    /// The row of an exchange that was `outcome` at this time.
+    /// The row of an exchange with this outcome at this time.
     fn at<T>(one: &Exchange<T>, outcome: Outcome, at: Offset) -> Self {
         let answer = one.answer.as_ref();
         let took = answer.map(|answer| answer.at.since(one.at));

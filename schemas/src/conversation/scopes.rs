@@ -16,7 +16,7 @@ pub(super) struct Scopes {
     known: HashMap<Scope, usize, RandomState>,
     sides: Vec<[Side; 2]>,
     free: Vec<usize>,
-    // Nearly always the next message is of the scope of the one before: no need to search.
+    // The next message nearly always has the same scope as the one before: no need to search.
     last: Option<(Scope, usize)>,
     // By age, so that idle ones can be dropped.
     ages: VecDeque<Scope>,
@@ -32,7 +32,7 @@ pub(super) struct Side {
     others: HashMap<IdKey, u32, RandomState>,
     /// Those that have an id and were not cancelled.
     pub(super) waiting: Ends,
-    /// How many are in flight.
+    /// The number in flight.
     pub(super) count: usize,
     pub(super) used: Runs,
     /// A request was forgotten while it was in flight.

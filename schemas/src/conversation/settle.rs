@@ -14,7 +14,7 @@ use crate::event::{
 const CLOSING: usize = 64;
 
 impl<T: Default> Conversation<T> {
-    /// Takes an event that is no message and opens nothing.
+    /// Handles an event that is not a message and opens nothing.
     pub(super) fn beside_messages(&mut self, event: &Event) {
         match &event.body {
             EventBody::Faulted(faulted) => self.faulted(event, faulted),
@@ -93,7 +93,7 @@ impl<T: Default> Conversation<T> {
         }
     }
 
-    /// A fault keeps a request or its answer back, or passes it on at a time.
+    /// A fault holds a request or its answer back, or delays it until a time.
     fn keep(
         &mut self,
         handle: Handle,
@@ -179,7 +179,7 @@ impl<T: Default> Conversation<T> {
         }
     }
 
-    /// For how long we had an HTTP exchange in our hands, in microseconds.
+    /// How long the recorder held an HTTP exchange, in microseconds.
     fn took(&mut self, conduit: ConduitId, ours: u64) {
         // It is reported after the end of the answer, or before its body.
         let asked = match self.carriers.get(&conduit) {

@@ -17,7 +17,7 @@ pub struct Over<T> {
     pub at: Offset,
 }
 
-/// One message, and what it has to do with an exchange.
+/// One message, and how it relates to an exchange.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a, T> {
     /// Its parsed envelope.
@@ -26,7 +26,7 @@ pub struct Step<'a, T> {
     pub text: &'a [u8],
     /// What it does.
     pub what: Does,
-    /// The exchange that it is about, where there is one.
+    /// The exchange that it refers to, if any.
     pub exchange: Option<&'a Exchange<T>>,
     /// The handle of that exchange.
     pub handle: Option<Handle>,
@@ -58,15 +58,15 @@ pub enum Does {
     /// It is the body of an HTTP error, and counts as the answer to a request of its HTTP exchange
     /// although its id names none of them.
     Refuses,
-    /// It answers nothing that is known.
+    /// It answers no known request.
     Orphan,
-    /// It would answer one, had its id the type of that one's.
+    /// It would answer a request if its id had the same type.
     TypeChanged,
     /// It reports progress of an exchange.
     Progress,
     /// It gives one up.
     Cancels,
-    /// Nothing: any other notification, one about nothing that is known, or no message.
+    /// Nothing: any other notification, one about nothing known, or not a message.
     Nothing,
 }
 
@@ -103,7 +103,7 @@ impl<T> Step<'_, T> {
         self.exchanges.has_forgotten(self.scope, dir)
     }
 
-    /// The latest request of its scope that travelled this way, has an id and waits.
+    /// The latest pending request of its scope in this direction that has an id.
     #[must_use]
     pub fn latest(&self, dir: Direction) -> Option<Handle> {
         self.exchanges.latest(self.scope, dir)

@@ -1,4 +1,4 @@
-//! Which ids were ever used.
+//! The set of used ids.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -7,8 +7,7 @@ use foldhash::quality::RandomState;
 use super::IdKey;
 use crate::event::{Direction, Scope};
 
-/// The integers that one side has used: sorted, apart from each other, the first and the
-/// last of each run.
+/// The integers that one side has used: sorted, disjoint, as the first and the last of each run.
 #[derive(Debug, Default)]
 pub(super) struct Runs(Vec<(i64, i64)>);
 
@@ -27,7 +26,7 @@ impl Runs {
         self.0.len()
     }
 
-    /// Enters a number, where all sides have so many runs.
+    /// Adds a number; `all` is the number of runs of all sides.
     pub(super) fn insert(&mut self, id: i64, all: usize) -> Used {
         // The usual case: one more than the last.
         if let Some((_, last)) = self.0.last_mut()
@@ -81,14 +80,14 @@ pub(super) enum Used {
     NoRoom,
 }
 
-/// The ids that are no integers, of all scopes: the last ones.
+/// The last ids of all scopes that are not integers.
 #[derive(Debug, Default)]
 pub(super) struct Others {
     known: HashSet<Whole, RandomState>,
     order: VecDeque<Whole>,
 }
 
-/// An id, and where it means something.
+/// An id, with its scope and direction.
 pub(super) type Whole = (Scope, Direction, IdKey);
 
 const OTHERS: usize = 65_536;

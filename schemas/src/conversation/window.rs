@@ -10,7 +10,7 @@ pub(super) struct Window {
     places: VecDeque<Option<u32>>,
 }
 
-/// How many numbers the window spans.
+/// The size of the window.
 const SPAN: usize = 4_096;
 /// The maximum gap between consecutive numbers.
 const SKIP: usize = 16;

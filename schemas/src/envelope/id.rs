@@ -18,7 +18,7 @@ pub enum RequestId<'a> {
     Number(&'a str),
     /// A boolean, an array or an object: not a legal id, kept as source text.
     Other(&'a str),
-    /// The meaning of a string.
+    /// The value of a string.
     Text(Cow<'a, str>),
 }
 

@@ -1,4 +1,4 @@
-//! An envelope from an outline that another reading has left.
+//! An envelope from an outline that an earlier pass created.
 
 use super::{Envelope, Members};
 use crate::json::{Span, Text, members_end};
@@ -37,8 +37,8 @@ impl Outline {
         Some(Self { members, length })
     }
 
-    /// The outline of one message that is known to be an object with these members: names, and values
-    /// with the white space before them.
+    /// The outline of one message that is known to be an object with these members: names, and
+    /// values with the white space before them.
     pub(crate) fn of_members(message: &[u8], outline: &[(Text, Span)]) -> Self {
         let mut members = Members::default();
         let mut meaning = Vec::new();

@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 use super::tokens::tokens;
 use super::{FaultKind, FaultRef, MessageNumber, Offset};
 
-/// Something was done to a message other than to pass it on.
+/// Something other than forwarding was done to a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Faulted {
-    /// The message, among those of the event's conduit and direction; `None` where it is
-    /// about no single message, or none is known.
+    /// The number of the message in the event's conduit and direction; `None` if it is not about a
+    /// single message, or the number is unknown.
     pub message: Option<MessageNumber>,
     /// What was done.
     pub effect: Effect,
@@ -45,7 +45,7 @@ pub enum What {
     CancellationKept,
     /// It is changed in an unspecified way.
     Changed,
-    /// The connection is cut in its place, or behind it.
+    /// The connection is cut in place of the message, or after it.
     Cut,
     /// The connection was cut while it was held.
     CutOff {
@@ -55,11 +55,11 @@ pub enum What {
     },
     /// It is passed on this much later.
     Delayed {
-        /// How much, counted from this event.
+        /// The delay, counted from this event.
         #[serde(rename = "by_us")]
         by: Offset,
     },
-    /// It goes no further.
+    /// It is not forwarded.
     Dropped {
         /// It was to be held, but too many messages are held by faults.
         #[serde(default, skip_serializing_if = "is_false")]
@@ -67,16 +67,16 @@ pub enum What {
     },
     /// The server's process is ended in its place.
     Ended,
-    /// Events of a stream that a client takes up again are gone.
+    /// Events of a stream that a client resumes are gone.
     EventsGone {
-        /// How many.
+        /// The number of events.
         count: u64,
     },
-    /// A notification of ours is passed on behind it.
+    /// A notification by tapewright is sent after it.
     Followed,
     /// Earlier messages were given up, since they had no reader.
     GivenUp {
-        /// How many.
+        /// The number of messages.
         count: u64,
     },
     /// It is passed on later.
@@ -102,11 +102,11 @@ pub enum What {
         #[serde(rename = "after_us")]
         after: Offset,
     },
-    /// Lines of ours are written to standard error before it.
+    /// Lines by tapewright are written to standard error before it.
     Logged,
     /// Messages that were held when the stream ended, and are never forwarded.
     Lost {
-        /// How many messages.
+        /// The number of messages.
         count: u64,
     },
     /// Nothing was done, though it was to be.
@@ -119,12 +119,12 @@ pub enum What {
         /// Why.
         why: Unroutable,
     },
-    /// Something that this build does not know; it keeps nothing back.
+    /// An effect that this build does not know; it does not hold anything back.
     Other {
-        /// In the words, or the token, of who wrote it.
+        /// The words, or the token, of the recorder that wrote it.
         text: String,
     },
-    /// A line of ours is passed on before it.
+    /// A line by tapewright is sent before it.
     Preceded,
     /// The recorder ended while it was held.
     RecorderEnded {
@@ -143,19 +143,19 @@ pub enum What {
         #[serde(default, skip_serializing_if = "is_false")]
         all: bool,
     },
-    /// It is passed on this many times more than once.
+    /// It is forwarded this many additional times.
     Repeated {
         /// How many additional times.
         times: u64,
     },
     /// Something else is passed on in its place.
     Replaced {
-        /// What.
+        /// The replacement.
         by: Replacement,
     },
     /// It is passed on piece by piece.
     Sliced {
-        /// In how many pieces.
+        /// The number of pieces.
         pieces: u64,
     },
     /// It is held, and nothing more is read from its sender.
@@ -164,9 +164,9 @@ pub enum What {
         #[serde(default, rename = "for_us", skip_serializing_if = "Option::is_none")]
         time: Option<Offset>,
     },
-    /// Standard error of the server was not passed on: it was not read.
+    /// The server's standard error was not forwarded, because it was not read.
     Unread {
-        /// How much, in bytes.
+        /// The amount, in bytes.
         bytes: u64,
     },
 }
@@ -181,7 +181,7 @@ tokens! {
     pub enum Until {
         /// When its request is cancelled.
         Cancelled = "cancelled",
-        /// When the next message of its direction has passed.
+        /// After the next message of its direction.
         Next = "next",
         /// When the fault is removed or changed.
         Removed = "removed",
@@ -203,7 +203,7 @@ tokens! {
         Next = "next",
         /// The fault was removed.
         Removed = "removed",
-        /// It is not known: an older recorder did not say.
+        /// Unknown: an older recorder did not record it.
         Unknown = "unknown",
     }
 }
@@ -225,11 +225,11 @@ tokens! {
 }
 
 tokens! {
-    /// Why a fault did nothing to what it met.
+    /// Why a fault had no effect on a message.
     pub enum Unable {
         /// It broke off before it was whole.
         BrokeOff = "broke_off",
-        /// Over HTTP the answer of a client can only come later, or never.
+        /// Over HTTP, the answer of a client can only come later, or never.
         ClientAnswers = "client_answers",
         /// The response has begun already.
         HasBegun = "has_begun",
@@ -239,23 +239,23 @@ tokens! {
         NoHttp = "no_http",
         /// The fault was removed since.
         Removed = "removed",
-        /// It is too long to be looked at, or to be changed.
+        /// It is too long to be parsed, or to be changed.
         TooLong = "too_long",
-        /// Faults hold as many messages as they may.
+        /// Faults already hold the maximum number of messages.
         TooMany = "too_many",
-        /// Too many sessions are wedged: what follows in this one is not held.
+        /// Too many sessions are wedged: later messages in this one are not held.
         TooManyWedged = "too_many_wedged",
     }
 }
 
 tokens! {
-    /// Why a message of a server could not be brought to its client.
+    /// Why a message of a server could not be delivered to its client.
     pub enum Unroutable {
         /// Several requests are pending, and stdio does not show which one it is for.
         Ambiguous = "ambiguous",
-        /// The client is gone that waited for it.
+        /// The client that waited for it is gone.
         ClientGone = "client_gone",
-        /// It is no message of MCP.
+        /// It is not an MCP message.
         Noise = "noise",
         /// A server sends no requests in this era.
         RequestOfServer = "request_of_server",

@@ -13,8 +13,8 @@ pub struct FaultRef {
     pub kind: FaultKind,
 }
 
-/// The kind of a fault: a token of the table of kinds. At most 64 lower-case letters,
-/// digits, `-` and `_`.
+/// The kind of a fault: a token from the table of kinds. At most 64 lower-case letters, digits, `-`
+/// and `_`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct FaultKind(Cow<'static, str>);
@@ -25,13 +25,13 @@ impl FaultKind {
     /// For a value that is not a token.
     const UNKNOWN: Self = Self(Cow::Borrowed("unknown"));
 
-    /// A kind of the table.
+    /// A kind from the table.
     #[must_use]
     pub const fn known(token: &'static str) -> Self {
         Self(Cow::Borrowed(token))
     }
 
-    /// A kind that was read; `unknown` for what cannot be one.
+    /// A parsed kind; `unknown` for an invalid one.
     #[must_use]
     pub fn read(token: &str) -> Self {
         let plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_');

@@ -30,7 +30,7 @@ impl Fields {
         }
     }
 
-    /// Adds a field behind the others.
+    /// Appends a field.
     pub fn push(&mut self, name: &str, value: &str) {
         self.text.push_str(name);
         let name_end = self.text.len();
@@ -164,7 +164,7 @@ impl<'de> Visitor<'de> for Pair<'_> {
     }
 }
 
-/// Reads a text behind what is there; where it ends.
+/// Reads a text and appends it; yields where it ends.
 struct Text<'t>(&'t mut String);
 
 impl<'de> DeserializeSeed<'de> for Text<'_> {

@@ -1,4 +1,4 @@
-//! What a judge found while it watched a recording.
+//! The findings of a judge that watches a recording.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ tokens! {
         Fail = "fail",
         /// A request hangs.
         Open = "open",
-        /// A rule would not hold, had the sender known.
+        /// A rule would be violated if the sender knew.
         Race = "race",
     }
 }
@@ -61,7 +61,7 @@ impl Side {
     #[must_use]
     pub fn towards(self) -> Direction {
         match self {
-            // What the client receives travels to the client.
+            // Messages that the client receives have the direction to the client.
             Self::Client => Direction::ToClient,
             Self::Recorder | Self::Server => Direction::ToServer,
         }
@@ -91,7 +91,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// The code of a request that has had no answer for too long.
+    /// The code of a request that has been pending for too long.
     pub const HANG: &str = "HANG";
 
     /// Creates a finding described in words, without evidence yet.
@@ -109,7 +109,7 @@ impl Finding {
     }
 }
 
-/// What a process was doing.
+/// The state of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
     /// Its process id.
@@ -123,7 +123,7 @@ pub struct Process {
     /// The targets of its first open descriptors, by number: `0 pipe:[4711]`.
     #[serde(default)]
     pub files: Vec<String>,
-    /// How many more are open.
+    /// The number of further open descriptors.
     #[serde(default)]
     pub more_files: u64,
 }
@@ -138,7 +138,7 @@ pub struct Place {
     pub pointer: String,
 }
 
-/// A message that is being written, before anybody has numbered its event.
+/// A message that is being written, before its event has a number.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
     /// The event, without its number and its era.
@@ -173,7 +173,7 @@ pub trait Judge: fmt::Debug + Send {
         true
     }
 
-    /// Takes the next event; `message` is its message taken apart, where that is known.
+    /// Handles the next event; `message` is its parsed message, if known.
     fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>);
 
     /// Handles a message that is recorded unchanged on the tape. Equivalent to
@@ -188,6 +188,6 @@ pub trait Judge: fmt::Debug + Send {
     /// The recording ends.
     fn end(&mut self, now: Offset);
 
-    /// The next event that it wants on the tape.
+    /// The next event that it wants to add to the tape.
     fn poll(&mut self) -> Option<Event>;
 }

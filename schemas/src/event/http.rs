@@ -25,7 +25,7 @@ pub enum Head {
 pub struct RequestHead {
     /// `POST`, `GET`, …
     pub method: Cow<'static, str>,
-    /// Path and query, or the whole URL where the client sent one to a forward proxy.
+    /// Path and query, or the whole URL if the client sent one to a forward proxy.
     pub target: String,
     /// `HTTP/1.1` or `HTTP/2`, on the client's leg.
     #[serde(default)]
@@ -48,7 +48,7 @@ pub struct ResponseHead {
     /// Why we answered in the server's place, when we did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ours: Option<InPlace>,
-    /// More precisely why, where that is known.
+    /// The precise reason, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ours_cause: Option<InPlaceCause>,
     /// The subject of the cause: a name, a number, an address, the system's error; on a tape before
@@ -125,7 +125,7 @@ pub struct Edit {
     /// What was changed.
     #[serde(deserialize_with = "EditTarget::read")]
     pub what: EditTarget,
-    /// The name of the field, where a field of a head was changed as such.
+    /// The name of the field, if a header field as such was changed.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub field: String,
     /// The original value.
@@ -146,7 +146,7 @@ tokens! {
         FieldAdded = "field_added",
         /// The value of a field of a head.
         FieldChanged = "field_changed",
-        /// A field that ended at us, since it belongs to one connection (RFC 9110 §7.6.1).
+        /// A field that was not forwarded, since it belongs to one connection (RFC 9110 §7.6.1).
         FieldRemoved = "field_removed",
         /// The field `Location`.
         Location = "location",
@@ -156,7 +156,7 @@ tokens! {
         ResourceMetadata = "resource_metadata",
         /// The target of a request: its form (RFC 9112 §3.2).
         Target = "target",
-        /// It is not known.
+        /// Unknown.
         #[default]
         Unknown = "unknown",
     }
@@ -172,7 +172,7 @@ impl EditTarget {
         )
     }
 
-    /// The target of a token; of any other text it is not known.
+    /// The target of a token; any other text is `Unknown`.
     #[must_use]
     pub fn of(token: &str) -> Self {
         Self::from_name(token).unwrap_or_default()
@@ -187,9 +187,9 @@ impl EditTarget {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Added {
-    /// From the request's head to its way on.
+    /// From receiving the request's head to forwarding it.
     pub request_us: u64,
-    /// From the response's head to its way on.
+    /// From receiving the response's head to forwarding it.
     pub response_us: u64,
 }
 
@@ -203,7 +203,7 @@ pub enum SessionMark {
 }
 
 tokens! {
-    /// By what a session began.
+    /// How a session began.
     pub enum SessionStart {
         /// A client opened the stream of 2024-11-05 that carries it.
         EventStream = "event_stream",
@@ -213,7 +213,7 @@ tokens! {
         Process = "process",
         /// Its id was seen, in a response or in a request.
         SessionId = "session_id",
-        /// It is not known.
+        /// Unknown.
         Unknown = "unknown",
     }
 }
@@ -239,7 +239,7 @@ tokens! {
         Shutdown = "shutdown",
         /// The stream that carried it closed.
         StreamClosed = "stream_closed",
-        /// It is not known.
+        /// Unknown.
         Unknown = "unknown",
     }
 }

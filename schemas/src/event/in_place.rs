@@ -7,7 +7,7 @@ use crate::tape::old;
 tokens! {
     /// Why a recorder answered in the server's place.
     pub enum InPlace {
-        /// The request is malformed, or does not say what it has to say.
+        /// The request is malformed, or lacks something required.
         BadRequest = "bad_request",
         /// The exchange with the server failed, or its response cannot be forwarded.
         Broken = "broken",
@@ -25,13 +25,13 @@ tokens! {
         Slow = "slow",
         /// The server did not answer in time.
         TimedOut = "timed_out",
-        /// The request is longer than what is taken.
+        /// The request is longer than the limit.
         TooLong = "too_long",
-        /// It is not known.
+        /// Unknown.
         Unknown = "unknown",
         /// There is no connection to the server.
         Unreachable = "unreachable",
-        /// The recorder does not do what is asked for.
+        /// The recorder does not support the request.
         Unsupported = "unsupported",
     }
 }
@@ -60,7 +60,7 @@ tokens! {
     pub enum InPlaceCause {
         /// `Accept` lists no type that the endpoint has.
         AcceptField = "accept",
-        /// A body of 2026-07-28 is no batch.
+        /// A body of 2026-07-28 must not be a batch.
         Batch = "batch",
         /// The recorder makes no connection to that address.
         Blocked = "blocked",
@@ -68,7 +68,7 @@ tokens! {
         BodyBrokeOff = "body_broke_off",
         /// The body is not encoded as its head says.
         BodyEncoding = "body_encoding",
-        /// The body of the request did not come in time.
+        /// The body of the request did not arrive in time.
         BodySlow = "body_slow",
         /// The body is longer than this many bytes.
         BodyTooLong = "body_too_long",
@@ -76,19 +76,19 @@ tokens! {
         ClientToken = "client_token",
         /// A `CONNECT` names no host and port.
         ConnectTarget = "connect_target",
-        /// No connection came about in time.
+        /// No connection was established in time.
         ConnectTimeout = "connect_timeout",
         /// The connection broke before the server answered.
         ConnectionBroke = "connection_broke",
-        /// No connection came about.
+        /// No connection was established.
         ConnectionFailed = "connection_failed",
         /// `Content-Type` is not JSON.
         ContentType = "content_type",
         /// No stream of the session has that event.
         EventUnknown = "event_unknown",
-        /// A field does not say what the body says.
+        /// A field does not match the body.
         FieldMismatch = "field_mismatch",
-        /// A field comes twice, or is no text.
+        /// A field occurs twice, or is not valid text.
         FieldUnreadable = "field_unreadable",
         /// `Host` does not name the recorder.
         Host = "host",
@@ -100,13 +100,13 @@ tokens! {
         Internal = "internal",
         /// The method is not served there.
         Method = "method",
-        /// The recorder is no forward proxy.
+        /// The recorder is not a forward proxy.
         NoForwardProxy = "no_forward_proxy",
         /// The server does not use HTTP.
         NoHttp = "no_http",
         /// Nothing is at that path.
         NoPath = "no_path",
-        /// Nothing says which provider is meant.
+        /// Nothing shows which provider is meant.
         NoProvider = "no_provider",
         /// Pending work already uses all the memory it may.
         NoRoom = "no_room",
@@ -114,7 +114,7 @@ tokens! {
         NoSession = "no_session",
         /// The request names no session.
         NoSessionId = "no_session_id",
-        /// The body is no message of JSON-RPC.
+        /// The body is not a JSON-RPC message.
         NotJsonRpc = "not_json_rpc",
         /// The request is not one to a forward proxy.
         NotProxied = "not_proxied",
@@ -124,7 +124,7 @@ tokens! {
         RequestCoding = "request_coding",
         /// The response has a transfer coding other than `chunked`.
         ResponseCoding = "response_coding",
-        /// The revision of MCP is not known.
+        /// The revision of MCP is unknown.
         RevisionUnknown = "revision_unknown",
         /// The server has ended.
         ServerEnded = "server_ended",
@@ -134,7 +134,7 @@ tokens! {
         SessionEnded = "session_ended",
         /// The recorder is about to end.
         ShuttingDown = "shutting_down",
-        /// A page of another site asked.
+        /// A page of another site made the request.
         Site = "site",
         /// The session has its stream already.
         StreamTaken = "stream_taken",
@@ -142,7 +142,7 @@ tokens! {
         SwitchedProtocols = "switched_protocols",
         /// The connection ended in the handshake of TLS.
         TlsEnded = "tls_ended",
-        /// The recorder does not accept what the server showed in TLS.
+        /// The recorder does not accept the server's certificate or TLS parameters.
         TlsNotAccepted = "tls_not_accepted",
         /// The server refused the recorder in TLS.
         TlsRefused = "tls_refused",

@@ -43,7 +43,7 @@ pub use self::origin::{Carrier, Maker, MessageCount, MessageNumber, Origin};
 pub use self::origins::Origins;
 pub use self::scope::Scope;
 
-/// Microseconds since the tape began, on a clock that never goes back.
+/// Microseconds since the tape began, on a monotonic clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Offset(pub u64);
@@ -65,7 +65,7 @@ impl Offset {
         Self(self.0.saturating_add(more.0))
     }
 
-    /// In milliseconds, as cassettes count.
+    /// In milliseconds, as in cassettes.
     #[must_use]
     #[expect(
         clippy::cast_precision_loss,
@@ -111,7 +111,7 @@ impl Direction {
         }
     }
 
-    /// The direction of a word on the tape.
+    /// The direction with this word on the tape.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::ToServer, Self::ToClient]
@@ -129,25 +129,25 @@ impl Direction {
     }
 }
 
-/// Names one conduit of a recording: a child process, or one HTTP exchange.
+/// Identifies one conduit of a recording: a child process, or one HTTP exchange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConduitId(pub u32);
 
-/// Names one session of a recording. Never the `Mcp-Session-Id` header: a recording of
-/// the stateless era has sessions in this sense too.
+/// Identifies one session of a recording. Never the `Mcp-Session-Id` header: a recording of the
+/// stateless era also has sessions in this sense.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionKey(pub u32);
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// On which conduit.
+    /// Its conduit.
     pub conduit: ConduitId,
     /// Its number on the tape, from 1; 0 until the recorder has numbered it.
     pub seq: u64,
     /// When it was seen.
     pub at: Offset,
-    /// In which session.
+    /// Its session.
     pub session: SessionKey,
     /// Its direction; for an event of the conduit itself, the side that it concerns.
     pub dir: Direction,
@@ -238,8 +238,8 @@ pub enum EventBody {
     },
     /// The conduit was opened.
     Opened(Peer),
-    /// Bytes of a message that is still under way were passed on; the message itself
-    /// follows when it ends. Written so that a tape that ends here says what it lacks.
+    /// A part of a message that is still incomplete was forwarded; the message itself follows when
+    /// it ends. Written so that a tape that ends here shows what is missing.
     Part {
         /// The number of bytes of the message that had been forwarded.
         bytes: u64,
@@ -257,7 +257,7 @@ pub enum EventBody {
         /// How it ended.
         end: LineEnd,
     },
-    /// Trailer fields of an HTTP body passed.
+    /// Trailer fields of an HTTP body.
     Trailers(Box<Fields>),
 }
 
@@ -276,7 +276,7 @@ impl EventBody {
 /// The bytes of a message as they crossed the wire, without the delimiter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Payload {
-    /// Longer than the recorder keeps: its length and its first bytes.
+    /// Longer than the recorder's limit: its length and its first bytes.
     Clipped {
         /// Length of the whole message in bytes.
         len: u64,
@@ -329,7 +329,7 @@ pub enum Peer {
     Client {
         /// Its address and port.
         address: String,
-        /// Number of the connection, from 1 on.
+        /// The number of the connection, from 1.
         connection: u64,
     },
     /// A child process.
@@ -391,7 +391,7 @@ impl CloseReason {
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// By itself, with this status.
+    /// With this exit status.
     Code(i32),
     /// By this signal.
     Signal(i32),
@@ -433,11 +433,11 @@ tokens! {
     pub enum GapReason {
         /// The tape could not be written.
         Disk = "disk",
-        /// The content encoding of a body could not be undone.
+        /// The content encoding of a body could not be decoded.
         Encoding = "encoding",
         /// The queue was full.
         QueueFull = "queue_full",
-        /// It is not known.
+        /// Unknown.
         #[default]
         Unknown = "unknown",
     }

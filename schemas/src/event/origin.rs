@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::tokens::tokens;
 
-/// The place of a message among those of its conduit and direction, from 1 on. A batch is
-/// one message.
+/// The index of a message in its conduit and direction, from 1. A batch is one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MessageNumber(NonZeroU64);
@@ -62,7 +61,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// A message of a peer on a line, of this number.
+    /// A message of a peer on a line, with this number.
     #[must_use]
     pub fn line(number: Option<MessageNumber>) -> Self {
         Self {
@@ -81,13 +80,13 @@ tokens! {
         Line = "line",
         /// The body of a POST.
         Post = "post",
-        /// The body, JSON, of the answer to a POST.
+        /// The JSON body of the answer to a POST.
         PostAnswer = "post_answer",
         /// An event of the stream that answers a POST.
         PostStream = "post_stream",
         /// An event of the stream that a GET opened.
         GetStream = "get_stream",
-        /// An event of a stream that a GET with `Last-Event-ID` took up again.
+        /// An event of a stream that a GET with `Last-Event-ID` resumed.
         ResumedStream = "resumed_stream",
         /// The body of a POST of HTTP+SSE (2024-11-05, basic/transports).
         LegacyPost = "legacy_post",

@@ -11,14 +11,14 @@ use super::{
 };
 use crate::envelope::Envelope;
 
-/// Gives messages their numbers and carriers, and faults the message before them, where a
-/// recording says neither: a tape of format 1, a cassette, a script.
+/// Sets the numbers and carriers of messages, and which message a fault refers to, if a recording
+/// has neither: a tape of format 1, a cassette, a script.
 #[derive(Debug, Default)]
 pub struct Origins {
     conduits: HashMap<ConduitId, Conduit, RandomState>,
     // Sessions of 2024-11-05, which a stream opened.
     legacy: HashSet<SessionKey, RandomState>,
-    // Conduits on which nothing more comes, but perhaps a word about what came.
+    // Closed conduits that later events may still refer to.
     closing: VecDeque<ConduitId>,
 }
 

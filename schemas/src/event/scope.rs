@@ -4,13 +4,13 @@ use super::{ConduitId, Event, SessionKey};
 
 /// The conversation in which an id names a request.
 ///
-/// A session; or, for what belongs to none over HTTP, the one exchange: clients count from
-/// zero each, so that equal ids of two such exchanges say nothing.
+/// A session; or, without one over HTTP, the single exchange: clients count from zero each, so
+/// equal ids of two such exchanges are unrelated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Scope {
-    /// The session; 0 for what belongs to none, and for a recording that has but one session.
+    /// The session; 0 for exchanges without one, and for a recording with only one session.
     pub session: SessionKey,
-    /// The exchange, where it belongs to no session; 0 in a session.
+    /// The exchange, if it belongs to no session; 0 in a session.
     pub exchange: ConduitId,
 }
 

@@ -1,6 +1,7 @@
 //! Closed sets of words: one token per variant, in one table for writers and readers.
 
-/// Makes an enum of which each variant has one token, on tapes and wherever programs read.
+/// Defines an enum whose variants each have one token, on tapes and in other machine-readable
+/// output.
 macro_rules! tokens {
     (
         $(#[$about:meta])*
@@ -18,7 +19,7 @@ macro_rules! tokens {
         }
 
         impl $name {
-            /// All of them.
+            /// All variants.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
             /// The token.

@@ -33,7 +33,7 @@ pub struct FilterError {
 }
 
 impl FilterError {
-    /// The value behind the colon is missing or unknown.
+    /// The value after the colon is missing or unknown.
     pub(super) fn value(name: &str, value: &str, wanted: &str) -> Self {
         Self {
             word: format!("{name}:{value}"),

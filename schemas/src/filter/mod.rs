@@ -124,7 +124,7 @@ impl Filter {
         words.any(|part| matches!(part.word, Word::Text(_)))
     }
 
-    /// The kinds of lines that are asked for by name; `None` where none are.
+    /// The kinds of lines that are requested by name; `None` if there are none.
     #[must_use]
     pub fn kinds(&self) -> Option<Vec<LineKind>> {
         let mut named = self.words.iter().filter(|part| !part.negated);

@@ -6,9 +6,9 @@ use crate::event::Direction;
 /// The type of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LineKind {
-    /// A request and what became of it.
+    /// A request and its outcome.
     Exchange,
-    /// A call of a model.
+    /// A model call.
     Model,
     /// A notification that is about no request.
     Notification,
@@ -18,7 +18,7 @@ pub enum LineKind {
     Cancellation,
     /// An answer to a request that is over.
     Late,
-    /// An answer to nothing that is known.
+    /// An answer to no known request.
     Orphan,
     /// Content that is not a message.
     Noise,
@@ -72,7 +72,7 @@ impl LineKind {
         }
     }
 
-    /// The kind of a word.
+    /// The kind of lines with this word.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
@@ -121,7 +121,7 @@ pub struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// A line of which nothing more is known.
+    /// A line without further details.
     #[must_use]
     pub fn new(kind: LineKind, session: u32, dir: Direction) -> Self {
         Self {
@@ -177,7 +177,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// A call of a model.
+    /// A model call.
     #[must_use]
     pub fn of_model(row: &'a ModelRow) -> Self {
         Self {

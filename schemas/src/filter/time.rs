@@ -1,7 +1,7 @@
 //! Times, as people write them.
 
-/// The microseconds of `5s`, `200ms`, `50us` or `2m`; of a number without a unit as seconds.
-/// `None` for anything else.
+/// The microseconds of `5s`, `200ms`, `50us` or `2m`; a number without a unit is in seconds. `None`
+/// for anything else.
 #[must_use]
 #[expect(
     clippy::cast_possible_truncation,

@@ -101,7 +101,7 @@ impl Word {
     }
 }
 
-/// Every one of several values, with commas between them.
+/// Parses a comma-separated list of values.
 fn list<T>(value: &str, read: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
     value.split(',').map(read).collect()
 }

@@ -158,7 +158,7 @@ fn walk(text: &[u8], from: usize) -> Result<usize, Stop> {
 enum Key {
     /// A name and its colon; its value comes next.
     Value(usize),
-    /// No name but the end of the object.
+    /// The end of the object instead of a name.
     Close(usize),
 }
 
@@ -175,7 +175,7 @@ fn key(text: &[u8], at: usize) -> Result<Key, Stop> {
     }
 }
 
-/// Behind the colon that comes next.
+/// The offset after the next colon.
 #[inline]
 pub(super) fn colon(text: &[u8], at: usize) -> Result<usize, Stop> {
     let at = space(text, at);
@@ -220,7 +220,7 @@ fn escape_end(text: &[u8], at: usize) -> Result<usize, Stop> {
     }
 }
 
-/// Behind the number or the word that begins at `start`.
+/// The offset after the number or the word that begins at `start`.
 fn scalar_end(text: &[u8], start: usize, first: u8) -> Result<usize, Stop> {
     let word: &[u8] = match first {
         b't' => b"true",
@@ -254,7 +254,7 @@ fn number_end(text: &[u8], start: usize) -> Result<usize, Stop> {
     Ok(at)
 }
 
-/// Behind one digit or more.
+/// The offset after one or more digits.
 fn digits_end(text: &[u8], start: usize) -> Result<usize, Stop> {
     let mut at = start;
     while text.get(at).is_some_and(u8::is_ascii_digit) {

@@ -1,9 +1,9 @@
-//! JSON as text: looked at, never re-written.
+//! JSON as text: parsed, never rewritten.
 //!
-//! A recorder may not change what it records, so nothing here builds a tree. A
-//! [`Scanner`] walks the bytes once, proves the grammar of RFC 8259 and hands out
-//! byte ranges; [`find`] follows a path of member names; [`unescape`] and [`escape`]
-//! move between a string's source text and what it means.
+//! A recorder may not change what it records, so nothing here builds a tree. A [`Scanner`] walks
+//! the bytes once, validates the grammar of RFC 8259 and yields byte ranges; [`find`] follows a
+//! path of member names; [`unescape`] and [`escape`] convert between a string's source text and its
+//! value.
 
 mod grammar;
 mod nesting;

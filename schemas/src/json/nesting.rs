@@ -7,7 +7,7 @@ pub(super) struct Open {
     pub(super) depth: usize,
     // The innermost containers, the last one in the lowest bit.
     near: u64,
-    // Full words of those further out.
+    // Full words for the outer containers.
     far: Vec<u64>,
 }
 

@@ -42,8 +42,8 @@ pub fn whole(source: &[u8]) -> Option<u64> {
     digits.checked_mul(power)
 }
 
-/// `digits` times ten to the power of `exponent`, without zeros at either end of the
-/// digits. Zero has no digits.
+/// `digits` times ten to the power of `exponent`, without zeros at either end of the digits. Zero
+/// has no digits.
 struct Value {
     negative: bool,
     digits: Vec<u8>,
@@ -73,7 +73,7 @@ impl Value {
             if behind_point {
                 exponent = exponent.checked_sub(1)?;
             }
-            // Zeros in front say nothing.
+            // Leading zeros do not count.
             if !(digits.is_empty() && *byte == b'0') {
                 digits.push(*byte);
             }

@@ -6,8 +6,8 @@ use crate::slices::Part as _;
 
 /// The source text of the value that a path of member names leads to.
 ///
-/// With duplicate names the last one wins, as in JavaScript and Python. `None` when a
-/// step is missing, is not an object, or the text is not JSON.
+/// With duplicate names the last one wins, as in JavaScript and Python. `None` if a step is missing
+/// or not an object, or the text is not JSON.
 #[must_use]
 pub fn find<'a>(text: &'a [u8], path: &[&str]) -> Option<&'a [u8]> {
     let mut here = text;
@@ -23,8 +23,8 @@ pub fn find<'a>(text: &'a [u8], path: &[&str]) -> Option<&'a [u8]> {
     Some(here.trim_ascii())
 }
 
-/// Calls `each` with the unescaped name and the source text of every member of the
-/// object `text`; `None` when it is not a whole object.
+/// Calls `each` with the unescaped name and the source text of every member of the object `text`;
+/// `None` if it is not a complete object.
 pub fn members<'a>(text: &'a [u8], each: impl FnMut(&[u8], &'a [u8])) -> Option<()> {
     visit_members(text, &mut Each(each))
 }
@@ -37,7 +37,7 @@ pub(crate) trait Members<'a> {
         None
     }
 
-    /// Takes a member: its unescaped name, and the source text of its value.
+    /// Handles a member: its unescaped name, and the source text of its value.
     fn member(&mut self, name: &[u8], value: &'a [u8]);
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn visit_behind<'a>(
     }
 }
 
-/// Visits the member that begins at `at` and those behind it.
+/// Visits the member that begins at `at` and those after it.
 fn visit_from<'a>(text: &'a [u8], mut at: usize, to: &mut impl Members<'a>) -> Option<()> {
     let mut name = Vec::new();
     loop {

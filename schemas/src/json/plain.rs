@@ -1,7 +1,7 @@
 //! Looking through strings many bytes at a time.
 
-/// How many bytes at the start of `text` are string content without a quote, a backslash or a
-/// control character.
+/// The number of bytes at the start of `text` that are string content without a quote, a backslash
+/// or a control character.
 ///
 /// Member names and most values end within a few bytes: these are tested word by word. In longer
 /// runs whole blocks are tested without a branch per byte, which the compiler turns into vector
@@ -54,7 +54,7 @@ fn plain_words(text: &[u8]) -> usize {
 }
 
 /// The high bit of every byte of `word` that is a quote, a backslash or a control character.
-/// Borrows may set those of bytes above the lowest of these, never below.
+/// Borrows may also set bits above the lowest of these, never below.
 #[inline]
 fn special_bytes(word: u64) -> u64 {
     const ONES: u64 = u64::MAX / 0xff;

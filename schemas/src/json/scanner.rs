@@ -192,8 +192,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A scanner before a value that begins at or behind `at`, in which `depth` containers are
-    /// open. It can skip the value and nothing further.
+    /// A scanner before a value that begins at or after `at`, within `depth` open containers. It
+    /// can skip the value, but nothing further.
     pub(super) fn within(text: &'a [u8], at: usize, depth: usize) -> Self {
         let mut scanner = Self::new(text);
         scanner.at = at.min(text.len());

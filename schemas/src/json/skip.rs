@@ -1,11 +1,11 @@
-//! Walking text that is already known to be JSON: no grammar is proved a second time.
+//! Walking text that is already known to be JSON: its grammar is not validated a second time.
 
 use memchr::memchr2;
 
 use super::{Span, Text, unescape};
 
-/// Calls `each` with the name and the value of every member of `object`, which must be
-/// the source text of a valid JSON object; false when it is no object.
+/// Calls `each` with the name and the value of every member of `object`, which must be the source
+/// text of a valid JSON object; returns false if it is not an object.
 ///
 /// On text that is not JSON the spans are of no use, but nothing worse happens.
 pub fn valid_members(object: &[u8], mut each: impl FnMut(Text, Span)) -> bool {
@@ -47,8 +47,8 @@ pub fn valid_member<'t>(object: &'t [u8], name: &str) -> Option<&'t [u8]> {
     found
 }
 
-/// Calls `each` with every element of `array`, which must be the source text of a valid
-/// JSON array; false when it is no array.
+/// Calls `each` with every element of `array`, which must be the source text of a valid JSON array;
+/// returns false if it is not an array.
 ///
 /// On text that is not JSON the spans are of no use, but nothing worse happens.
 pub fn valid_elements(array: &[u8], mut each: impl FnMut(Span)) -> bool {
@@ -102,12 +102,12 @@ fn stop(text: &[u8], mut at: usize) -> Option<usize> {
         }
         at += 8;
     }
-    // An escape at the end of what is no JSON leads behind it.
+    // An escape at the end of invalid JSON leads past the end.
     let found = memchr2(b'"', b'\\', text.get(at..)?)?;
     Some(at + found)
 }
 
-/// The high bit of the lowest byte that is zero, and perhaps of some above it.
+/// The high bit of the lowest zero byte, and possibly of some bytes above it.
 fn zeroes(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word & (ONES << 7)
 }
@@ -130,7 +130,7 @@ fn value(text: &[u8], mut at: usize) -> usize {
                 depth -= 1;
                 at += 1;
             }
-            // The end of what surrounds a number or a word.
+            // The end of the container of a number or a word.
             b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r' if depth == 0 => break,
             _ => {
                 at += 1;

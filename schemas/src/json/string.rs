@@ -2,7 +2,7 @@
 
 use crate::slices::Part as _;
 
-/// What [`unescape`] found.
+/// The result of [`unescape`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unescaped {
     /// There was a lone surrogate. It is grammatical JSON that no Rust string can represent; it
@@ -101,7 +101,7 @@ fn escape_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes.part(plain..));
 }
 
-/// Appends a number in decimal digits. Run four times for every line of a tape.
+/// Appends a number in decimal digits. Called four times for every line of a tape.
 pub fn push_number(number: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }

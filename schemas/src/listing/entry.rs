@@ -9,7 +9,7 @@ use crate::filter::{Filter, LineKind, Subject};
 /// One line.
 #[derive(Clone, Debug)]
 pub enum Entry {
-    /// A request and what became of it.
+    /// A request and its outcome.
     Exchange {
         /// Its summary.
         row: Box<ExchangeRow>,
@@ -18,7 +18,7 @@ pub enum Entry {
         /// The answer.
         answer: Body,
     },
-    /// A call of a model.
+    /// A model call.
     Model {
         /// Its summary.
         row: Box<ModelRow>,
@@ -37,7 +37,7 @@ pub enum Body {
     /// It was not requested, or there is none.
     #[default]
     Unwanted,
-    /// Too much was open at once to keep it.
+    /// Too many exchanges were open at once to keep it.
     NoRoom,
     /// Its text.
     Text(Bytes),
@@ -61,7 +61,7 @@ pub struct Note {
     pub method: Option<String>,
     /// For an answer: its id as written.
     pub id: Option<String>,
-    /// The place of the request that it is about.
+    /// The number of the request that it refers to.
     pub about: Option<u64>,
     /// Its content.
     pub told: NoteContent,
@@ -86,7 +86,7 @@ pub struct NoteRow<'n> {
     /// For an answer: its id as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<&'n str>,
-    /// The place of the request that it is about.
+    /// The number of the request that it refers to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<u64>,
     /// The text on standard error, or content that is not a message.
@@ -169,7 +169,7 @@ impl Entry {
         }
     }
 
-    /// When it began, in milliseconds since the recording did, where that is known.
+    /// When it began, in milliseconds since the beginning of the recording, if known.
     #[must_use]
     pub fn at_ms(&self) -> Option<f64> {
         match self {

@@ -3,7 +3,7 @@
 use super::order::Key;
 use super::{Body, Entry};
 
-/// The stored part of an exchange.
+/// The stored data of an exchange.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeptExchange {
     /// Its position among the lines; `None` if it is filtered out.

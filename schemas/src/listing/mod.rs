@@ -37,7 +37,7 @@ use self::order::{Key, Order};
 pub struct Wanted {
     /// The filter for lines.
     pub filter: Filter,
-    /// The kinds of lines, where the filter names none.
+    /// The kinds of lines, if the filter names none.
     pub kinds: BTreeSet<LineKind>,
     /// Whether to include message contents.
     pub bodies: bool,
@@ -48,30 +48,30 @@ pub struct Wanted {
 /// Counts for a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Exchanges, wanted or not.
+    /// Exchanges, shown or not.
     pub exchanges: u64,
-    /// Those of them that were wanted.
+    /// Exchanges that are shown.
     pub shown: u64,
-    /// Calls of models, wanted or not.
+    /// Model calls, shown or not.
     pub models: u64,
-    /// Those of them that were wanted.
+    /// Model calls that are shown.
     pub models_shown: u64,
-    /// Other lines that were wanted.
+    /// Other lines that are shown.
     pub beside: u64,
-    /// Exchanges whose sender never got an answer, wanted or not.
+    /// Exchanges that were never answered, shown or not.
     pub unanswered: u64,
     /// Those of them that were given up.
     pub cancelled: u64,
     /// Messages of which only the beginning was recorded.
     pub clipped: u64,
-    /// Gaps, what they swallowed in events, and in bytes.
+    /// The number of gaps, and of the events and bytes in them.
     pub gaps: [u64; 3],
     /// When the last event was seen.
     pub last: Offset,
 }
 
 impl Counts {
-    /// Those of two parts of one recording together.
+    /// The sum for two parts of one recording.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         let [count, events, bytes] = self.gaps;
@@ -119,7 +119,7 @@ enum Seen {
 }
 
 impl Wanted {
-    /// Exchanges, calls of models, and what is odd: answers to nothing, what is no message, gaps.
+    /// Exchanges, model calls, and anomalies: answers to no request, invalid messages, gaps.
     pub const PLAIN: [LineKind; 6] = [
         LineKind::Exchange,
         LineKind::Model,
@@ -155,7 +155,7 @@ impl Listing {
         self
     }
 
-    /// Tells of each `tools/call` which tool use of a model it carried out.
+    /// Sets which tool use of a model each `tools/call` carried out.
     #[must_use]
     pub fn with_asked(mut self, asked: AskedFor) -> Self {
         self.asked = asked;
@@ -168,7 +168,7 @@ impl Listing {
         self.kinds.contains(&LineKind::Model)
     }
 
-    /// A call of a model begins with this event.
+    /// Reports that a model call begins with this event.
     pub fn model_began(&mut self, seq: u64) {
         if self.wants_models() {
             self.order.opens((seq, MODEL), None);
@@ -212,7 +212,7 @@ impl Listing {
         is_wanted
     }
 
-    /// Takes the next event; `message` is its message taken apart, where that is known.
+    /// Handles the next event; `message` is its parsed message, if known.
     pub fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         self.counts.last = self.counts.last.max(event.at);
         let seen = self.steps(event, message);
@@ -238,7 +238,7 @@ impl Listing {
         self.collect();
     }
 
-    /// The exchanges that are not over, the oldest first, as far as they are known; wanted or not.
+    /// The exchanges that are not over, oldest first, as far as they are known; shown or not.
     pub fn open(&self) -> impl Iterator<Item = ExchangeRow> {
         let timed = self.wanted.timed;
         self.conversation.iter().map(move |(_, exchange)| {
@@ -247,14 +247,14 @@ impl Listing {
         })
     }
 
-    /// The session of each exchange that is not over, wanted or not.
+    /// The session of each exchange that is not over, shown or not.
     pub fn open_sessions(&self) -> impl Iterator<Item = u32> {
         let open = self.conversation.iter();
         open.map(|(_, exchange)| exchange.session.0)
     }
 
-    /// It is `now`, and perhaps nothing has come for a while: an answer after which nothing came
-    /// has reached its receiver by then.
+    /// Sets the time to `now`, since there may have been no event for a while: a last answer has
+    /// reached its receiver by then.
     pub fn tick(&mut self, now: Offset) {
         self.conversation.tick(now);
         self.collect();
@@ -368,7 +368,7 @@ impl Listing {
         }
     }
 
-    /// An exchange is not over, but more is known of it: it has an answer, or a fault keeps that.
+    /// Updates an exchange that is not over: it has an answer, or a fault holds it back.
     fn told_again(&mut self, handle: Handle) {
         if !self.order.tells_changes() {
             return;

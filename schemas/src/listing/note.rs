@@ -10,7 +10,7 @@ use crate::event::{Event, EventBody, Payload};
 use crate::filter::LineKind;
 use crate::json;
 
-/// A message that is no request and no answer to one.
+/// A message that is neither a request nor an answer to one.
 pub(super) fn of_step(
     event: &Event,
     step: &Step<'_, KeptExchange>,
@@ -33,7 +33,7 @@ pub(super) fn of_step(
     }
 }
 
-/// Anything that is no message, where it is wanted.
+/// Any event that is not a message, if requested.
 pub(super) fn of_event(event: &Event, kinds: &BTreeSet<LineKind>) -> Option<Note> {
     let wanted = |kind: LineKind| kinds.contains(&kind);
     let (kind, told) = match &event.body {

@@ -1,11 +1,11 @@
-//! Lines in the order in which they began, as far as that can be waited for.
+//! Lines in the order in which they began, as far as waiting allows it.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::Entry;
 use crate::conversation::ExchangeRow;
 
-/// The place of a line: its event, and its place among those of a batch.
+/// The position of a line: its event, and its index in a batch.
 pub(super) type Key = (u64, u32);
 
 /// Puts lines in order.
@@ -70,7 +70,7 @@ impl Order {
         }
     }
 
-    /// An exchange is not wanted.
+    /// An exchange is not shown.
     pub(super) fn forget(&mut self, key: Key) {
         if let Some(changes) = &mut self.changes {
             changes.push_back(Change::Gone(place(key)));
@@ -79,7 +79,7 @@ impl Order {
         }
     }
 
-    /// Hands on what need not wait; where there is `no_room`, everything that is whole.
+    /// Yields lines that need not wait; with `no_room`, all complete ones.
     pub(super) fn settle(&mut self, no_room: bool) {
         while let Some(first) = self.waiting.first_entry() {
             if first.get().is_none() && !no_room && self.waiting.len() <= WINDOW {

@@ -27,23 +27,23 @@ pub enum DocumentError {
     /// Not JSON.
     #[error("line {line}, column {column}: {source}")]
     Syntax {
-        /// Number of the line, from 1 on.
+        /// The line number, from 1.
         line: usize,
-        /// Number of the byte in the line, from 1 on.
+        /// The byte column, from 1.
         column: usize,
         /// The grammar error.
         source: Invalid,
     },
-    /// Bytes that are no text.
+    /// Bytes that are not valid UTF-8.
     #[error("line {line} is not UTF-8")]
     NotUtf8 {
-        /// Number of the line, from 1 on.
+        /// The line number, from 1.
         line: usize,
     },
-    /// JSON, but none of ours.
+    /// JSON, but not in a known format.
     #[error("not a tape, cassette or capture")]
     Unknown,
-    /// A version that this build does not know.
+    /// A version that this build does not support.
     #[error("unsupported `version` {found}; expected the string \"1\"")]
     Version {
         /// Source text of the version found.
@@ -134,7 +134,7 @@ pub(super) fn checked(text: &Bytes) -> Result<Bytes, DocumentError> {
 pub(crate) struct Element<'a> {
     pub(crate) text: &'a [u8],
     place: ValuePath,
-    // The members of an object, once one was asked for, unless it has many.
+    // The members of an object, once one was requested, unless it has many.
     members: OnceCell<Option<Vec<(Text, Span)>>>,
 }
 
@@ -197,7 +197,7 @@ impl<'a> Element<'a> {
         Self::at(text, ValuePath::ROOT)
     }
 
-    /// A found member of the document.
+    /// A member of the document.
     pub(crate) fn of_root(name: &'static str, text: &'a [u8]) -> Self {
         Self::at(text, ValuePath::ROOT.then(Step::Member(name)))
     }
@@ -252,7 +252,7 @@ impl<'a> Element<'a> {
         })
     }
 
-    /// The meaning of a string.
+    /// The value of a string.
     pub(crate) fn string(&self) -> Option<String> {
         let [b'"', content @ .., b'"'] = self.text else {
             return None;
@@ -291,7 +291,7 @@ pub(crate) fn elements<'a>(array: &Element<'a>) -> Result<Vec<Element<'a>>, Docu
     Ok(found)
 }
 
-/// Calls `each` with the elements of an array, up to the first mistake.
+/// Calls `each` with the elements of an array, up to the first error.
 pub(crate) fn each_element<'a>(
     array: &Element<'a>,
     mut each: impl FnMut(Element<'a>) -> Result<(), DocumentError>,

@@ -71,7 +71,7 @@ pub enum Document {
 }
 
 impl Document {
-    /// Reads a file that is no tape.
+    /// Reads a file that is not a tape.
     pub fn read(text: impl Into<Bytes>) -> Result<Self, DocumentError> {
         let text = document::checked(&text.into())?;
         Self::of_proven(&text)

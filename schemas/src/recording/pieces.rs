@@ -16,7 +16,7 @@ pub struct Pieces<R> {
     buffer: Vec<u8>,
     // Where the next piece begins in the buffer.
     at: usize,
-    // Nothing is left to be read.
+    // There is nothing left to read.
     ended: bool,
     lists: &'static [&'static str],
     place: Within,
@@ -55,7 +55,7 @@ pub enum NoPieces {
     /// It cannot be read.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It is no object of JSON. Who reads all of it can say what is wrong.
+    /// It is not a JSON object. A reader of the whole text can find out what is wrong.
     #[error("not a JSON object")]
     NoObject,
 }
@@ -97,7 +97,7 @@ const RUN: usize = if cfg!(test) { 256 } else { 1 << 18 };
 const READ: usize = 1 << 20;
 
 impl<R: Read> Pieces<R> {
-    /// The pieces of a document; members of these names are lists.
+    /// The pieces of a document; members with these names are lists.
     pub fn new(input: R, lists: &'static [&'static str]) -> Self {
         Self {
             input,
@@ -110,7 +110,7 @@ impl<R: Read> Pieces<R> {
         }
     }
 
-    /// The next piece; `None` behind the last one.
+    /// The next piece; `None` after the last one.
     pub fn next_piece(&mut self) -> Result<Option<Piece<'_>>, NoPieces> {
         let mut wanted = 1;
         let step = loop {
@@ -198,7 +198,7 @@ impl<R: Read> Pieces<R> {
         })
     }
 
-    /// A run of members that are no lists, or the beginning of a list.
+    /// A run of members that are not lists, or the beginning of a list.
     fn members(&self, text: &[u8]) -> Result<Step, Stop> {
         if let Name::List(name, length) = self.name(text, 0)? {
             return Ok(Step {
@@ -220,7 +220,7 @@ impl<R: Read> Pieces<R> {
         })
     }
 
-    /// The name of a member, and where its value begins, or the first element.
+    /// The name of a member, and where its value or first element begins.
     fn name(&self, text: &[u8], at: usize) -> Result<Name, Stop> {
         let rest = text.part(at..);
         let mut scanner = Scanner::new(rest);

@@ -93,7 +93,7 @@ fn after(finder: &mut Finder, rules: &Rules, argument: &[u8]) -> Expect {
     }
 }
 
-/// The password of `user:password`; `1000:1000` is no such thing.
+/// The password of `user:password`; `1000:1000` is not one.
 pub(super) fn user_password(argument: &[u8]) -> Option<Range<usize>> {
     let colon = memchr::memchr(b':', argument)?;
     let password = argument.part(colon + 1..);

@@ -104,8 +104,8 @@ impl Finder {
         }
     }
 
-    /// Walks the front part of a JSON text, up to its end or the first mistake, and returns
-    /// how far its secrets are noted.
+    /// Walks the beginning of a JSON text, up to its end or the first error, and returns how far
+    /// its secrets are noted.
     pub(super) fn walk_front(&mut self, rules: &Rules, text: &[u8], depth: usize) -> usize {
         let (from, base) = (self.edits.len(), self.frames.len());
         let mut walk = self.start(rules, text, depth);
@@ -142,7 +142,7 @@ impl Walk<'_, '_, '_> {
         self.finder.frames.len() == 1 && self.depth == 0 && self.base == 0
     }
 
-    /// Reads the start of a value; `true` when it opened a container that has members.
+    /// Reads the start of a value; returns `true` if it opened a container with members.
     #[inline]
     fn value(&mut self) -> Result<bool, Invalid> {
         match self.lexer.next() {
@@ -170,7 +170,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Reads what follows a value up to the next one; `true` at the end of the text.
+    /// Reads the text between two values; returns `true` at the end of the text.
     #[inline]
     fn after_value(&mut self) -> Result<bool, Invalid> {
         loop {
@@ -412,13 +412,13 @@ impl Walk<'_, '_, '_> {
         self.with_meaning(text, |finder, meaning| {
             let from = finder.edits.len();
             finder.named(rules, meaning, 0..meaning.len(), kind);
-            // A scheme word, or the name of a cookie, is still text.
+            // A scheme word, or the name of a cookie, may contain a secret.
             finder.tokens(rules, meaning);
             finder.edits.settle(meaning, from);
         });
     }
 
-    /// A string somewhere in a container that goes as a whole.
+    /// A string inside a container that is replaced as a whole.
     fn captured_string(&mut self, text: Text) {
         let kind = self.capture.as_ref().map(|capture| capture.kind);
         self.with_meaning(text, |finder, meaning| {
@@ -464,7 +464,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Calls `search` with the meaning of a string and moves what it notes to the source.
+    /// Calls `search` with the value of a string and maps its findings to the source.
     #[inline]
     fn with_meaning<T>(&mut self, text: Text, search: impl FnOnce(&mut Finder, &[u8]) -> T) -> T {
         let source = text.span.of(self.lexer.text);

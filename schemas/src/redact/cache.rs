@@ -1,11 +1,11 @@
-//! Remembers what names mean, since the same few come again and again.
+//! Caches the meaning of names, since the same few recur.
 
 use super::names::{Name, classify};
 
-/// Names up to [`LONGEST`] bytes and what was found about them.
+/// Names up to [`LONGEST`] bytes and their meaning.
 ///
-/// Each name has one place in the table and a new one takes it from the old, so that the
-/// memory is bounded and a stranger's names cost time only.
+/// Each name has one slot in the table, and a new one replaces the old, so that the memory is
+/// bounded and arbitrary names only cost time.
 #[derive(Debug)]
 pub(super) struct NameCache {
     places: Box<[Slot]>,
@@ -89,8 +89,8 @@ impl Print {
         Some(Self { words, len })
     }
 
-    /// Equality word by word: a wide load right behind the narrow stores that made the
-    /// print would have to wait for them.
+    /// Equality word by word: a wide load directly after the narrow stores that created the print
+    /// would stall.
     #[inline]
     fn is(&self, other: &Self) -> bool {
         let [first, last, middle] = self.words;

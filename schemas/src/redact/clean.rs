@@ -5,11 +5,11 @@ use std::hash::BuildHasher as _;
 
 use foldhash::fast::FixedState;
 
-/// Names and values of fields that stayed as they were.
+/// Names and values of fields that needed no redaction.
 ///
-/// Each field has one place in the table and a new one takes it from the old, so that the
-/// memory is bounded and a stranger's fields cost time only. A value counts as clean only
-/// until another secret becomes known: it may be that secret.
+/// Each field has one slot in the table, and a new one replaces the old, so that the memory is
+/// bounded and arbitrary fields only cost time. A value only counts as clean until another secret
+/// becomes known: it may be that secret.
 #[derive(Debug)]
 pub(super) struct CleanFields {
     places: Box<[Option<Field>]>,

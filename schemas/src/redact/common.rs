@@ -47,7 +47,7 @@ fn is_number(part: &str) -> bool {
     part.len() <= 4 && part.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A word of the protocol, or of what people write for a password.
+/// A word of the protocol, or one that people write for a password.
 fn is_word(part: &str) -> bool {
     WORDS.iter().any(|word| part.eq_ignore_ascii_case(word))
 }
@@ -118,7 +118,7 @@ const WORDS: &[&str] = &[
 const SHORTEST_VALUE: usize = 3;
 /// Shorter numbers are ids, ports and counts.
 const SHORTEST_NUMBER: usize = 6;
-/// Shorter values count only where they are all of a value.
+/// Shorter values only count if they are a whole value.
 const SHORTEST_INSIDE: usize = 8;
 /// Nothing as long as this is a word by chance, or a name that a protocol would give.
 const LONGEST_COMMON: usize = 40;

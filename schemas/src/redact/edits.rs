@@ -8,14 +8,14 @@ use super::placeholders;
 use crate::json::raw_offset;
 use crate::slices::{Part as _, PartMut as _};
 
-/// One replacement, in the coordinates of the text at hand.
+/// One replacement, in the coordinates of the current text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edit {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) kind: &'static str,
     pub(super) rank: Rank,
-    /// For a value that was no string: quotes to add, with this many backslashes each.
+    /// For a value that was not a string: quotes to add, with this many backslashes each.
     pub(super) quote: Option<u32>,
     /// Identifies the secret value; the value itself is never kept.
     pub(super) mark: u128,
@@ -26,7 +26,7 @@ pub(super) struct Edit {
 pub(super) enum Rank {
     Name,
     Pattern,
-    /// A value that is known beforehand.
+    /// A value that is configured.
     Value,
     Shape,
 }
@@ -140,7 +140,7 @@ impl Edits {
         self.join(0);
     }
 
-    /// Forgets what lies behind `end`, and ends there what reaches over it.
+    /// Removes edits after `end`, and truncates those that extend over it.
     pub(super) fn cut(&mut self, end: usize) {
         self.list.retain_mut(|edit| {
             edit.end = edit.end.min(end);
@@ -253,8 +253,8 @@ impl Edits {
         }
     }
 
-    /// Moves settled edits of a string's meaning to its source text, which starts at
-    /// `by`. `meaning` is `None` when the two do not differ.
+    /// Maps settled edits of a string's value to its source text, which starts at `by`. `meaning`
+    /// is `None` if the two do not differ.
     pub(super) fn lift(&mut self, from: usize, content: &[u8], meaning: Option<&[u8]>, by: usize) {
         let (mut raw, mut decoded) = (0, 0);
         for edit in self.list.part_mut(from..) {

@@ -1,5 +1,5 @@
-//! Secrets by name outside of assignments: elements and pairs of attributes of XML, and fields of
-//! a multipart form.
+//! Secrets by name outside assignments: elements and pairs of attributes in XML, and fields of a
+//! multipart form.
 
 use std::ops::Range;
 
@@ -163,7 +163,7 @@ fn tag_name(text: &[u8]) -> Option<&[u8]> {
 
 const CDATA: &[u8] = b"<![CDATA[";
 
-/// Longer names say no more.
+/// Longer names are not examined further.
 const LONGEST_NAME: usize = 96;
 
 /// The maximum length of a tag, or of a line of a head.

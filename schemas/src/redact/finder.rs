@@ -15,7 +15,7 @@ use super::outline::Outline;
 pub(super) struct Finder {
     pub(super) edits: Edits,
     pub(super) names: NameCache,
-    /// The open containers of the walks at hand, the inner walks above the outer ones.
+    /// The open containers of the current walks, the inner walks above the outer ones.
     pub(super) frames: Vec<Frame>,
     /// For the last text that was walked.
     pub(super) outline: Outline,
@@ -47,7 +47,7 @@ impl Finder {
     }
 
     pub(super) fn give_back(&mut self, depth: usize, buffer: Vec<u8>) {
-        // One huge string must not hold its memory for the rest of the tape.
+        // One huge string must not keep its memory for the rest of the tape.
         if buffer.capacity() <= LARGEST_KEPT
             && let Some(place) = self.scratch.get_mut(depth)
         {

@@ -17,8 +17,8 @@ pub(super) enum Within {
     /// A value: of a member, a header, an option; a line.
     #[default]
     Value,
-    /// A word that the protocol or a peer's program gives: the name of a member or a header, a
-    /// method, a part of a schema. Only what is no word may be found there.
+    /// A word from the protocol or a peer's program: the name of a member or a header, a method, a
+    /// part of a schema. Only values that are not words may be found there.
     Word,
 }
 
@@ -29,8 +29,8 @@ pub(super) enum Form {
     Words,
     /// Unchanged, or encoded, anywhere.
     Anywhere,
-    /// In the midst of base64: without the letters that it shares with its neighbours, of which
-    /// there may be one on each side.
+    /// In the middle of base64: without the letters that it shares with its neighbours, possibly
+    /// one on each side.
     Base64 { before: bool, after: bool },
 }
 
@@ -88,7 +88,7 @@ fn base64(value: &[u8], offset: usize, engine: &impl base64::Engine) -> (Vec<u8>
     let mut padded = vec![0; offset];
     padded.extend_from_slice(value);
     let whole = engine.encode(&padded);
-    // Six bits each: the letters that hold bits of the padding come first.
+    // Six bits each: the letters with bits of the padding come first.
     let own = (offset * 8).div_ceil(6)..padded.len() * 8 / 6;
     let form = Form::Base64 {
         before: offset > 0,
@@ -97,7 +97,7 @@ fn base64(value: &[u8], offset: usize, engine: &impl base64::Engine) -> (Vec<u8>
     (whole.as_bytes().part(own).to_vec(), form)
 }
 
-/// A hit in base64 with the letters around it that hold bits of the value as well.
+/// A hit in base64 with the adjacent letters that contain bits of the value as well.
 fn with_shared(text: &[u8], hit: Range<usize>, before: bool, after: bool) -> Range<usize> {
     let letter = |at: Option<usize>| {
         at.and_then(|at| text.get(at))

@@ -23,7 +23,7 @@ impl Finder {
     }
 }
 
-/// The length of a head without what may be the front half of a secret.
+/// The length of a head without what may be the first half of a secret.
 fn kept(head: &[u8]) -> usize {
     let mut end = whole_chars(head);
     let head = head.part(..end);

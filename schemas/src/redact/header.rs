@@ -7,8 +7,8 @@ use super::value::{Around, Separator, is_plausible, unquoted};
 use super::work;
 use crate::slices::{Front as _, Part as _};
 
-/// The end of a header value that reaches over white space: cookies, or a scheme word and
-/// what belongs to it.
+/// The end of a header value that contains white space: cookies, or a scheme word and its
+/// credentials.
 pub(super) fn value(text: &[u8], kind: &str, name: usize, start: usize) -> Option<usize> {
     let rest = text.part(start..);
     let window = rest.front(256);

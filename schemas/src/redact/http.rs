@@ -18,8 +18,8 @@ use crate::json::Invalid;
 use crate::slices::{Front as _, Part as _};
 
 impl Redactor {
-    /// Redacts header or trailer fields. The values of fields that carry credentials are
-    /// replaced even when the rules say that nothing shall be.
+    /// Redacts header or trailer fields. The values of fields that carry credentials are replaced
+    /// even if redaction is off.
     pub fn fields(&mut self, fields: &Fields) -> Fields {
         let mut all = Fields::with_capacity(fields.len(), fields.bytes());
         self.each_field(fields, |name, value| all.push(name, value));
@@ -63,8 +63,8 @@ impl Redactor {
         self.located(text.as_bytes(), UrlKind::Url)
     }
 
-    /// Redacts the URL that an `endpoint` event announces: what names the session in it is
-    /// a credential (2024-11-05, basic/transports).
+    /// Redacts the URL that an `endpoint` event announces: the session id in it is a credential
+    /// (2024-11-05, basic/transports).
     pub fn endpoint(&mut self, text: &[u8]) -> String {
         self.located(text, UrlKind::Endpoint)
     }
@@ -221,8 +221,8 @@ impl Redactor {
         lossy(self.settle(text, Reading::Text))
     }
 
-    /// A value in the form that revision 2026-07-28 has for what no header may hold
-    /// (basic/transports): redacted inside, when there is something to redact.
+    /// A value in the encoding that revision 2026-07-28 defines for text that headers cannot
+    /// contain (basic/transports): redacted inside, if needed.
     fn encoded(&mut self, value: &str) -> Option<String> {
         let inner = value.strip_prefix("=?base64?")?.strip_suffix("?=")?;
         let bytes = STANDARD.decode(inner).ok()?;
@@ -230,7 +230,7 @@ impl Redactor {
         (*redacted != *bytes).then(|| format!("=?base64?{}?=", STANDARD.encode(&redacted)))
     }
 
-    /// Redacts a word that a peer chose: the name of a field, a method.
+    /// Redacts a word chosen by a peer: the name of a field, a method.
     pub(crate) fn word<'t>(&mut self, word: &'t str) -> Cow<'t, str> {
         if word.len() < self.rules.shortest_token
             && !self.finder.learned.may_stand_in(word.as_bytes())
@@ -288,7 +288,7 @@ impl Finder {
         }
     }
 
-    /// `name="code" value="…"` in the tags of a page: a form that a browser sends on.
+    /// `name="code" value="…"` in the tags of a page: a form that a browser submits.
     fn attributes(&mut self, rules: &Rules, text: &[u8]) {
         for start in memchr::memmem::find_iter(text, INPUT) {
             let rest = text.part(start..);
@@ -310,8 +310,8 @@ impl Finder {
         }
     }
 
-    /// Members of a document of OAuth that are secret under a name that says nothing. The
-    /// text may be cut at any byte.
+    /// Members of an OAuth document that are secret although their name does not imply it. The text
+    /// may be cut at any byte.
     fn oauth_members(&mut self, text: &[u8]) {
         if !query::is_oauth_json(text) {
             return;
@@ -323,7 +323,7 @@ impl Finder {
             let Some(content) = rest.trim_ascii_start().strip_prefix(b"\"") else {
                 continue;
             };
-            // `content` reaches to the end, but for white space.
+            // `content` extends to the end, except for white space.
             let start = (content.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
             let span = quoted(text, start - 1).map_or(start..text.len(), |(span, _)| span);
             let value = text.get(span.clone()).unwrap_or_default();
@@ -402,5 +402,5 @@ const COOKIE_ATTRIBUTES: &[&str] = &[
 const COOKIE_FLAGS: &[&str] = &["httponly", "partitioned", "secure"];
 
 const INPUT: &[u8] = b"<input";
-/// No tag of a form is longer.
+/// Longer tags of a form are not examined.
 const LONGEST_TAG: usize = 16 << 10;

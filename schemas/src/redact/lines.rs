@@ -24,8 +24,8 @@ struct PrivateKey {
 }
 
 impl LineState {
-    /// The part of `line` that belongs to a private key which spans lines. `fresh` makes
-    /// the mark of a new one.
+    /// The part of `line` that belongs to a private key that spans lines. `fresh` creates the mark
+    /// of a new one.
     pub(super) fn part_of_key(
         &mut self,
         line: &[u8],

@@ -16,7 +16,7 @@ pub(super) struct Literals {
     /// Values that are only searched for as a whole, in order.
     wholes: Vec<Vec<u8>>,
     numbers: Vec<Vec<u8>>,
-    /// The shortest of all.
+    /// The length of the shortest value.
     pub(super) shortest: usize,
     /// The length of the shortest value that may occur in a name.
     pub(super) shortest_in_names: usize,

@@ -1,9 +1,9 @@
-//! Taking secrets out of what is recorded, before anything is written to disk.
+//! Removes secrets from recorded data before anything is written to disk.
 //!
 //! A [`Redactor`] belongs to one tape. It replaces the bytes of each secret by a placeholder and
-//! leaves every other byte as it was: the order of members, white space, escapes, the spelling of
-//! numbers. The same value has the same placeholder all over a tape, so that a token can still be
-//! followed from the call that got it to the calls that used it.
+//! preserves every other byte: the order of members, white space, escapes, the spelling of numbers.
+//! The same value has the same placeholder all over a tape, so that a token can still be followed
+//! from the call that got it to the calls that used it.
 //!
 //! # What is a secret
 //!
@@ -103,7 +103,7 @@ pub struct Redactor {
     counts: BTreeMap<String, u64>,
     // The kinds that were replaced, while a caller collects them.
     journal: Option<Vec<&'static str>>,
-    // The outline is that of the text which `json` read last.
+    // The outline is that of the last text that `json` read.
     outlined: bool,
 }
 
@@ -122,8 +122,8 @@ impl Redactor {
         }
     }
 
-    /// From now on reads every text for itself: what was secret in the one is not looked for in
-    /// the next. For texts whose order may differ, where what becomes of one must not depend on it.
+    /// Treats every text separately from now on: a secret found in one is not searched for in the
+    /// next. For texts without a fixed order, whose results must not depend on it.
     pub fn stop_learning(&mut self) {
         self.finder.learned.turn_off();
     }
@@ -168,7 +168,7 @@ impl Redactor {
         self.settle(text, Reading::Text)
     }
 
-    /// Redacts one line of a stream; `state` carries a private key from line to line.
+    /// Redacts one line of a stream; `state` tracks a private key across lines.
     pub fn line<'t>(&mut self, state: &mut LineState, line: &'t [u8]) -> Cow<'t, [u8]> {
         self.finder.begin();
         let edits = &mut self.finder.edits;
@@ -230,7 +230,7 @@ impl Redactor {
         self.journal.take().unwrap_or_default()
     }
 
-    /// Counts what was replaced the same way before.
+    /// Counts replacements that were done the same way before.
     pub(crate) fn replaced_again(&mut self, kinds: &[&'static str]) {
         for kind in kinds {
             count(&mut self.counts, kind);
@@ -360,7 +360,7 @@ enum Reading {
 }
 
 impl Reading {
-    /// Finds what is secret; whether the text could be read.
+    /// Finds secrets; returns whether the text could be read.
     fn read(self, finder: &mut Finder, rules: &Rules, text: &[u8]) -> bool {
         match self {
             Self::Json => finder.walk(rules, text, 0).is_ok(),
@@ -381,7 +381,7 @@ impl Reading {
     }
 }
 
-/// More rounds than one are the work of a strange pattern.
+/// More than one additional pass is only needed for unusual patterns.
 const MOST_ROUNDS: usize = 4;
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ impl Finder {
         }
     }
 
-    /// Remembers a secret that is known by its name, its place or its shape.
+    /// Remembers a secret that was recognized by its name, its place or its shape.
     pub(super) fn learn(&mut self, secret: &[u8], kind: &'static str) {
         let Self { learned, edits, .. } = self;
         learned.note(secret, kind, |value| edits.mark(value));

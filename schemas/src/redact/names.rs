@@ -14,7 +14,7 @@ use crate::slices::Part as _;
 pub(super) enum Class {
     /// Nothing.
     Open,
-    /// A secret, if the value looks like one.
+    /// A secret if the value looks like one.
     Weak,
     /// A secret.
     Secret,
@@ -48,13 +48,13 @@ pub(super) enum Area {
     Same,
     /// A word of the protocol.
     Word,
-    /// The schema of a value: words, all through.
+    /// The schema of a value, which only contains words.
     Schema,
     /// Data that peers exchange: values, whatever the names in it.
     Data,
 }
 
-/// All that is known about a name.
+/// The known meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Name {
     pub(super) class: Class,
@@ -114,7 +114,7 @@ pub(super) fn classify(name: &[u8], custom: &[Vec<Vec<u8>>]) -> Name {
     found
 }
 
-/// The words of a name that the user added; the name itself when it has none.
+/// The words of a user-defined name; the name itself if it has none.
 pub(super) fn custom_words(name: &str) -> Vec<Vec<u8>> {
     let mut letters = [0; LONGEST_NAME];
     let words = Words::of(name.as_bytes(), &mut letters);
@@ -253,7 +253,7 @@ fn role(name: &[u8]) -> Role {
     }
 }
 
-/// Names of the protocol are written in one way only.
+/// Names of the protocol have only one spelling.
 fn area(name: &[u8]) -> Area {
     if has(words::PROTOCOL_WORDS, name) {
         Area::Word

@@ -17,14 +17,14 @@ pub(super) struct Origins {
 }
 
 impl Origins {
-    /// An edit of the text of this round, and the place of its placeholder.
+    /// An edit of the text of this pass, and the position of its placeholder.
     pub(super) fn replaced(&mut self, edit: &Edit, placeholder: Range<usize>) {
         let origin = self.origin(edit.start, true)..self.origin(edit.end, false);
         self.fresh.push((placeholder, origin.clone()));
         self.found.push((origin, edit.kind));
     }
 
-    /// The next edits are of the text that the last ones made.
+    /// The next edits are of the text that resulted from the last ones.
     pub(super) fn next_round(&mut self) {
         let fresh = std::mem::take(&mut self.fresh);
         let old = std::mem::take(&mut self.pieces);

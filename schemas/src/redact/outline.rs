@@ -16,7 +16,7 @@ pub(super) struct Outline {
 const OUTLINE: usize = 16;
 
 impl Outline {
-    /// Nothing is known of the text.
+    /// Resets the outline.
     pub(super) fn clear(&mut self) {
         self.members.clear();
         self.whole = false;
@@ -37,7 +37,7 @@ impl Outline {
         self.whole = !self.over && !self.members.is_empty();
     }
 
-    /// Name and value of each member, when the text was one whole object.
+    /// The name and value of each member, if the text was one complete object.
     pub(super) fn members(&self) -> Option<&[(Text, Span)]> {
         self.whole.then_some(&self.members)
     }

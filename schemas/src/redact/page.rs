@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use super::shapes::shapes;
 
-/// Every kind of token that is known by its shape, with what it begins with, or holds at a known
-/// place, and where it is documented, as a table in Markdown.
+/// Every kind of token that is recognized by its shape, with its beginning or fixed part, and its
+/// documentation, as a table in Markdown.
 #[must_use]
 pub fn markdown() -> String {
     let mut kinds: BTreeMap<&str, (Vec<&str>, &str)> = BTreeMap::new();

@@ -121,7 +121,7 @@ pub(super) fn spans(text: &[u8]) -> Vec<Range<usize>> {
     found
 }
 
-/// Kind and number of one of our own placeholders.
+/// The kind and number of a placeholder by tapewright.
 fn parts(text: &[u8]) -> Option<(String, u64)> {
     let inner = std::str::from_utf8(text)
         .ok()?

@@ -1,8 +1,8 @@
 //! Secrets in URLs, in their queries, and in forms.
 //!
-//! Here a name and a value are what the syntax says, so that `code` and `state` can be
-//! judged by the company they keep: in a conversation of OAuth they are secrets
-//! (RFC 6749 §4.1, RFC 7636, RFC 8628), and in the query of a shop they are data.
+//! Here the syntax separates names from values, so `code` and `state` can be judged by their
+//! context: in OAuth they are secrets (RFC 6749 §4.1, RFC 7636, RFC 8628), and in the query of a
+//! shop they are data.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -35,7 +35,7 @@ pub(super) struct Search<'a> {
     pub(super) place: UrlKind,
     /// The number of URLs around this one.
     pub(super) depth: usize,
-    /// The text ends somewhere: what a query lacks there counts as a sign of OAuth.
+    /// The text is truncated: parameters that may be missing count as a sign of OAuth.
     pub(super) cut: bool,
 }
 
@@ -64,7 +64,7 @@ struct Pair {
 }
 
 impl Finder {
-    /// Finds what is secret in the URLs of a text, beyond what free text shows.
+    /// Finds secrets in the URLs of a text, in addition to those in free text.
     pub(super) fn urls(&mut self, search: Search<'_>) {
         let text = search.text;
         let known = placeholders::spans(text);
@@ -92,7 +92,7 @@ impl Finder {
         }
     }
 
-    /// Finds what is secret in the pairs of a form.
+    /// Finds secrets in the pairs of a form.
     pub(super) fn form(&mut self, search: Search<'_>) {
         self.pairs(search, 0..search.text.len(), false);
     }
@@ -126,7 +126,7 @@ impl Finder {
         }
     }
 
-    /// A sentence about an error that has a secret in it: all of it goes.
+    /// A sentence about an error that contains a secret is replaced as a whole.
     fn told_in(&mut self, search: Search<'_>, name: &[u8], value: &[u8]) -> Option<&'static str> {
         let is_told = TOLD.iter().any(|known| known.as_bytes() == name);
         is_told.then(|| self.kind_told(search.rules, value))?
@@ -142,7 +142,7 @@ impl Finder {
         table.kind(self.edits.mark(value))
     }
 
-    /// A secret that percent signs hide: the whole value goes.
+    /// A percent-encoded secret: the whole value is replaced.
     fn hidden(&mut self, search: Search<'_>, raw: &[u8], value: &[u8]) -> Option<&'static str> {
         if raw == value || search.depth >= MAX_DEPTH {
             return None;
@@ -175,7 +175,7 @@ impl Finder {
                 self.edits.valued(span, kind, Rank::Name, mark);
                 continue;
             }
-            // `https://TOKEN@host`: what has a colon is found as free text.
+            // `https://TOKEN@host`: one with a colon is found as free text.
             let user = segment.iter().position(|byte| *byte == b'@');
             let user = segment.part(..user.unwrap_or(0));
             if user.len() >= 16 && !user.contains(&b':') && is_opaque(user) {
@@ -289,7 +289,7 @@ fn plain_name(name: &[u8]) -> &[u8] {
     name.strip_prefix(b"amp;").unwrap_or(name)
 }
 
-/// The meaning of a part of a query (WHATWG URL, application/x-www-form-urlencoded).
+/// The decoded part of a query (WHATWG URL, application/x-www-form-urlencoded).
 fn decoded(text: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr(b'+', text).is_none() {
         return percent_decoded(text);
@@ -301,7 +301,7 @@ fn decoded(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(percent_decoded(&spaced).into_owned())
 }
 
-/// The meaning of a part of a URL (WHATWG URL, percent-decoding).
+/// The decoded part of a URL (WHATWG URL, percent-decoding).
 pub(super) fn percent_decoded(text: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr(b'%', text).is_none() {
         return Cow::Borrowed(text);
@@ -341,11 +341,10 @@ fn names_session(segment: &[u8]) -> bool {
     segment.len() >= 16 && digits >= 3 && segment.iter().all(plain)
 }
 
-/// The kind of what names a session.
+/// The kind of a session identifier.
 pub(super) const SESSION: &str = "session-id";
 
-/// Parameters by which a query or a form is known to be one of OAuth (RFC 6749, 7636,
-/// 8628, 8693, 9126, 9207).
+/// Parameters that identify a query or a form as OAuth (RFC 6749, 7636, 8628, 8693, 9126, 9207).
 const OAUTH_MARKS: &[&str] = &[
     "access_token",
     "client_assertion",

@@ -16,8 +16,8 @@ pub struct Settings {
     /// Further names whose values are secret, in any style: `internalRef` also means
     /// `INTERNAL_REF` and `my-internal-ref`.
     pub keys: Vec<String>,
-    /// Regular expressions whose matches are secret; with a capture group only what the
-    /// first one matches.
+    /// Regular expressions whose matches are secret; with a capture group, only the match of the
+    /// first group.
     pub patterns: Vec<String>,
     /// Variables of the environment and their secret values.
     pub values: Vec<(String, String)>,
@@ -57,7 +57,7 @@ pub enum RuleError {
     /// The secret values do not fit into one search.
     #[error("the {count} secret values of the environment are too large to search for")]
     Values {
-        /// How many there are.
+        /// The number of values.
         count: usize,
     },
 }
@@ -65,7 +65,7 @@ pub enum RuleError {
 /// Compiled rules, shared by every [`Redactor`](super::Redactor).
 pub struct Rules {
     pub(super) off: bool,
-    /// The words of the names that the user added.
+    /// The words of user-defined names.
     pub(super) custom: Vec<Vec<Vec<u8>>>,
     pub(super) shapes: &'static ShapeFinder,
     /// Shorter strings hold no secret.

@@ -1,7 +1,7 @@
 //! Secrets in free text: after a name, in a URL, by their shape.
 //!
-//! The search looks at `:`, `=` and `--` and reads the name before or after them, so
-//! that text without any of the three costs one vector search.
+//! The search looks for `:`, `=` and `--` and reads the name before or after them, so that text
+//! without any of the three costs one vector search.
 
 use std::ops::Range;
 
@@ -34,15 +34,14 @@ struct Label {
 }
 
 impl Finder {
-    /// Finds what is secret in a string value or a free text; `depth` counts the strings
-    /// around it.
+    /// Finds secrets in a string value or a free text; `depth` counts the strings around it.
     pub(super) fn free_text(&mut self, rules: &Rules, text: &[u8], depth: usize) {
         if text.len() < rules.shortest {
             return;
         }
         let from = self.edits.len();
         let mut end = text.len();
-        // One look for the brackets of JSON and the tags of XML: most texts have neither.
+        // One search for the brackets of JSON and the tags of XML: most texts have neither.
         let special = memchr3(b'{', b'[', b'<', text);
         if depth < MAX_NESTING {
             if let Some(start) = self.embedded_json(rules, text, depth) {
@@ -75,7 +74,7 @@ impl Finder {
         self.values(rules, text, self.place);
     }
 
-    /// Tokens and configured values only: what may hide in a member name.
+    /// Only tokens and configured values: the secrets that a member name may contain.
     pub(super) fn tokens(&mut self, rules: &Rules, text: &[u8]) {
         let from = self.edits.len();
         self.shapes(rules, text, 0..text.len());
@@ -269,7 +268,7 @@ impl Finder {
         Some(end)
     }
 
-    /// An object or array under a quoted secret name in text that is no JSON as a whole.
+    /// An object or array under a quoted secret name in text that is not JSON as a whole.
     fn bracketed(&mut self, text: &[u8], label: &Label, start: usize) -> Option<usize> {
         if label.name.class != Class::Secret {
             return None;
@@ -437,7 +436,7 @@ fn blanks(text: &[u8], at: usize) -> usize {
         .count()
 }
 
-/// The first opening bracket of JSON at or behind `from`.
+/// The first opening bracket of JSON at or after `from`.
 fn bracket(text: &[u8], from: usize) -> Option<usize> {
     memchr2(b'{', b'[', text.part(from..)).map(|at| from + at)
 }
@@ -454,7 +453,7 @@ fn begins_schema(text: &[u8]) -> bool {
         .any(|word| word.as_bytes().eq_ignore_ascii_case(first))
 }
 
-/// The length of the brackets at the start of `text`; all of it when they do not close.
+/// The length of the bracketed text at the start of `text`; all of it if the brackets do not close.
 fn brackets(text: &[u8]) -> usize {
     let mut depth = 0_usize;
     let mut in_string = false;

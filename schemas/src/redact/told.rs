@@ -64,7 +64,7 @@ impl Finder {
     }
 }
 
-/// The value that starts at `at`, perhaps in quotes, where it looks like a secret.
+/// The value that starts at `at`, optionally in quotes, if it looks like a secret.
 fn value(text: &[u8], at: usize) -> Option<Range<usize>> {
     let rest = text.part(at..);
     let is_quote = |byte: &&u8| matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b'<' | b'(');
@@ -105,7 +105,7 @@ fn is_random(value: &[u8]) -> bool {
     !is_path && has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit) && is_changing
 }
 
-/// The longest name that is looked at.
+/// The longest name that is examined.
 const LONGEST: usize = 32;
 /// The lengths of values, in bytes.
 const SHORTEST_VALUE: usize = 16;
@@ -123,7 +123,7 @@ mod tests {
         String::from_utf8(redactor.text(text.as_bytes()).into_owned()).unwrap()
     }
 
-    /// In two halves, so that this text holds none.
+    /// In two halves, so that this source contains no token.
     const VALUES: [(&str, &str); 4] = [
         ("A1b2C3d4", "E5f6G7h8I9j0"),
         ("7f3K9xQ2mZ8p", "L4vN1cR6"),
@@ -197,7 +197,7 @@ mod tests {
                 assert_eq!(redacted(&text), text);
             }
         }
-        // In any other place a sentence is a sentence.
+        // In any other place a sentence is not examined this way.
         let text = r#"{"description":"the token 7f3K9xQ2mZ8pL4vN1cR6 of chapter 3"}"#;
         assert_eq!(redacted(text), text);
     }

@@ -40,7 +40,7 @@ impl Finder {
             word.part(..authority)
         };
         let host = memchr::memrchr(b'@', reach)?;
-        // The colon may be that of a port, behind a name without a password.
+        // The colon may be that of a port, after a name without a password.
         let password = reach.get(colon + 1..host)?;
         let template =
             password.starts_with(b"$") || password.starts_with(b"{") || password.starts_with(b"%s");

@@ -8,8 +8,8 @@ use super::vocabulary::NOT_VALUES;
 use super::work;
 use crate::slices::{Front as _, Part as _};
 
-/// The content of a quoted value that opens at `at`, and whether its closing quote is
-/// there. The quote may itself be escaped, as in JSON inside a JSON string.
+/// The content of a quoted value that opens at `at`, and whether its closing quote is present. The
+/// quote may itself be escaped, as in JSON inside a JSON string.
 pub(super) fn quoted(text: &[u8], at: usize) -> Option<(Range<usize>, bool)> {
     let rest = text.part(at..);
     let backslashes = backslashes(rest);
@@ -51,8 +51,8 @@ pub(super) fn backslashes(text: &[u8]) -> usize {
 
 /// The end of an unquoted value that starts at `start`.
 ///
-/// Passwords hold punctuation, so that a separator ends a value only where the text
-/// after it shows that something else begins.
+/// Passwords contain punctuation, so a separator only ends a value if the text after it shows that
+/// something else begins.
 pub(super) fn unquoted(text: &[u8], start: usize, query: bool) -> usize {
     let mut at = start;
     while let Some(byte) = text.get(at) {
@@ -267,8 +267,8 @@ fn refers_to_secret(word: &[u8], name: &[u8]) -> bool {
     humps && classify(value, &[]).class == Class::Secret
 }
 
-/// `os.environ["X"]`, `get_token()`, `process.env.TOKEN`. Where a password is likely, it
-/// takes a full stop before the bracket, or a bracket that closes or holds a string.
+/// `os.environ["X"]`, `get_token()`, `process.env.TOKEN`. Where a password is likely, it requires a
+/// full stop before the bracket, or a bracket that closes or contains a string.
 fn is_code(word: &[u8], bare: bool) -> bool {
     let length = word
         .iter()

@@ -25,7 +25,7 @@ pub(super) const STRONG: &[(&str, &str)] = &[
     ("secrets", "secret"),
 ];
 
-/// Words that are secret at the end of a name, and suspect elsewhere in it.
+/// Words that are secret at the end of a name, and suspicious elsewhere in it.
 pub(super) const STRONG_AT_END: &[(&str, &str)] = &[
     ("authorization", "authorization"),
     ("bearer", "bearer-token"),
@@ -217,12 +217,12 @@ pub(super) const SCHEMA_MAPS: &[&str] = &[
     "dependentschemas",
 ];
 
-/// Members of a schema that hold a value instead of describing it.
+/// Members of a schema that contain a value instead of describing it.
 pub(super) const SCHEMA_VALUES: &[&str] =
     &["const", "default", "example", "examples", "value", "values"];
 
-/// Members whose values are words of the protocol, or names and numbers by which its parts are
-/// known (2024-11-05 to 2026-07-28, schema): no secret of the environment is meant there.
+/// Members whose values are words of the protocol, or names and numbers that identify its parts
+/// (2024-11-05 to 2026-07-28, schema): they never contain a secret of the environment.
 #[rustfmt::skip]
 pub(super) const PROTOCOL_WORDS: &[&str] = &[
     "action", "audience", "id", "jsonrpc", "level", "listChanged", "logger", "method", "mimeType", "mode", "name",
@@ -230,13 +230,13 @@ pub(super) const PROTOCOL_WORDS: &[&str] = &[
     "supportedVersions", "taskId", "taskSupport", "toolUseId", "type",
 ];
 
-/// Members that hold the schema of a value.
+/// Members that contain the schema of a value.
 pub(super) const SCHEMAS: &[&str] = &["inputSchema", "outputSchema", "requestedSchema"];
 
-/// Members whose objects are no part of the protocol.
+/// Members whose objects are not part of the protocol.
 pub(super) const DATA: &[&str] = &["arguments", "data", "structuredContent"];
 
-/// Members by which an object is known to be a schema, and which hold no secret.
+/// Members that identify an object as a schema, and contain no secret.
 #[rustfmt::skip]
 pub(super) const SCHEMA_WORDS: &[&str] = &[
     "$anchor", "$comment", "$id", "$ref", "$schema", "additionalproperties", "allof", "anyof", "contains",

@@ -6,7 +6,7 @@ thread_local! {
     static READ: Cell<u64> = const { Cell::new(0) };
 }
 
-/// A search read this many bytes, wherever it may have to read the same ones again.
+/// Records that a search read this many bytes, wherever it may have to read the same ones again.
 #[inline]
 pub(super) fn read(bytes: usize) {
     if cfg!(debug_assertions) {

@@ -37,7 +37,7 @@ pub(super) fn beside_messages<'t>(
     scrubber.edits.apply(text)
 }
 
-/// The members of a document that are lists of what happened.
+/// The members of a document that are lists of events.
 pub(super) const LISTS: [&str; 6] = [
     "exchanges",
     "unanswered",
@@ -70,8 +70,8 @@ pub(super) fn may_stand_beside(piece: Piece<'_>) -> bool {
 /// An escape may spell any name.
 const ESCAPE: &[u8] = b"\\u";
 
-/// The members of an exchange and of a message that are looked at. None where no processor looks for
-/// so many at once.
+/// The members of an exchange and of a message to search for. `None` if the processor cannot search
+/// for so many at once.
 static BESIDE: LazyLock<Option<packed::Searcher>> = LazyLock::new(|| {
     let names = [
         "fault", "http", "via", "sse", "body", "why", "effect", "base64", "clipped",
@@ -235,7 +235,7 @@ impl<'t> Scrubber<'_, 't> {
         }
     }
 
-    /// Replaces a part of a value, and notes the kinds of which there are more than before.
+    /// Replaces a part of a value, and records the kinds that were replaced.
     fn replace(&mut self, value: &Element<'t>, old: &[u8], new: Vec<u8>) {
         self.edits.replace(self.text, old, new);
         let counts = self.redactor.counts();
@@ -250,7 +250,7 @@ impl<'t> Scrubber<'_, 't> {
     }
 }
 
-/// The elements of a member that is an array; none of anything else.
+/// The elements of a member that is an array; none for anything else.
 fn list_of<'t>(object: &Element<'t>, name: &'static str) -> Vec<Element<'t>> {
     let array = object.member(name);
     array

@@ -26,7 +26,7 @@ pub(super) fn member(redactor: &mut Redactor, name: &[u8], value: &[u8]) -> Opti
     })
 }
 
-/// The new text of a value, when it changes.
+/// The new text of a value, if it changes.
 pub(super) type Change = Option<Vec<u8>>;
 
 /// The new values of a body's members: each with its source text.

@@ -1,4 +1,4 @@
-//! Taking secrets out of files that were written without, or before, a rule for them.
+//! Removes secrets from files that were written without, or before, a rule for them.
 //!
 //! All other bytes are kept: member order, white space, numbers, line ends. The same value gets the
 //! same placeholder across one file, and existing placeholders keep their meaning, so that

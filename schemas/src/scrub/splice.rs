@@ -42,7 +42,7 @@ impl Edits {
     }
 }
 
-/// The meaning of a JSON string, given with its quotes.
+/// The value of a JSON string, given with its quotes.
 pub(super) fn meaning(source: &[u8]) -> Option<Vec<u8>> {
     let [b'"', content @ .., b'"'] = source else {
         return None;
@@ -52,7 +52,7 @@ pub(super) fn meaning(source: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The bytes of a JSON string that holds base64.
+/// The bytes of a JSON string that contains base64.
 pub(super) fn decoded(source: &[u8]) -> Option<Vec<u8>> {
     STANDARD.decode(meaning(source)?).ok()
 }

@@ -20,7 +20,7 @@ use crate::slices::Part as _;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// It cannot be read, or what comes out cannot be written.
+    /// It cannot be read, or the output cannot be written.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// It is neither, or not in tapewright's form. A reader of the whole text can find out what is
@@ -50,7 +50,7 @@ pub struct Checked {
     /// It consists of messages only: [`beside`] would find nothing, and the second redactor has
     /// read everything.
     pub is_plain: bool,
-    /// Nothing in it is secret, as far as that redactor has read.
+    /// It contains no secrets, as far as that redactor has read.
     pub is_clean: bool,
 }
 
@@ -87,7 +87,7 @@ pub fn check(
 #[derive(Default)]
 struct Frame {
     text: Vec<u8>,
-    // A list is open of which elements were left out.
+    // A list is open whose elements were left out.
     inside: bool,
     // A document of some elements alone, which is proved to be one.
     probe: Vec<u8>,
@@ -132,7 +132,7 @@ impl Frame {
     }
 }
 
-/// The member that says what a document is, of which this is the beginning.
+/// The type of a document with this beginning.
 fn kind_of(beginning: &[u8]) -> Option<&'static str> {
     const CASSETTE: &str = r#""version":"1""#;
     const CAPTURE: &str = r#""server_label":"x""#;
@@ -203,7 +203,7 @@ fn scrubbed_within(
     })
 }
 
-/// Has `scrub` make another text of each piece that is no glue, or leave it.
+/// Calls `scrub` for each piece that is not glue, which returns a new text or leaves it unchanged.
 fn each(
     text: impl Read,
     out: &mut Out<'_>,

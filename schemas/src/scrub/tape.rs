@@ -24,7 +24,7 @@ pub struct TapeScrubber {
 }
 
 impl TapeScrubber {
-    /// A scrubber at the start of a tape. The redactor must have adopted the placeholders
+    /// Creates a scrubber at the start of a tape. The redactor must have adopted the placeholders
     /// of the whole tape.
     #[must_use]
     pub fn new(redactor: Redactor) -> Self {
@@ -42,7 +42,7 @@ impl TapeScrubber {
         &self.redactor
     }
 
-    /// Scrubs one line without its line feed. A line that is no JSON, as the last one of a
+    /// Scrubs one line without its line feed. A line that is not JSON, such as the last one of a
     /// tape that was cut short, is scrubbed as text.
     pub fn line<'t>(&mut self, line: &'t [u8]) -> Cow<'t, [u8]> {
         let mut members = std::mem::take(&mut self.members);
@@ -105,7 +105,7 @@ impl TapeScrubber {
                 self.command(line, value, edits);
                 None
             }
-            // Names and numbers of ours.
+            // Names and numbers by tapewright.
             b"seq" | b"at_us" | b"dir" | b"era" | b"eol" | b"end" | b"closed" | b"opened"
             | b"exited" | b"signal" | b"part" | b"gap" | b"env_names" => None,
             _ => match self.redactor.json(value)? {
@@ -164,7 +164,7 @@ impl TapeScrubber {
     }
 }
 
-/// The members of a line, and what they say of it.
+/// The members of a line, and their values.
 #[derive(Debug)]
 struct Members {
     all: Vec<(Text, Span)>,
@@ -211,7 +211,7 @@ impl Members {
         if std::str::from_utf8(line).is_err() {
             return false;
         }
-        // One of ours begins with its brace, and is proved while it is taken apart.
+        // A line by tapewright begins with its brace, and is validated while its members are read.
         if let Some(end) = json::members_end(line, 0, 0, |name, value| all.push((name, value))) {
             let mut behind = line.part(end..).iter();
             return behind.all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
@@ -224,7 +224,7 @@ impl Members {
         is_json
     }
 
-    /// Notes what they say; of several of one name, the last.
+    /// Records the values; for duplicates, the last one.
     fn say(&mut self, line: &[u8]) {
         for (name, value) in &self.all {
             match &*meant(line, name) {

@@ -5,7 +5,7 @@ use super::report::Counters;
 use crate::event::{Direction, Offset};
 use crate::order::Order as _;
 
-/// Follows requests, each of a kind that has a name on its side.
+/// Follows requests, each of a named kind on its side.
 #[derive(Debug, Default)]
 pub(super) struct Counting {
     kinds: Vec<Kind>,

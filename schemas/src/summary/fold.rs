@@ -49,7 +49,7 @@ impl Fold {
         }
     }
 
-    /// A request that has waited for so long counts as a hang, also when it is answered.
+    /// Sets how long a request must be pending to count as a hang, even if it is answered later.
     #[must_use]
     pub fn with_hangs_after(mut self, long: Offset) -> Self {
         self.hangs = Hangs::new(long);
@@ -109,7 +109,7 @@ impl Fold {
         }
     }
 
-    /// The report of a recording that ends so.
+    /// The report of a recording with this ending.
     #[must_use]
     pub fn finish(mut self, kind: FileKind, header: &Header, ending: &Ending) -> Report {
         let timed = self.timed;

@@ -11,16 +11,16 @@ use crate::http_exchange::{HttpExchange, HttpExchanges};
 /// The HTTP exchanges of a recording.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Http {
-    /// How many.
+    /// The number of exchanges.
     pub exchanges: u64,
-    /// By method and status, in their order.
+    /// By method and status, in order.
     pub by_status: Vec<HttpCount>,
     /// How they ended: `complete`, `server broke off`, `client left`, `failed`, `fault`, or `not
     /// over` if the recording ended first.
     pub ends: BTreeMap<&'static str, u64>,
     /// The number of exchanges with a status of 400 or more, or that ended without a response.
     pub errors_count: u64,
-    /// The first of them, in the order in which they were over.
+    /// The first of them, in the order in which they ended.
     pub errors: Vec<HttpError>,
     /// Event streams.
     pub streams: Streams,
@@ -38,7 +38,7 @@ pub struct HttpCount {
     pub method: String,
     /// The status; `None` for no response.
     pub status: Option<u16>,
-    /// How many.
+    /// The number of exchanges.
     pub count: u64,
 }
 
@@ -53,14 +53,14 @@ pub struct HttpError {
     pub status: Option<u16>,
     /// Its session; 0 for none.
     pub session: u32,
-    /// When its request came; `None` when the file has no times.
+    /// When its request came; `None` if the file has no times.
     pub at_ms: Option<f64>,
     /// How it ended, as in [`Http::ends`].
     pub ended: &'static str,
     /// Why we answered in the server's place, when we did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ours: Option<InPlace>,
-    /// More precisely why, where that is known.
+    /// The precise reason, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ours_cause: Option<InPlaceCause>,
     /// The subject of the cause.
@@ -76,7 +76,7 @@ fn is_zero(count: &u64) -> bool {
 /// Event streams, as responses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Streams {
-    /// How many.
+    /// The number of streams.
     pub count: u64,
     /// Their events.
     pub events: u64,
@@ -92,9 +92,9 @@ pub struct Streams {
 /// How long the recorder held exchanges, both directions together, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct AddedTimes {
-    /// Half of them no longer.
+    /// The median.
     pub p50_us: u64,
-    /// Ninety-nine of a hundred no longer.
+    /// The 99th percentile.
     pub p99_us: u64,
     /// The longest.
     pub max_us: u64,
@@ -257,7 +257,7 @@ fn is_stream(content_type: &str) -> bool {
     essence.trim().eq_ignore_ascii_case("text/event-stream")
 }
 
-/// Counts one more of a kind, or of `others` when there are too many kinds.
+/// Counts one of a kind, or of `others` if there are too many kinds.
 fn count<K: Ord>(counts: &mut BTreeMap<K, u64>, kind: K, others: K) {
     let full = counts.len() >= KINDS_LIMIT && !counts.contains_key(&kind);
     *counts.entry(if full { others } else { kind }).or_default() += 1;

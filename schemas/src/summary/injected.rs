@@ -1,4 +1,4 @@
-//! The faults that were asked for, and how often each acted.
+//! The configured faults, and how often each acted.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ const LIMIT: usize = 1_024;
 const EFFECTS: usize = 1_000;
 
 impl Injected {
-    /// A fault did something, at a time that is known where events are `timed`.
+    /// Records an effect of a fault, with its time if events are `timed`.
     pub(super) fn observe(&mut self, event: &Event, faulted: &Faulted, timed: bool) {
         if self.effects.len() < EFFECTS {
             self.effects.push(EffectRow {
@@ -31,7 +31,7 @@ impl Injected {
         self.count(&faulted.effect);
     }
 
-    /// The first of what was done, in order.
+    /// The first effects, in order.
     pub(super) fn take_effects(&mut self) -> Vec<EffectRow> {
         std::mem::take(&mut self.effects)
     }
@@ -61,7 +61,7 @@ impl Injected {
     }
 }
 
-/// The fault that effects name; a header has its name first of all.
+/// The fault that effects refer to; a header entry begins with its name.
 fn fault_of(spec: &str) -> Option<FaultRef> {
     let (kind, rest) = spec.split_once(" name=")?;
     let name = match rest.chars().next()? {

@@ -8,10 +8,10 @@ use super::report::Peer;
 use crate::era::{mentions_version, own_version};
 use crate::json;
 
-/// The `_meta` member by which a server of the stateless era names itself.
+/// The `_meta` member with the name of a server of the stateless era.
 const SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
-/// Made once: to make it costs more than to use it on a small message.
+/// Built once: building it costs more than using it on a small message.
 static SERVER_FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(SERVER));
 
 /// The client, the server, and their revision.

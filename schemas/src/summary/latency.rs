@@ -7,7 +7,7 @@ use crate::event::Offset;
 #[derive(Debug, Default)]
 pub struct Latencies {
     exact: Vec<u64>,
-    // Counts per bucket, once there are too many to keep.
+    // Counts per bucket, once there are too many times to keep.
     buckets: Vec<u64>,
     count: u64,
     longest: u64,

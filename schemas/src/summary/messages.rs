@@ -1,4 +1,4 @@
-//! The messages of a recording, one by one, and what became of its requests.
+//! The messages of a recording, one by one, and the outcomes of its requests.
 
 use std::collections::BTreeMap;
 
@@ -101,7 +101,7 @@ impl MessagesFold {
         }
     }
 
-    /// The first requests without an answer, of a recording whose last event came at this time.
+    /// The first unanswered requests of a recording whose last event came at this time.
     pub(super) fn unanswered(&mut self, timed: bool, last: Offset) -> Vec<Unanswered> {
         let all = std::mem::take(&mut self.unanswered).into_values();
         let shown = |(at, one): (Offset, Unanswered)| Unanswered {
@@ -199,7 +199,7 @@ impl MessagesFold {
     }
 }
 
-/// The id of a request, as it was written.
+/// The id of a request, as written.
 fn shown_id(exchange: &Exchange<HangReported>) -> Box<RawValue> {
     let id = RawValue::from_string(exchange.id.clone());
     // An id that is too long to be kept whole becomes a string.

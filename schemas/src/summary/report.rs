@@ -18,7 +18,7 @@ use crate::tape::TapeFailure;
 pub struct Report {
     /// `tape`, `cassette` or `capture`.
     pub kind: &'static str,
-    /// Name of the server, as it was recorded under.
+    /// The recorded label of the server.
     pub label: Option<String>,
     /// When the recording began, RFC 3339.
     pub recorded_at: Option<String>,
@@ -37,7 +37,7 @@ pub struct Report {
     /// The first of them, by their numbers; empty for a single one over stdio.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_session: Vec<SessionSummary>,
-    /// From the first to the last event; `None` when the file has no times.
+    /// The time from the first to the last event; `None` if the file has no times.
     pub duration_ms: Option<f64>,
     /// Traffic to the server.
     pub to_server: Totals,
@@ -60,7 +60,7 @@ pub struct Report {
     /// The number of requests that hung: they waited for long, a fault held their answer back, or
     /// nothing could answer them any more.
     pub hangs_count: u64,
-    /// The first of them, in the order in which they were asked.
+    /// The first of them, in the order of their requests.
     pub hangs: Vec<Hang>,
     /// Responses that answer no open request.
     pub stray_responses: u64,
@@ -81,7 +81,7 @@ pub struct Report {
     /// The faults that the recording began with.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub injected: Vec<InjectedFault>,
-    /// The first of what faults did, in order.
+    /// The first effects of faults, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<EffectRow>,
     /// The number of findings that judges wrote to the tape.
@@ -98,7 +98,7 @@ pub struct Report {
     pub ended: Ended,
 }
 
-/// A side of the conversation, as it named itself.
+/// A side of the conversation, by its own name and version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Peer {
     /// Its name.
@@ -177,9 +177,9 @@ pub struct Counters {
 /// How long answers took, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Delays {
-    /// Half of them took no longer.
+    /// The median.
     pub p50_ms: f64,
-    /// Ninety-nine of a hundred took no longer.
+    /// The 99th percentile.
     pub p99_ms: f64,
     /// The longest.
     pub max_ms: f64,
@@ -192,7 +192,7 @@ pub struct Notification {
     pub method: String,
     /// `client` or `server`.
     pub from: &'static str,
-    /// How many.
+    /// The number of notifications.
     pub count: u64,
 }
 
@@ -214,7 +214,7 @@ pub struct Unanswered {
     pub why: NoAnswer,
 }
 
-/// A fault that was asked for.
+/// A configured fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InjectedFault {
     /// The fault, as `--fault` takes it.
@@ -228,7 +228,7 @@ pub struct InjectedFault {
 pub struct EffectRow {
     /// Its number in the recording.
     pub seq: u64,
-    /// When it was done, from the start of the recording, where that is known.
+    /// When it happened, from the start of the recording, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_ms: Option<f64>,
     /// The effect, its message, and its fault.
@@ -254,7 +254,7 @@ pub struct Hang {
     pub session: u32,
     /// Since when it was pending; `None` when the file has no times.
     pub since_ms: Option<f64>,
-    /// For how long its sender waited.
+    /// How long its sender waited.
     pub waited_ms: Option<f64>,
     /// `answered`, `cancelled`, `peer gone`, `still pending`, and over HTTP `client gone`,
     /// `failed`, `http error` or `no response`.
@@ -265,7 +265,7 @@ pub struct Hang {
     pub fault: Option<FaultRef>,
 }
 
-/// A message that is no JSON-RPC envelope.
+/// A message that is not a JSON-RPC envelope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Noise {
     /// `client` or `server`.
@@ -275,7 +275,7 @@ pub struct Noise {
     pub why: Malformed,
     /// Its beginning.
     pub text: String,
-    /// How many bytes it has.
+    /// Its length, in bytes.
     pub bytes: u64,
 }
 
@@ -300,10 +300,10 @@ pub struct Ended {
     /// The system's error, or the sentence of an older document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// The last event, where it breaks off.
+    /// The last event, if the recording breaks off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_seq: Option<u64>,
-    /// The process that still writes it, where one does.
+    /// The process that is still writing it, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written_by: Option<u32>,
     /// The server's exit status.

@@ -20,7 +20,7 @@ pub struct SessionSummary {
     pub to_server: u64,
     /// Messages to the client.
     pub to_client: u64,
-    /// By what it began.
+    /// How it began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub began: Option<SessionStart>,
     /// When it was first seen; `None` when the file has no times.
@@ -71,7 +71,7 @@ impl SessionsFold {
         }
     }
 
-    /// A message of a session is of this era.
+    /// Records the era of a message in a session.
     pub(super) fn era(&mut self, session: u32, era: Era) {
         if let Some(session) = self.sessions.get_mut(&session)
             && !session.eras.contains(&era.name())
@@ -80,7 +80,7 @@ impl SessionsFold {
         }
     }
 
-    /// The sessions by their numbers; none of a recording without HTTP.
+    /// The sessions by their numbers; none for a recording without HTTP.
     pub(super) fn finish(self, timed: bool) -> Vec<SessionSummary> {
         if !self.telling && self.sessions.len() < 2 {
             return Vec::new();

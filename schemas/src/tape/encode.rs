@@ -26,8 +26,8 @@ use crate::slices::Part as _;
 
 /// Numbers events, finds their era, redacts them and writes them as lines.
 ///
-/// The one place where events become bytes for a disk; what leaves here holds no secret
-/// that the rules know.
+/// The only place where events become bytes for a disk; its output contains no secret that the
+/// rules recognize.
 #[derive(Debug)]
 pub struct Encoder {
     pub(super) redactor: Redactor,
@@ -49,7 +49,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// An encoder at the start of a tape.
+    /// Creates an encoder at the start of a tape.
     #[must_use]
     pub fn new(redactor: Redactor) -> Self {
         Self {
@@ -109,7 +109,7 @@ impl Encoder {
         }
     }
 
-    /// Appends what an event says.
+    /// Appends the members of an event.
     fn members(&mut self, event: &Event, out: &mut Vec<u8>) {
         match &event.body {
             EventBody::Message {
@@ -298,7 +298,7 @@ impl Encoder {
         }
     }
 
-    /// Follows the conversation: the era of this message, and who awaits an answer.
+    /// Follows the conversation: the era of this message, and which requests are pending.
     fn follow(
         &mut self,
         event: &Event,
@@ -375,7 +375,7 @@ pub(crate) fn redacted_faulted(redactor: &mut Redactor, faulted: &Faulted) -> Fa
 /// Length of `,"finding":`.
 const NAME_OF_FINDING: usize = 11;
 
-/// The session and conduit of a recording that has but one.
+/// The session and conduit of a recording with only one.
 const FIRST: (SessionKey, ConduitId) = (SessionKey(0), ConduitId(0));
 
 /// The state that depends on the lines before an event's. `None` for a payload that comes in one

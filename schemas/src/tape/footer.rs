@@ -18,7 +18,7 @@ pub struct Footer {
     pub events: u64,
     /// Whether everything that crossed is on the tape.
     pub complete: bool,
-    /// Why not, where it is not for its gaps alone.
+    /// The reason if it is incomplete, unless it only has gaps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<TapeFailure>,
     /// Further details, for people.
@@ -27,7 +27,7 @@ pub struct Footer {
     /// What is missing.
     #[serde(skip_serializing_if = "GapTotal::is_empty")]
     pub gaps: GapTotal,
-    /// How many secrets were replaced, by kind.
+    /// The number of secrets that were replaced, by kind.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub redactions: BTreeMap<String, u64>,
 }
@@ -43,7 +43,7 @@ tokens! {
         NotCreated = "not_created",
         /// Its file could not be written.
         NotWritten = "not_written",
-        /// It is not known.
+        /// Unknown.
         Unknown = "unknown",
     }
 }

@@ -36,13 +36,14 @@ pub struct Header {
     /// URL of the upstream server, redacted.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub upstream: String,
-    /// The only session on this tape, where a recording has a tape for each.
+    /// The only session on this tape, if the recording has a tape for each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<u32>,
     /// Name of the tape that this one continues.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub continues: String,
-    /// The id of the recording that this tape is a part of, where an agent's is on several.
+    /// The id of the recording that this tape is a part of, if an agent's recording has several
+    /// tapes.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub part_of: String,
     /// Names of the child's environment variables, never their values.
@@ -63,11 +64,11 @@ pub struct Header {
     /// The seed of the random injected faults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// The faults that were asked for when the recording began, without the values that
-    /// they look for.
+    /// The faults that were configured when the recording began, without the values that they
+    /// match.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
-    /// False when the recording was asked not to redact.
+    /// False if redaction was turned off.
     #[serde(default = "yes")]
     pub redacted: bool,
 }

@@ -94,7 +94,7 @@ impl Encoder {
     }
 }
 
-/// Appends the members that say what a body holds.
+/// Appends the members with the contents of a body.
 fn push_body(redactor: &mut Redactor, payload: &Payload, endpoint: bool, out: &mut Vec<u8>) {
     let bytes = match payload {
         Payload::Whole(bytes) => bytes,
@@ -163,7 +163,7 @@ pub(crate) fn redacted_note(redactor: &mut Redactor, note: &SseNote) -> SseNote 
     }
 }
 
-/// An edit without the secrets of what it changed.
+/// An edit without the secrets in its values.
 pub(crate) fn redacted_edit(redactor: &mut Redactor, edit: &Edit) -> Edit {
     let mut url = |text: &str| match edit.what {
         EditTarget::Endpoint => redactor.endpoint(text.as_bytes()),
@@ -201,7 +201,7 @@ pub(super) struct OpenHttpExchange {
     eras: EraTracker,
     /// The next data of the stream is the URL of an endpoint.
     endpoint: bool,
-    /// A head was seen: what comes here comes in whole bodies, not in lines.
+    /// A head was seen: content here comes in whole bodies, not in lines.
     http: bool,
 }
 

@@ -10,7 +10,7 @@ pub struct Incomplete {
     pub why: TapeFailure,
     /// The system's error, or the sentence of an older document.
     pub detail: Option<String>,
-    /// The last event, where it breaks off.
+    /// The last event, if the recording breaks off.
     pub last_seq: Option<u64>,
     /// What is missing, as far as it was counted.
     pub gaps: GapTotal,
@@ -48,7 +48,7 @@ impl Incomplete {
         let gaps = (!counted.is_empty()).then_some(TapeFailure::Gaps);
         let why = match footer.why {
             _ if footer.complete => gaps?,
-            // Another document may say more than that it is not known.
+            // Another document may have more details than that it is unknown.
             Some(TapeFailure::Unknown) if footer.detail.is_none() => {
                 gaps.unwrap_or(TapeFailure::Unknown)
             }
@@ -73,7 +73,7 @@ impl Incomplete {
         }
     }
 
-    /// The footer of a tape that lacks the same.
+    /// The footer of a tape with the same parts missing.
     pub(crate) fn footer(lacks: Option<&Self>) -> Footer {
         Footer {
             complete: lacks.is_none(),

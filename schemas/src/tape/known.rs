@@ -1,5 +1,5 @@
-//! Heads of HTTP that come again: a client says the same with each of its requests, and a server
-//! with its answers.
+//! Caches repeated HTTP heads: a client sends the same with each of its requests, and a server with
+//! its answers.
 
 use std::borrow::Cow;
 
@@ -80,7 +80,7 @@ impl KnownHeads {
     }
 }
 
-/// Words that nearly all heads have, so that a copy of them takes no memory.
+/// Words that nearly all heads have, so that copying them needs no allocation.
 const WORDS: [&str; 6] = ["POST", "GET", "DELETE", "HTTP/1.1", "HTTP/1.0", "HTTP/2.0"];
 
 fn lend(word: &mut Cow<'static, str>) {

@@ -113,7 +113,7 @@ pub(super) fn push_value(name: &str, value: &impl Serialize, out: &mut Vec<u8>) 
     }
 }
 
-/// Appends a member that holds the length of a payload and its first bytes.
+/// Appends a member with the length of a payload and its first bytes.
 pub(super) fn push_clipped(length: u64, head: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"clipped\":{\"len\":");
     push_number(length, out);

@@ -22,7 +22,7 @@ pub(crate) use self::words::{
     effect, gap_reason, in_place, is_of_fault, session_end, session_start, tape_failure,
 };
 
-/// Makes events of format 2 of those of format 1, and of those of cassettes.
+/// Converts events of format 1, and those of cassettes, to format 2.
 #[derive(Debug, Default)]
 pub(crate) struct Translator {
     origins: Origins,
@@ -37,7 +37,7 @@ struct HeldMessage {
     place: (ConduitId, Direction),
     fault: Option<FaultRef>,
     message: Option<MessageNumber>,
-    // The ids of what it answers, in their source text.
+    // The ids in it, in their source text.
     ids: Vec<String>,
 }
 
@@ -101,7 +101,7 @@ impl Translator {
     }
 }
 
-/// Takes the words apart, if it is words that say what was done; the id that they name.
+/// Parses the sentence of an effect, if it is one; returns the id in it.
 fn translate(faulted: &mut Faulted) -> Option<String> {
     let What::Other { text } = &faulted.effect.what else {
         return None;

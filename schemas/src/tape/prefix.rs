@@ -24,7 +24,7 @@ pub(super) struct Prefix {
     pub(super) end: usize,
 }
 
-/// Reads what a line begins with.
+/// Reads the beginning of a line.
 pub(super) fn prefix(line: &[u8]) -> Prefix {
     let mut at = At { line, end: 0 };
     let Some(seq) = at.number(b"{\"seq\":") else {
@@ -56,7 +56,7 @@ const DIRECTIONS: &[Direction] = &[Direction::ToServer, Direction::ToClient];
 const ERAS: &[Era] = &[Era::Handshake, Era::Stateless];
 
 impl At<'_> {
-    /// A number behind these bytes, if that is what comes next.
+    /// A number after these bytes, if that is what comes next.
     #[inline]
     pub(super) fn number<T: TryFrom<u64>>(&mut self, before: &[u8]) -> Option<T> {
         let rest = self.line.part(self.end..).strip_prefix(before)?;
@@ -69,7 +69,7 @@ impl At<'_> {
             value = value * 10 + u64::from(digit);
             digits += 1;
         }
-        // JSON has no zeros in front.
+        // JSON has no leading zeros.
         let is_number = digits == 1 || digits > 1 && rest.first() != Some(&b'0');
         let ends = matches!(rest.get(digits), Some(b',' | b'}'));
         if !is_number || !ends {
@@ -80,7 +80,7 @@ impl At<'_> {
         Some(value)
     }
 
-    /// One of these words behind these bytes, if that is what comes next.
+    /// One of these words after these bytes, if that is what comes next.
     #[inline]
     fn word<T: Copy>(
         &mut self,
@@ -192,7 +192,7 @@ mod tests {
             }
         };
         for line in lines {
-            // White space in front: read as any JSON is.
+            // With leading white space it is read as any JSON.
             assert_eq!(told(line), told(&format!(" {line}")), "{line}");
         }
     }

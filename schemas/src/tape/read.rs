@@ -31,7 +31,7 @@ pub struct Reader<R> {
     ending: Option<Ending>,
 }
 
-/// An event of a tape, and what was proved of it.
+/// An event of a tape, and what was validated about it.
 #[derive(Clone, Debug)]
 pub struct Read {
     /// The event.
@@ -53,7 +53,7 @@ impl Read {
 pub enum Ending {
     /// The recorder was stopped before it could write the footer.
     CutShort {
-        /// The last event that is whole; 0 for none.
+        /// The last complete event; 0 for none.
         last_seq: u64,
         /// Whether the beginning of another line follows it.
         torn: bool,
@@ -68,18 +68,18 @@ pub enum Ending {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The line is no event. Earlier events are intact.
+    /// The line is not an event. Earlier events are intact.
     #[error("line {line} is not a tape record: {why}")]
     BadRecord {
-        /// Number of the line, from 1 on.
+        /// The line number, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
     /// Reading failed.
     #[error("reading failed at line {line}")]
     Io {
-        /// Number of the line, from 1 on.
+        /// The line number, from 1.
         line: u64,
         /// The system's error.
         #[source]
@@ -88,10 +88,10 @@ pub enum ReadError {
     /// The line is longer than any recorder writes.
     #[error("line {line} is longer than {LINE_LIMIT} bytes")]
     LineTooLong {
-        /// Number of the line, from 1 on.
+        /// The line number, from 1.
         line: u64,
     },
-    /// The first line is no header.
+    /// The first line is not a header.
     #[error("the first line is not a tape header")]
     NotATape,
     /// Written by a later major format; events may mean something else.
@@ -102,7 +102,7 @@ pub enum ReadError {
     },
 }
 
-/// The earlier major version of the format, which is read as well.
+/// The earlier major version of the format, which can also be read.
 const OLD_MAJOR: &str = "1";
 /// The size in bytes from which data of a line is kept by reference instead of copied.
 const SHORT: usize = 16 << 10;
@@ -277,7 +277,7 @@ impl<R: BufRead> Reader<R> {
     }
 }
 
-/// Reads one line without its line feed; whether it had one.
+/// Reads one line without its line feed; returns whether it had one.
 fn read_line(input: &mut impl BufRead, out: &mut Vec<u8>, line: u64) -> Result<bool, ReadError> {
     use std::io::Read as _;
     let read = input

@@ -1,4 +1,4 @@
-//! One line of a tape, read.
+//! Parsing one line of a tape.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -29,7 +29,7 @@ pub(super) enum Record {
 pub(super) enum Line<'l> {
     /// Parts are copied, and the line gives its room to the next one.
     Lent(&'l [u8]),
-    /// Parts keep the line: it is long.
+    /// Parts share the line: it is long.
     Given(&'l Bytes),
 }
 
@@ -50,7 +50,7 @@ impl Line<'_> {
     }
 }
 
-/// Reads one line, of which a head may be known already; what was proved of its event is noted.
+/// Parses one line, whose head may already be known; records what was validated about its event.
 pub(super) fn parse(
     line: Line<'_>,
     heads: &mut KnownHeads,
@@ -118,7 +118,7 @@ struct Parsing<'l, 'k> {
     heads: &'k mut KnownHeads,
     fields: Fields,
     proof: &'k mut Proof,
-    // The outline is that of the value at hand.
+    // The outline is that of the current value.
     is_outlined: bool,
     // The first mistake.
     problem: Option<String>,

@@ -1,4 +1,4 @@
-//! Fields of heads that come again: a client says the same with each of its requests.
+//! Caches repeated header fields: a client sends the same with each of its requests.
 
 use std::hash::BuildHasher as _;
 
@@ -67,7 +67,7 @@ impl SeenFields {
         }
     }
 
-    /// Begins again once there is a new secret.
+    /// Starts over when there is a new secret.
     fn forget_unless_known(&mut self, redactor: &Redactor) {
         if self.places.is_empty() || self.known != redactor.known() {
             self.known = redactor.known();

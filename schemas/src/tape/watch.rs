@@ -20,14 +20,14 @@ pub(super) struct Watch {
 }
 
 impl Encoder {
-    /// Has a judge look at everything that is written.
+    /// Has a judge examine everything that is written.
     #[must_use]
     pub fn with_judge(mut self, judge: Option<Box<dyn Judge>>) -> Self {
         self.watch.judge = judge;
         self
     }
 
-    /// The next event that the judge wants on the tape.
+    /// The next event that the judge wants to add to the tape.
     pub fn poll_judge(&mut self) -> Option<Event> {
         self.watch.judge.as_mut()?.poll()
     }
@@ -77,7 +77,7 @@ impl Watch {
         });
     }
 
-    /// Shows what was written, unless it was shown already or says nothing to a judge.
+    /// Shows a written event to the judge, unless it was already shown or is irrelevant to it.
     pub(super) fn line(&mut self, event: &Event, line: &[u8]) {
         let silent = matches!(
             event.body,

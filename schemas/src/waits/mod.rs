@@ -45,7 +45,7 @@ pub enum Change {
 }
 
 impl Waits {
-    /// Follows requests from here on; what waits `long` is a hang.
+    /// Follows requests from here on; one that is pending for `long` is a hang.
     #[must_use]
     pub fn new(long: Offset) -> Self {
         Self {
@@ -54,8 +54,8 @@ impl Waits {
         }
     }
 
-    /// Takes the next event; `message` is its message taken apart, where that is known.
-    /// `each` is shown every single message.
+    /// Handles the next event; `message` is its parsed message, if known. `each` is called for
+    /// every single message.
     pub fn observe(
         &mut self,
         event: &Event,
@@ -106,7 +106,7 @@ impl Waits {
         all.filter(|wait| wait.is_pending())
     }
 
-    /// After what time a request hangs.
+    /// The time after which a request counts as a hang.
     #[must_use]
     pub fn long(&self) -> Offset {
         self.long

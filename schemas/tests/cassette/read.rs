@@ -1,4 +1,4 @@
-//! Reading what a person or another tool wrote.
+//! Reading files written by a person or another tool.
 
 use tapewright_schemas::event::Direction;
 use tapewright_schemas::recording::{Document, DocumentError, FileKind};

@@ -338,7 +338,7 @@ fn sessions_do_not_mix() {
     assert_eq!(value["exchanges"][1]["timing"]["took_ms"], 1);
 }
 
-/// The members of a cassette that say what it lacks, as they are written and as they are read.
+/// The members of a cassette about what is missing, as written and as read.
 fn lacks(ending: &Ending, script: &Script) -> (Value, Option<Incomplete>) {
     let (text, _) = project(&script.events, ending);
     let value: Value = serde_json::from_str(&text).unwrap();

@@ -20,7 +20,7 @@ fn parsed(script: &Script) -> Value {
 
 #[test]
 fn a_late_answer_stands_at_its_place() {
-    // Behind the two open requests more waits than is held in memory.
+    // After the two open requests more messages wait than are held in memory.
     let mut script = Script::default()
         .c(ask(0, 1))
         .s(answer(0))

@@ -144,7 +144,7 @@ fn no_error_of_an_authorization_server_holds_a_secret() {
 proptest! {
     #[test]
     fn a_body_cut_anywhere_holds_no_secret(which in 0..BODIES.len(), cut in 0..300_usize) {
-        // A canary that is itself cut cannot be grepped, so that whole ones are looked for.
+        // A canary that is itself cut cannot be searched for, so only whole ones are.
         let body = BODIES[which];
         let head = body.as_bytes()[..cut.min(body.len())].to_vec();
         let mut tape = Tape::new(&Settings::default());

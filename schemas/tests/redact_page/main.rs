@@ -56,7 +56,7 @@ fn every_rule_is_caught_as_the_page_says() {
                     let shown = redacted(&text.replace("{}", "hunter22x"));
                     assert!(!shown.contains("hunter22x"), "{list} {id}: {shown}");
                 }
-                // The table tries the example of each shape itself.
+                // The table tests the example of each shape itself.
                 Caught::ByShape(kind) => assert!(page::is_kind(kind), "{list} {id}: {kind}"),
                 Caught::Not(why) => assert!(why.len() > 10, "{list} {id}"),
             }

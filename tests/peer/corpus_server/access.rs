@@ -13,7 +13,7 @@ use super::http::{Request, Response, Site};
 const TOKEN: &str = "Bearer good-token-of-the-tests";
 
 impl Site {
-    /// The refusal of a request that may not be asked.
+    /// The refusal of an unauthorized request.
     pub(super) fn without_access(&self, request: &Request) -> Option<Response> {
         let said = request.field("authorization");
         let in_session = request.field("mcp-session-id").is_some();

@@ -15,17 +15,18 @@ pub(super) enum Fault {
     Code(i64, i64),
     /// `status FROM TO`: of every HTTP response.
     Status(u16, u16),
-    /// `mute METHOD PART`: a request with this in its parameters is not answered when it is asked for the first time.
+    /// `mute METHOD PART`: a request with this in its parameters is not answered the first time.
     Mute(String, String),
     /// `thrice METHOD`: the same request is answered three times, and refused after that.
     Thrice(String),
-    /// `asks METHOD JSON`: a call of `echo` without arguments asks the client this before it is answered.
+    /// `asks METHOD JSON`: a call of `echo` without arguments sends this request to the client
+    /// before it is answered.
     Asks(String, Value),
     /// A word with its own meaning.
     Word(String),
 }
 
-/// Reads what is to be broken.
+/// Parses the faults.
 pub(super) fn faults(words: &[&str]) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut words = words.iter().map(|word| (*word).to_owned());
@@ -49,7 +50,7 @@ pub(super) fn faults(words: &[&str]) -> Vec<Fault> {
     faults
 }
 
-/// The value that holds the last step of a pointer, and that step.
+/// The value that contains the last step of a pointer, and that step.
 fn parent<'v>(value: &'v mut Value, pointer: &str) -> Option<(&'v mut Value, String)> {
     let (parent, last) = pointer.rsplit_once('/')?;
     let last = last.replace("~1", "/").replace("~0", "~");

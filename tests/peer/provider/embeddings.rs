@@ -114,7 +114,7 @@ impl Kind {
     }
 }
 
-/// The vector of a text of which the script says nothing: its length, and its first byte.
+/// The vector of a text that is not in the script: its length, and its first byte.
 fn usual(text: &str) -> Value {
     json!([text.len(), text.bytes().next().unwrap_or(0)])
 }

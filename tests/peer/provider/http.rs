@@ -95,7 +95,7 @@ impl Answer {
     }
 }
 
-/// The next request; none when the client has left.
+/// The next request; `None` if the client has left.
 pub(super) fn read(
     input: &mut BufReader<TcpStream>,
     output: &mut TcpStream,

@@ -12,30 +12,30 @@
 //!
 //! | member | meaning |
 //! |---|---|
-//! | `turns` | the turns; which is next is told by the assistant turns that a request holds, so that a repeated request is answered alike |
-//! | `key` | the key that each request must bring in its wire's header, else 401; without it nobody is asked |
-//! | `sides` | turns for requests beside the conversation: `when` is a text in the request; without it, one that offers no tools |
-//! | `repeat` | the last turn goes on for ever; without it a request beyond the last turn is refused with 400 |
-//! | `embeddings` | what is said to a text to embed: an object or a list of them, by time, with `when` (a text in it), `vector` and the members of errors below; without one a text is embedded as its length and first byte |
-//! | `models` | what `/v1/models` lists |
+//! | `turns` | the turns; the number of assistant turns in a request selects the next one, so that a repeated request gets the same answer |
+//! | `key` | the key that each request must have in its wire's header, else 401; without it no key is required |
+//! | `sides` | turns for requests outside the conversation: `when` is a text in the request; without it, one without tools |
+//! | `repeat` | the last turn is repeated forever; without it a request beyond the last turn is refused with 400 |
+//! | `embeddings` | answers to texts to embed: an object or a list of them, by time, with `when` (a text in it), `vector` and the members of errors below; without one a text is embedded as its length and first byte |
+//! | `models` | the models in `/v1/models` |
 //!
-//! A turn is an object, or a list of objects: what is said the first time, the second time, … (an
-//! error, then an answer):
+//! A turn is an object, or a list of objects: the answers for the first time, the second time, …
+//! (an error, then an answer):
 //!
 //! | member | meaning |
 //! |---|---|
-//! | `text`, `thinking`, `refusal` | what the model says |
-//! | `tools` | calls, each with `name`, `arguments` and perhaps `id`; a name stands for the offered tool that ends with it |
+//! | `text`, `thinking`, `refusal` | the model's message |
+//! | `tools` | calls, each with `name`, `arguments` and optionally `id`; a name selects the offered tool that ends with it |
 //! | `usage` | `input`, `output`, `cached`, `reasoning`: tokens; 100, 20, 0 and 0 without them; `cached` is part of `input` |
-//! | `finish` | `max_tokens` or `filter`, when it is not what the rest tells |
-//! | `status`, `retry_after`, `message` | an error in the wire's own shape |
-//! | `retry_date` | the same time as a date, so many seconds from now |
+//! | `finish` | `max_tokens` or `filter`, if it does not follow from the other members |
+//! | `status`, `retry_after`, `message` | an error in the wire's own format |
+//! | `retry_date` | the same time as a date, this many seconds from now |
 //! | `delay_ms`, `pause_ms` | the wait before the answer, and between the events of a stream |
-//! | `hang`, `malformed` | no answer at all; an answer that is no JSON |
-//! | `cut`, `fails` | a stream ends after so many events, silently or with the wire's error event |
+//! | `hang`, `malformed` | no answer at all; an answer that is not JSON |
+//! | `cut`, `fails` | a stream ends after this many events, silently or with the wire's error event |
 //!
-//! A request is refused as the real providers refuse it: calls without results, results without
-//! calls, thinking that did not come back with its calls. LOG gets a JSON line per request: `wire`,
+//! Invalid requests are refused as by the real providers: calls without results, results without
+//! calls, thinking that was not returned with its calls. LOG gets a JSON line per request: `wire`,
 //! `path`, `status`, `turn`, `key`, `body`.
 
 mod anthropic;

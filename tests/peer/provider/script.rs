@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::turns::Ask;
 
-/// A script, and how often each of its turns was asked for.
+/// A script, and how often each of its turns was requested.
 pub(super) struct Script {
     pub(super) key: Option<String>,
     pub(super) models: Vec<String>,
@@ -26,7 +26,7 @@ pub(super) struct Moment {
     pub(super) says: Value,
     pub(super) status: Option<u16>,
     pub(super) retry_after: Option<String>,
-    /// In so many seconds, as dates: now, and then.
+    /// The time in this many seconds, as dates: now, and then.
     pub(super) retry_date: Option<[String; 2]>,
     pub(super) message: String,
     pub(super) delay_ms: u64,
@@ -134,7 +134,7 @@ pub(super) fn signature(turn: usize) -> String {
     format!("c2lnbmVkdHVybg{turn:02}")
 }
 
-/// Now and so many seconds later, as HTTP spells dates.
+/// Now and this many seconds later, in the date format of HTTP.
 fn dates(seconds: i64) -> [String; 2] {
     let now = jiff::Timestamp::now();
     [0, seconds].map(|later| {

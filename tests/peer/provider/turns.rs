@@ -141,13 +141,13 @@ impl Turns {
         self.open = true;
     }
 
-    /// A part of anybody else's.
+    /// A part of another role's message.
     pub(super) fn heard(&mut self) {
         self.open = false;
     }
 }
 
-/// The turn in an id of ours, which ends with `_t<turn>_<call>`.
+/// The turn in an id of this provider, which ends with `_t<turn>_<call>`.
 pub(super) fn turn_of(id: &str) -> Option<usize> {
     let (before, _) = id.rsplit_once('_')?;
     before.rsplit_once("_t")?.1.parse().ok()

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::golden::{folder, golden, run};
 
-/// Name of the golden text, and the file.
+/// The name of the golden text, and the file.
 const BAD: &[(&str, &str)] = &[
     ("empty_file", ""),
     ("only_white_space", " \n\t\n"),
@@ -139,7 +139,7 @@ fn depth_and_size_are_no_danger() {
         stderr.contains("line 1, column ") && stderr.contains("hint: "),
         "{stderr}"
     );
-    // A hundred megabytes in one string, and then a mistake behind them.
+    // A hundred megabytes in one string, and then an error after them.
     let mut large = b"{\"server_label\":\"s\",\"exchanges\":[{\"request\":{\"pad\":\"".to_vec();
     large.resize(100 << 20, b'x');
     large.extend_from_slice(b"\"}}],}");

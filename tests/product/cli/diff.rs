@@ -150,7 +150,7 @@ fn what_cannot_be_judged_is_no_success() {
     assert_eq!(status, 2, "{said}");
 }
 
-/// Ten and more answers on either side, of which the later take longer.
+/// At least ten answers on either side, with longer durations later.
 fn timed(took_us: u64) -> String {
     let mut text = TAPE.lines().next().unwrap().to_owned() + "\n";
     for id in 0..12_u64 {

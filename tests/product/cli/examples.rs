@@ -23,7 +23,7 @@ const EVALS: &str = "servers:\n  fs: { command: [npx] }\nevals:\n  - { name: sum
 
 const SUITE: &str = "servers:\n  fs: { command: [\"${PEER}\", \"suite\"] }\ntools:\n  - { name: smoke, server: fs, tool: echo, tags: [smoke] }\n  - { name: other, server: fs, tool: echo, args: { message: hello } }\n";
 
-/// The words of a command line that comes in front of the examples of its help.
+/// The words of the command lines whose help has examples.
 pub(super) fn commands() -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let mut waiting = vec![Vec::new()];
@@ -169,7 +169,7 @@ pub(crate) fn local(example: &str, folder: &Path, url: &str) -> String {
         .replace("--forward-proxy 4000", "--forward-proxy 127.0.0.1:0")
 }
 
-/// The example with a provider, where a model is asked.
+/// The example with a provider, if it asks a model.
 fn asked(example: String, provider: &Provider) -> String {
     if !example.contains(" --live") {
         return example;
@@ -178,7 +178,7 @@ fn asked(example: String, provider: &Provider) -> String {
     format!("ANTHROPIC_API_KEY=sk-of-nobody ANTHROPIC_BASE_URL={url} {example}")
 }
 
-/// Runs an example that ends by itself, and says when it does not do what it was asked for.
+/// Runs an example that ends by itself, and reports if it does not succeed.
 fn run(folder: &Path, line: &str) -> Option<String> {
     let output = shell(folder, line).output().expect("a shell");
     // `--strict` fails for a fake server that gets no request.

@@ -11,7 +11,7 @@ use super::golden::{folder, run};
 const STDIO: &str = include_str!("../../wire/handshake-stdio.tape.jsonl");
 const HTTP: &str = include_str!("../../wire/handshake-http.tape.jsonl");
 
-/// A folder with recordings of two servers, and something else.
+/// A folder with recordings of two servers, and another file.
 fn recordings() -> TempDir {
     let stage = folder(&[("notes.txt", "no recording"), ("other.json", "{}")]);
     let path = stage.path().join("all");
@@ -50,7 +50,7 @@ fn every_recording_of_a_folder_is_exported_to_a_folder() {
         let words = ["export", "all", "--as", format, "-o", &goal];
         let (status, out, said) = run(stage.path(), &words);
         assert_eq!((status, out.as_str()), (0, ""), "{format}: {said}");
-        // A stdio session is no HTTP archive.
+        // A stdio session cannot be an HTTP archive.
         let exported = if format == "har" {
             &["b"][..]
         } else {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::golden::{folder, golden, run};
 
-/// A gateway with two sessions and a request of none: what goes wrong in each way.
+/// A gateway with two sessions and a request without one: each kind of failure.
 fn tape() -> String {
     let mut lines = vec![
         json!({"tape": "1.2", "created": "2026-11-22T08:00:00.000Z", "by": "tapewright 0.1.0", "transport": "http",
@@ -61,7 +61,7 @@ fn tape() -> String {
         ),
     );
     add(1, 1, ends(down, end));
-    // A stream that its client takes up again, and leaves.
+    // A stream that its client resumes, and leaves.
     add(1, 2, asks("GET", "/mcp", json!([["last-event-id", "e-1"]])));
     add(1, 2, ends(up, end));
     add(1, 2, says(200, "text/event-stream; charset=utf-8"));
@@ -127,7 +127,7 @@ fn tape() -> String {
     add(2, 5, asks("DELETE", "/mcp", json!([])));
     add(2, 5, ends(up, end));
     add(2, 5, ends(down, "receiver gone"));
-    // We answer where no server does; and a stream is still open at the end.
+    // The recorder answers in place of a server; and a stream is still open at the end.
     add(0, 6, asks("GET", "/\u{1b}[2J", json!([])));
     add(0, 6, ends(up, end));
     add(

@@ -55,7 +55,7 @@ fn no_help_has_a_phrase_that_we_avoid() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// The options of a command by the headings under which its help has them.
+/// The options of a command, grouped by the headings in its help.
 fn groups(words: &[String]) -> String {
     let text = help(words);
     let text = text.split("\nExamples:").next().unwrap_or_default();
@@ -210,7 +210,7 @@ fn every_command_with_formats_has_a_short_way_to_json() {
     for words in commands() {
         let options = options(&help(&words));
         let has = |name: &str| options.iter().any(|(option, _)| option == name);
-        // The report of a recorder is one about the suites of `--suite`, on stderr.
+        // The report of a recorder is about the suites of `--suite`, on stderr.
         let is_recorder = words == ["record"];
         assert_eq!(has("--format") && !is_recorder, has("--json"), "{words:?}");
     }
@@ -220,7 +220,7 @@ fn every_command_with_formats_has_a_short_way_to_json() {
 #[test]
 fn every_recording_can_be_a_folder() {
     let mut read = Vec::new();
-    // A baseline is of one suite.
+    // A baseline is for one suite.
     let is_baseline = |words: &[String]| words.first().is_some_and(|one| one == "model-baseline");
     for words in commands().into_iter().filter(|words| !is_baseline(words)) {
         let text = help(&words);

@@ -1,4 +1,4 @@
-//! The commands as their users meet them: what they write, what they say, how they end.
+//! The commands from a user's point of view: their output, messages and exit status.
 
 mod captures;
 mod diff;

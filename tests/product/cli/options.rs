@@ -1,4 +1,5 @@
-//! Options that are the same on every command: old spellings, colours, and hints that name what exists.
+//! Options that are the same in every command: old spellings, colours, and hints with existing
+//! names.
 
 use std::fs;
 use std::process::Output;
@@ -71,7 +72,7 @@ fn old_spellings_still_work_and_are_in_no_help() {
     }
 }
 
-/// A letter is missing in what was typed, and the tip names the option that the help has.
+/// A letter is missing in the argument, and the tip has the name of the option in the help.
 #[test]
 fn a_tip_never_names_an_old_spelling() {
     for (command, old, _) in OLD {
@@ -190,7 +191,7 @@ fn what_a_command_prints_is_coloured_by_the_same_option() {
     assert_eq!(colours(&always), [true, false]);
     let front = ["--color", "always", "show", "http.tape.jsonl", "--all"];
     assert_eq!(colours(&front), [true, false]);
-    // An error of ours, and no mistake in the arguments.
+    // An error of tapewright, not one in the arguments.
     assert_eq!(colours(&["inspect", "none.json"]), [false, false]);
     assert_eq!(
         colours(&["inspect", "none.json", "--color=always"]),

@@ -87,7 +87,7 @@ fn a_page_of_a_tape_that_breaks_off_says_so() {
 #[test]
 fn the_filter_of_the_page_is_that_of_the_command_line() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/page/filter.mjs");
-    // CI has it; who has not runs `.ci/peers page` elsewhere.
+    // CI has it; on other machines, use `.ci/peers page`.
     let Ok(output) = Command::new("node").arg(script).output() else {
         return;
     };

@@ -38,8 +38,8 @@ impl Running {
         unlockpt(&ours).expect("a terminal");
         let name = ptsname(&ours, Vec::new()).expect("a name");
         let path = name.to_str().expect("text");
-        // Without the flag it would become the controlling terminal of a test program that has none,
-        // and end that program when it is closed.
+        // Without the flag it would become the controlling terminal of a test program that has
+        // none, and end that program when it is closed.
         let flags = OFlags::NOCTTY.bits().cast_signed();
         let mut options = File::options();
         let options = options.read(true).write(true).custom_flags(flags);
@@ -50,7 +50,7 @@ impl Running {
         drop(command);
         let said = thread::spawn(move || {
             let mut said = Vec::new();
-            // At its end a terminal is an error.
+            // At its end, reading a terminal is an error.
             drop(File::from(ours).read_to_end(&mut said));
             child.wait().expect("it ends");
             String::from_utf8_lossy(&said).into_owned()
@@ -107,7 +107,7 @@ fn has_progress(words: &[String], said: &str) -> bool {
     true
 }
 
-/// A recording with so many pings.
+/// A recording with this many pings.
 fn pings(count: usize) -> String {
     let mut tape = String::from(
         "{\"tape\":\"2.4\",\"created\":\"2026-11-26T03:00:00.000Z\",\"by\":\"test\",\"transport\":\"stdio\",\
@@ -202,7 +202,7 @@ fn a_long_recording_is_read_with_progress_on_a_terminal_and_never_on_a_pipe() {
             &["scrub", "--check", "a.tape.jsonl"],
             &["diff", "a.tape.jsonl", "b.tape.jsonl"],
         ];
-        // All at once, so that each takes its time.
+        // All at once, so that each is slow.
         let running = commands.map(|words| Running::on_terminal(stage.path(), words));
         let said = running.map(Running::said);
         fs::remove_file(stage.path().join("a.html")).expect("a page");
@@ -226,7 +226,7 @@ fn a_cassette_is_scrubbed_with_progress() {
     let done = tapewright().args(export).current_dir(stage.path()).status();
     assert!(done.expect("the binary runs").success());
     let words = ["scrub", "--check", "a.json"];
-    // Several at once take their time on every machine.
+    // Several at once are slow on every machine.
     let running: Vec<_> = (0..4)
         .map(|_| Running::on_terminal(stage.path(), &words))
         .collect();

@@ -1,5 +1,4 @@
-//! Every mistake that a user of `tapewright record` and `demo` can make, and what the
-//! program says to it.
+//! Every error that a user of `tapewright record` and `demo` can make, and its message.
 
 use super::golden::{folder, golden};
 

@@ -8,7 +8,7 @@ use super::golden::{TAPE, folder, golden, run};
 
 const SECRET: &str = "Xq7vB2kPz9sLm4Wd8";
 
-/// Files that hold the value of a variable in the environment of the program.
+/// Files that contain the value of an environment variable of the program.
 fn files() -> tempfile::TempDir {
     let cassette = format!(
         "{{\"version\": \"1\",\n \"exchanges\": [{{\"request\": {{\"id\":1,\"n\":1.0,\"a\":\"{SECRET}\"}}, \"response\": {{\"id\":1,\"result\":[\"{SECRET}\"]}}}}]}}\n"
@@ -79,7 +79,7 @@ fn a_check_says_where_and_never_what() {
     );
 }
 
-/// The lines of a command that prints JSON, each as the schema of this name says.
+/// The lines of a command that prints JSON, each validated by the schema with this name.
 pub(crate) fn json_lines(text: &str, schema: &str) -> Vec<Value> {
     let schema = tapewright_schemas::published::find(schema).unwrap();
     let schema: Value = serde_json::from_str(schema.text()).unwrap();

@@ -1,4 +1,4 @@
-//! `tapewright scrub` on recordings of HTTP that somebody else wrote: a canary in each member.
+//! `tapewright scrub` on HTTP recordings by other tools: a canary in each member.
 
 use std::cell::RefCell;
 use std::fs;
@@ -262,7 +262,7 @@ fn cassette(canaries: &Canaries) -> String {
     serde_json::to_string_pretty(&cassette).unwrap()
 }
 
-/// Scrubs a file by its name; what `--check` says first, and what the file holds then.
+/// Scrubs a file with this name; checks the output of `--check` and the scrubbed file.
 fn scrubbed(name: &str, text: &str, canaries: &Canaries) -> tempfile::TempDir {
     let folder = folder(&[(name, text)]);
     assert!(!canaries.left(text).is_empty());

@@ -19,7 +19,7 @@ fn suites(folder: &str) -> (PathBuf, Vec<String>) {
     (folder, names)
 }
 
-/// Every example of the document is valid. What it takes from its surroundings is in `.env`.
+/// Every example of the documentation is valid. The variables that it needs are in `.env`.
 #[test]
 fn every_documented_example_is_valid() {
     let (folder, names) = suites("documented");
@@ -147,7 +147,7 @@ fn variables_come_from_where_they_should() {
     );
 }
 
-/// Beside the suite, not where the program runs.
+/// Next to the suite, not in the current folder.
 #[test]
 fn the_env_file_stands_beside_the_suite() {
     let folder = folder(&[(".env", "A=here\n")]);
@@ -163,7 +163,7 @@ fn the_env_file_stands_beside_the_suite() {
     assert_eq!(run(folder.path(), &["validate", "below/suite.yaml"]).0, 0);
 }
 
-/// A link is followed before it is judged where it leads.
+/// A link is resolved before its target is checked.
 #[cfg(unix)]
 #[test]
 fn an_import_may_not_leave_the_folder_of_the_suite() {

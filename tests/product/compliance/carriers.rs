@@ -1,5 +1,5 @@
-//! Rules are asked about what carried a message, and about nothing else: peers that behave
-//! are found to, on every transport.
+//! Rules are only applied to the carriers of messages that they are about: correct peers pass, on
+//! every transport.
 
 use std::fs;
 use std::process::Stdio;
@@ -245,13 +245,13 @@ fn a_server_may_save_for_a_second_and_a_half() {
     let options = [&["-o", path.to_str().unwrap()], &CHECK[..]].concat();
     let mut session = Session::start(record(&options, &["sh", "-c", SAVES]));
     session.close_input();
-    // It was not ended by us.
+    // The recorder did not end it.
     assert_eq!(session.child.wait().unwrap().code(), Some(7));
     assert_eq!(findings(&Tape::read(&path)), []);
     assert_eq!(from_disk(&path), []);
 }
 
-/// The messages of a tape that the recorder made; no peer is blamed for one.
+/// The messages of a tape that the recorder made; no peer is blamed for them.
 fn made_by_us(tape: &Tape) -> Vec<String> {
     let found = findings(tape);
     let made = tape.events.iter().filter(|event| event.is_made_by_us());
@@ -272,7 +272,7 @@ fn made_by_us(tape: &Tape) -> Vec<String> {
 fn what_we_answer_in_a_servers_place_is_ours_on_the_tape() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.tape.jsonl");
-    // Port 1 is reserved, and no program of ours may take it.
+    // Port 1 is reserved, and unprivileged programs cannot use it.
     let options = [
         "-o",
         path.to_str().unwrap(),
@@ -336,7 +336,7 @@ fn what_we_answer_in_a_servers_place_is_ours_on_the_tape() {
 
 #[test]
 fn who_answers_after_us_is_not_blamed() {
-    // It answers once its input has ended and its client has had an answer of ours.
+    // It answers after its input has ended and its client got an answer of the recorder.
     let folder = tempfile::tempdir().unwrap();
     let tape = folder.path().join("run.tape.jsonl");
     let [marker, go] = ["heard", "answered"].map(|name| folder.path().join(name));

@@ -149,7 +149,8 @@ fn what_was_said_to_a_server_is_kept_where_it_is_asked_for_and_tells_the_same() 
     let (_, recorded) = doctor(&["--capture", tape.to_str().unwrap()]);
     for finding in live["findings"].as_array().unwrap() {
         let id = finding["id"].as_str().unwrap();
-        // Over a recording the client is judged as well, and ours offers what goes.
+        // In a recording the client is judged as well, and tapewright's declares deprecated
+        // features.
         if id != "roots-deprecated" && id != "sampling-deprecated" {
             assert_eq!(finding["status"], status(&recorded, id), "{id}");
         }

@@ -113,11 +113,12 @@ fn each_finding_is_reproduced_by_a_small_file_of_its_own() {
                 .any(|(one, words, _)| *one == code && *words == detail),
             "{file}: {shown:?}"
         );
-        // Hundreds of messages have gone.
+        // Hundreds of messages were removed.
         let text = fs::read_to_string(path.join(&file)).unwrap();
         assert!(text.len() < 2_000, "{file}: {text}");
     }
-    // The documented format where it can show it: a cassette holds what is no message, too.
+    // The documented format if it is sufficient: a cassette also contains content that is not a
+    // message.
     let names: Vec<String> = fs::read_dir(path.join("proof"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -152,7 +153,7 @@ fn a_capture_of_others_is_cut_down_as_a_capture_where_it_must_be() {
     let [(code, _, Some(file))] = found.as_slice() else {
         panic!("{found:?}")
     };
-    // Only the member of a capture says that the server has no tools.
+    // Only the member of a capture shows that the server has no tools.
     assert_eq!(
         (code.as_str(), file.as_str()),
         ("INV-003", "proof/s-INV-003-1.capture.json")
@@ -163,7 +164,7 @@ fn a_capture_of_others_is_cut_down_as_a_capture_where_it_must_be() {
     assert_eq!(findings(&again).len(), 1, "{text}");
 }
 
-/// A recorded session in which one text of one carrier is made wrong.
+/// A recorded session in which one text of one carrier is changed to be wrong.
 struct Flaw {
     session: &'static str,
     carrier: Carrier,
@@ -248,7 +249,7 @@ fn sent(file: &Path) -> Vec<String> {
     events.into_iter().filter_map(message).collect()
 }
 
-/// All that a replay of a file says to the client that it recorded.
+/// All messages that a replay of a file sends to the client in it.
 fn replayed(file: &Path) -> String {
     let mut command = tapewright();
     let command = command.arg("replay").arg(file).stdin(Stdio::piped());

@@ -1,4 +1,4 @@
-//! Reports for machines, and what they must never do with the words of a peer.
+//! Machine-readable reports, and that text of a peer cannot break them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A session in which several things go wrong, and a peer that tries to get out of every
-/// format.
+/// A session with several violations, and a peer that tries to break out of every format.
 const TAPE: &str = r#"{"tape":"1.2","by":"tapewright 0.1.0","transport":"stdio","label":"a,b:c%|<s>","pid":1}
 {"seq":1,"at_us":1,"dir":"to_server","message":{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}}
 {"seq":2,"at_us":2,"dir":"to_client","message":{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}}
@@ -87,7 +86,7 @@ fn sarif_conforms_to_its_schema_and_points_to_lines() {
     assert!(proof.starts_with("{\"seq\":5,"), "{proof}");
     let index = stray["ruleIndex"].as_u64().unwrap();
     assert_eq!(rules[usize::try_from(index).unwrap()]["id"], "INV-012");
-    // A race is for people to look at.
+    // A race is left to people.
     let race = results
         .iter()
         .find(|one| one["ruleId"] == "INV-038")
@@ -96,7 +95,7 @@ fn sarif_conforms_to_its_schema_and_points_to_lines() {
         (&race["kind"], &race["level"]),
         (&"review".into(), &"none".into())
     );
-    // The schema is no rubber stamp.
+    // The schema rejects invalid reports.
     let mut broken = log.clone();
     broken["runs"][0]["results"][0]["level"] = "fatal".into();
     assert!(!schema.is_valid(&broken));
@@ -228,7 +227,7 @@ fn a_baseline_expects_what_it_lists_and_tells_what_is_stale() {
     assert_eq!(text.matches("<failure").count(), 2, "{text}");
     assert!(text.contains("remove it from the baseline"), "{text}");
     assert!(text.contains("expected by the baseline"), "{text}");
-    // An update takes out what passes and keeps the rest.
+    // An update removes those that pass and keeps the rest.
     let (status, ..) = with(&["--update-baseline"]);
     assert_eq!(status, 0);
     let again = fs::read_to_string(path.join("known.json")).unwrap();

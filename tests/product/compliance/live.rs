@@ -94,7 +94,7 @@ fn strict_tells_it_in_the_exit_status_and_verbose_on_standard_error() {
     assert_eq!(status, 1, "{errors}");
     let line = "tapewright: INV-012 fail (server): no request with this id was in flight (event ";
     assert!(errors.contains(line), "{errors}");
-    // A server that keeps to the protocol, judged as strictly.
+    // A correct server, judged just as strictly.
     let folder = tempfile::tempdir().unwrap();
     let good = server(&[("initialize\\\"", RESULT), ("ping", PONG)]);
     let options = [

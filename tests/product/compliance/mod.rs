@@ -25,7 +25,7 @@ const RESULT: &str = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"202
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 const PONG: &str = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
 
-/// A server that answers a line in which a pattern of the shell is found.
+/// A server that answers a line matching a pattern of the shell.
 fn server(cases: &[(&str, &str)]) -> String {
     let case = |(pattern, reply): &(&str, &str)| format!("*{pattern}*) printf '%s\\n' '{reply}';;");
     let cases: Vec<String> = cases.iter().map(case).collect();

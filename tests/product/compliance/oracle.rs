@@ -1,7 +1,7 @@
 //! The documented seven against runs of another tool (`tests/oracle`).
 //!
-//! Verdicts and hazards are the same but for [`DIFFERENT`], which `docs/invariants.md`
-//! explains; words need not be.
+//! Verdicts and hazards are the same except for [`DIFFERENT`], which `docs/invariants.md` explains;
+//! messages may differ.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::support::tapewright;
 
-/// Capture and invariant where ours is another verdict.
+/// Capture and invariant for which the verdicts differ.
 const DIFFERENT: &[(&str, &str)] = &[("04_leading_notification_before_initialize", "INV-001")];
 
 /// Files that both tools reject: tapewright with status 2, which is not that of a finding.
@@ -33,7 +33,7 @@ fn names() -> Vec<String> {
     names
 }
 
-/// Exit status and report of ours.
+/// Exit status and report of tapewright.
 fn ours(name: &str) -> (i32, String) {
     let output = tapewright()
         .args(["compliance", "invariants", "--format", "json", "--capture"])

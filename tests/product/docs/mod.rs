@@ -62,7 +62,7 @@ fn play(stage: &mut Stage, block: &mut Block) -> Vec<String> {
         let line = step.line();
         let said = stage.run(&line);
         let status = said.status.unwrap_or(0);
-        // The mark is that of the last command where each shows what it says.
+        // The mark applies to the last command if each shows its output.
         let is_marked = at + 1 == told.len() || block.language == "sh";
         let wanted = if is_marked { mark } else { "0" };
         if !told[at] && !wanted.split('|').any(|one| one == status.to_string()) {
@@ -89,7 +89,7 @@ fn play(stage: &mut Stage, block: &mut Block) -> Vec<String> {
     wrong
 }
 
-/// Does what a page says, from its beginning to its end.
+/// Runs a page from its beginning to its end.
 fn follow(name: &str, remote: &str) -> Vec<String> {
     let path = root().join(name);
     let text = fs::read_to_string(&path).expect("a page");

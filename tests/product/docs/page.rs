@@ -89,7 +89,7 @@ pub(super) fn write(parts: &[Part]) -> String {
     out
 }
 
-/// A command, and what the page shows of what it prints.
+/// A command, and the output that the page shows.
 #[derive(Debug, Default)]
 pub(super) struct Step {
     pub(super) command: Vec<String>,

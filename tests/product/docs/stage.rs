@@ -37,7 +37,7 @@ fn more(folder: &Path) {
     for name in ["my-agent", "my-client", "cargo"] {
         examples::stand_in(&programs, name, "exit 0");
     }
-    // A server that somebody has changed.
+    // A server that was changed.
     let changed = format!("'{}' suite | sed -u s/hello/goodbye/", peer().display());
     examples::stand_in(folder, "my-server", &changed);
     let results = r#"[{"rule_id": "PROTO-001", "passed": true, "source": "official", "message": null, "duration_ms": 3}]"#;
@@ -70,7 +70,7 @@ const TOLD: [&str; 2] = ["\"listening\":", "{\"page\":"];
 /// The result of a command of a page.
 #[derive(Debug)]
 pub(super) struct CommandOutput {
-    /// `None` of a server, which runs on.
+    /// `None` for a server, which keeps running.
     pub(super) status: Option<i32>,
     /// Standard output and standard error, in the order in which they came.
     pub(super) text: String,
@@ -134,7 +134,7 @@ impl Stage {
 
     /// Runs a command; the next one is run in the folder in which this one ends. A server runs as long as its page.
     pub(super) fn run(&mut self, line: &str) -> CommandOutput {
-        // The status of the command before is there to be shown.
+        // The status of the previous command can be shown.
         let line = format!("(exit {})\n{line}", self.status)
             .replace("http://localhost:3001/mcp", &self.remote);
         let mut line = examples::local(&line, self.home.path(), &self.remote);

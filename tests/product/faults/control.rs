@@ -1,4 +1,4 @@
-//! Faults that come and go while messages flow.
+//! Faults that are added and removed while messages flow.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;

@@ -44,7 +44,7 @@ fn a_stall_ends_with_its_client_and_passes_on_what_it_holds() {
     }
 }
 
-/// Sends the handshake to what serves over HTTP, waits until a fault has met it, and ends it.
+/// Sends the handshake to an HTTP server, waits until a fault has affected it, and ends the server.
 fn ends_although_it_is_held(replay_server: ReplayServer, tape: &std::path::Path) {
     let mut wire = replay_server.connect();
     wire.send(post(replay_server.address, ACCEPT, INITIALIZE));

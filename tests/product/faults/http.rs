@@ -208,7 +208,7 @@ fn a_trickle_that_is_taken_away_passes_on_its_rest() {
     let mut server = upstream.accept();
     let head = server.head();
     server.body(&head);
-    // At a byte a second this would take longer than any test may.
+    // At a byte per second this would take longer than any test may.
     let answer = format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"t\":\"{}\"}}}}",
         "x".repeat(1_000)

@@ -64,7 +64,7 @@ fn listening(upstream: &Upstream, gateway: &Gateway, target: &str) -> (Wire, Wir
     opened(upstream, gateway, &asked)
 }
 
-/// A POST in the session that reaches the server, and what the client gets for it.
+/// A POST in the session that reaches the server, and the client's response to it.
 fn posted(upstream: &Upstream, gateway: &Gateway, body: &str, response: &str) -> Wire {
     let mut client = gateway.connect();
     client.send(post(gateway.address, SESSION, body));
@@ -79,7 +79,7 @@ fn accepted() -> String {
     json("202 Accepted", "Connection: close\r\n", "")
 }
 
-/// Asserts that this is what comes next on a stream.
+/// Asserts that this is the next part of a stream.
 fn comes(client: &mut Wire, text: &str) {
     let came = client.chunks(text.len());
     assert_eq!(String::from_utf8_lossy(&came), text);
@@ -261,7 +261,7 @@ fn an_open_stream_is_silent_while_its_session_is_wedged() {
     assert!(is_told(&gateway, "\"did\":\"held_all\""));
     server.send(chunk(event(CHANGED)));
     assert!(is_told(&gateway, "\"did\":\"behind\""));
-    // It goes down with the session.
+    // It ends with the session.
     client.ends();
     let (came, _) = held.rest();
     assert_eq!(String::from_utf8_lossy(&came), "");
@@ -275,7 +275,7 @@ fn a_stream_that_was_open_before_the_fault_is_met() {
     let control = format!("unix:{}", folder.path().join("control").display());
     let (upstream, gateway) = pair(&["--control", &control]);
     let (mut client, mut server) = listening(&upstream, &gateway, "/mcp");
-    // The fault comes amid an event, which is not looked at any more.
+    // The fault comes in the middle of an event, which is not examined any more.
     let note = event(NOTE);
     let (begin, end) = note.split_at(30);
     server.send(chunk(begin));

@@ -1,4 +1,4 @@
-//! Faults on what clients send to a server over HTTP.
+//! Faults on messages from clients to a server over HTTP.
 
 use super::{PATIENCE, call, effects};
 use crate::support::eventually;

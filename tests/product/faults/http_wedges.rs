@@ -69,7 +69,7 @@ fn a_timeout_cuts_the_streams_of_its_session_on_which_nothing_comes() {
     // Traffic without a session continues.
     other_server.send("data: {}\n\n");
     assert_eq!(other.chunk(), b"data: {}\n\n");
-    // So does what comes on a stream that is opened afterwards.
+    // So does the traffic on a stream that is opened afterwards.
     let (mut again, mut again_server) = listen(SESSION);
     again_server.send("data: {}\n\n");
     assert_eq!(again.chunk(), b"data: {}\n\n");

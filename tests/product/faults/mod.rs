@@ -42,7 +42,7 @@ fn begin_session(upstream: &Upstream, gateway: &Gateway) {
     client.body(&head);
 }
 
-/// A call of a tool.
+/// A tool call.
 fn call(id: u64, tool: &str) -> String {
     format!(
         "{{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{{\"name\":\"{tool}\"}},\"id\":{id}}}"

@@ -24,7 +24,7 @@ pub(crate) enum Did {
 }
 use Did::{Answered, Failed, TimedOut};
 
-/// Calls a tool; where no answer is to come, with a time after which it gives up.
+/// Calls a tool; if no answer is expected, with a timeout.
 pub(crate) async fn call(
     service: &RunningService<RoleClient, ()>,
     tool: &'static str,
@@ -84,7 +84,7 @@ async fn rmcp_meets_faults_and_the_tape_is_whole() {
         let never = wanted.map(|did| did == TimedOut);
         let did = meet(fault, never, folder.path()).await;
         assert_eq!(did, wanted, "{fault}");
-        // Written last of all, once the recorder has nothing more to do.
+        // Written last, once the recorder has finished everything else.
         let cassette = folder.path().join("run.json");
         assert!(eventually(PATIENCE, || cassette.exists()), "{fault}");
         let tape = Tape::read(&folder.path().join("run.tape.jsonl"));

@@ -35,7 +35,7 @@ impl Stage {
         Tape::read(&self.folder.path().join("run.tape.jsonl"))
     }
 
-    /// Ends the session; what else came, the status, and the tape.
+    /// Ends the session; returns the remaining output, the status, and the tape.
     fn finish(mut self) -> (String, Option<i32>, Tape) {
         self.session.close_input();
         let mut rest = String::new();

@@ -190,7 +190,7 @@ fn a_fault_that_can_never_fire_is_refused() {
     }
 }
 
-/// Asks for what a reference server has, under a fault; the ids that were answered.
+/// Sends requests to a reference server under a fault; returns the ids that were answered.
 fn answered(fault: &str, asked: &[(&str, &str)]) -> Vec<usize> {
     use crate::support::{Session, peer, record};
 

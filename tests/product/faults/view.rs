@@ -82,7 +82,7 @@ pub(super) fn got(socket: &Path, path: &str) -> Value {
     value
 }
 
-/// A schema of the document.
+/// A schema of the documentation.
 fn schema(pointer: &str) -> Value {
     let document = document();
     let mut schema = document.pointer(pointer).expect(pointer).clone();

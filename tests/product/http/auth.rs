@@ -1,4 +1,4 @@
-//! Authorization survives us: as it is, or with the few changes that were asked for.
+//! Authorization works through the recorder: unchanged, or with the few requested changes.
 
 use crate::support::http::{Gateway, Upstream, Wire, find, json, pair, request};
 
@@ -250,7 +250,7 @@ fn metadata_is_found_wherever_the_challenge_says() {
     let origin = format!("http://{}", upstream.address());
     let ours = format!("http://{}", gateway.address);
     let plain = json("200 OK", "", &document(&origin));
-    // Before anybody names it, it is a document as any other.
+    // Before it is referenced, it is an ordinary document.
     let (_, body, asked) = get(&upstream, &gateway, "/oauth/about?v=1", &plain);
     assert_eq!(body, document(&origin));
     assert_eq!(asked.get("accept-encoding"), Some("gzip"));

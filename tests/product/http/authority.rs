@@ -42,7 +42,7 @@ fn only_tunnels_to_named_hosts_are_read_and_the_authority_vouches_for_no_others(
     let (named, other) = (Upstream::start(), Upstream::start());
     let options = [&INTERCEPT[..], &["--intercept-host", "localhost"]].concat();
     let gateway = Gateway::start(&options);
-    // Passed on unread: the server gets what is no TLS.
+    // Forwarded without interception: the server gets data that is not TLS.
     let mut client = tunnel(&gateway, &other.address().to_string());
     let mut server = other.accept();
     client.send("\x16 whatever");

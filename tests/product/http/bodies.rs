@@ -38,7 +38,7 @@ const SIZES: [usize; 12] = [
     3 * MIB + 7,
 ];
 
-/// Sends in the background: both peers of a large body are this test.
+/// Sends in the background: the test is both peers of a large body.
 fn sending(wire: &Wire, bytes: Vec<u8>) -> thread::JoinHandle<()> {
     let mut writer = wire.writer();
     thread::spawn(move || std::io::Write::write_all(&mut writer, &bytes).unwrap())
@@ -310,7 +310,7 @@ fn a_slow_reader_slows_the_sender_and_nothing_is_held() {
     let block = vec![7; MIB];
     let (mut sent, mut looks) = (0, 0);
     let full = crate::support::eventually(crate::support::http::PATIENCE, || {
-        // Full when for many looks nothing was taken.
+        // Full if nothing was accepted during many checks.
         let before = sent;
         while let Ok(length) = std::io::Write::write(&mut to, &block) {
             sent += length;

@@ -203,7 +203,7 @@ fn no_connection_and_no_tls_become_errors() {
             .unwrap()
             .contains("TLS handshake with")
     );
-    // It refuses us, and says why.
+    // It refuses the connection, with a reason.
     let upstream = Upstream::start();
     let url = format!("https://localhost:{}/mcp", upstream.address().port());
     let server = thread::spawn(move || alert(&upstream, 116));
@@ -330,7 +330,7 @@ fn heads_events_and_ids_of_a_bridge_are_on_the_tape() {
             .get("content-type"),
         Some("text/event-stream")
     );
-    // Nobody is blamed for what the bridge does.
+    // No peer is blamed for what the bridge does.
     assert!(
         !tape
             .events

@@ -8,7 +8,7 @@ use tapewright_schemas::event::{CloseReason, Direction, EventBody, GapReason};
 
 use crate::support::http::{Gateway, Recorded, chunk, find, pair, post};
 
-/// A compressor that shows what it has written so far.
+/// A compressor that returns its output so far.
 enum Encoder {
     Brotli(Box<brotli::CompressorWriter<Vec<u8>>>),
     Deflate(DeflateEncoder<Vec<u8>>),
@@ -225,7 +225,7 @@ fn encodings_that_nobody_knows_pass_and_are_kept_as_they_are() {
         let exchange = passes(coding, b"\x1f\x9d\x90bytes", &[]);
         assert_eq!(exchange.bodies(Direction::ToClient).len(), 1, "{coding}");
     }
-    // Also where the head says that events are in it.
+    // Even if the head declares an event stream.
     let (upstream, gateway) = pair(&[]);
     let mut client = gateway.connect();
     client.send(post(gateway.address, "", CALL));

@@ -53,7 +53,7 @@ fn the_last_bytes_before_a_break_still_arrive() {
         client.send(request("GET /mcp", gateway.address, ""));
         let mut server = upstream.accept();
         server.head();
-        // All at once, and gone.
+        // All at once, then closed.
         let mut all = STREAM.as_bytes().to_vec();
         all.extend(chunk("data: last words\n\n"));
         server.send(all);
@@ -197,7 +197,7 @@ fn a_client_that_leaves_while_nobody_answers_the_call_costs_nothing() {
         client.send(post(gateway.address, "", "{}"));
         drop(client);
     }
-    // Nothing of it is in the way of the next.
+    // None of it affects the next exchange.
     let mut client = gateway.connect();
     client.send(post(gateway.address, "X-Last: 1\r\n", "{}"));
     loop {

@@ -205,7 +205,7 @@ fn text_of(gateway: &Gateway) -> String {
     String::from_utf8(wire.body(&head)).unwrap()
 }
 
-/// Each family has a help and a type once, before its samples, and each sample is of a family.
+/// Each family has a help and a type once, before its samples, and each sample belongs to a family.
 fn is_exposition(text: &str) {
     let mut family = "";
     let mut known = std::collections::HashSet::new();

@@ -15,7 +15,7 @@ fn headers(stream: u32, flags: u8, fields: &[(&str, &str)]) -> Vec<u8> {
     frame(kind::HEADERS, END_HEADERS | flags, stream, &block(fields))
 }
 
-/// Requests of which the server may see nothing, by name.
+/// Requests that must not reach the server, by name.
 fn bad() -> Vec<(&'static str, Vec<u8>)> {
     let with = |extra: &[(&str, &str)]| headers(1, END_STREAM, &[&GOOD[..], extra].concat());
     let without = |name: &str| {

@@ -34,7 +34,7 @@ fn a_foreign_host_or_origin_is_refused_with_an_error_without_an_id() {
             own.as_str(),
             "Origin: http://localhost\r\nOrigin: http://evil.example.com\r\n",
         ),
-        // Connection does not hide it from us either.
+        // `Connection` does not hide it from the recorder either.
         (
             own.as_str(),
             "Connection: origin\r\nOrigin: http://evil.example.com\r\n",
@@ -179,7 +179,7 @@ fn pages_of_other_sites_get_nothing_of_a_replay_a_proxy_the_figures_or_the_contr
     assert!(server.seen().is_empty());
 }
 
-/// A token that no header of the tests holds by chance.
+/// A token that no header of the tests contains by chance.
 const TOKEN: &str = "4711-canary-of-a-client-token";
 
 fn guarded(options: &[&str]) -> Gateway {
@@ -327,7 +327,7 @@ fn more_connections_than_allowed_wait_while_all_others_have_requests_under_way()
     let mut third = gateway.connect();
     third.send(request("GET /third", gateway.address, ""));
     for (client, server) in &mut busy {
-        // Before it has its answer: for an instant without a request it might have to go.
+        // Before it has its answer: without a pending request, even briefly, it could be closed.
         client.send(request("GET /y", gateway.address, ""));
         server.send(json("200 OK", "", "{}"));
         let head = client.head();
@@ -393,7 +393,7 @@ fn heads_have_a_limit() {
     let fits = format!("X-Long: {}\r\n", "x".repeat(10_000));
     assert_eq!(get(&mut client, "localhost", &fits).0, 200);
     assert_eq!(server.seen().len(), 1);
-    // A head without an end, for as long as anybody listens.
+    // A head without an end, as long as the connection is open.
     let mut client = gateway.connect();
     client.send("GET / HTTP/1.1\r\nHost: localhost\r\n");
     let mut sent = 0;

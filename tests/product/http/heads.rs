@@ -17,7 +17,7 @@ fn passed(line: &str, fields: &str) -> (String, Vec<(String, String)>) {
     (head.line, head.fields)
 }
 
-/// The answer as the client sees it, but for its first line's version.
+/// The answer that the client receives, without the version of its first line.
 fn answered(method: &str, answer: &str) -> (String, Vec<(String, String)>) {
     let (upstream, gateway) = pair(&[]);
     let mut client = gateway.connect();

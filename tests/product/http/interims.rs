@@ -47,7 +47,7 @@ fn each_passes_before_the_next_one_comes_and_is_on_the_tape() {
         EventBody::Head(head) => Some(head.as_ref()),
         _ => None,
     });
-    // In their order, with their fields, before the response.
+    // In order, with their fields, before the response.
     let Head::Interim(hints) = heads[2] else {
         panic!("{heads:?}");
     };
@@ -133,7 +133,7 @@ fn a_client_is_asked_for_its_body_once_and_told_what_else_there_is() {
     server.send(json("200 OK", "", "{}"));
     assert_eq!(client.head().status(), 200);
     client.take(2);
-    // Nobody asked for this one, and it passes all the same.
+    // This one was not requested, and is forwarded all the same.
     client.send(post(gateway.address, "", "{}"));
     let head = server.head();
     server.body(&head);
@@ -175,7 +175,7 @@ fn what_one_holds_frames_nothing_and_ends_where_it_ends() {
             &[],
         ),
         ("Trailer: X\r\nUpgrade: h2c\r\n", &[("trailer", "X")]),
-        // A line feed alone ends a line for us, and so it does for the client.
+        // A single line feed ends a line for the recorder, and for the client.
         ("X-A: 1\nX-B: 2\r\n", &[("x-a", "1"), ("x-b", "2")]),
     ] {
         client.send(request("GET /", gateway.address, ""));
@@ -228,7 +228,7 @@ fn a_server_that_says_nothing_else_is_left() {
         passed += 1;
     };
     assert_eq!(last.status(), 502);
-    // Fewer where the client reads more slowly than they come.
+    // Fewer if the client reads more slowly than they arrive.
     assert!((1..=10_000).contains(&passed), "{passed}");
     flood.join().unwrap();
     drop(server);

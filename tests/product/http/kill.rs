@@ -1,4 +1,4 @@
-//! SIGKILL at any instant under load: what the tape promises.
+//! SIGKILL at any instant under load: the guarantees of the tape.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use crate::support::{Tape, eventually, wait};
 
 const CLIENTS: usize = 3;
 
-/// Answers in one piece or as events, by the number of the request.
+/// Answers in one piece or as events, depending on the number of the request.
 fn answer(seen: &Seen) -> Vec<u8> {
     let text = String::from_utf8_lossy(&seen.body);
     let id: usize = text
@@ -155,7 +155,7 @@ fn kill_after(durability: &str, round: usize) -> Truth {
     }
 }
 
-/// Runs so many kills.
+/// Runs this many kills.
 fn kills(durability: &str, rounds: usize, check: impl Fn(usize, &Truth)) {
     let mut crossed = 0;
     for round in 0..rounds {

@@ -65,7 +65,7 @@ fn the_announced_address_leads_to_us_where_it_led_to_the_server() {
             usize::from(number % cases.len() == 0),
             "{edits:?}"
         );
-        // The tape has what the server sent, but for the session's name, and the edit.
+        // The tape has what the server sent, except for the session's name, and the edit.
         let announced = &cases[number % cases.len()].0;
         let kept = exchange.bodies(Direction::ToClient);
         let named = |name: &str| format!("{name}=<REDACTED:session-id#1>");
@@ -126,7 +126,7 @@ fn a_stream_and_what_is_posted_to_its_address_are_one_session() {
             assert_eq!(client.chunk(), answer.as_bytes());
         }
     }
-    // One stream ends; what comes for it later is no part of it.
+    // One stream ends; later messages for it do not belong to it.
     let (client, mut server) = streams.remove(0);
     drop(client);
     server.ends();
@@ -173,7 +173,7 @@ fn an_address_is_rewritten_on_any_stream_that_a_get_opens() {
     let (upstream, gateway) = pair(&[]);
     let (up, own) = (upstream.address(), gateway.address);
     let mut client = gateway.connect();
-    // A client that keeps the session of another transport in its head.
+    // A client that still sends the session id of another transport.
     let fields = "Accept: text/event-stream\r\nMcp-Session-Id: left-over\r\n";
     client.send(request("GET /sse", own, fields));
     let mut server = upstream.accept();

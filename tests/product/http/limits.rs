@@ -38,7 +38,7 @@ fn who_idles_longest_makes_room_and_nobody_whose_request_is_under_way() {
     }
     idle.ends();
     silent.ends();
-    // Those of the flood that idled longest had to go, too.
+    // Those of the flood that were idle for longest were closed, too.
     flood[0].ends();
     assert_eq!(asks(flood.last_mut().unwrap(), &gateway), 200);
     slow.send(json("200 OK", "", "{\"late\":true}"));

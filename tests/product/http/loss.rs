@@ -22,7 +22,7 @@ fn asked(seen: &Seen, name: &str) -> String {
     rest.split([',', '}']).next().expect("a value").to_owned()
 }
 
-/// A message that is so long.
+/// A message of this length.
 fn message(id: &str, bytes: usize) -> String {
     let begin = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"text\":\"");
     let pad = bytes - begin.len() - 3;
@@ -121,7 +121,8 @@ fn many_large_answers_at_once_are_kept_whole() {
     }
 }
 
-/// A library that makes the disk of a tape hang, by its path from `folder`: a path with spaces cannot be preloaded.
+/// A library that makes the disk of a tape hang, by its path from `folder`: a path with spaces
+/// cannot be preloaded.
 fn hanging_disk(folder: &Path) -> &'static str {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/chaos/hang.c");
     let mut cc = Command::new("cc");

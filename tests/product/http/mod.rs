@@ -1,7 +1,7 @@
 //! The gateway over HTTP, between peers that are scripted byte by byte.
 //!
-//! A test is both peers and drives them in turns: nothing waits for a time, only for what
-//! the other side sees.
+//! A test drives both peers in turns: nothing waits for a time, only for what the other side
+//! receives.
 
 mod auth;
 mod authority;

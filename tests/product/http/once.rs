@@ -45,7 +45,7 @@ fn a_kept_connection_serves_the_next_exchange() {
 #[test]
 fn a_kept_connection_serves_other_clients_too() {
     let (upstream, gateway) = pair(&[]);
-    // Each of them is served by another thread, as far as there are processors.
+    // Each of them is served by another thread, if there are enough processors.
     let mut clients = [gateway.connect(), gateway.connect(), gateway.connect()];
     let mut server = warm_up(&upstream, &mut clients[0], gateway.address);
     for _ in 0..3 {
@@ -104,7 +104,7 @@ fn a_server_that_closes_as_the_request_comes_gets_it_once_at_most() {
         let server = warm_up(&upstream, &mut client, gateway.address);
         let closing = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_micros(round * 37 % 900));
-            // Also what arrived before it was closed counts.
+            // Data that arrived before it was closed also counts.
             let mut server = server;
             server.close_write();
             match server.try_head() {
@@ -195,7 +195,7 @@ fn an_answer_before_the_whole_request_passes_and_ends_both_connections() {
         let head = client.head();
         assert_eq!(head.status(), 413);
         assert_eq!(client.body(&head), b"{\"jsonrpc\":\"2.0\",\"error\":{}}");
-        // Neither connection can know where the next message would begin.
+        // Neither connection can determine where the next message would begin.
         server.rest();
         client.rest();
         let exchange = gateway.stop().only();
@@ -231,7 +231,7 @@ fn an_early_answer_of_a_server_that_does_not_read_still_arrives() {
             "WWW-Authenticate: Bearer\r\nConnection: close\r\n",
             "{}",
         ));
-        // Only what it does not read is in the way of a proper end.
+        // Only unread data prevents a regular end.
         server.close_write();
         let head = client.try_head();
         let head = head.unwrap_or_else(|end| panic!("round {round}: {end:?}"));

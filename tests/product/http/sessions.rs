@@ -19,7 +19,7 @@ fn result(id: usize) -> String {
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}")
 }
 
-/// A server that is asked once on its own connection, and closes it.
+/// A server that gets one request on a new connection, and closes it.
 fn answer(upstream: &Upstream, status: &str, fields: &str, body: &str) {
     let mut server = upstream.accept();
     let head = server.head();
@@ -50,7 +50,7 @@ fn clients_at_once_are_never_mixed() {
     let (upstream, gateway) = pair(&[]);
     let own = gateway.address;
     let mut clients: Vec<Wire> = (0..4).map(|_| gateway.connect()).collect();
-    // All ask before any is answered.
+    // All requests are sent before any is answered.
     let mut servers = Vec::new();
     for client in &mut clients {
         client.send(post(own, "", INITIALIZE));
@@ -71,7 +71,7 @@ fn clients_at_once_are_never_mixed() {
     for client in &mut clients {
         assert_eq!(done(client), 200);
     }
-    // They share their connections, in any order, and number alike.
+    // They share their connections, in any order, and use the same ids.
     for id in 1..=3 {
         for number in 0..4 {
             let client = &mut clients[(number + id) % 4];
@@ -171,7 +171,7 @@ fn an_id_that_no_server_minted_opens_no_session() {
     client.send(request("DELETE /mcp", own, minted));
     answer(&upstream, "200 OK", "", "");
     assert_eq!(done(&mut client), 200);
-    // Late: also where the server does not mind, and says the id once more.
+    // Late: even if the server accepts it, and repeats the id.
     client.send(post(own, minted, &call(2)));
     answer(&upstream, "200 OK", minted, &result(2));
     assert_eq!(done(&mut client), 200);
@@ -237,8 +237,7 @@ fn what_has_no_session_is_in_the_lane() {
     });
     let gateway = crate::support::http::Gateway::to(server.address(), &[]);
     let mut clients = [gateway.connect(), gateway.connect()];
-    // The first `initialize` may have opened a session; from its answer on it is known
-    // that this server has none.
+    // The first `initialize` may have opened a session; its answer shows that this server has none.
     for _ in 0..2 {
         for client in &mut clients {
             client.send(post(gateway.address, "", INITIALIZE));

@@ -30,7 +30,7 @@ fn meet(certificates: &Certificates, only_1_2: bool, options: &[&str]) -> Met {
         "",
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}",
     ));
-    // A server that is not trusted is left before it sees a request.
+    // A server that is not trusted gets no request.
     let request = accept(&upstream, &config).ok().and_then(|mut server| {
         let head = server.try_head().ok()?;
         server.body(&head);
@@ -223,7 +223,8 @@ fn a_server_that_wants_a_certificate_of_ours_is_told_so_in_every_version() {
         let config = certificates.demanding(protocol, version);
         let authority = certificates.path("ca.pem");
         let (told, _) = refused(&["--ca-bundle", &authority], move |upstream| {
-            // In 1.3 we have agreed, and sent our request, before this says no.
+            // In TLS 1.3 the client has already finished the handshake and sent its request before
+            // this fails.
             assert!(accept(upstream, &config).is_err());
         });
         let is_said = |name: &&str| told.ends_with(&format!("sent the alert `{name}`"));
@@ -261,7 +262,7 @@ fn our_own_listener_speaks_tls_and_survives_what_is_none() {
         let mut server = upstream.accept();
         let head = server.head();
         server.body(&head);
-        // Addresses of the server become ours, with our scheme.
+        // Addresses of the server are replaced by the recorder's, with its scheme.
         let location = format!(
             "Connection: close\r\nLocation: http://{}/x\r\n",
             upstream.address()

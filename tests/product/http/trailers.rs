@@ -162,7 +162,7 @@ fn a_field_within_a_field_stays_one() {
         server.send(format!("1\r\nx\r\n0\r\n{broken}\r\n"));
         client.head();
         assert_eq!(client.chunks(1), b"x");
-        // It breaks off, as it would without us.
+        // It breaks off, as it would without the recorder.
         assert_ne!(client.ends(), End::Reset, "{broken:?}");
     }
 }

@@ -88,7 +88,7 @@ pub(super) async fn talk(url: &str, name: &str, lifecycle: Lifecycle) -> Vec<Str
         progress: Arc::default(),
         begun: Arc::default(),
     };
-    // The tests may run where a proxy is set for everything.
+    // The tests may run with a proxy in the environment.
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
     let config = StreamableHttpClientTransportConfig::with_uri(url);
     let transport = StreamableHttpClientTransport::with_client(http, config);
@@ -138,7 +138,7 @@ async fn start(
         .unwrap()
 }
 
-/// Calls that are all under way at once.
+/// Calls that are all pending at once.
 async fn echoes(service: &Service, name: &str) -> Vec<String> {
     let mut calls = Vec::new();
     for number in 0..ECHOES {

@@ -14,7 +14,7 @@ use crate::faults::rmcp::call;
 use crate::support::{Tape, signal, wait};
 
 async fn connect(url: &str) -> RunningService<RoleClient, ()> {
-    // The tests may run where a proxy is set for everything.
+    // The tests may run with a proxy in the environment.
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
     let config = StreamableHttpClientTransportConfig::with_uri(url);
     let transport = StreamableHttpClientTransport::with_client(http, config);
@@ -60,12 +60,12 @@ async fn rmcp_meets_faults_and_other_sessions_are_unharmed() {
         ),
         // It does not retry, and only notices by its own timeout.
         ("reset tool=echo nth=2", [Answered, TimedOut, Answered]),
-        // It begins a new session and asks there.
+        // It begins a new session and retries there.
         (
             "http-status tool=echo nth=2 status=404",
             [Answered, Answered, Answered],
         ),
-        // It skips the event that is no message.
+        // It skips the event that is not a message.
         ("garbage tool=echo nth=2", [Answered, Answered, Answered]),
     ];
     for (fault, wanted) in cells {

@@ -58,7 +58,7 @@ async fn talk_at_once(url: &str, lifecycle: Lifecycle) -> Vec<Vec<String>> {
     transcripts
 }
 
-/// Sessions direct and through the gateway; the tape of those through it.
+/// Sessions without and with the gateway; and the tape of the latter.
 async fn compare(lifecycle: Lifecycle, durability: &str) -> (Vec<Vec<String>>, Tape) {
     let server = Server::start().await;
     let direct = talk_at_once(&server.url, lifecycle).await;
@@ -127,7 +127,7 @@ async fn sessions_of_the_handshake_era_pass_as_without_the_gateway() {
         // Three steps, and the sign that the call to be given up has begun.
         assert_eq!(count(&told, "notifications/progress"), CLIENTS * 4);
 
-        // Each session holds the words of one client, and of no other.
+        // Each session contains the messages of one client only.
         let mut speakers: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
         for event in &tape.events {
             let EventBody::Message { payload, .. } = &event.body else {

@@ -90,7 +90,7 @@ impl ServerHandler for Tools {
             "model" => ask_model(&context).await,
             "user" => ask_user(&context).await,
             "wait" => {
-                // The client may leave at the first word, before it is known to have left us.
+                // The client may leave at the first message, before it is known to have left.
                 progress(&context, 0.0).await.ok();
                 context.ct.cancelled().await;
                 self.0.fetch_add(1, Ordering::SeqCst);

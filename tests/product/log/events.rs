@@ -223,7 +223,7 @@ fn full_disk() -> Vec<Value> {
         .stderr(Stdio::piped());
     let mut session = Session::start(command);
     let errors = session.child.stderr.take().unwrap();
-    // There is a line for each gap, as many as a pipe holds and more where the writer is woken often.
+    // There is a line for each gap, as many as a pipe holds, or more if the writer is woken often.
     let reader = std::thread::spawn(move || std::io::read_to_string(errors).unwrap());
     for _ in 0..800 {
         session.send(PING);
@@ -275,7 +275,7 @@ fn made() -> Vec<Value> {
     session.send(PING);
     assert!(session.line().contains("\"error\""));
     session.finish(LIMIT);
-    // A bridge answers in the place of a server that is not there.
+    // A bridge answers in place of a server that does not exist.
     let url = format!("http://{}/mcp", nobody());
     let mut command = tapewright();
     command

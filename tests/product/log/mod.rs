@@ -37,7 +37,7 @@ impl Folder {
         self.path().join(name).to_str().unwrap().to_owned()
     }
 
-    /// The options of a log as JSON into `log`.
+    /// The options for a JSON log in the file `log`.
     fn logged(&self, filter: &str) -> Vec<String> {
         self.logged_as("json", filter)
     }
@@ -55,7 +55,7 @@ impl Folder {
         options.map(str::to_owned).into()
     }
 
-    /// A recorder with such a log, around a server, with more options.
+    /// A recorder with such a log, around a server, with further options.
     fn record(&self, filter: &str, options: &[&str], server: &[&str]) -> Session {
         let logged = self.logged(filter);
         let mut all: Vec<&str> = logged.iter().map(String::as_str).collect();
@@ -70,7 +70,7 @@ impl Folder {
     }
 }
 
-/// The lines of a log as JSON, each of which is as its schema says.
+/// The lines of a JSON log, each validated by its schema.
 fn lines(text: &str) -> Vec<Value> {
     let schema = published::find("log-line").unwrap();
     let schema: Value = serde_json::from_str(schema.text()).unwrap();

@@ -147,7 +147,7 @@ fn a_log_without_a_place_stops_nothing_and_is_noted() {
     assert!(log.contains("tapewright::command started"), "{log}");
 }
 
-/// A cassette of one ping.
+/// A cassette with one ping.
 fn recorded(folder: &Folder) -> String {
     let output = folder.file("fs.json");
     let mut session = Session::start(record(&["-o", &output], &["sh", "-c", ANSWER]));

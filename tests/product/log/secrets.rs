@@ -55,7 +55,7 @@ fn nothing_that_a_message_says_is_logged() {
         let log = std::fs::read_to_string(folder.file("log")).unwrap();
         check(&log);
         assert!(log.contains("tools/call"), "{log}");
-        // A miss of a replay, too.
+        // Including a miss of a replay.
         let mut command = tapewright();
         command
             .args(["replay", &folder.file("s.json")])
@@ -81,7 +81,7 @@ fn nothing_that_a_message_says_is_logged() {
     }
 }
 
-/// With pipes for what it carries.
+/// With pipes for its standard streams.
 fn pipes(mut command: Command) -> Session {
     command
         .stdin(Stdio::piped())

@@ -146,7 +146,7 @@ fn a_tape_that_grows_moves_no_page() {
     let whole = fs::read_to_string(library().path().join(TAPE)).unwrap();
     let lines: Vec<&str> = whole.lines().collect();
     let path = folder.path().join(tape);
-    // The last line of what is there was begun, and is not whole.
+    // The last line was begun, but is incomplete.
     let torn = &lines[60][..lines[60].len() / 2];
     fs::write(&path, format!("{}\n{torn}", lines[..60].join("\n"))).unwrap();
     let mut asking = Asking::of(folder.path(), &[]);

@@ -20,7 +20,7 @@ use crate::support::{Tape, tapewright};
 
 type Client = RunningService<RoleClient, ()>;
 
-/// Uses everything that the server has; what it answered.
+/// Uses everything that the server has; returns the number of answers.
 async fn use_everything(client: &Client) -> usize {
     let tools = client.list_all_tools().await.unwrap();
     assert_eq!(tools.len(), 9, "{tools:?}");
@@ -131,7 +131,7 @@ async fn over_http(mode: ClientLifecycleMode) {
         .stdin(Stdio::null())
         .stdout(Stdio::piped());
     let gateway = listening(&mut recorder);
-    // The tests may run where a proxy is set for everything.
+    // The tests may run with a proxy in the environment.
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
     let config = StreamableHttpClientTransportConfig::with_uri(gateway.url.as_str());
     let transport = StreamableHttpClientTransport::with_client(http, config);
@@ -154,7 +154,7 @@ async fn over_http_without_sessions_nothing_is_found() {
     over_http(ClientLifecycleMode::Discover { preferred_versions }).await;
 }
 
-/// The tape is whole, holds what was asked, and no finding.
+/// The tape is complete, contains the requests, and no findings.
 fn judged_clean(tape: &Path) {
     let told = Tape::read(tape);
     assert!(told.is_complete(), "{:?}", told.ending);

@@ -1,4 +1,4 @@
-//! Over HTTP it is guarded as every listener of ours is.
+//! Over HTTP it is protected like every listener of tapewright.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};

@@ -13,7 +13,7 @@ const NASTY: &str = "\u{1b}[31m\u{1b}]0;title\u{7}\u{1b}]52;c;YQ==\u{7}\u{9b}2J\
 const LONGEST: usize = 250_000;
 const NAME: &str = "a\u{1b}]0;x\u{7}\u{202e}<b>.tape.jsonl";
 
-/// A tape whose every text is hostile, and many of them long.
+/// A tape in which every text is hostile, and many are long.
 fn tape() -> String {
     let long = format!("{NASTY}{}", "x".repeat(40_000));
     let header = json!({ "tape": "2.2", "created": "2026-11-21T04:00:00Z", "transport": "stdio",

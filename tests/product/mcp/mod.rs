@@ -84,7 +84,7 @@ struct Asking {
 }
 
 impl Asking {
-    /// A server of a folder, with further options.
+    /// A server for a folder, with further options.
     fn of(folder: &Path, options: &[&str]) -> Self {
         let mut command = tapewright();
         command

@@ -44,7 +44,7 @@ fn calls_of_models_are_compared_with_calls_and_servers_with_servers() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    // Long texts are cut around what differs.
+    // Long texts are cut around the difference.
     assert!(text.len() < 3_000, "{text}");
     let (_, text) = diff(&before, &after, &["--json"]);
     let told: Value = serde_json::from_str(&text).unwrap();

@@ -64,7 +64,7 @@ pub(super) fn recorded(lines: &str) -> Vec<Recorded> {
     all
 }
 
-/// Carries one exchange through us, its answer event by event.
+/// Sends one exchange through the recorder, its answer event by event.
 fn exchanged(models: &Models, name: &str, upstream: &Upstream, one: &Recorded) {
     let mut client = models.gateway.connect();
     let (length, host) = (one.body.len(), models.gateway.address);

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::support::http::{Gateway, Upstream, Wire, request};
 use crate::support::tapewright;
 
-/// A gateway for models, with a scripted provider behind each of its three names.
+/// A gateway for models, with a scripted provider for each of its three names.
 struct Models {
     gateway: Gateway,
     anthropic: Upstream,
@@ -49,7 +49,7 @@ impl Models {
         self.gateway.folder.path().join("run")
     }
 
-    /// A POST to us.
+    /// A POST to the gateway.
     fn post(&self, target: &str, fields: &str, body: &str) -> Wire {
         let mut client = self.gateway.connect();
         let length = body.len();

@@ -1,4 +1,4 @@
-//! Calls of models over TLS, through the forward proxy that reads what passes.
+//! Model calls over TLS, through the intercepting forward proxy.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,13 +22,13 @@ use crate::support::http::{
 };
 use crate::support::tapewright;
 
-/// A proxy that reads what passes, in front of servers of a test authority.
+/// An intercepting proxy, in front of servers of a test authority.
 fn proxy(certificates: &Certificates) -> Gateway {
     let authority = certificates.path("ca.pem");
     Gateway::forward(&["--intercept", "--ca-bundle", &authority])
 }
 
-/// The authority of ours that agents have to trust.
+/// The gateway's authority that agents must trust.
 fn ours(gateway: &Gateway) -> CertificateDer<'static> {
     let file = gateway.folder.path().join("home/authority/ca.pem");
     CertificateDer::from_pem_file(file).unwrap()
@@ -44,7 +44,7 @@ fn secured(gateway: &Gateway, port: u16) -> Wire {
 /// The key that an agent brings on each wire: letters that no shape betrays.
 const KEY: &str = "quiet-harbour-canary-4711";
 
-/// An answer of Responses, of which nothing was recorded: whole, and as a stream.
+/// An answer of Responses, for which there is no recording: whole, and as a stream.
 const RESPONSES: [(&str, &str, &str); 2] = [
     (
         r#"{"model":"gpt-x","input":"go"}"#,
@@ -58,7 +58,7 @@ const RESPONSES: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// The first recorded call of each wire, whole and as a stream, by wire; of one made ones.
+/// The first recorded call of each wire, whole and as a stream, by wire; made up for one wire.
 fn picked() -> BTreeMap<(&'static str, bool), Recorded> {
     let wires = [
         ("/messages", "anthropic"),
@@ -172,7 +172,7 @@ fn the_four_wires_and_their_streams_are_read_inside_tls_and_pass_as_they_are() {
 
 const BODY: &str = r#"{"model":"claude-x","max_tokens":5,"stream":true,"messages":[]}"#;
 
-/// A stream of events of a model.
+/// A stream of a model's events.
 const EVENTS: [&str; 3] = [
     "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"model\":\"claude-x-1\",\"usage\":{\"input_tokens\":3,\"output_tokens\":1}}}\n\n",
     "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"hi\"}}\n\n",
@@ -241,7 +241,7 @@ fn an_agent_speaks_http_2_to_its_provider_through_the_proxy() {
     assert!(!written.contains(KEY), "a key was stored");
 }
 
-/// A recording of models behind a proxy that reads TLS.
+/// A recording of models with an intercepting TLS proxy.
 fn recording(certificates: &Certificates) -> Gateway {
     let folder = tempfile::tempdir().unwrap();
     let mut command = tapewright();

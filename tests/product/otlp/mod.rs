@@ -1,4 +1,5 @@
-//! `record --otlp`: what a collector gets while it is recorded, and what a bad one cannot do to a session.
+//! `record --otlp`: what a collector gets during a recording, and that a faulty one does not affect
+//! a session.
 
 mod hidden;
 mod measured;
@@ -24,7 +25,7 @@ use crate::support::{Session, peer, record};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A collector that keeps what it took.
+/// A collector that stores its requests.
 struct Collector {
     server: Strict,
     // Bodies, and whether each was taken.
@@ -90,7 +91,7 @@ impl Collector {
         format!("http://{}", self.server.address())
     }
 
-    /// One behind TLS.
+    /// A collector behind TLS.
     fn behind_tls(config: Arc<ServerConfig>) -> Self {
         Self {
             server: Strict::start_tls(config, |_| taken()),
@@ -238,7 +239,7 @@ fn initialize() -> String {
     json!({"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": params}).to_string()
 }
 
-/// Calls that answer, so many.
+/// This many calls that are answered.
 fn calls(session: &mut Session, count: u64) {
     for id in 1..=count {
         let answer = ask(session, &call(id, "add", &json!({"a": id, "b": 1})));

@@ -10,7 +10,7 @@ use super::{Collector, LIMIT, attribute, exported, sorted};
 use crate::support::http::{Gateway, Strict, json as http_json, request};
 use crate::support::{peer, tapewright, wait};
 
-/// A provider that answers what was asked, or has too much to do.
+/// A provider that answers, or is overloaded.
 fn provider() -> Strict {
     Strict::start(|seen| {
         let asked: Value = serde_json::from_slice(&seen.body).unwrap();

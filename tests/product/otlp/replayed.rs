@@ -56,7 +56,7 @@ fn over_lines(mut command: Command) {
     session.finish(LIMIT);
 }
 
-/// Spans of the four requests, and of the session.
+/// Checks the spans of the four requests, and of the session.
 fn is_whole(spans: &[Value]) {
     assert_eq!(spans.len(), 5, "{spans:?}");
     let calls: Vec<&Value> = spans

@@ -26,7 +26,7 @@ fn a_collector_with_a_certificate_of_a_private_authority_is_trusted_by_its_varia
         ("OTEL_EXPORTER_OTLP_CERTIFICATE", &other, false),
         ("OTEL_EXPORTER_OTLP_CERTIFICATE", &String::new(), false),
     ] {
-        // With no HTTP version agreed upon, or one of them.
+        // With no HTTP version negotiated, or with one.
         for protocols in [&[][..], &["http/1.1"]] {
             let collector = Collector::behind_tls(certificates.server_config(protocols));
             let place = RecorderFolder::new();

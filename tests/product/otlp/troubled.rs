@@ -53,7 +53,7 @@ impl RecorderFolder {
     }
 }
 
-/// A session of so many calls that says nothing on standard error.
+/// A session of this many calls that prints nothing on standard error.
 fn silent(mut session: Session, count: u64) {
     calls(&mut session, count);
     end(session);

@@ -141,7 +141,7 @@ fn what_was_said_is_told_only_where_it_is_asked_for_and_without_secrets() {
 fn a_recorder_does_not_mind_a_reader_that_never_reads() {
     let mut recorded = Recorded::start(&["--max-message", "1MiB"]);
     recorded.call(1, "first");
-    // Nothing is ever read of them.
+    // None of them is ever read.
     let page = &recorded.page;
     let stuck: Vec<_> = (0..4)
         .map(|_| page.send("GET", "/api/events", &[page.bearer()], ""))

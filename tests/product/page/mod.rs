@@ -17,7 +17,7 @@ use crate::support::{Session, eventually, peer, record};
 /// The time after which a test has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A page that is served, and the token of its link.
+/// A served page, and the token of its link.
 struct Page {
     address: String,
     token: String,
@@ -54,7 +54,7 @@ impl Page {
         ("authorization", format!("Bearer {}", self.token))
     }
 
-    /// A request with these fields and no others, but for `Host` where they have none.
+    /// A request with exactly these fields, and `Host` if it is missing.
     fn send(&self, method: &str, path: &str, fields: &[(&str, String)], body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -126,7 +126,7 @@ impl Page {
         all
     }
 
-    /// A stream of what is new.
+    /// A stream of new events.
     fn events(&self, last: Option<&str>) -> Events {
         let mut fields = vec![self.bearer()];
         fields.extend(last.map(|last| ("last-event-id", last.to_owned())));
@@ -159,7 +159,7 @@ impl Events {
         }
     }
 
-    /// Rows until one is as it is wanted; the id of its event.
+    /// Reads rows until one matches; returns the id of its event.
     fn until(&mut self, is: impl Fn(&Value) -> bool) -> String {
         loop {
             let (id, rows) = self.next("rows");
@@ -212,7 +212,7 @@ impl Recorded {
     }
 }
 
-/// A call of a tool.
+/// A tool call.
 fn call(id: u64, tool: &str) -> String {
     format!(
         "{{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{{\"name\":\"{tool}\"}},\"id\":{id}}}"

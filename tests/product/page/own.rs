@@ -1,4 +1,4 @@
-//! Our own listeners are not reached through us.
+//! Tapewright's own listeners cannot be reached through it.
 
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::TcpStream;

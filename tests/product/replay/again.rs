@@ -204,7 +204,7 @@ fn gateway(replay_server: &ReplayServer) -> String {
     std::fs::read_to_string(gateway.folder.path().join("fs.json")).unwrap()
 }
 
-/// Reads what comes behind a head.
+/// Reads the body after a head.
 fn rest(wire: &mut Wire, head: &Head) {
     if ["content-length", "transfer-encoding"]
         .iter()

@@ -208,7 +208,7 @@ fn many_at_once_and_slow_ones_keep_nobody_waiting() {
             assert_eq!(status, 200, "{body}");
         }
     }
-    // The rest of a slow one is taken as well.
+    // The rest of a slow one is accepted as well.
     let client = &mut slow[0];
     client.send(chunk(&MESSAGES[20..]));
     client.send("0\r\n\r\n");

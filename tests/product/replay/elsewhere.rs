@@ -1,4 +1,4 @@
-//! A recording of one user, replayed by another: the working folder and the home are learned.
+//! A recording of one user, replayed by another: the working folder and the home are detected.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};

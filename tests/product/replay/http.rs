@@ -8,7 +8,7 @@ use crate::support::http::{post, request};
 
 const CALL: &str = r#"{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"echo","arguments":{"text":1},"_meta":{"progressToken":"p"}}}"#;
 
-/// Calls the tool; what it says.
+/// Calls the tool; returns its text.
 fn say(client: &mut Client) -> String {
     let params = r#"{"name":"echo","arguments":{"text":1}}"#;
     let reply = client.request("tools/call", Some(params), LIMIT).unwrap();

@@ -49,7 +49,7 @@ pub(crate) fn opening() -> String {
     )
 }
 
-/// A call of a tool with this argument, and what it says.
+/// A tool call with this argument, and its text.
 pub(crate) fn call(argument: &str, said: &str) -> String {
     exchange(
         "tools/call",
@@ -92,7 +92,7 @@ pub(crate) fn ask(session: &mut Session, id: u32, method: &str, params: &str) ->
     answer
 }
 
-/// Calls the tool; what it says, or the code and the message of its error.
+/// Calls the tool; returns its text, or the code and the message of its error.
 pub(crate) fn say(session: &mut Session, id: u32, argument: &str) -> String {
     let params = format!(r#"{{"name":"echo","arguments":{{"text":{argument}}}}}"#);
     let answer = ask(session, id, "tools/call", &params);

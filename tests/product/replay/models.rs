@@ -1,4 +1,4 @@
-//! The model side of a recording, served as the provider: an agent runs without it.
+//! The model side of a recording, served as the provider: an agent runs without the real one.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -13,7 +13,7 @@ use crate::support::tapewright;
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
-/// A request, and the answer of its provider.
+/// A request, and the provider's answer.
 struct Call {
     target: &'static str,
     asked: String,
@@ -419,8 +419,8 @@ fn the_run_of_an_agent_becomes_a_suite_that_holds() {
     assert!(text.contains("[replay]"), "{text}");
 }
 
-/// An agent in the words of a shell: it asks a model, and a server that it starts. `$RECORDER`
-/// and `$PEER` are in its environment.
+/// An agent as a shell script: it asks a model, and a server that it starts. `$RECORDER` and
+/// `$PEER` are in its environment.
 const AGENT: &str = r#"
 url=${ANTHROPIC_BASE_URL#http://}
 place=${url%%/*}

@@ -1,4 +1,4 @@
-//! `record --mode`: what is known is played, what is new is asked of a live server, which
+//! `record --mode`: recorded requests are replayed, and new ones are sent to a live server, which
 //! is a replay of another recording.
 
 use std::io::Read as _;
@@ -110,7 +110,7 @@ fn new_episodes_are_asked_once_and_added() {
     ];
     assert_eq!(recorded(path)[1..], expected);
 
-    // From now on all of it is known.
+    // From now on everything is recorded.
     let mut second = Session::start(command(path, &["--mode", "new-episodes"]));
     open(&mut second);
     assert_eq!(say(&mut second, 2, "3"), "live three");
@@ -310,11 +310,11 @@ fn a_signal_reaches_the_live_server_and_its_status_is_ours() {
         session.send(r#"{"jsonrpc":"2.0","id":5,"method":"tools/list"}"#);
         assert_eq!(session.line(), answer);
         session.signal(name);
-        // The client's end of the pipe is open all the while.
+        // The client's end of the pipe stays open.
         assert_eq!(wait(&mut session.child, LIMIT).code(), Some(7), "{name}");
         assert_eq!(recorded(folder.path()).len(), 2);
     }
-    // Without a live server the recording ends as a process does.
+    // Without a live server the recording ends like a process.
     let folder = folder(Some(&[opening()]));
     let cassette = folder.path().join("tape.json");
     let options = ["-o", cassette.to_str().unwrap(), "--mode", "new-episodes"];

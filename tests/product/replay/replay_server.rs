@@ -41,7 +41,7 @@ impl ReplayServer {
         client_at(&self.url)
     }
 
-    /// A client that is given the address of the older transport.
+    /// A client that gets the URL of the older transport.
     pub(crate) fn legacy_client(&self) -> Client {
         client_at(&self.url.replace("/mcp", "/sse"))
     }

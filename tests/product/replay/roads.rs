@@ -47,7 +47,7 @@ fn play(client: &mut Client) -> Vec<String> {
     said
 }
 
-/// The exchanges of a recording, without their times and places.
+/// The exchanges of a recording, without their times and positions.
 fn exchanges(recording: &str) -> Vec<(Value, Value, Vec<Value>)> {
     let recording: Value = serde_json::from_str(recording).unwrap();
     let exchanges = recording["exchanges"].as_array().unwrap().iter();

@@ -95,7 +95,7 @@ fn each_start_of_a_server_plays_the_tape_of_that_start_and_finds_the_rest_in_the
     let replay = ["replay", "run/", "--models"];
     let played =
         |first, second| starts(&run(&replay, TWO_STARTS, here, here, &order(first, second)));
-    // In the recorded order; the shorter tape, which is that of the first start, as well.
+    // In the recorded order; including the shorter tape, which is that of the first start.
     assert_eq!(played("both", "other both both more"), [1, 2, 2, 2, 2]);
     // A request that a start did not send when it was recorded was sent by another one.
     assert_eq!(played("both more", "other"), [1, 2, 2]);

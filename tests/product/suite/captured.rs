@@ -39,7 +39,7 @@ compliance:
         matcher: { exact: "2025-06-18" }
 "#;
 
-/// A capture with these calls of the tool, each its arguments and its text.
+/// A capture with these tool calls, each with its arguments and its text.
 fn capture(label: &str, calls: &[(&str, &str)]) -> String {
     let mut exchanges = vec![
         r#"{"request":{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}},"response":{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18"}}}"#.to_owned(),

@@ -9,7 +9,7 @@ use crate::support::{eventually, peer, signal, wait};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server that answers `initialize` with this revision, and a call of a tool as `call` says.
+/// A server that answers `initialize` with this revision, and a tool call as given by `call`.
 fn server(revision: &str, call: &str) -> String {
     format!(
         r#"while read -r line; do case "$line" in

@@ -8,7 +8,7 @@ use crate::support::http::tls::{Certificates, accept};
 use crate::support::http::{Crowded, Gateway, Head, PATIENCE, Upstream, json};
 use crate::support::{peer, wait};
 
-/// A suite that asks the server at a URL once; `more` is a block of the server.
+/// A suite that sends one request to the server at a URL; `more` is a block of the server.
 fn suite(url: &str, more: &str) -> String {
     format!(
         "servers:\n  peer:\n    url: \"{url}\"\n{more}tools:\n  - {{ name: a, server: peer, tool: echo }}\n"
@@ -19,7 +19,7 @@ fn url(upstream: &Upstream) -> String {
     format!("http://{}/mcp", upstream.address())
 }
 
-/// The peer behind HTTP, with more options.
+/// The peer behind HTTP, with further options.
 fn front(options: &[&str]) -> (Gateway, String) {
     let peer = peer().display().to_string();
     let all = [
@@ -48,7 +48,7 @@ fn start(stage: &Stage, words: &[&str]) -> Child {
     command.spawn().expect("it starts")
 }
 
-/// The head of the first request that a run sends, which is then refused.
+/// The head of the first request of a run, which is then refused.
 fn first_request(stage: &Stage, upstream: &Upstream, words: &[&str]) -> (Head, String) {
     let mut child = start(stage, words);
     let mut wire = upstream.accept();
@@ -286,7 +286,7 @@ fn certificates_are_verified_by_the_authorities_that_were_given() {
     let CommandOutput { status, err, .. } = stage.run(&["suite.yaml", "--insecure-skip-verify"]);
     assert_eq!(status, 0, "{err}");
     assert!(err.contains("WARNING"), "{err}");
-    // The file is named from the folder of the suite.
+    // The path is relative to the folder of the suite.
     std::fs::copy(&authority, stage.path("ours.pem")).expect("a copy");
     let http = "    http: { tls: { ca_bundle_path: ./ours.pem, min_version: \"1.3\" } }\n";
     stage.write("deep/suite.yaml", &suite(&url, &http.replace("./", "../")));

@@ -141,8 +141,7 @@ tools:
   - { name: never asked, server: peer, tool: env }
 "#;
 
-/// A session in which these tools are called, with arguments behind a space, recorded with
-/// these options.
+/// A session that calls these tools, with arguments after a space, recorded with these options.
 fn session(stage: &Stage, options: &[&str], tools: &[&str]) -> CommandOutput {
     let mut lines = vec![
         r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#.to_owned(),

@@ -194,7 +194,7 @@ fn values_of_any_length_are_cut_around_what_differs_in_every_format() {
             "{format}: {} bytes",
             said.out.len()
         );
-        // For people a report is shorter still.
+        // A report for people is shorter still.
         if !matches!(format, "pretty" | "markdown") {
             let has = |text: &str| said.out.contains(text);
             assert!(has("THIS") && has("THAT"), "{format}");

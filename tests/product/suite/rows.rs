@@ -1,6 +1,6 @@
-//! Rows of the reference that concern a whole run, by their numbers there. Those about
-//! matchers and targets, 1 to 42, 57, 62 to 64 and 68, are in the package `assertions`; 43, 44
-//! and 55 in `control`, 47 and 67 in `failing`, 60 in `reach`.
+//! Rows of the reference that concern a whole run, by their numbers there. Those about matchers and
+//! targets, 1 to 42, 57, 62 to 64 and 68, are in the package `assertions`; 43, 44 and 55 in
+//! `control`, 47 and 67 in `failing`, 60 in `reach`.
 
 use crate::suite::stage::{CommandOutput, Stage, said, verdicts, with_peer};
 

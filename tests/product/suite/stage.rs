@@ -50,7 +50,7 @@ impl Stage {
             .env("PEER", peer())
             .env_remove("CI")
             .current_dir(self.folder.path());
-        // No test asks a real model.
+        // No test uses a real model.
         for name in [
             "ANTHROPIC_API_KEY",
             "OPENAI_API_KEY",
@@ -101,12 +101,12 @@ pub(super) fn verdicts(report: &Value) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The suite that every way of running must judge alike.
+/// The suite that every way of running must judge equally.
 pub(super) fn everything() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suites/everything.yaml")
 }
 
-/// A suite with one server, the peer, and what follows.
+/// A suite with one server, the peer, and the given rest.
 pub(super) fn with_peer(rest: &str) -> String {
     format!("servers:\n  peer:\n    command: [\"${{PEER}}\", \"suite\"]\n{rest}")
 }

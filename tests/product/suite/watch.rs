@@ -1,4 +1,4 @@
-//! `--watch`: a suite runs again when it, or what it names, has changed.
+//! `--watch`: a suite runs again when it, or a file that it uses, has changed.
 
 use std::io::{BufRead as _, BufReader, Read};
 use std::process::{Child, Stdio};
@@ -33,7 +33,7 @@ impl Watching {
     }
 }
 
-/// The lines of a stream as they come.
+/// The lines of a stream as they arrive.
 fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
     let (tell, lines) = sync_channel(1_000);
     std::thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! Suites that are written: from recordings, and from servers that are asked.
+//! Suites that are generated: from recordings, and from live servers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn write(stage: &Stage, words: &[&str]) -> CommandOutput {
     said(stage.command().args(words))
 }
 
-/// Every test of the report passed, and there were some.
+/// Checks that every test of the report passed; returns their number.
 fn all_passed(report: &Value) -> usize {
     let tests = report["suites"][0]["tests"].as_array().expect("tests");
     for test in tests {
@@ -79,7 +79,8 @@ fn a_suite_of_a_cassette_passes_from_the_cassette() {
         let (_, report) = stage.json(&["made.yaml", "--server-command", &replay]);
         let tests = report["suites"][0]["tests"].as_array().expect("tests");
         let passed = tests.iter().filter(|test| test["status"] == "pass");
-        // Our client offers no sampling, elicitation, roots or tasks: what needs them waits.
+        // The runner's client declares no sampling, elicitation, roots or tasks: tests that need
+        // them are skipped.
         assert!(passed.count() >= 5, "{report:#}");
     }
 }

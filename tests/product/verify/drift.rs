@@ -211,7 +211,7 @@ fn questions_of_the_server_get_the_recorded_answers() {
     fs::write(path.join("tape.json"), asking).unwrap();
     fs::write(path.join("live.json"), asking).unwrap();
     let binary = env!("CARGO_BIN_EXE_tapewright");
-    // The live server is recorded, to see what it got.
+    // The live server is recorded, to see its requests.
     let server = ["--", binary, "replay", "live.json", "-o", "seen.json"];
     let done = run(path, &[&["verify", "tape.json"][..], &server].concat(), &[]);
     assert_eq!(done.status, 0, "{}{}", done.out, done.error);

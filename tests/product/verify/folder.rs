@@ -4,7 +4,7 @@ use std::fs;
 
 use super::run;
 
-/// A cassette with one request, and what it was answered.
+/// A cassette with one request, and its answer.
 fn cassette(answer: &str) -> String {
     let request = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sum"}}"#;
     let response = format!(

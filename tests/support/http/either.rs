@@ -140,7 +140,7 @@ impl Exchange {
         }
     }
 
-    /// The head that came; for HTTP/2 in the words of HTTP/1.1.
+    /// The received head; for HTTP/2 in the form of HTTP/1.1.
     pub(crate) fn head(&mut self) -> Head {
         match &mut self.side {
             Side::Http1(wire) => wire.head(),
@@ -216,7 +216,7 @@ impl Exchange {
         }
     }
 
-    /// The next bytes of the body that comes.
+    /// The next bytes of the received body.
     pub(crate) fn part(&mut self, length: usize) -> Vec<u8> {
         match &mut self.side {
             Side::Http1(wire) => wire.chunks(length),

@@ -1,4 +1,4 @@
-//! HTTP/2 frame by frame, also such frames as no library sends.
+//! HTTP/2 frame by frame, including frames that no library sends.
 
 use std::net::SocketAddr;
 
@@ -55,7 +55,7 @@ pub(crate) fn open(gateway: SocketAddr) -> Wire {
     wire
 }
 
-/// The next frame: kind, stream, payload; `None` at the end of the connection.
+/// The next frame: type, stream, payload; `None` at the end of the connection.
 pub(crate) fn next(wire: &mut Wire) -> Option<(u8, u32, Vec<u8>)> {
     let head = wire.try_take(9).ok()?;
     let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);

@@ -1,4 +1,4 @@
-//! The gateway under test: the real binary, and what it recorded.
+//! The gateway under test: the real binary, and its recording.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};

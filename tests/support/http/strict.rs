@@ -1,4 +1,4 @@
-//! A server that reads what HTTP/1.1 allows and nothing else, and notes it.
+//! A server that strictly accepts HTTP/1.1, and records its requests.
 
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -30,7 +30,7 @@ struct Notes {
 }
 
 impl Strict {
-    /// One that answers all requests alike.
+    /// A server that answers all requests with the same function.
     pub(crate) fn start(answer: impl Fn(&Seen) -> Vec<u8> + Send + Sync + 'static) -> Self {
         Self::over(|socket| Some(Wire::of(socket)), answer)
     }
@@ -40,7 +40,7 @@ impl Strict {
         config: Arc<ServerConfig>,
         answer: impl Fn(&Seen) -> Vec<u8> + Send + Sync + 'static,
     ) -> Self {
-        // One that will have no TLS with us asks nothing.
+        // A client that does not complete TLS sends no request.
         Self::over(move |socket| tls::served(socket, &config).ok(), answer)
     }
 
@@ -77,7 +77,7 @@ impl Strict {
         std::mem::take(&mut *self.notes.broken.lock().expect("no panic"))
     }
 
-    /// The whole requests since it was last asked.
+    /// The complete requests since the last call.
     pub(crate) fn seen(&self) -> Vec<Seen> {
         let ambiguous = self.notes.ambiguous.lock().expect("no panic").clone();
         assert!(ambiguous.is_empty(), "{ambiguous:?}");

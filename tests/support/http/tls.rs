@@ -32,7 +32,7 @@ impl Certificates {
         Self::of(&["localhost", "127.0.0.1"], (2020, 2040))
     }
 
-    /// For names and a time, from the first year to the second.
+    /// For these names and years of validity.
     pub(crate) fn of(names: &[&str], (from, to): (i32, i32)) -> Self {
         let key = KeyPair::generate().expect("a key");
         let mut params = CertificateParams::default();
@@ -94,7 +94,7 @@ impl Certificates {
         Arc::new(config)
     }
 
-    /// A server that wants a certificate of the authority from its clients, too.
+    /// A server that also requires a certificate of the authority from its clients.
     pub(crate) fn demanding(
         &self,
         protocol: &str,
@@ -150,7 +150,7 @@ pub(crate) fn client_config(
     Arc::new(config)
 }
 
-/// The next connection of a server, once TLS is agreed on.
+/// The next connection of a server, after the TLS handshake.
 pub(crate) fn accept(upstream: &Upstream, config: &Arc<ServerConfig>) -> io::Result<Wire> {
     served(upstream.accept_socket(), config)
 }
@@ -166,7 +166,7 @@ pub(crate) fn served(mut socket: TcpStream, config: &Arc<ServerConfig>) -> io::R
     Ok(Wire::over(socket, Box::new(stream)))
 }
 
-/// Answers the first words of a client with an alert of TLS, and waits until it has left.
+/// Answers the first bytes of a client with a TLS alert, and waits until it has left.
 pub(crate) fn alert(upstream: &Upstream, number: u8) {
     let mut wire = upstream.accept();
     wire.take(5);

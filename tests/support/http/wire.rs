@@ -1,4 +1,4 @@
-//! One end of a connection, byte by byte: it sends anything, and sees everything.
+//! One end of a connection, byte by byte: it can send anything, and sees everything.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -22,7 +22,7 @@ pub(crate) struct Wire {
     since: Instant,
 }
 
-/// How a connection came to its end.
+/// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Closed,
@@ -139,7 +139,7 @@ impl Wire {
         }
     }
 
-    /// The next head, or what came instead of one.
+    /// The next head, or what was received instead of one.
     pub(crate) fn try_head(&mut self) -> Result<Head, (Vec<u8>, End)> {
         let mut seen = 0_usize;
         loop {
@@ -161,7 +161,7 @@ impl Wire {
         })
     }
 
-    /// The next bytes, so many of them.
+    /// The next `length` bytes.
     pub(crate) fn take(&mut self, length: usize) -> Vec<u8> {
         self.try_take(length).unwrap_or_else(|end| {
             panic!(
@@ -223,7 +223,7 @@ impl Wire {
         }
     }
 
-    /// Chunks until there are so many bytes.
+    /// Reads chunks until there are this many bytes.
     pub(crate) fn chunks(&mut self, length: usize) -> Vec<u8> {
         let mut data = Vec::new();
         while data.len() < length {
@@ -278,7 +278,7 @@ impl Wire {
         }
     }
 
-    /// Waits for the end of the connection, and for nothing before it.
+    /// Waits for the end of the connection, and fails if anything comes before it.
     pub(crate) fn ends(&mut self) -> End {
         let (rest, end) = self.rest();
         assert_eq!(String::from_utf8_lossy(&rest), "", "nothing was due");
@@ -307,7 +307,7 @@ pub(crate) fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
     text.windows(needle.len()).position(|part| part == needle)
 }
 
-/// A server of which the test is the program.
+/// A server driven by the test.
 pub(crate) struct Upstream(TcpListener);
 
 impl Upstream {

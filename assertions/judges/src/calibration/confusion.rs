@@ -1,17 +1,17 @@
-//! Two verdicts on each of several examples, counted.
+//! Counts pairs of verdicts on examples.
 
 use std::cmp::Ordering;
 
 /// How often a judge and a person came to each combination of verdicts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Confusion {
-    /// Both let it pass.
+    /// Both pass it.
     pub true_pass: u32,
-    /// The judge lets it pass, the person does not.
+    /// The judge passes it, the person does not.
     pub false_pass: u32,
-    /// The judge does not let it pass, the person does.
+    /// The judge does not pass it, the person does.
     pub false_fail: u32,
-    /// Neither lets it pass.
+    /// Neither passes it.
     pub true_fail: u32,
 }
 
@@ -50,9 +50,9 @@ impl Confusion {
         ratio(agreed.into(), self.total().into())
     }
 
-    /// Cohen's kappa: how far both agree beyond what chance would do, 1 for all and 0 for
-    /// none of that (J. Cohen, "A coefficient of agreement for nominal scales", 1960). None
-    /// where chance alone would agree on everything: both say the same of all.
+    /// Cohen's kappa: the agreement beyond chance, 1 for full and 0 for none (J. Cohen, "A
+    /// coefficient of agreement for nominal scales", 1960). `None` if chance alone would agree on
+    /// everything: both have the same verdict on all.
     #[must_use]
     pub fn kappa(&self) -> Option<f64> {
         let (above, below) = self.kappa_ratio();
@@ -71,9 +71,8 @@ impl Confusion {
         }
     }
 
-    /// `(po - pe) / (1 - pe)` of a table of two by two, multiplied out: `2 (ad - bc)` over
-    /// `(a + b)(b + d) + (a + c)(c + d)`. What is above is in absolute value no greater than
-    /// what is below.
+    /// `(po - pe) / (1 - pe)` of a table of two by two, multiplied out: `2 (ad - bc)` over `(a +
+    /// b)(b + d) + (a + c)(c + d)`. The absolute value of the numerator is at most the denominator.
     fn kappa_ratio(&self) -> (i128, i128) {
         let [a, b, c, d] = [
             self.true_pass,
@@ -86,7 +85,7 @@ impl Confusion {
     }
 }
 
-/// A product of two that may be up to 2^67 each, as three digits that compare in order.
+/// The product of two factors of up to 2^67 each, as parts that compare in order.
 fn wide(one: i128, other: i128) -> (i128, i128) {
     let base = 1_i128 << 60;
     let (high, low) = (one.div_euclid(base), one.rem_euclid(base));

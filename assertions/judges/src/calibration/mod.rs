@@ -14,6 +14,6 @@ pub use threshold::{NoProposal, Proposal, propose};
 pub struct Labelled {
     /// Whether it passes, according to the person.
     pub label: bool,
-    /// From 0 to 1, says the judge.
+    /// The judge's score, from 0 to 1.
     pub score: f64,
 }

@@ -24,9 +24,9 @@ pub enum NoProposal {
     Chance,
 }
 
-/// The threshold with the greatest kappa. Thresholds between the same two scores are one, and
-/// the middle of them is meant; of several that are equally good the
-/// one in the middle, and of two there the stricter one.
+/// The threshold with the greatest kappa. Thresholds between the same two scores are equivalent,
+/// and their middle is used; of several equally good ones, the middle one, and of two in the
+/// middle, the stricter one.
 pub fn propose(examples: &[Labelled]) -> Result<Proposal, NoProposal> {
     if examples.is_empty() {
         return Err(NoProposal::NoScores);
@@ -65,8 +65,8 @@ fn verdicts(examples: &[Labelled], threshold: f64) -> Confusion {
     )
 }
 
-/// A number above one score and not above the next: their middle, with two digits where that
-/// is between them.
+/// A number above one score and not above the next: their middle, rounded to two digits if that
+/// remains between them.
 fn between(below: f64, least: f64) -> f64 {
     let fits = |one: &f64| below < *one && *one <= least;
     let middle = f64::midpoint(below, least);

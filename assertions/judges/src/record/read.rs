@@ -8,7 +8,7 @@ use crate::call::{Model, Subject};
 /// Why a file of judgements cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// It is no JSON.
+    /// It is not JSON.
     #[error("invalid JSON: {0}")]
     Json(#[from] serde_json::Error),
     /// It is of another version.

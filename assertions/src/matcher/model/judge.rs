@@ -1,4 +1,4 @@
-//! `llm-judge`, and the matchers that are it with a rubric of ours.
+//! `llm-judge`, and the matchers that use it with a built-in rubric.
 
 use serde_json::{Map, Value};
 

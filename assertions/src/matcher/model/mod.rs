@@ -1,4 +1,4 @@
-//! Matchers that ask models. What their arguments have in common is read here.
+//! Matchers that ask models, and their common arguments.
 
 mod judge;
 mod jury;
@@ -22,7 +22,7 @@ const THRESHOLD: f64 = 0.7;
 /// What these matchers need, for the message of `not` and similar matchers.
 pub(crate) const NEEDS: &str = "a model";
 
-/// Asks about what is at the target.
+/// Asks about the value at the target.
 fn consult(value: Option<&Json>, world: &dyn World, question: &Question<'_>) -> Judged {
     let Some(value) = value else {
         return nothing_there(None);

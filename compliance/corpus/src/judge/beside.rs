@@ -1,4 +1,4 @@
-//! `notification_stream` and `server_request`: what comes between a call and its answer.
+//! `notification_stream` and `server_request`: messages between a call and its answer.
 
 use serde_json::Value;
 use tapewright_schemas::event::Direction;
@@ -10,7 +10,8 @@ use crate::rule::{NotificationStream, RuleExpect, ServerRequest};
 use crate::schema::Schema;
 use crate::verdict::{Expectation, FailureReason, ShortValue, Untested, Verdict};
 
-/// Notifications that no server may leave out once it is asked for them (2026-07-28, basic/patterns/subscriptions).
+/// Notifications that a server must send when they are requested (2026-07-28,
+/// basic/patterns/subscriptions).
 const NEEDED: [&str; 1] = ["notifications/subscriptions/acknowledged"];
 
 /// Notifications that come, or do not come.
@@ -38,7 +39,7 @@ pub(super) fn notifications(expect: &RuleExpect, seen: &Observation) -> Verdict 
     correlated(wanted, &all, seen).and(|| rises(wanted, &all))
 }
 
-/// Each names the token of the call.
+/// Checks that each has the token of the call.
 fn correlated(wanted: &NotificationStream, all: &[&Value], seen: &Observation) -> Verdict {
     if !wanted.correlate_token {
         return Verdict::Pass;
@@ -96,8 +97,8 @@ fn rises(wanted: &NotificationStream, all: &[&Value]) -> Verdict {
     Verdict::Pass
 }
 
-/// Why a rule about what the server asks is not tested: it asked nothing, and what else became of the call is for other
-/// rules to judge.
+/// Why a rule about requests of the server is untested: it sent none, and other rules judge the
+/// outcome of the call.
 pub(super) fn nothing_asked(expect: &RuleExpect, seen: &Observation) -> Option<Untested> {
     let wanted = expect.server_request.as_ref()?;
     let asked = requests(wanted, seen).next().is_some();
@@ -126,7 +127,7 @@ pub(super) fn server_request(expect: &RuleExpect, seen: &Observation) -> Verdict
     each.fold(params, |all, one| all.and(|| one))
 }
 
-/// The parameters of each request are of the schema.
+/// Checks that the parameters of each request match the schema.
 fn parameters(wanted: &ServerRequest, asked: &[&Value]) -> Verdict {
     let Some(schema) = wanted.schema.clone().map(Schema::new) else {
         return Verdict::Pass;

@@ -8,7 +8,7 @@ use crate::verdict::{FailureReason, ShortValue};
 /// The maximum depth of comparison.
 const DEPTH: usize = 128;
 
-/// The first place where `found` is not what is expected.
+/// The first place where `found` differs from the expectation.
 pub(super) fn differs(
     expected: &Value,
     found: &Value,

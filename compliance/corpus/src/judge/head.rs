@@ -5,10 +5,10 @@ use crate::observation::{HttpHead, Observation};
 use crate::rule::RuleExpect;
 use crate::verdict::{Expectation, FailureReason, ShortValue, Untested, Verdict};
 
-/// The pseudo-header field of a response, as HTTP/2 has it (RFC 9113 §8.3.2).
+/// The pseudo-header field of a response in HTTP/2 (RFC 9113 §8.3.2).
 const STATUS: &str = ":status";
 
-/// Fields of the response that must be there.
+/// Checks the required fields of the response.
 pub(super) fn headers(expect: &RuleExpect, seen: &Observation) -> Verdict {
     each(seen, !expect.headers.is_empty(), |head| {
         all(expect
@@ -18,7 +18,7 @@ pub(super) fn headers(expect: &RuleExpect, seen: &Observation) -> Verdict {
     })
 }
 
-/// Fields of the response that must not be there.
+/// Checks the fields that the response must not have.
 pub(super) fn absent(expect: &RuleExpect, seen: &Observation) -> Verdict {
     each(seen, !expect.headers_absent.is_empty(), |head| {
         let there = expect

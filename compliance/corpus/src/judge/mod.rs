@@ -1,7 +1,7 @@
-//! Carrying out what a rule expects.
+//! Implements the expectations of a rule.
 //!
-//! [`judge`] judges an [`Observation`], made live or from a recording. Each member of `expect` is one
-//! function here; all of them must hold.
+//! [`judge`] judges an [`Observation`], made live or from a recording. Each member of `expect` is
+//! one function here; all of them must hold.
 
 mod beside;
 mod compare;
@@ -48,7 +48,7 @@ impl Assertion {
     pub fn transport(&self) -> Option<Applies> {
         let expect = &self.written.expect;
         let call = self.written.call.as_ref();
-        // Fields of a request are for HTTP, and other transports do without.
+        // Request header fields are for HTTP; other transports ignore them.
         let of_http = !expect.headers.is_empty() || !expect.headers_absent.is_empty();
         let framed = matches!(expect.transport_observation, Some(one) if wire::is_of_stdio(one));
         call.and_then(|call| call.transport)
@@ -108,7 +108,7 @@ impl Assertion {
     }
 }
 
-/// Judges an assertion by what was seen.
+/// Judges an assertion by an observation.
 #[must_use]
 pub fn judge(assertion: &Assertion, seen: &Observation) -> Verdict {
     if let (Some(wanted), Some(is)) = (assertion.transport(), seen.transport)
@@ -151,7 +151,7 @@ pub fn judge(assertion: &Assertion, seen: &Observation) -> Verdict {
     with_place(verdict, seen)
 }
 
-/// The verdict, with the place of the answer on the recording.
+/// The verdict, with the number of the answer in the recording.
 fn with_place(verdict: Verdict, seen: &Observation) -> Verdict {
     match verdict {
         Verdict::Fail(mut failure) => {

@@ -48,7 +48,7 @@ pub(super) fn stable(expect: &RuleExpect, wanted: usize, seen: &Observation) -> 
     Verdict::Pass
 }
 
-/// The member of a name, or at a JSON pointer.
+/// The member with this name, or at this JSON pointer.
 fn member<'v>(result: &'v Value, key: &str) -> Option<&'v Value> {
     if key.starts_with('/') {
         result.pointer(key)

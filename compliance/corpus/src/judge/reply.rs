@@ -29,10 +29,11 @@ pub(super) fn results(seen: &Observation) -> Verdict {
     all(each)
 }
 
-/// The status of an HTTP response to a notification that was taken (2025-03-26, basic/transports).
+/// The status of an HTTP response to a notification that was accepted (2025-03-26,
+/// basic/transports).
 const ACCEPTED: u16 = 202;
 
-/// Nothing answers, but for the head of an HTTP response.
+/// Checks that nothing answers, except for the head of an HTTP response.
 pub(super) fn silence(seen: &Observation) -> Verdict {
     let each = seen.answers.iter().map(|answer| match &answer.reply {
         Reply::Result(value) | Reply::Error(value) => Verdict::fail(
@@ -99,7 +100,7 @@ pub(super) fn result(expect: &RuleExpect, seen: &Observation) -> Verdict {
     all(each)
 }
 
-/// Every result is of the schema.
+/// Checks that every result matches the schema.
 pub(super) fn schema(schema: Option<&Schema>, seen: &Observation) -> Verdict {
     let Some(schema) = schema else {
         return Verdict::Pass;
@@ -151,7 +152,7 @@ fn is_error(wanted: &ErrorExpect, error: &Value) -> Verdict {
     message(wanted, error).and(|| data(wanted, error))
 }
 
-/// The message of an error: all of it, or a part.
+/// Checks the message of an error: all of it, or a part.
 fn message(wanted: &ErrorExpect, error: &Value) -> Verdict {
     let fail = |why| Verdict::fail_at(Expectation::Error, "/message".to_owned(), why);
     let found = error.get("message").unwrap_or(&Value::Null);
@@ -190,7 +191,7 @@ fn data(wanted: &ErrorExpect, error: &Value) -> Verdict {
     }
 }
 
-/// All of them must hold.
+/// Combines verdicts: all of them must hold.
 pub(super) fn all(each: impl Iterator<Item = Verdict>) -> Verdict {
     each.fold(Verdict::Pass, |all, one| all.and(|| one))
 }

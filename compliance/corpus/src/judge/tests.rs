@@ -126,7 +126,7 @@ fn what_was_chosen_for_a_test_may_be_refused() {
         untested(&json!({}), &chosen),
         Untested::Refused(_)
     ));
-    // The error that is asked for is judged all the same.
+    // The expected error is judged all the same.
     holds(&json!({ "error": { "code": -32602 } }), &chosen);
 }
 
@@ -229,7 +229,7 @@ fn headers_are_found_in_any_case_by_a_part_of_their_value() {
         Expectation::Headers
     );
     holds(&json!({ "headers": { ":status": "404 200" } }), &seen);
-    // A status is no text of which a part would do.
+    // A status is not a text that may match in part.
     assert_eq!(
         breaks(&json!({ "headers": { ":status": "20" } }), &seen).0,
         Expectation::Headers

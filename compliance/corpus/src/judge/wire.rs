@@ -22,7 +22,7 @@ pub(super) fn observation(expect: &RuleExpect, seen: &Observation) -> Verdict {
     }
 }
 
-/// The answer came in time.
+/// Checks that the answer came in time.
 pub(super) fn duration(expect: &RuleExpect, seen: &Observation) -> Verdict {
     let Some(limit_ms) = expect.max_duration_ms else {
         return Verdict::Pass;
@@ -68,7 +68,8 @@ fn lengths(framing: &Framing) -> Verdict {
     }
 }
 
-/// An answer in spite of the cancellation is a race that every revision allows (basic/utilities/cancellation).
+/// An answer in spite of the cancellation is a race that every revision allows
+/// (basic/utilities/cancellation).
 fn cancellable(seen: &Observation) -> Verdict {
     match seen.cancelled.and_then(|one| one.goes_on) {
         None => Verdict::Untested(Untested::NotAsked),

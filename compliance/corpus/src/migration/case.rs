@@ -38,11 +38,11 @@ pub enum Kind {
     StatelessTransport,
     /// Tasks are an extension.
     TasksExtension,
-    /// A capability that goes.
+    /// A capability that is being removed.
     DeprecatedCapability,
     /// Authorization.
     AuthHardening,
-    /// An error code that is gone.
+    /// A removed error code.
     LegacyErrorCode,
     /// The dialect of schemas.
     SchemaVersion,

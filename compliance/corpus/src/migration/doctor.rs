@@ -1,4 +1,4 @@
-//! The fold that shows every case what was observed.
+//! The fold that passes the traffic to every case.
 
 use tapewright_schemas::conversation::{Conversation, Does, Outcome};
 use tapewright_schemas::envelope::{Envelope, Kind};
@@ -12,7 +12,8 @@ use super::fold::{AskedHttp, Fold, HttpSeen, Out, PendingRequest, Seen, What};
 use super::http::Exchanges;
 use super::{Finding, finding};
 
-/// Looks for everything that has to change, in the events of a recording or of a conversation of our own.
+/// Finds everything that must change, in the events of a recording or of a conversation with
+/// tapewright as the client.
 #[derive(Debug)]
 pub struct Doctor {
     cases: Vec<(&'static Case, Box<dyn Fold>, Out)>,
@@ -28,7 +29,7 @@ pub struct Doctor {
 pub struct Probed {
     /// The status of the response.
     pub status: u16,
-    /// The code of the error in its body, when there was one.
+    /// The code of the error in its body, if any.
     pub code: Option<i64>,
     /// Its body was a result.
     pub is_result: bool,
@@ -54,7 +55,7 @@ impl Doctor {
         }
     }
 
-    /// Takes the next event; `message` is its message taken apart, where that is known.
+    /// Handles the next event; `message` is its parsed message, if known.
     pub fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         match &event.body {
             EventBody::Message {

@@ -15,13 +15,13 @@ pub(crate) trait Fold: Debug + Send {
     /// A message crossed.
     fn message(&mut self, _: &Seen<'_>, _: &mut Out) {}
 
-    /// The head of an HTTP response came.
+    /// Handles the head of an HTTP response.
     fn response(&mut self, _: &HttpSeen<'_>, _: &ResponseHead, _: &mut Out) {}
 
-    /// The head of an HTTP request came.
+    /// Handles the head of an HTTP request.
     fn request(&mut self, _: &HttpSeen<'_>, _: &RequestHead, _: &mut Out) {}
 
-    /// An HTTP body crossed that is no message.
+    /// Handles an HTTP body that is not a message.
     fn body(&mut self, _: &HttpSeen<'_>, _: &[u8], _: &mut Out) {}
 
     /// A request is over without an answer.
@@ -63,12 +63,12 @@ pub(crate) enum What<'a> {
         method: &'a str,
         params: Option<&'a [u8]>,
     },
-    /// A result, and what asked for it.
+    /// A result, and its request.
     Result {
         asked: &'a PendingRequest,
         result: &'a [u8],
     },
-    /// An error, and what it answers.
+    /// An error, and its request.
     Error {
         asked: &'a PendingRequest,
         code: Option<i64>,
@@ -76,7 +76,7 @@ pub(crate) enum What<'a> {
     },
 }
 
-/// A request, as far as its answer has to know it.
+/// A request, with the data that is needed for its answer.
 #[derive(Clone, Debug)]
 pub(crate) struct PendingRequest {
     pub(crate) seq: u64,
@@ -133,7 +133,7 @@ pub(crate) struct HttpSeen<'a> {
 pub(crate) struct AskedHttp {
     pub(crate) seq: u64,
     pub(crate) method: String,
-    /// Scheme, host and port, where the target or `Host` says it.
+    /// Scheme, host and port, if the target or `Host` has them.
     pub(crate) host: String,
     /// The path, without the query.
     pub(crate) path: String,
@@ -159,7 +159,7 @@ pub(crate) struct Out {
     pub(crate) fails: Vec<Evidence>,
     pub(crate) more: u64,
     pub(crate) passes: Vec<Evidence>,
-    /// We are the client ourselves: what the client does says nothing.
+    /// The client is tapewright: what it does is not judged.
     pub(crate) client_is_ours: bool,
 }
 
@@ -179,7 +179,7 @@ impl Out {
         self.fails.push(evidence(side, event, pointer, what));
     }
 
-    /// It is as it should be.
+    /// Records a pass.
     pub(crate) fn pass(&mut self, side: Side, event: u64, pointer: &str, what: &str) {
         let counts = side != Side::Client || !self.client_is_ours;
         if counts && self.passes.len() < 3 {

@@ -1,4 +1,4 @@
-//! HTTP exchanges, as far as the cases look at them.
+//! HTTP exchanges, with the data that the cases need.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -61,7 +61,7 @@ impl Exchanges {
         }
     }
 
-    /// The head of the request of an exchange under way.
+    /// The head of the request of an exchange in progress.
     pub(super) fn get(&self, conduit: ConduitId) -> Option<&AskedHttp> {
         self.asked.get(&conduit)
     }

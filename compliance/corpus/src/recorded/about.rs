@@ -1,4 +1,4 @@
-//! The assertions that a request puts to the test, and everything that they look into.
+//! The assertions that a request tests, and everything that they examine.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(super) struct RequestSubject {
     pub(super) compares: bool,
     /// The parts of a result that they examine.
     look: Look,
-    // Fields of the response that they look at, where they look at its head.
+    // The response fields that they examine, if they examine its head.
     head: Option<Vec<String>>,
     // The maximum time that an answer may take for all of them.
     limit: Option<Duration>,

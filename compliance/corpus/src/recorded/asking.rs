@@ -20,7 +20,7 @@ use crate::rule::Applies;
 
 type Params = Map<String, Value>;
 
-/// Fields of the head of a request by which it is right or wrong.
+/// Request header fields that determine whether a request is valid.
 const FIELDS: [&str; 7] = [
     "accept",
     "content-type",

@@ -21,19 +21,19 @@ pub(super) struct Conduit {
     pub(super) transport: Option<Applies>,
     pub(super) request: Option<RequestHead>,
     pub(super) response: Option<Rc<ResponseHead>>,
-    /// The response is ours, and not the server's.
+    /// The response is tapewright's, not the server's.
     pub(super) in_place: bool,
     /// Its last request that is answered by repeating the request, for a fault that follows.
     pub(super) round: Option<String>,
-    /// The last request on it, for a fault behind it.
+    /// The last request on it, for a fault that follows.
     pub(super) last: Option<Handle>,
     /// Finished exchanges that a fault may still refer to.
     pub(super) held: Vec<Finished>,
-    /// The last line of the client, where that is of use.
+    /// The last line of the client, if needed.
     pub(super) line: Option<Bytes>,
     /// Something was sent on it that clients never send: the server's reaction is not its fault.
     pub(super) strange: bool,
-    /// Bytes that are no request, and wait for an answer.
+    /// Bytes that are not a request, and wait for an answer.
     pub(super) raw: Option<Sent>,
 }
 
@@ -55,7 +55,7 @@ impl Conduits {
         }
     }
 
-    /// The conduit of an event, which it may open.
+    /// The conduit of an event, created if missing.
     pub(super) fn enter(&mut self, event: &Event) -> &mut Conduit {
         if self.known.len() >= MOST && !self.known.contains_key(&event.conduit) {
             self.known.clear();
@@ -95,7 +95,7 @@ impl Conduits {
         }
     }
 
-    /// Another recording follows, whose events say or do not say what carried its messages.
+    /// Begins another recording; `default` is the transport if its events do not show it.
     pub(super) fn next(&mut self, default: Option<Applies>) {
         self.default = default;
     }

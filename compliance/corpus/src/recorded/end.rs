@@ -1,4 +1,4 @@
-//! The end of a recording, of several, and what is seen of a whole conversation.
+//! The end of a recording, of several, and properties of a whole conversation.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ impl Recorded<'_> {
     /// separately are judged as one.
     pub fn next(&mut self, cut: bool, source: Source) {
         self.end(cut);
-        // By another revision the same request may be another question.
+        // With another revision, the same request may be a different question.
         self.memory = Memory::default();
         self.revision = source.revision;
         self.timed = source.timed;

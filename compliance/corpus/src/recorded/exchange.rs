@@ -18,7 +18,7 @@ use crate::rule::Applies;
 pub(super) struct ObservedExchange {
     /// Empty if only the presence of an answer matters.
     pub(super) method: Rc<str>,
-    /// The source text of its parameters, where it puts something to the test.
+    /// The source text of its parameters, if it tests something.
     pub(super) params: Option<Bytes>,
     /// The assertions that it tests.
     pub(super) about: Rc<RequestSubject>,
@@ -34,7 +34,7 @@ pub(super) struct ObservedExchange {
     pub(super) listens: bool,
     /// The token of its progress notifications, as JSON.
     pub(super) token: Option<String>,
-    /// It teaches us what the server has.
+    /// Its answer shows what the server has.
     pub(super) teaches: bool,
     /// The number of earlier results that asked for input.
     pub(super) rounds: usize,
@@ -107,7 +107,7 @@ pub(super) const BETWEEN_BYTES: usize = 1 << 20;
 const BETWEEN: usize = 1_000;
 
 impl ObservedExchange {
-    /// Takes a message that came before the answer.
+    /// Handles a message that came before the answer.
     pub(super) fn hear(&mut self, dir: Direction, text: &[u8]) {
         if !self.listens || self.between.len() >= BETWEEN || self.room < text.len() {
             return;

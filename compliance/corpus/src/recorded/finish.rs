@@ -18,7 +18,7 @@ use crate::verdict::{Untested, Verdict};
 
 /// How long to wait for an answer if an assertion does not set it, in milliseconds.
 pub const PATIENCE_MS: u64 = 10_000;
-/// By how much a client may give up earlier than it meant to, in microseconds.
+/// How much earlier than intended a client may give up, in microseconds.
 const EARLY_US: u64 = 100_000;
 
 impl Recorded<'_> {
@@ -130,8 +130,8 @@ impl Recorded<'_> {
         self.scratch = seen;
     }
 
-    /// Judges an exchange by values. Gives the assertions that have a verdict which the same answer cannot change; nothing
-    /// where it can.
+    /// Judges an exchange by parsed values. Returns the assertions with a verdict that the same
+    /// answer cannot change; `None` if it could.
     fn judge(&mut self, finished: &Finished) -> Option<Vec<AssertionIndex>> {
         let Finished { exchange, said, .. } = finished;
         let reply = said.reply();

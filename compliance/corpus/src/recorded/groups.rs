@@ -21,7 +21,7 @@ pub(super) struct Groups {
 #[derive(Debug)]
 struct Group {
     seen: Observation,
-    // The source text of all answers, where they are the same result.
+    // The source text of all answers, if they are the same result.
     text: Option<Bytes>,
     // The required number of such answers has been judged.
     is_judged: bool,
@@ -115,7 +115,8 @@ impl Groups {
             self.waiting.insert(key, group);
             return None;
         }
-        // The last answer is the first of the next comparison: a change is seen wherever it happens.
+        // The last answer is the first of the next comparison, so that a change is detected
+        // wherever it happens.
         let rest = Observation {
             transport: whole.transport,
             sent: whole.sent.clone(),
@@ -139,7 +140,7 @@ impl Groups {
     }
 }
 
-/// The question, without what every client adds to it.
+/// The question, without the parts that every client adds.
 pub(super) fn question(params: Option<&Map<String, Value>>) -> String {
     let mut params = params.cloned().unwrap_or_default();
     params.remove("_meta");

@@ -10,7 +10,7 @@ use super::sessions::Issued;
 /// The first revision in which every request names its revision in the head.
 const FIRST_NAMED: &str = "2025-06-18";
 
-/// The head of a request that is recorded, and what it asks.
+/// The head of a recorded request, and its content.
 pub(super) struct RecordedRequest<'a> {
     pub(super) head: &'a RequestHead,
     pub(super) method: &'a str,
@@ -93,7 +93,8 @@ pub(super) fn has(
         ":path" => false,
         _ if value.is_empty() => head.fields.get(name).is_none(),
         _ if SECRET.eq_ignore_ascii_case(name) => false,
-        // No id of ours is on a recording as it was sent; what was asked with it is what no server gave.
+        // No id of tapewright's is in a recording as it was sent; the matching one is any that no
+        // server issued.
         _ if SESSION.eq_ignore_ascii_case(name) => head
             .fields
             .get(name)

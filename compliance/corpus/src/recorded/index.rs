@@ -13,7 +13,7 @@ use crate::judge::Assertion;
 use crate::plan::{AssertionIndex, Plan};
 use crate::rule::TransportObservation;
 
-/// The assertions of a plan, by what puts them to the test.
+/// The assertions of a plan, by what tests them.
 #[derive(Debug)]
 pub(super) struct Index<'p> {
     by_method: HashMap<&'p str, Rc<Asks<'p>>, RandomState>,
@@ -21,9 +21,9 @@ pub(super) struct Index<'p> {
     pub(super) raw: Vec<RawText<'p>>,
     /// Whether any of them has several lines.
     pub(super) has_lines: bool,
-    /// About how the server frames what it says.
+    /// Assertions about how the server frames its messages.
     pub(super) framing: Vec<AssertionIndex>,
-    /// About what a cancellation does.
+    /// Assertions about the effect of a cancellation.
     pub(super) cancellable: Vec<AssertionIndex>,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Asks<'p> {
     pub(super) teaches: bool,
     /// The parts of their parameters that decide which assertions they test.
     pub(super) look: Look,
-    /// And of the fields of their heads.
+    /// The header fields of their requests that are relevant.
     pub(super) headers: Vec<&'p str>,
     assertions: Vec<(AssertionIndex, NamingMembers)>,
 }

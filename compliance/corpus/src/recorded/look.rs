@@ -1,7 +1,7 @@
 //! The part of a JSON value that an assertion reads: two values with equal parts are equal to it.
 //!
-//! A recording has a hundred thousand answers, and an assertion looks into a few members of each. What it sees is written
-//! down from the source text, without building a value.
+//! A recording has a hundred thousand answers, and an assertion examines a few members of each.
+//! These are extracted from the source text, without building a value.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(super) struct Look {
 const MOST: usize = 8 << 10;
 
 impl Look {
-    /// At all of a value.
+    /// Examines the whole value.
     pub(super) fn whole() -> Self {
         Self {
             whole: true,
@@ -33,7 +33,7 @@ impl Look {
         }
     }
 
-    /// At whether a text or an object is empty.
+    /// Examines whether a text or an object is empty.
     pub(super) fn emptiness() -> Self {
         Self {
             emptiness: true,
@@ -46,12 +46,12 @@ impl Look {
         self.names = true;
     }
 
-    /// The look at a member; there is one from now on.
+    /// How a member is examined, added if missing.
     pub(super) fn member(&mut self, name: &str) -> &mut Self {
         self.members.entry(name.into()).or_default()
     }
 
-    /// The look at each item; there is one from now on.
+    /// How each item is examined, added if missing.
     pub(super) fn item(&mut self) -> &mut Self {
         self.items.get_or_insert_default()
     }

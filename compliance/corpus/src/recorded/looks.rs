@@ -39,7 +39,7 @@ fn of_expected(expected: &Value, mode: MatchMode) -> Look {
     }
 }
 
-/// Keywords of JSON Schema that look into nothing.
+/// Keywords of JSON Schema that examine nothing.
 const SILENT: [&str; 6] = [
     "$comment",
     "$schema",

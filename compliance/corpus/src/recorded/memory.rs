@@ -27,7 +27,7 @@ pub(super) struct Question {
     pub(super) revision: Option<String>,
     /// It asks for progress notifications.
     pub(super) has_token: bool,
-    /// It gives what the answer before asked for.
+    /// It provides what the previous answer asked for.
     pub(super) is_again: bool,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Memory {
     room: usize,
     questions: HashMap<Box<[u8]>, Rc<Question>, RandomState>,
     answers: HashMap<Box<[u8]>, Rc<[AssertionIndex]>, RandomState>,
-    // Results that taught us what the server has, behind their methods.
+    // Results with information about the server, by their methods.
     lessons: HashSet<Box<[u8]>, RandomState>,
     lesson_bytes: usize,
     abouts: HashMap<Vec<(AssertionIndex, PlaceholderFit)>, Rc<RequestSubject>, RandomState>,
@@ -57,7 +57,7 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// One of so many questions and answers.
+    /// A memory for this many questions and answers.
     pub(super) fn of(room: usize) -> Self {
         Self {
             room,

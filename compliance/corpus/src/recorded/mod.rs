@@ -65,7 +65,7 @@ use crate::rule::Applies;
 pub struct Recorded<'p> {
     plan: &'p Plan,
     index: Index<'p>,
-    /// The revision of the corpus, as peers write it.
+    /// The revision of the corpus, in the form of the protocol.
     revision: String,
     timed: bool,
     facts: Facts,
@@ -81,7 +81,7 @@ pub struct Recorded<'p> {
     // The subject of most requests, which test nothing, and the name of their methods.
     nothing: Rc<RequestSubject>,
     unnamed: Rc<str>,
-    // Room for what is seen of a message.
+    // A buffer for the examined parts of a message.
     scratch: Vec<u8>,
     // Whether a server in earlier recordings continued after a cancellation.
     went_on: Option<bool>,
@@ -126,7 +126,7 @@ const OPEN: usize = 4_096;
 const MOST: usize = 4_096;
 
 impl<'p> Recorded<'p> {
-    /// A judge at the beginning of a recording.
+    /// Creates a judge at the beginning of a recording.
     #[must_use]
     pub fn new(plan: &'p Plan, source: Source) -> Self {
         Self {
@@ -157,7 +157,7 @@ impl<'p> Recorded<'p> {
         }
     }
 
-    /// Takes the next event; `message` is its message taken apart, where that is known.
+    /// Handles the next event; `message` is its parsed message, if known.
     pub fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         let transport = self.conduits.enter(event).transport;
         if let EventBody::Faulted(_) = event.body {
@@ -195,7 +195,7 @@ impl<'p> Recorded<'p> {
         self.conversation = Some(conversation);
     }
 
-    /// A server that gives a session id has sessions, until it lets one be deleted.
+    /// A server that issues a session id has sessions, until it accepts that one is deleted.
     fn issued(&mut self, event: &Event, head: &ResponseHead) {
         if let Some(id) = head.fields.get(SESSION) {
             self.facts.known.shown.sessions = true;

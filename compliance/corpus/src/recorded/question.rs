@@ -6,7 +6,7 @@ use crate::inventory::ServerInventory;
 use crate::judge::Assertion;
 use crate::placeholder::{PlaceholderFit, is_in, stands};
 
-/// The members of parameters that say what a request is about.
+/// The members of parameters that identify what a request is about.
 pub(super) const NAMING: [&str; 5] = ["argument", "level", "name", "ref", "uri"];
 
 /// Which of the members are present that identify what a request is about. A request that omits one

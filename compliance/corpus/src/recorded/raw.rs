@@ -71,7 +71,7 @@ impl Recorded<'_> {
         true
     }
 
-    /// The assertions whose last line this is, where the line before it was sent as well.
+    /// The assertions whose last line this is, if the line before it was sent as well.
     fn lines_about(&mut self, event: &Event, bytes: &[u8]) -> Vec<AssertionIndex> {
         let before = self.conduits.enter(event).line.clone().unwrap_or_default();
         let is_both = |raw: &str| {
@@ -84,7 +84,7 @@ impl Recorded<'_> {
             .collect()
     }
 
-    /// A notification of the client waits for nothing; what it gets all the same is judged.
+    /// A notification of the client expects nothing; a response to it is judged.
     pub(super) fn notifies(
         &mut self,
         event: &Event,

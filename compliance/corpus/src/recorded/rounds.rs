@@ -1,4 +1,4 @@
-//! Requests that were answered by asking for input, until they are asked again.
+//! Requests that were answered by asking for input, until they are repeated.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// Everything that was never asked again, in the order of the requests.
+    /// The requests that were never repeated, in order.
     pub(super) fn drain(&mut self) -> Vec<ObservedExchange> {
         let mut all: Vec<_> = self.waiting.drain().map(|(_, exchange)| exchange).collect();
         all.order_by_key(|exchange| exchange.at);
@@ -94,7 +94,7 @@ impl Recorded<'_> {
         }
     }
 
-    /// A request that gives what was asked for is the one before it, gone on.
+    /// A request that provides the requested input continues the one before it.
     pub(super) fn goes_on(&mut self, again: &mut ObservedExchange) {
         let params = again.parameters();
         let state = params.as_ref().and_then(rounds::state);

@@ -72,7 +72,7 @@ impl Recorded<'_> {
         }
     }
 
-    /// The client gives a request up, whose handle is known where it waits.
+    /// The client gives a request up; its handle is known while it is pending.
     pub(super) fn cancel(&mut self, event: &Event, handle: Option<Handle>, params: Option<&[u8]>) {
         let id = params.and_then(|params| json::find(params, &["requestId"]));
         if id.is_none() {

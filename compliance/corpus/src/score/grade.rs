@@ -17,7 +17,7 @@ pub enum Grade {
     B,
     /// All.
     A,
-    /// And a MAY of each section that has any.
+    /// And a MAY of each section that has any holds.
     APlus,
 }
 
@@ -68,7 +68,8 @@ impl Counts {
         self.must_total + self.should_total + self.may_total
     }
 
-    /// The grade, unless nothing was tested. `lacks_may` says that a section has MAYs of which none holds.
+    /// The grade, unless nothing was tested. `lacks_may` means that a section has MAYs of which
+    /// none holds.
     #[must_use]
     pub fn grade(&self, lacks_may: bool) -> Option<Grade> {
         if self.total() == 0 {
@@ -111,7 +112,7 @@ fn number(count: usize) -> f64 {
 }
 
 impl Grade {
-    /// All of them, the worst first.
+    /// All grades, the worst first.
     pub const ALL: [Self; 6] = [Self::F, Self::D, Self::C, Self::B, Self::A, Self::APlus];
 
     /// Its letter.
@@ -127,7 +128,7 @@ impl Grade {
         }
     }
 
-    /// The grade of a letter.
+    /// The grade with this letter.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|grade| grade.name() == name)

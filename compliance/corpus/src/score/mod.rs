@@ -36,9 +36,9 @@ pub const SECTIONS: [Section; 5] = [
 /// A grade, and what it was computed from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scorecard {
-    /// The grade; `None` where nothing was tested.
+    /// The grade; `None` if nothing was tested.
     pub grade: Option<Grade>,
-    /// From 0 to 100; `None` where nothing was tested.
+    /// From 0 to 100; `None` if nothing was tested.
     pub numeric: Option<f64>,
     /// The share of the applicable rules that were tested, from 0 to 1; 0 if none applies.
     pub completeness: f64,
@@ -46,13 +46,13 @@ pub struct Scorecard {
     pub tested: usize,
     /// The number of rules that apply.
     pub applicable: usize,
-    /// All of them.
+    /// The counts over all sections.
     pub counts: Counts,
     /// Each section.
     pub sections: Vec<SectionScore>,
     /// The MUSTs that failed.
     pub failed_must: Vec<String>,
-    /// The MAYs of which each section has to hold one for the best grade.
+    /// For each section, the MAYs of which one must hold for the best grade.
     pub missing_for_a_plus: Vec<(Section, Vec<String>)>,
 }
 
@@ -71,7 +71,7 @@ pub struct SectionScore {
     pub untested: usize,
 }
 
-/// Scores rules by what became of each.
+/// Scores rules by their results.
 #[must_use]
 pub fn score<'r>(rules: impl IntoIterator<Item = (&'r RegisteredRule, &'r State)>) -> Scorecard {
     let mut sections: BTreeMap<Section, Tested> = BTreeMap::new();

@@ -78,17 +78,17 @@ impl Draft {
         text
     }
 
-    /// How many events there are.
+    /// The number of events.
     pub(crate) fn len(&self) -> usize {
         self.events.len()
     }
 
-    /// An event keeps its number and loses its line.
+    /// Removes the line of an event, whose number remains used.
     pub(crate) fn lose(&mut self, place: usize) {
         self.lost.push(place);
     }
 
-    /// Only so many events are there, and no last line.
+    /// Keeps only this many events, without the last line.
     pub(crate) fn cut_short(&mut self, length: usize) {
         self.events.truncate(length);
         self.endless = true;

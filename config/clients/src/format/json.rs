@@ -152,7 +152,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A string; nothing when it is no Unicode.
+    /// A string; `None` if it is not valid Unicode.
     fn string(&mut self) -> Result<Option<String>, Unreadable> {
         let start = self.at;
         let bytes = self.text.as_bytes();

@@ -1,4 +1,4 @@
-//! TOML, by the places that `toml_edit` keeps.
+//! TOML, with the positions from `toml_edit`.
 
 use std::ops::Range;
 

@@ -113,7 +113,7 @@ impl Builder {
         matches!(parts, Some(Parts::Map { key: None, .. }))
     }
 
-    /// Takes a scalar as the name of a member, where one is next.
+    /// Handles a scalar as the name of a member, if one is next.
     fn key(&mut self, text: &str, span: &Range<usize>) -> bool {
         let Some(Frame {
             parts:
@@ -173,8 +173,8 @@ impl Builder {
 }
 
 impl Frame {
-    /// The whole collection. One of lines begins with its first part, or with the `-` in front,
-    /// and ends with its last.
+    /// The whole collection. A block collection begins with its first part, or with the `-` before
+    /// it, and ends with its last.
     fn close(self, end: &Range<usize>) -> Node {
         let (kind, last, has_merge) = match self.parts {
             Parts::List(items) => {

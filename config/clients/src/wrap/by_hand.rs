@@ -1,4 +1,4 @@
-//! The change to make by hand, where we make none.
+//! The change to make by hand, if it cannot be made automatically.
 
 use crate::document::Document;
 use crate::edit::quoted;

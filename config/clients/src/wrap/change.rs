@@ -9,7 +9,7 @@ use crate::shape::Command;
 
 use super::{Meaning, Part, RecordOptions};
 
-/// A part of the body that is about to be replaced.
+/// A part of the body to be replaced.
 pub(super) struct Change {
     pub(super) range: Range<usize>,
     pub(super) new: String,

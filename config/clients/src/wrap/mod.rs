@@ -19,7 +19,7 @@ pub struct RecordOptions {
     pub program: String,
     /// The options of `record`.
     pub options: Vec<String>,
-    /// The URL of a gateway, which takes the place of the server's own.
+    /// The URL of a gateway, which replaces the server's own.
     pub gateway: Option<String>,
 }
 
@@ -43,11 +43,11 @@ pub struct OriginalEntry {
 /// A replaced part of an entry.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slice {
-    /// The members of the entry in which the part is.
+    /// The path of the entry's members that contain the part.
     pub path: Vec<String>,
     /// Where it begins in its first member.
     pub from: Part,
-    /// The members that the part consists of now, and what they mean.
+    /// The members in the new part, and their meanings.
     pub members: Vec<(String, Meaning)>,
     /// The original text.
     pub original: String,
@@ -59,11 +59,11 @@ pub struct Slice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
-    /// With the name.
+    /// Beginning with the name.
     Key,
-    /// Behind the name.
+    /// Beginning after the name.
     KeyEnd,
-    /// With the value.
+    /// Beginning with the value.
     Value,
 }
 

@@ -37,7 +37,7 @@ impl Journal {
         }
     }
 
-    /// A message of the user, the assistant or a tool.
+    /// Adds a message of the user, the assistant or a tool.
     pub(super) fn says(&mut self, role: &str, content: String) {
         self.context.add(role);
         self.context.add(&content);
@@ -49,7 +49,7 @@ impl Journal {
         });
     }
 
-    /// A turn of the user begins.
+    /// Begins a turn of the user.
     pub(super) fn begins(&mut self, user: &str) {
         self.ends();
         self.turn = Some((user.to_owned(), self.trace.tool_calls.len()));
@@ -62,7 +62,7 @@ impl Journal {
         self.known = self.context;
     }
 
-    /// The model has answered, after so many milliseconds if that is known.
+    /// Adds an answer of the model, with its duration in milliseconds if known.
     pub(super) fn answers(&mut self, response: &Response, latency_ms: Option<u64>) {
         self.trace
             .answers
@@ -98,7 +98,7 @@ impl Journal {
         });
     }
 
-    /// Tokens were used; all of the run so far.
+    /// Adds used tokens; returns the total of the run so far.
     pub(super) fn uses(&mut self, usage: &Usage) -> u64 {
         let Tokens {
             prompt,

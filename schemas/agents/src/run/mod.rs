@@ -1,4 +1,4 @@
-//! The loop of an agent as a state machine: it sends nothing and waits for nothing.
+//! The loop of an agent as a state machine: it neither sends nor waits.
 
 mod journal;
 mod simulate;
@@ -33,7 +33,7 @@ pub struct Run {
     messages: Vec<Message>,
     journal: Journal,
     state: State,
-    // Turns of the user so far, and answers of the model in the last of them.
+    // The user's turns so far, and the model's answers in the last of them.
     turns: usize,
     answers: u64,
     // The tool results for the next request to the model.
@@ -51,7 +51,7 @@ pub struct Run {
 pub enum Step {
     /// Ask the model.
     Ask(Box<Request>),
-    /// Ask the model for what the user says.
+    /// Ask the model for the user's message.
     Simulate(Box<Request>),
     /// Call a tool.
     Call(Call),
@@ -85,9 +85,9 @@ pub struct Finished {
 
 #[derive(Debug)]
 enum State {
-    /// It is the turn of the user.
+    /// The user's turn is next.
     User,
-    /// The model is to be asked.
+    /// The model is next.
     Model,
     /// Tools are to be called.
     Tools(VecDeque<Wanted>),
@@ -95,7 +95,7 @@ enum State {
 }
 
 impl Run {
-    /// At the start.
+    /// Creates a run at its start.
     #[must_use]
     pub fn new(task: Task, catalogue: Catalogue, faults: Faults) -> Self {
         let system = task.system_prompt.as_deref().unwrap_or_default();
@@ -272,7 +272,7 @@ impl Run {
         };
     }
 
-    /// Ends that a reader should know of.
+    /// Records an end that a reader should know about.
     fn note_end(&mut self, response: &Response) {
         let Some(end) = response.finish() else { return };
         let why = match end.reason {
@@ -292,7 +292,7 @@ impl Run {
         }
     }
 
-    /// The tool of the last [`Step::Call`] has answered, or failed: then why.
+    /// Handles the result of the last [`Step::Call`], or the reason why it failed.
     pub fn called(&mut self, result: Result<Value, String>) {
         let Some((wanted, index)) = self.under_way.take() else {
             return;
@@ -308,7 +308,7 @@ impl Run {
         self.results.push(Block::new(Content::ToolResult(told)));
     }
 
-    /// Gives the model all results of its last answer at once, as every wire wants them.
+    /// Gives the model all results of its last answer at once, as every wire requires.
     fn tell(&mut self) {
         let results = mem::take(&mut self.results);
         self.push(Role::User, results);

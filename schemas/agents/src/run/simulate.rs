@@ -1,4 +1,4 @@
-//! A model in the place of the user.
+//! A model in place of the user.
 
 use tapewright_models::conversation::{Block, Message, Request, Role};
 
@@ -28,7 +28,7 @@ pub(super) fn request(task: &Task, messages: &[Message]) -> Request {
         if text.is_empty() {
             continue;
         }
-        // Providers want the two to take turns.
+        // Providers require alternating roles.
         match request.messages.last_mut() {
             Some(last) if last.role == role => last.blocks.push(Block::text(text)),
             _ => request.messages.push(said(role, &text)),

@@ -44,7 +44,7 @@ impl Wanted {
     }
 }
 
-/// A result that says what went wrong.
+/// A result with an error message.
 pub(super) fn failed(why: &str) -> Value {
     json!({"content": [{"type": "text", "text": why}], "isError": true})
 }

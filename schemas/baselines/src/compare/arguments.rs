@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value};
 use super::entry::{ArgumentChange, ArgumentKind, Change};
 use crate::file::ToolCall;
 
-/// How the arguments of two calls of one tool differ, each the n-th of that tool.
+/// How the arguments of two calls of one tool differ, with the index of the call.
 pub(super) fn compare(nth: usize, before: &ToolCall, after: &ToolCall) -> Option<Change> {
     let tool = before.name.clone();
     let arguments = differences(&before.arguments, &after.arguments);
@@ -29,7 +29,7 @@ pub(super) fn compare(nth: usize, before: &ToolCall, after: &ToolCall) -> Option
     None
 }
 
-/// Every argument that differs, as far as both sides are objects.
+/// Every argument that differs, if both sides are objects.
 fn differences(before: &Value, after: &Value) -> Vec<ArgumentChange> {
     let (Value::Object(old), Value::Object(new)) = (before, after) else {
         if same(before, after) {
@@ -105,7 +105,7 @@ fn same_members(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
 }
 
 fn same_number(one: &Number, other: &Number) -> bool {
-    // Beyond 2^53 not every whole number can be written with a fraction.
+    // Above 2^53 not every whole number has an exact float.
     let exact = |number: &Number| {
         let value = number.as_f64()?;
         (value.abs() < 9_007_199_254_740_992.0).then_some(value)

@@ -6,7 +6,7 @@ use super::arguments::same;
 use super::entry::{Change, TextChange};
 use crate::file::{kind_of, text_of};
 
-/// Compares the blocks of two answers, each with the one at its place.
+/// Compares the blocks of two answers by their position.
 pub(super) fn compare(before: &[Value], after: &[Value], changes: &mut Vec<Change>) {
     if before.len() != after.len() {
         changes.push(Change::BlockCount {
@@ -29,7 +29,7 @@ pub(super) fn compare(before: &[Value], after: &[Value], changes: &mut Vec<Chang
     }
 }
 
-/// Compares two blocks of the same type: what they say as texts, everything else as data.
+/// Compares two blocks of the same type: their texts as texts, everything else as data.
 fn block(at: usize, before: &Value, after: &Value, changes: &mut Vec<Change>) {
     let kind = kind_of(before);
     if let (Some(before), Some(after)) = (said(before), said(after))

@@ -75,14 +75,14 @@ impl Severity {
     }
 }
 
-/// What differs. `before` is the baseline, `after` the candidate.
+/// A difference. `before` is the baseline, `after` the candidate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// Nothing.
     Same,
-    /// The candidate has no such exchange.
+    /// The candidate does not have this exchange.
     OnlyInBaseline,
-    /// The baseline has no such exchange.
+    /// The baseline does not have this exchange.
     OnlyInCandidate,
     /// The same tools are called in a different order.
     Order {
@@ -99,9 +99,9 @@ pub enum Change {
     Count {
         /// Its name.
         tool: String,
-        /// How often.
+        /// The number of calls.
         before: usize,
-        /// How often.
+        /// The number of calls.
         after: usize,
     },
     /// The arguments are the same and are written in another order.
@@ -126,9 +126,9 @@ pub enum Change {
     },
     /// There are more blocks, or fewer.
     BlockCount {
-        /// How many.
+        /// The number of blocks.
         before: usize,
-        /// How many.
+        /// The number of blocks.
         after: usize,
     },
     /// A block is of another type.
@@ -153,9 +153,9 @@ pub enum Change {
     },
     /// A text, or a thought, is another one.
     Text {
-        /// The place of its block, from 0 on.
+        /// The index of its block, from 0.
         at: usize,
-        /// In what it differs.
+        /// How it differs.
         how: TextChange,
         /// The text.
         before: String,
@@ -178,12 +178,12 @@ pub enum Change {
     },
 }
 
-/// In what texts differ.
+/// How texts differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextChange {
-    /// In capitals.
+    /// In case only.
     Case,
-    /// In white space.
+    /// In white space only.
     Whitespace,
     /// In words.
     Words,
@@ -207,7 +207,7 @@ pub struct ArgumentChange {
 pub enum ArgumentKind {
     /// It is new.
     Added,
-    /// It is gone.
+    /// It was removed.
     Removed,
     /// It has another value.
     Value,
@@ -229,7 +229,7 @@ impl Entry {
 }
 
 impl Change {
-    /// The table of the format: what a difference is about, and how much it matters.
+    /// The table of the format: the category of a difference, and its severity.
     #[must_use]
     pub fn class(&self) -> (Category, Severity) {
         use Severity::{Drift, Fail, Pass};

@@ -5,11 +5,11 @@ use crate::file::Baseline;
 /// Something about a capture that is another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdentityChange {
-    /// What it is.
+    /// The property.
     pub field: Field,
-    /// In the baseline.
+    /// Its value in the baseline.
     pub before: String,
-    /// In the candidate.
+    /// Its value in the candidate.
     pub after: String,
 }
 
@@ -24,7 +24,7 @@ pub enum Field {
     McptestVersion,
     /// The server.
     ServerVersion,
-    /// The configuration of the server, without which nothing can be compared.
+    /// The configuration of the server; if it differs, nothing can be compared.
     ServerConfigHash,
     /// The fields that must stay the same.
     Invariants,

@@ -36,8 +36,8 @@ pub struct Options {
 pub struct Comparison {
     /// Differences between the captures themselves.
     pub identity: Vec<IdentityChange>,
-    /// The configuration of the server is another one: the baseline says nothing about the
-    /// candidate, and nothing was compared.
+    /// The configuration of the server differs: the baseline is not applicable to the candidate,
+    /// and nothing was compared.
     pub is_invalid: bool,
     /// The differences, in the order of the ids.
     pub entries: Vec<Entry>,
@@ -78,7 +78,7 @@ pub enum Outcome {
 /// The number of entries of each kind; noise is not counted as anything else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// All of them.
+    /// The total.
     pub total: usize,
     /// Exchanges that are the same.
     pub pass: usize,
@@ -144,7 +144,7 @@ pub fn compare(baseline: &Baseline, candidate: &Baseline, options: &Options) -> 
     comparison
 }
 
-/// The exchanges that are looked at, by their ids in order.
+/// The exchanges to compare, ordered by id.
 fn chosen<'b>(all: &'b Baseline, options: &Options) -> Vec<&'b Exchange> {
     let takes = |exchange: &&Exchange| {
         let filter = options.filter.as_ref();
@@ -156,7 +156,7 @@ fn chosen<'b>(all: &'b Baseline, options: &Options) -> Vec<&'b Exchange> {
 }
 
 impl Comparison {
-    /// Goes through both sides at once.
+    /// Walks both sides in parallel.
     fn pair(&mut self, baseline: &Baseline, before: &[&Exchange], after: &[&Exchange], runs: u64) {
         let (mut before, mut after) = (before.iter().peekable(), after.iter().peekable());
         loop {

@@ -8,14 +8,14 @@ use super::{FORMAT, MAX_BYTES};
 pub struct ReadError {
     /// The JSON pointer (RFC 6901) of the value; empty for the whole document.
     pub pointer: String,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: Problem,
 }
 
-/// What is wrong with a value.
+/// A problem with a value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// The text is no JSON, is nested deeper than 128 levels, or names a member twice.
+    /// The text is not JSON, is nested deeper than 128 levels, or has a duplicate member.
     #[error("not JSON ({0})")]
     NotJson(String),
     /// It is of another type, or another value.
@@ -30,8 +30,7 @@ pub enum Problem {
         /// The place of that exchange.
         first: usize,
     },
-    /// It is of another version of the format, and files of different versions are not
-    /// compared.
+    /// It has another version of the format; files of different versions are not compared.
     #[error("version {found}, where only {FORMAT} can be compared,")]
     Version {
         /// The version in the file.

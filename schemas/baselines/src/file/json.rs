@@ -25,7 +25,7 @@ pub(super) fn read(text: &[u8]) -> Result<Value, ReadError> {
     })
 }
 
-/// Reads a value; what fails notes the steps that lead to it.
+/// Reads a value; errors record the path to it.
 #[derive(Clone, Copy)]
 struct Tree<'p> {
     path: &'p RefCell<Vec<String>>,

@@ -16,7 +16,7 @@ impl Open {
     }
 
     pub(super) fn take(&mut self, name: &str) -> Option<Value> {
-        // The order of what is left does not matter: it is written sorted.
+        // The order of the remaining members does not matter: they are written sorted.
         self.0.swap_remove(name)
     }
 
@@ -56,7 +56,7 @@ impl Open {
         Self::of(self.needed(name)?).map_err(|error| error.under(name))
     }
 
-    /// Every element of a list that must be there.
+    /// Every element of a required list.
     pub(super) fn each<T>(
         &mut self,
         name: &str,
@@ -66,7 +66,7 @@ impl Open {
         each(value, read).map_err(|error| error.under(name))
     }
 
-    /// Every element of a list that may be missing.
+    /// Every element of an optional list.
     pub(super) fn optional_each<T>(
         &mut self,
         name: &str,

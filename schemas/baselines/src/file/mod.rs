@@ -26,16 +26,16 @@ pub const MAX_BYTES: usize = 64 << 20;
 /// Members that are not in the format, preserved.
 pub type Members = Map<String, Value>;
 
-/// A baseline: what one model answered, exchange by exchange.
+/// A baseline: the answers of one model, exchange by exchange.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Baseline {
     /// The JSON Schema that the file names.
     pub schema: String,
-    /// What was captured, with what.
+    /// The captured model and its environment.
     pub identity: Identity,
     /// The rules that were in force when it was captured.
     pub rules: Rules,
-    /// The exchanges, by their ids in order, each id once.
+    /// The exchanges, ordered by id, each id once.
     pub exchanges: Vec<Exchange>,
     /// The invariants that every candidate must satisfy.
     pub invariants: Vec<Invariant>,
@@ -45,7 +45,7 @@ pub struct Baseline {
     pub more: Members,
 }
 
-/// What was captured, with what: the identity tuple of the format.
+/// The captured model and its environment: the identity tuple of the format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// The model, with its provider: `anthropic:claude-sonnet-4.5`.
@@ -60,7 +60,7 @@ pub struct Identity {
     pub server_config_hash: String,
 }
 
-/// The names of the rules that were in force.
+/// The names of the rules in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// The fields that must stay the same.
@@ -80,7 +80,7 @@ pub struct Exchange {
     pub answer: Answer,
     /// Different answers in further runs, each once.
     pub variants: Vec<Answer>,
-    /// In how many of the runs the exchange took place; `None` for all of them.
+    /// The number of runs in which the exchange took place; `None` for all of them.
     pub seen: Option<u64>,
     /// MCP messages, kept for audit and never compared.
     pub mcp_messages: Vec<Value>,
@@ -97,11 +97,11 @@ pub struct Answer {
     pub tool_calls: Vec<ToolCall>,
     /// Why it ended.
     pub finish_reason: Ended,
-    /// From the request to the end of the answer, in milliseconds.
+    /// The time from the request to the end of the answer, in milliseconds.
     pub latency_ms: Option<u64>,
 }
 
-/// One tool that a model asks for.
+/// A tool use of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolCall {
     /// Its name, without the prefix of its server.
@@ -174,7 +174,7 @@ impl Exchange {
         }
     }
 
-    /// Every answer that the model is known to have given.
+    /// Every known answer of the model.
     pub fn answers(&self) -> impl Iterator<Item = &Answer> {
         std::iter::once(&self.answer).chain(&self.variants)
     }

@@ -6,7 +6,7 @@ use super::{Answer, Baseline, Exchange, FORMAT, Rules, ToolCall};
 use crate::invariant::Invariant;
 
 impl Baseline {
-    /// The text of the file: compact JSON, keys sorted at every level, no final line feed.
+    /// The text of the file: compact JSON, with keys sorted at every level and no final line feed.
     #[must_use]
     pub fn write(&self) -> String {
         canonical(&self.to_value())

@@ -289,7 +289,7 @@ fn arguments(all: &mut All<'_>, at: usize, call: usize) {
     }
 }
 
-/// Another value of the same type, as far as there is one.
+/// Another value of the same type, if there is one.
 fn another(value: &Value) -> Value {
     match value {
         Value::Null => json!(false),

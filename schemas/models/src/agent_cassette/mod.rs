@@ -30,13 +30,13 @@ pub struct AgentCassette {
     pub model: String,
     /// The user's prompt.
     pub user_prompt: String,
-    /// The instructions, where there were any.
+    /// The instructions, if any.
     pub system_prompt: Option<String>,
     /// When it was recorded, as `YYYY-MM-DDTHH:MM:SSZ`.
     pub recorded_at: String,
     /// The [`fingerprint`] of the tools that the model was offered.
     pub tools_fingerprint: Option<String>,
-    /// The temperature, where one was asked for.
+    /// The temperature, if set.
     pub temperature: Option<f64>,
     /// The maximum number of tokens of an answer.
     pub max_tokens: Option<u64>,
@@ -50,11 +50,11 @@ pub struct AgentCassette {
 /// What happened in a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
-    /// The tools that the model asked for, in order.
+    /// The tool uses of the model, in order.
     pub tool_calls: Vec<ToolCall>,
     /// Their results.
     pub tool_results: Vec<ToolOutcome>,
-    /// The last text of the model; empty where the run ended before there was one.
+    /// The last text of the model; empty if the run ended before there was one.
     pub final_response: String,
     /// The run in numbers.
     pub conversation: RunStats,
@@ -62,12 +62,12 @@ pub struct Trace {
     pub answers: Vec<ModelReply>,
 }
 
-/// One tool that the model asked for.
+/// A tool use of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolCall {
     /// Its name, without the prefix of its server.
     pub name: String,
-    /// The server that it was asked of.
+    /// The server of the tool.
     pub server: String,
     /// The arguments.
     pub args: Value,
@@ -86,7 +86,7 @@ pub struct ToolCall {
 pub struct ToolOutcome {
     /// The index of the call, from zero.
     pub call_index: u64,
-    /// The server that it was asked of.
+    /// The server of the tool.
     pub server: String,
     /// Whether the server reported a failure.
     pub is_error: bool,
@@ -107,7 +107,7 @@ pub struct RunStats {
     pub stop_reason: StopReason,
     /// The messages, in order.
     pub turns: Vec<Turn>,
-    /// The run, turn of the user by turn; empty where there was one prompt.
+    /// The run by turns of the user; empty if there was a single prompt.
     pub per_turn: Vec<UserTurn>,
 }
 
@@ -125,7 +125,7 @@ pub struct Tokens {
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StopReason {
-    /// The model had no more to ask.
+    /// The model finished.
     #[default]
     Completed,
     /// `max_turns` was reached.
@@ -180,7 +180,7 @@ pub struct Turn {
 pub struct UserTurn {
     /// The user's message.
     pub user: String,
-    /// The tools that the model asked for.
+    /// The tool uses of the model.
     pub tool_calls: Vec<ToolCall>,
     /// Their results; `call_index` counts within the turn.
     pub tool_results: Vec<ToolOutcome>,

@@ -31,7 +31,7 @@ struct Call {
 }
 
 impl AgentCassette {
-    /// The run of an agent that these exchanges hold; `None` where no model answered.
+    /// The run of the agent in these exchanges; `None` if no model answered.
     #[must_use]
     pub fn of_recording(
         exchanges: &[ProviderExchange],
@@ -89,7 +89,7 @@ fn chain(calls: &[Call], at: usize) -> Vec<usize> {
     chain
 }
 
-/// An answer comes before what builds upon it, so that a chain ends.
+/// An answer precedes the calls that continue it, so a chain ends.
 fn before(calls: &[Call], at: usize) -> Option<usize> {
     let id = calls.get(at)?.request.more.get(EARLIER)?.as_str()?;
     let earlier = calls.part(..at).iter();
@@ -283,7 +283,7 @@ impl Run {
         });
     }
 
-    /// The trace, with the figures of all calls that belong to the run.
+    /// The trace, with the counts of all calls that belong to the run.
     fn trace(self, calls: &[Call], messages: &[Message], last: &Call) -> Trace {
         let Self {
             mut trace, turns, ..
@@ -358,7 +358,8 @@ fn is_part(call: &Call, messages: &[Message], last: &Call) -> bool {
     told(&request.messages) == told(beginning)
 }
 
-/// The server of a tool, and its name there: `mcp__fs__read` and `fs__read` are `read` of `fs`.
+/// The server of a tool, and its name on that server: `mcp__fs__read` and `fs__read` are `read` of
+/// `fs`.
 fn server_of(name: &str) -> (&str, &str) {
     let name = name.strip_prefix("mcp__").unwrap_or(name);
     name.split_once("__").unwrap_or(("", name))

@@ -16,11 +16,11 @@ pub struct ModelReply {
     pub ended: Ended,
     /// The model that answered, in the provider's full spelling.
     pub model: Option<String>,
-    /// From the request to the end of the answer, in milliseconds.
+    /// The time from the request to the end of the answer, in milliseconds.
     pub latency_ms: Option<u64>,
 }
 
-/// Why an answer ended, alike for every wire.
+/// Why an answer ended, the same for every wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ended {
     /// The model finished, or produced a stop sequence.
@@ -47,7 +47,7 @@ impl Ended {
         }
     }
 
-    /// The reason of a name.
+    /// The reason with this name.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|ended| ended.name() == name)
@@ -71,7 +71,7 @@ impl Ended {
 }
 
 impl ModelReply {
-    /// The first answer of a response that took so long, in milliseconds.
+    /// The first answer of a response, with its duration in milliseconds.
     #[must_use]
     pub fn of(response: &Response, latency_ms: Option<u64>) -> Self {
         let asks = response.tool_uses().next().is_some();

@@ -12,7 +12,7 @@ pub struct AgentInputs<'a> {
     pub model: &'a str,
     /// The user's prompt.
     pub user_prompt: &'a str,
-    /// The instructions, where there are any.
+    /// The instructions, if any.
     pub system_prompt: Option<&'a str>,
 }
 

@@ -112,7 +112,7 @@ fn write_use(tool: &ToolUse) -> Value {
     let input = match &tool.input {
         Input::Json(value) => value.clone(),
         Input::Text(text) if text.trim().is_empty() => json!({}),
-        // The name is the provider's own, for handing back what could not be read.
+        // The name is the provider's own, for returning invalid JSON.
         Input::Text(text) => json!({"INVALID_JSON": text}),
     };
     json!({"type": "tool_use", "id": tool.id, "name": tool.name, "input": input})

@@ -153,7 +153,7 @@ fn write_choice(request: &Request) -> Option<Value> {
         ToolChoice::None => json!({"type": "none"}),
         ToolChoice::Required => json!({"type": "any"}),
         ToolChoice::Tool(name) => json!({"type": "tool", "name": name}),
-        // The wire has no list; the client sends only the tools that are meant.
+        // The wire has no list; the client only sends the allowed tools.
         ToolChoice::Among { required, .. } => {
             json!({"type": if *required { "any" } else { "auto" }})
         }

@@ -41,7 +41,7 @@ impl State {
                 draft.failed(errors::of_value(Wire::Anthropic, None, &body));
                 Ok(())
             }
-            // `ping`, and what the wire has learned since.
+            // `ping`, and later additions to the wire.
             _ => Ok(()),
         }
     }

@@ -29,7 +29,7 @@ pub(super) fn read(mut members: Members) -> Result<Raw, ReadError> {
 }
 
 impl Raw {
-    /// Takes over what a later event says.
+    /// Takes over the values of a later event.
     pub(super) fn update(&mut self, later: Self) {
         self.fresh = later.fresh.or(self.fresh);
         self.usage.update(later.usage);

@@ -10,7 +10,7 @@ use crate::conversation::{Block, Content, Input, Response};
 use crate::stream::{Frame, pieces};
 use crate::write::with;
 
-/// The events; texts are cut into pieces of so many characters.
+/// The events; texts are split into pieces of this many characters.
 pub(crate) fn write(response: &Response, piece: usize) -> Vec<Frame> {
     let mut frames = vec![start(response)];
     for (index, block) in response.blocks().iter().enumerate() {
@@ -67,7 +67,7 @@ fn start(response: &Response) -> Frame {
     )
 }
 
-/// How a block begins, and what follows.
+/// The beginning of a block, and what follows.
 fn parts(block: &Block, piece: usize) -> (Value, Vec<Value>) {
     let mut begin = block::write(block);
     let mut deltas = Vec::new();

@@ -13,7 +13,7 @@ use crate::Wire;
 use crate::conversation::{ApiError, Finish, StreamEnd, Usage};
 use crate::recognise::{Operation, recognise};
 
-/// One call of a model.
+/// A model call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelCall {
     /// The number of the event that has the head of its request.
@@ -22,7 +22,7 @@ pub struct ModelCall {
     pub session: u32,
     /// The HTTP exchange.
     pub conduit: u32,
-    /// When it was asked.
+    /// When it was requested.
     pub at: Offset,
     /// The name before its path, by which a recorder of several providers identified it.
     pub provider: Option<String>,
@@ -30,9 +30,9 @@ pub struct ModelCall {
     pub id: Option<String>,
     /// The wire that it travelled on.
     pub wire: Wire,
-    /// The model: as it answered, or where it did not, as it was asked for.
+    /// The model according to the answer, or else according to the request.
     pub model: Option<String>,
-    /// The HTTP status; `None` where nothing came back.
+    /// The HTTP status; `None` if there was no response.
     pub status: Option<u16>,
     /// Whether the response was a stream.
     pub is_stream: bool,
@@ -40,7 +40,7 @@ pub struct ModelCall {
     pub usage: Option<Usage>,
     /// Why it ended.
     pub finish: Option<Finish>,
-    /// The tools that the model asked for, in order.
+    /// The tool uses of the model, in order.
     pub tool_uses: Vec<String>,
     /// The tool uses with what identifies them.
     pub uses: Vec<UseSeen>,
@@ -49,7 +49,7 @@ pub struct ModelCall {
     pub results: Vec<(Option<String>, Option<String>)>,
     /// The time from the request to the first content of the model.
     pub first_token: Option<Offset>,
-    /// From the request until the end of the response.
+    /// The time from the request to the end of the response.
     pub took: Option<Offset>,
     /// How it ended.
     pub end: CallEnd,
@@ -58,7 +58,7 @@ pub struct ModelCall {
 /// A tool use, and what identifies it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UseSeen {
-    /// Its id, where the wire has one.
+    /// Its id, if the wire has one.
     pub id: Option<String>,
     /// The name that the model used.
     pub name: String,
@@ -71,7 +71,7 @@ pub struct UseSeen {
 pub enum CallEnd {
     /// The model answered.
     Answered,
-    /// The stream broke off, or nothing came.
+    /// The stream broke off, or there was no response.
     CutShort,
     /// The provider reported an error.
     Failed(ApiError),
@@ -111,7 +111,7 @@ pub enum CallStep {
 pub struct CallBodies {
     /// The body of the request.
     pub request: Body,
-    /// The body of the response; a stream as the response that it adds up to.
+    /// The body of the response; for a stream, the combined response.
     pub answer: Body,
 }
 
@@ -128,19 +128,19 @@ impl Calls {
         self
     }
 
-    /// Takes the next event, and keeps the call that it ends.
+    /// Handles the next event, and keeps the call that it ends.
     pub fn observe(&mut self, event: &Event) {
         if let CallStep::Ended(call, _) = self.follow(event) {
             self.keep(*call);
         }
     }
 
-    /// Takes the next event, and hands out the call that it ends.
+    /// Handles the next event, and returns the call that it ends.
     pub fn follow(&mut self, event: &Event) -> CallStep {
         if let EventBody::Head(head) = &event.body
             && let Head::Request(head) = &**head
         {
-            // A conduit is one exchange; what was never answered ends with the recording.
+            // A conduit is one exchange; one that was never answered ends with the recording.
             let field = |name: &str| head.fields.get(name);
             let target = path_of(&head.target);
             let call = recognise(&head.method, target, field, None);

@@ -20,7 +20,7 @@ pub(super) struct Open {
     began: Offset,
     told: ModelCall,
     response: Reading,
-    // The body says that it is JSON-RPC, on a path of a model.
+    // The body is JSON-RPC, on a path of a model.
     is_mcp: bool,
     // The message contents, if they are kept.
     said: Option<CallBodies>,

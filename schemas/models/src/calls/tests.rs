@@ -79,7 +79,7 @@ fn a_streamed_call_is_told_with_tokens_tools_and_times() {
     assert_eq!(call.finish.as_ref().unwrap().reason, FinishReason::ToolUse);
     assert_eq!(call.tool_uses, ["read"]);
     assert_eq!(call.usage.as_ref().unwrap().total(), Some(12));
-    // The head of the request is the first event, the tool use the fifth, the end the ninth.
+    // The head of the request is event 1, the tool use event 5, the end event 9.
     assert_eq!(
         (call.first_token, call.took),
         (Some(Offset(4_000)), Some(Offset(8_000)))

@@ -83,9 +83,9 @@ impl Answer {
 pub struct Finish {
     /// Its meaning.
     pub reason: FinishReason,
-    /// The word of the wire.
+    /// The wire's word.
     pub word: String,
-    /// The text that ended it, where one did and the wire says which.
+    /// The text that ended it, if one did and the wire reports it.
     pub sequence: Option<String>,
 }
 
@@ -102,11 +102,11 @@ pub enum FinishReason {
     StopSequence,
     /// It would not answer.
     Refusal,
-    /// The provider would not let it.
+    /// The provider blocked it.
     Filtered,
     /// It requests to be called again with its message so far.
     Paused,
-    /// It asked for a tool in a way that could not be read.
+    /// It asked for a tool in a way that could not be parsed.
     MalformedToolUse,
     /// The provider failed.
     Failed,

@@ -23,7 +23,7 @@ pub enum Content {
     Refusal(String),
     /// An image, a document, a sound.
     Media(Media),
-    /// Structured data: what a tool answered, where a wire has a place for it.
+    /// Structured data: a tool's result, if the wire supports it.
     Json(Value),
     /// A model asks for a tool.
     ToolUse(ToolUse),
@@ -31,16 +31,16 @@ pub enum Content {
     ToolResult(ToolResult),
     /// A model's thoughts before its answer.
     Thinking(Thinking),
-    /// Anything else, whole, as the wire has it: what a provider ran by itself, for one.
+    /// Anything else, unchanged: for example a tool that a provider ran itself.
     Other(Value),
 }
 
 /// A model asks for a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolUse {
-    /// By what the result refers to it; Gemini often gives none.
+    /// The id that the result refers to; Gemini often has none.
     pub id: Option<String>,
-    /// The name of the tool, as it was declared.
+    /// The name of the tool, as declared.
     pub name: String,
     /// Its arguments.
     pub input: Input,
@@ -90,7 +90,7 @@ impl Input {
 pub struct ToolResult {
     /// The tool use that it belongs to.
     pub id: Option<String>,
-    /// The name of the tool, where the wire says it: Gemini does.
+    /// The name of the tool, if the wire has it: Gemini does.
     pub name: Option<String>,
     /// Whether the tool failed. Chat Completions and Responses cannot represent it.
     pub is_error: bool,
@@ -101,7 +101,7 @@ pub struct ToolResult {
 /// A model's thoughts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Thinking {
-    /// The thought, or its summary; empty when the provider keeps it to itself.
+    /// The thought, or its summary; empty if the provider does not return it.
     pub text: String,
     /// Opaque data that must be returned to the provider: a signature, or encrypted content.
     pub signature: Option<String>,
@@ -112,11 +112,11 @@ pub struct Thinking {
 /// An image, a document, a sound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Media {
-    /// What kind of thing it is.
+    /// Its kind.
     pub kind: MediaKind,
     /// Its media type, if given.
     pub mime: Option<String>,
-    /// Where it is.
+    /// Its source.
     pub source: Source,
 }
 
@@ -134,7 +134,7 @@ pub enum MediaKind {
 }
 
 impl MediaKind {
-    /// The kind of a media type.
+    /// The kind for a media type.
     #[must_use]
     pub fn of_mime(mime: &str) -> Self {
         match mime.split('/').next() {
@@ -146,14 +146,14 @@ impl MediaKind {
     }
 }
 
-/// Where a medium is.
+/// The source of a medium.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// In the message, as Base64.
     Base64(String),
     /// In the message, as text.
     Text(String),
-    /// At an address.
+    /// A URL.
     Url(String),
     /// Stored by the provider, with this name.
     File(String),

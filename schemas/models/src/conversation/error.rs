@@ -17,7 +17,7 @@ pub struct ApiError {
     pub word: Option<String>,
     /// The provider's message, without keys and limited to 2,000 characters.
     pub message: String,
-    /// For how long not to ask again, in milliseconds.
+    /// How long to wait before a retry, in milliseconds.
     pub retry_after_ms: Option<u64>,
 }
 
@@ -36,10 +36,10 @@ impl fmt::Display for ApiError {
 
 impl std::error::Error for ApiError {}
 
-/// What a failure means for the caller.
+/// The meaning of an error for the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The request is not as the provider wants it.
+    /// The request is invalid for the provider.
     Invalid,
     /// The key is missing, wrong, or may not.
     Auth,
@@ -47,7 +47,7 @@ pub enum ErrorKind {
     NotFound,
     /// It is larger than the provider takes.
     TooLarge,
-    /// Too much was asked in too little time.
+    /// Too many requests in too little time.
     RateLimit,
     /// The account has no money or quota left; waiting does not help.
     Quota,

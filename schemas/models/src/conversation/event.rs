@@ -25,7 +25,7 @@ pub enum StreamEvent {
         /// What was added.
         text: String,
     },
-    /// A tool is asked for; its arguments may follow.
+    /// A tool use begins; its arguments may follow.
     ToolUse {
         /// The index of the answer, from zero.
         answer: usize,

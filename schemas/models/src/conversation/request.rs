@@ -16,7 +16,7 @@ pub struct Request {
     pub system: Vec<Block>,
     /// The conversation so far.
     pub messages: Vec<Message>,
-    /// The tools that the model may ask for.
+    /// The tools that the model may use.
     pub tools: Vec<ToolSpec>,
     /// Whether it may, or must.
     pub tool_choice: Option<ToolChoice>,
@@ -94,17 +94,17 @@ impl Role {
     }
 }
 
-/// What a model may ask for.
+/// A tool that a model may use.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ToolSpec {
     /// A tool that the agent carries out.
     Function(Tool),
-    /// A tool of the provider, whole, as the wire declares it.
+    /// A built-in tool of the provider, in the wire's own form.
     Builtin(Value),
 }
 
 impl ToolSpec {
-    /// The name of a function; what the provider runs by itself has no name that counts here.
+    /// The name of a function; a built-in tool of the provider has no relevant name.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         match self {
@@ -138,7 +138,7 @@ pub enum ToolChoice {
     Required,
     /// This one.
     Tool(String),
-    /// Some of these only.
+    /// Only some of these.
     Among {
         /// Their names.
         names: Vec<String>,

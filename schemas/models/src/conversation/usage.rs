@@ -10,24 +10,24 @@ pub struct Usage {
     pub input: Option<u64>,
     /// All tokens that it made, its thoughts included.
     pub output: Option<u64>,
-    /// How many of `input` came from a cache.
+    /// The part of `input` that came from a cache.
     pub cache_read: Option<u64>,
-    /// How many of `input` were written to a cache.
+    /// The part of `input` that was written to a cache.
     pub cache_write: Option<u64>,
-    /// How many of `output` were thoughts.
+    /// The part of `output` that was thoughts.
     pub reasoning: Option<u64>,
     /// All other members about tokens.
     pub more: Extra,
 }
 
 impl Usage {
-    /// All tokens, as far as both sides are known.
+    /// All tokens, if both sides are known.
     #[must_use]
     pub fn total(&self) -> Option<u64> {
         Some(self.input?.saturating_add(self.output?))
     }
 
-    /// Takes over what a later word on the same exchange says.
+    /// Takes over the values of a later report for the same exchange.
     pub(crate) fn update(&mut self, later: Self) {
         let Self {
             input,

@@ -63,7 +63,7 @@ impl EmbedWire {
         }
     }
 
-    /// The path of a request, below the base address that the SDKs of the wire are given.
+    /// The path of a request, relative to the base URL that the SDKs of the wire are given.
     #[must_use]
     pub fn path(self, request: &EmbedRequest) -> String {
         match self {
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(read.usage.and_then(|usage| usage.input), Some(3));
     }
 
-    /// An answer of each wire with this in the place of its vector.
+    /// An answer of each wire with this as its vector.
     fn answer(wire: EmbedWire, vector: &Value) -> String {
         match wire {
             EmbedWire::OpenAi => json!({"data": [{"embedding": vector}]}),

@@ -1,4 +1,4 @@
-//! `POST /v1/embeddings` of OpenAI, Mistral and what is compatible with them.
+//! `POST /v1/embeddings` of OpenAI, Mistral and compatible servers.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{EmbedRequest, Embedding, vector_of};
 use crate::conversation::Usage;
 use crate::read::{Members, Problem, ReadError};
 
-/// Without `encoding_format`: numbers are what every server of this wire answers by itself.
+/// Without `encoding_format`: every server of this wire answers with numbers by default.
 pub(super) fn write(request: &EmbedRequest) -> Value {
     json!({"model": request.model, "input": request.text})
 }

@@ -70,7 +70,7 @@ fn content(value: Value) -> Result<Message, ReadError> {
     Ok(Message { role, blocks, more })
 }
 
-/// The functions of one entry, and each tool of the provider by itself.
+/// The functions of one entry, and each built-in tool of the provider separately.
 fn tools_of(value: Value) -> Result<Vec<ToolSpec>, ReadError> {
     let mut members = Members::of_proto(value)?;
     let mut tools = members.each("functionDeclarations", function)?;

@@ -96,7 +96,7 @@ fn is_alike(one: &Block, other: &Block) -> bool {
         && std::mem::discriminant(&one.content) == std::mem::discriminant(&other.content)
 }
 
-/// A response as the events of a stream, its texts in pieces of so many characters.
+/// A response as the events of a stream, with texts split into pieces of this many characters.
 pub(crate) fn write(response: &Response, piece: usize) -> Vec<Frame> {
     let mut frames = Vec::new();
     let mut told: Vec<(usize, &Answer)> = candidates(response).collect();

@@ -15,7 +15,7 @@ pub(super) fn read(mut members: Members) -> Result<Usage, ReadError> {
     let said = members.count("candidatesTokenCount")?;
     let reasoning = members.count("thoughtsTokenCount")?;
     let cache_read = members.count("cachedContentTokenCount")?;
-    // The sum of all.
+    // The total.
     members.take("totalTokenCount");
     let mut more = members.rest();
     put(&mut more, OF_TOOLS, of_tools);

@@ -10,8 +10,7 @@ use crate::conversation::{
 use crate::write::{put, sorted};
 use tapewright_schemas::order::Order as _;
 
-/// Members of a body that do not change the answer: whom it is accounted to, how it is
-/// stored, cached and sent.
+/// Members of a body that do not change the answer: how it is charged, stored, cached and sent.
 const ASIDE: &[&str] = &[
     "cache_control",
     "client_metadata",
@@ -122,8 +121,8 @@ impl Ids {
         format!("#{number}")
     }
 
-    /// Messages in their order. What several tools answered at once, where each answer is a
-    /// message, comes in the order of the questions.
+    /// Messages in their order. Results of several tools that were called at once, if each is a
+    /// separate message, are in the order of the calls.
     fn messages(&mut self, messages: &[Message]) -> Value {
         let mut out = Vec::with_capacity(messages.len());
         let mut rest = messages;
@@ -156,8 +155,7 @@ impl Ids {
         json!({"role": message.role.name(), "content": self.blocks(&message.blocks)})
     }
 
-    /// Instructions, without what one agent puts among them that is a head, and is new in
-    /// every session.
+    /// Instructions without the header that one agent adds, which is new in every session.
     fn system(&mut self, blocks: &[Block]) -> Value {
         let is_head = |block: &&Block| {
             let text = block.as_text().unwrap_or_default();

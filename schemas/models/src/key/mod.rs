@@ -66,17 +66,17 @@ impl Key {
         &self.text
     }
 
-    /// The text with a mark for what is new in every session: UUIDs, times, dates, temporary
-    /// folders, hashes; and with one mark for every placeholder of a secret. For when exactness
-    /// has been tried.
+    /// The text with a mark for values that are new in every session: UUIDs, times, dates,
+    /// temporary folders, hashes; and with one mark for every placeholder of a secret. For use
+    /// after an exact comparison failed.
     #[must_use]
     pub fn masked(&self) -> String {
         let generic = hidden::generic(self.text.as_bytes());
         session::mask(&String::from_utf8_lossy(&generic))
     }
 
-    /// The key without its instructions, and with a mark for every text: who says what kind of
-    /// thing, which tools are there and are used, and all parameters.
+    /// The key without its instructions, and with a mark for every text: the roles and kinds of
+    /// blocks, the available and used tools, and all parameters.
     #[must_use]
     pub fn outline(&self) -> String {
         let mut value = self.value.clone();
@@ -102,8 +102,7 @@ impl Key {
         placeholders::fits(&self.value, &live.value)
     }
 
-    /// The first part in which this request differs from a recorded one; `None` where they
-    /// are the same.
+    /// The first part in which this request differs from a recorded one; `None` if they are equal.
     #[must_use]
     pub fn difference(&self, recorded: &Self) -> Option<Difference> {
         differ::first(&recorded.value, &self.value)
@@ -164,8 +163,8 @@ fn forget(value: &mut Value, place: &[String]) {
     }
 }
 
-/// Puts a mark in place of every text of messages. What uses a tool, or answers one, keeps its
-/// name and the names of its parts.
+/// Replaces every text of messages by a mark. Tool uses and tool results keep their names and the
+/// names of their members.
 fn blank(value: &mut Value) {
     match value {
         Value::Array(list) => list.iter_mut().for_each(blank),

@@ -6,8 +6,8 @@ use serde_json::Value;
 use tapewright_schemas::redact::hidden::{self, Style};
 use tapewright_schemas::slices::Part as _;
 
-/// Renumbers our placeholders, in the order in which they first appear: another
-/// recording of the same request may have given them other numbers.
+/// Renumbers tapewright's placeholders in the order in which they first appear: another recording
+/// of the same request may have other numbers.
 pub(super) fn renumber(value: &mut Value) {
     Numbers::default().walk(value);
 }
@@ -19,7 +19,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// Values of a key are no deeper than what was read.
+    /// Values of a key are no deeper than the parsed input.
     fn walk(&mut self, value: &mut Value) {
         match value {
             Value::String(text) if hidden::is_likely(text.as_bytes()) => self.text(text),

@@ -68,7 +68,7 @@ fn project(text: &str) -> Option<(usize, &'static str)> {
     (length > 0).then_some((PROJECTS.len() + length, "/.claude/projects/<PROJECT>"))
 }
 
-/// A path below one of them, but for its last name where it has several.
+/// A path below one of them, without its last name if it has several.
 fn temporary(text: &str) -> Option<usize> {
     let prefix = TEMPORARY.iter().find(|prefix| text.starts_with(**prefix))?;
     let mut length = prefix.len() + name_length(text.part(prefix.len()..));
@@ -95,7 +95,7 @@ fn name_length(text: &str) -> usize {
     name.trim_end_matches('.').len()
 }
 
-/// So many digits, and where they end.
+/// This many digits, and the rest after them.
 fn digits(text: &str, least: usize, most: usize) -> Option<(&str, &str)> {
     let end = text.find(|letter: char| !letter.is_ascii_digit());
     let (digits, rest) = text.split_at_checked(end.unwrap_or(text.len()))?;

@@ -41,7 +41,7 @@ fn generated_ids_caches_accounts_and_streams_do_not_count() {
     assert_eq!(one.difference(&other), None);
 }
 
-/// Two tools are called at once; who answers what, in which order.
+/// Two tools are called at once, with these answers in this order.
 fn answered(first: (&str, &str), second: (&str, &str)) -> Key {
     let message =
         |(id, text): (&str, &str)| json!({"role": "tool", "tool_call_id": id, "content": text});

@@ -6,7 +6,7 @@ use super::done::ToolCall;
 use super::name::{means, names_server};
 use super::{How, TOLERANCE_US, Use};
 
-/// For each use the request that carried it out, by its place in `done`, which is in order.
+/// For each use the index in `done` of the request that carried it out; `done` is in order.
 pub(super) fn all(uses: &[Use], done: &[ToolCall]) -> Vec<Option<(usize, How)>> {
     let mut finding = Finding {
         uses,

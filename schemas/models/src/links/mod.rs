@@ -21,7 +21,7 @@ pub use self::done::ToolCall;
 pub(crate) use self::done::digest;
 pub use self::rows::PartLinks;
 
-/// Takes the tapes of one recording, and links what is on them.
+/// Reads the tapes of one recording, and links tool uses with tool calls.
 #[derive(Debug, Default)]
 pub struct Linker {
     parts: Vec<Part>,
@@ -35,7 +35,7 @@ pub struct Linker {
 #[derive(Debug)]
 struct Part {
     label: String,
-    // Wall time of its beginning, in microseconds.
+    // The wall time of its beginning, in microseconds.
     created_us: u64,
 }
 
@@ -47,7 +47,7 @@ struct Use {
     id: Option<String>,
     name: String,
     arguments: Option<u64>,
-    // When the model was asked.
+    // When the model call began.
     from_us: u64,
     // When the model got the result.
     until_us: Option<u64>,
@@ -67,7 +67,7 @@ pub struct LinkedToolUse {
     pub part: usize,
     /// The call of the model, by the number of its first event.
     pub call_seq: u64,
-    /// The id of the use, where the wire has one.
+    /// The id of the use, if the wire has one.
     pub id: Option<String>,
     /// The name that the model used.
     pub name: String,
@@ -95,7 +95,7 @@ pub enum ToolUseOutcome {
 /// How it was determined that a request carried out a tool use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// The request says the id of the use.
+    /// The request contains the id of the use.
     Id,
     /// Name and arguments fit, and those of nothing else do.
     Arguments,
@@ -142,7 +142,7 @@ const MOST: usize = 4_096;
 const TOLERANCE_US: u64 = 2_000;
 
 impl Linker {
-    /// Another tape begins: the label of its server, and the wall time of its beginning in
+    /// Begins another tape, with the label of its server and the wall time of its beginning in
     /// microseconds.
     pub fn begin(&mut self, label: &str, created_us: u64) {
         self.parts.push(Part {
@@ -151,7 +151,7 @@ impl Linker {
         });
     }
 
-    /// Takes the next event of the tape that began last.
+    /// Handles the next event of the tape that began last.
     pub fn observe(&mut self, event: &Event) {
         self.observe_message(event, None);
     }

@@ -10,7 +10,7 @@ use super::{LinkedToolUse, Links, ToolUseOutcome};
 /// The links of one tape.
 #[derive(Clone, Debug, Default)]
 pub struct PartLinks {
-    /// The tools that models asked for, by the calls of the models.
+    /// The tool uses of models, by model call.
     pub(crate) uses: HashMap<u64, Vec<ToolUseRow>>,
     /// The tool use that each `tools/call` carried out.
     pub(crate) asked: AskedFor,

@@ -107,7 +107,7 @@ fn of_more_calls_than_are_looked_at_the_rest_is_counted() {
     }
     let links = linked(&[], &[("fs", events)]);
     assert_eq!(links.unasked.len(), MOST);
-    // One of the batch, and one whose slash is escaped.
+    // One in the batch, and one with an escaped slash.
     assert_eq!(links.passed_over, 5_000 - MOST as u64 + 2);
 }
 

@@ -114,7 +114,7 @@ fn tool_use(value: Value) -> Result<Block, ReadError> {
     })
 }
 
-/// The members of the message of a response that are not among its blocks.
+/// The members of a response's message other than its blocks.
 pub(super) fn rest(mut members: Members) -> Extra {
     members.take("role");
     members.rest()

@@ -84,7 +84,7 @@ impl State {
         Ok(())
     }
 
-    /// Adds a delta; gives what is not among its blocks.
+    /// Adds a delta; returns the members that are not blocks.
     fn delta(
         &mut self,
         draft: &mut Draft,

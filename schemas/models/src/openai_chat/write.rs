@@ -47,7 +47,7 @@ pub(crate) fn write(request: &Request) -> Value {
     with(Value::Object(map), &request.more)
 }
 
-/// Models of `OpenAI` that think take no `max_tokens`; compatible providers know only that.
+/// Reasoning models of `OpenAI` do not accept `max_tokens`; compatible providers only support that.
 fn wants_newer_limit(model: &str) -> bool {
     let model = model.strip_prefix("openai/").unwrap_or(model);
     let mut letters = model.chars();

@@ -11,8 +11,8 @@ use crate::read::{Members, ReadError};
 /// Where a block keeps the members of the message item that begins with it.
 pub(super) const MESSAGE: &str = "message";
 
-/// The messages of an input. Items of a model that follow each other are one message, and so
-/// are results of tools.
+/// The messages of an input. Adjacent items of a model are one message, and so are adjacent tool
+/// results.
 pub(super) fn messages(list: Vec<Value>) -> Result<Vec<Message>, ReadError> {
     let mut messages: Vec<Message> = Vec::new();
     for (at, value) in list.into_iter().enumerate() {

@@ -32,7 +32,7 @@ pub(crate) fn read(body: Value) -> Result<Response, ReadError> {
     Ok(response)
 }
 
-/// Why a response ended: its status, or where it is incomplete the reason.
+/// Why a response ended: its status, or the reason if it is incomplete.
 fn finish(members: &mut Members, blocks: &[Block]) -> Result<Option<Finish>, ReadError> {
     let status = members.text("status")?.unwrap_or_default();
     let details = members.object("incomplete_details")?;
@@ -73,7 +73,7 @@ fn completed(blocks: &[Block]) -> FinishReason {
     }
 }
 
-/// The status of an end, and where it is incomplete the reason.
+/// The status of an end, and the reason if it is incomplete.
 fn status(finish: Option<&Finish>) -> (&str, Option<&str>) {
     let Some(finish) = finish else {
         return ("in_progress", None);

@@ -145,7 +145,7 @@ fn start(draft: &mut Draft, mut members: Members) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// The whole response. Some servers leave its output empty: then the items count.
+/// The whole response. Some servers leave its output empty: then the items are used.
 fn finish(draft: &mut Draft, members: &mut Members) -> Result<(), ReadError> {
     let error = members
         .has("response")

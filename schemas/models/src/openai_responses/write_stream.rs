@@ -26,7 +26,7 @@ impl Events {
     }
 }
 
-/// The events; texts are cut into pieces of so many characters.
+/// The events; texts are split into pieces of this many characters.
 pub(crate) fn write(response: &Response, piece: usize) -> Vec<Frame> {
     let mut events = Events::default();
     let begun = json!({"response": write_with(response, Vec::new(), None)});

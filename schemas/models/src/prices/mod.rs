@@ -37,16 +37,16 @@ pub struct Rates {
     pub cache_write: Option<u64>,
 }
 
-/// Why a cost is not known.
+/// Why a cost is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unknown {
     /// No price is known for the model.
     #[error("the price of this model is unknown")]
     Model,
-    /// The provider did not say how many tokens it took.
+    /// The provider did not report the number of tokens.
     #[error("the provider did not count its tokens")]
     Tokens,
-    /// There were tokens of a kind whose price is not known.
+    /// There were tokens of a kind without a known price.
     #[error("the price of cached tokens is not known")]
     Cached,
 }
@@ -66,8 +66,8 @@ impl Prices {
         }
     }
 
-    /// The price of a model: by its name, or by its name without a date, `-latest` or the
-    /// prefix `models/`.
+    /// The price of a model: by its name, or by its name without a date, `-latest` or the prefix
+    /// `models/`.
     #[must_use]
     pub fn of(&self, model: &str) -> Option<&Price> {
         let model = model.strip_prefix("models/").unwrap_or(model);
@@ -117,7 +117,7 @@ impl Price {
     }
 }
 
-/// A model without what names one version of it.
+/// A model's name without its version.
 fn without_date(model: &str) -> Option<&str> {
     if let Some(name) = model.strip_suffix("-latest") {
         return Some(name);

@@ -1,4 +1,4 @@
-//! Prices of a file of the user's.
+//! Prices from a file of the user.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ impl Prices {
     ///
     /// The file is `{"date": "YYYY-MM-DD", "source": "…", "models": {MODEL: {"input": 3.0,
     /// "output": 15.0, "cache_read": 0.3, "cache_write": 3.75}}}`, in US dollars for a million
-    /// tokens; `cache_read` and `cache_write` may be left out, and are unknown then.
+    /// tokens; `cache_read` and `cache_write` may be omitted, and are unknown then.
     pub fn add_file(&mut self, value: Value) -> Result<(), ReadError> {
         let mut members = Members::of(value)?;
         let date = members.needed_text("date")?;

@@ -1,7 +1,7 @@
-//! The prices that are built in.
+//! The built-in prices.
 //!
-//! Rows are taken from models.dev (anomalyco/models.dev, MIT), which keeps one file for each
-//! model. A model whose price sources contradict each other has no row.
+//! Rows are taken from models.dev (anomalyco/models.dev, MIT), which has one file for each model. A
+//! model with contradicting price sources has no row.
 
 use super::{Price, Rates};
 
@@ -94,7 +94,7 @@ const ROWS: &[Row] = &[
     ("mistral-small-latest", "mistral", 0.1, 0.3, None, None),
 ];
 
-/// Models whose prices change with the length of a request.
+/// Models whose prices depend on the length of a request.
 const LONG: &[(&str, u64, Rates)] = &[(
     "gemini-2.5-pro",
     200_000,
@@ -126,7 +126,7 @@ pub(super) fn rows() -> impl Iterator<Item = (String, Price)> {
         })
 }
 
-/// Dollars as millionths of a dollar.
+/// Converts dollars to millionths of a dollar.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -24,7 +24,7 @@ pub(crate) fn of_data_url(url: String, kind: MediaKind) -> Media {
     }
 }
 
-/// The URL that leads to a medium; `None` for what is a file of a provider.
+/// The URL of a medium; `None` for a file of a provider.
 pub(crate) fn data_url(media: &Media) -> Option<String> {
     match &media.source {
         Source::Base64(data) => {

@@ -6,14 +6,14 @@
 pub struct ReadError {
     /// The JSON pointer (RFC 6901) of the value; empty for the whole document.
     pub pointer: String,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: Problem,
 }
 
-/// What is wrong with a value.
+/// A problem with a value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// The text is no JSON, or nested deeper than 128 levels.
+    /// The text is not JSON, or nested deeper than 128 levels.
     #[error("not JSON ({0})")]
     NotJson(String),
     /// It has another type.

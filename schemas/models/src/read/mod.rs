@@ -1,4 +1,4 @@
-//! Reading JSON with errors that say where.
+//! Parsing JSON with the position of errors.
 
 mod data_url;
 mod error;

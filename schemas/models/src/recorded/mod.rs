@@ -1,4 +1,4 @@
-//! Exchanges with a provider, out of a recording, as they can be served again.
+//! Exchanges with a provider from a recording, in a form that can be served again.
 
 mod open;
 
@@ -27,7 +27,7 @@ pub struct ProviderExchange {
     pub target: String,
     /// The fields of the request, in order.
     pub fields: Fields,
-    /// The body of the request, its encodings undone; as it was recorded, without secrets.
+    /// The recorded body of the request, without content encodings and secrets.
     pub body: Bytes,
     /// The response; `None` if there was none.
     pub answer: Option<Answer>,
@@ -42,7 +42,7 @@ pub struct Answer {
     pub fields: Fields,
     /// Whether it is an event stream, in which each piece is an event.
     pub is_events: bool,
-    /// From the end of the request until the response began.
+    /// The time from the end of the request to the beginning of the response.
     pub waited: Offset,
     /// The body, without content encodings.
     pub pieces: Vec<Piece>,
@@ -89,7 +89,7 @@ impl Answer {
         Some(reader.finish())
     }
 
-    /// From the end of the request to the end of the response.
+    /// The time from the end of the request to the end of the response.
     #[must_use]
     pub fn took(&self) -> Offset {
         let pieces = self.pieces.iter();

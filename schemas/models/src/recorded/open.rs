@@ -13,7 +13,7 @@ use super::{Answer, Piece, ProviderExchange};
 pub(super) struct Open {
     exchange: ProviderExchange,
     body: Vec<Bytes>,
-    // When the last part of the request came, and then of the response.
+    // When the last part of the request, and then of the response, arrived.
     last: Offset,
     // The fields of an event other than its data, which follows.
     note: Option<SseNote>,
@@ -48,7 +48,7 @@ impl Open {
         }
     }
 
-    /// How many bytes of bodies it holds.
+    /// The size of the bodies that it holds, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }

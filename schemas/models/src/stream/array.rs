@@ -2,8 +2,8 @@
 
 use crate::read::{MAX_BYTES, Problem, ReadError};
 
-/// Cuts a JSON array into its elements. It counts brackets outside of strings and leaves the
-/// rest of the grammar to the reader of the elements.
+/// Splits a JSON array into its elements. It counts brackets outside strings and leaves the rest of
+/// the grammar to the reader of the elements.
 #[derive(Debug, Default)]
 pub(super) struct Array {
     // The element under way.

@@ -46,7 +46,7 @@ impl Draft {
         })
     }
 
-    /// Makes room for what an event of so many bytes may add.
+    /// Checks that there is room for the additions of an event of this many bytes.
     pub(crate) fn keep(&mut self, bytes: usize) -> Result<(), ReadError> {
         self.kept = self.kept.saturating_add(bytes);
         if self.kept > MAX_BYTES {
@@ -106,7 +106,7 @@ impl Draft {
         self.response.answers.get_mut(answer)?.blocks.get_mut(at)
     }
 
-    /// More of a text, a refusal or a thought.
+    /// Adds to a text, a refusal or a thought.
     #[expect(clippy::unnecessary_wraps, reason = "one of several steps of one type")]
     pub(crate) fn text(&mut self, answer: usize, at: usize, text: &str) -> Result<(), ReadError> {
         let Some(block) = self.block(answer, at) else {
@@ -177,7 +177,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Adds to a list among the further members of a block.
+    /// Adds to a list in the further members of a block.
     #[expect(clippy::unnecessary_wraps, reason = "one of several steps of one type")]
     pub(crate) fn append(
         &mut self,
@@ -196,7 +196,7 @@ impl Draft {
         Ok(())
     }
 
-    /// The arguments of a block are complete.
+    /// Completes the arguments of a block.
     pub(crate) fn settle(&mut self, answer: usize, at: usize) {
         let Some(text) = self.arguments.remove(&(answer, at)) else {
             return;

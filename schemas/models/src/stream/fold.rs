@@ -35,7 +35,7 @@ pub struct Ended {
 }
 
 impl Fold {
-    /// At the start of a stream.
+    /// Creates a fold at the start of a stream.
     #[must_use]
     pub fn new(wire: Wire) -> Self {
         let state = match wire {
@@ -85,7 +85,7 @@ impl Fold {
         &self.draft.response
     }
 
-    /// The error that the provider reported in the middle of the stream.
+    /// The error that the provider reported within the stream.
     #[must_use]
     pub fn error(&self) -> Option<&ApiError> {
         self.draft.failed.as_ref()

@@ -5,7 +5,7 @@ use serde_json::Value;
 /// One event of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// The name of the event, on wires that name theirs.
+    /// The name of the event, on wires with named events.
     pub event: Option<String>,
     /// Its data, without line feeds.
     pub data: String,
@@ -46,7 +46,7 @@ pub fn write_array(frames: &[Frame]) -> Vec<u8> {
     out
 }
 
-/// A text in pieces of so many characters, the last one shorter; none of an empty text.
+/// A text in pieces of this many characters, the last one shorter; no pieces for an empty text.
 pub(crate) fn pieces(text: &str, characters: usize) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -11,8 +11,8 @@ use crate::conversation::StreamEvent;
 use crate::read::{MAX_BYTES, Problem, ReadError};
 use crate::recognise::Framing;
 
-/// Cuts the bytes of a stream into events and adds them up. However the bytes are cut, the
-/// events are the same.
+/// Splits the bytes of a stream into events and combines them. The result does not depend on how
+/// the bytes are chunked.
 #[derive(Debug)]
 pub struct StreamReader {
     cutter: Cutter,
@@ -26,7 +26,7 @@ enum Cutter {
 }
 
 impl StreamReader {
-    /// At the start of the body of a response.
+    /// Creates a reader at the start of a response's body.
     #[must_use]
     pub fn new(wire: Wire, framing: Framing) -> Self {
         let cutter = match framing {
@@ -39,7 +39,7 @@ impl StreamReader {
         }
     }
 
-    /// Takes the next bytes of the body, and says what they added.
+    /// Handles the next bytes of the body, and returns what they added.
     pub fn feed(&mut self, chunk: &Bytes) -> Result<Vec<StreamEvent>, ReadError> {
         let mut events = Vec::new();
         match &mut self.cutter {

@@ -57,7 +57,7 @@ fn a_recorded_request_written_says_the_same_to_the_provider() {
     }
 }
 
-/// Without `null`, `false` and empty values, and each spelling as one.
+/// Without `null`, `false` and empty values, and with one spelling for alternatives.
 fn plain(value: &Value) -> Value {
     match value {
         Value::Object(map) => {

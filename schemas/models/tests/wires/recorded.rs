@@ -145,7 +145,7 @@ fn a_stream_that_ends_early_is_told_as_such() {
             .collect();
         events.retain(|event| !event.trim().is_empty());
         let full = std::mem::take(&mut exchange.response);
-        // Without everything that says why it ended.
+        // Without everything that shows why it ended.
         let says_end = |event: &String| {
             [
                 "finishReason\":\"",

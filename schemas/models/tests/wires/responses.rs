@@ -1,4 +1,4 @@
-//! Our own samples of OpenAI Responses, of which there are no recorded exchanges.
+//! Handwritten samples of OpenAI Responses, for which there are no recorded exchanges.
 
 use serde_json::{Value, json};
 use tapewright_models::conversation::{
@@ -70,7 +70,7 @@ fn a_request_is_read_whole_and_written_as_it_was() {
         (Some(ToolChoice::Auto), true)
     );
     let mut expected = body;
-    // A text by itself is written as such.
+    // A single text is written as such.
     expected["input"][6]["output"] = json!("done");
     assert_eq!(WIRE.write_request(&read), expected);
 }

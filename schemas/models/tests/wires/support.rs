@@ -84,7 +84,7 @@ impl Exchange {
         )
     }
 
-    /// The call, if a model was asked to generate something.
+    /// The call, if it is a request to generate something.
     pub(crate) fn generated(&self) -> Option<Call> {
         self.call()
             .filter(|call| call.operation == Operation::Generate)
@@ -107,7 +107,7 @@ impl Exchange {
         read.unwrap_or_else(|error| panic!("{}: {error}", self.name))
     }
 
-    /// The stream, in chunks of so many bytes.
+    /// The stream, in chunks of this many bytes.
     pub(crate) fn streamed(&self, call: &Call, chunk: usize) -> Ended {
         let mut reader = StreamReader::new(call.wire, Framing::Sse);
         for chunk in self.response.as_bytes().chunks(chunk) {

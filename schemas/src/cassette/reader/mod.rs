@@ -117,8 +117,8 @@ impl<S> Reader<S> {
 }
 
 impl<S: Read + Seek> Reader<S> {
-    /// The next event; `None` behind the last one. An error when the file is no longer what it was
-    /// when it was opened.
+    /// The next event; `None` after the last one. Fails if the file has changed since it was
+    /// opened.
     pub fn next_event(&mut self) -> io::Result<Option<Event>> {
         let Some(moment) = self.order.get(self.given) else {
             return Ok(None);

@@ -22,9 +22,9 @@ const LISTS: &[&str] = &["exchanges", "messages", "unanswered", "http", "session
 const MEMBERS: &[&str] = &["version", "meta", "incomplete"];
 
 impl<S: Read + Seek> Reader<S> {
-    /// Reads a cassette from its start. `None` if it is not a cassette, or not laid out as ours
-    /// are: [`Document::read`](crate::recording::Document::read), which reads all of it at once,
-    /// also accepts those of other tools, or says what is wrong.
+    /// Reads a cassette from its start. `None` if it is not a cassette, or not in tapewright's
+    /// layout: [`Document::read`](crate::recording::Document::read), which reads all of it at once,
+    /// also accepts those of other tools, or reports what is wrong.
     pub fn open(mut input: S) -> io::Result<Option<Self>> {
         input.seek(SeekFrom::Start(0))?;
         let mut noted = Noted::default();
@@ -58,7 +58,7 @@ impl Noted {
         while let Some(piece) = pieces.next_piece()? {
             let start: u64 = at;
             at += piece.text.len() as u64;
-            // Behind a bracket of ours.
+            // After a bracket in tapewright's layout.
             let (open, close) = match piece.part {
                 Part::Glue => continue,
                 Part::Members => (b'{', b'}'),
@@ -243,7 +243,7 @@ impl Order {
         self.moments.extend(request.map(Moment::response));
     }
 
-    /// In the order of their times; what shares a time keeps the order of the file.
+    /// In the order of their times; events with the same time keep the order of the file.
     fn sorted(mut self, plain: &[Plain], others: &[Event]) -> Option<Vec<Moment>> {
         if self.full {
             return None;

@@ -12,7 +12,7 @@ use crate::json::{Span, valid_members};
 pub(super) struct Plain {
     /// Where its element begins.
     start: u64,
-    /// [`NONE`] as long as it is not known.
+    /// [`NONE`] while unknown.
     pub(super) asked_us: u64,
     /// How long the answer took, and later when it came; [`NONE`] while unknown.
     pub(super) answered_us: u64,
@@ -45,7 +45,7 @@ impl Plain {
                 b"era" => Some(&mut found.era),
                 b"session" => Some(&mut found.session),
                 b"seen" => Some(&mut found.seen),
-                // Nothing that anybody reads.
+                // Not used by any reader.
                 b"marks" => return,
                 _ => None,
             };
@@ -82,7 +82,7 @@ impl Plain {
         })
     }
 
-    /// When it was asked, and how long the answer took, as far as that is known.
+    /// When it was requested, and how long the answer took, if known.
     pub(super) fn times(&self) -> [Option<Offset>; 2] {
         let known = |at| (at != NONE).then_some(Offset(at));
         [known(self.asked_us), known(self.answered_us)]

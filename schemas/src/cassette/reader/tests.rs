@@ -112,7 +112,7 @@ fn a_file_that_changed_since_is_an_error() {
     assert!(reader.next_event().is_err());
 }
 
-/// Times and the like of an exchange.
+/// Times and other members of an exchange.
 fn exchange() -> impl Strategy<Value = String> {
     let time = prop::option::of(0..40_u32);
     let rest = prop::sample::select(vec![

@@ -6,10 +6,10 @@ use std::ops::Range;
 /// The part of a file that was read last, for the next request of a span.
 #[derive(Debug, Default)]
 pub(super) struct Window {
-    // Where it begins.
+    // Its offset.
     start: u64,
     text: Vec<u8>,
-    // How much is read at once.
+    // The number of bytes that are read at once.
     size: usize,
 }
 
@@ -19,7 +19,7 @@ const LEAST: usize = 4 << 10;
 const MOST: usize = 256 << 10;
 
 impl Window {
-    /// The bytes of a span; an error when they are not there.
+    /// The bytes of a span; fails if they do not exist.
     pub(super) fn read(
         &mut self,
         input: &mut (impl Read + Seek),

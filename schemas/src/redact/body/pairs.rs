@@ -30,7 +30,7 @@ impl Walk<'_, '_, '_> {
         false
     }
 
-    /// A blob whose text holds a secret goes as a whole.
+    /// A blob whose text contains a secret is replaced as a whole.
     pub(super) fn blob(&mut self, text: Text) -> bool {
         let (rules, depth) = (self.rules, self.depth + 1);
         self.with_meaning(text, |finder, meaning| finder.blob(rules, meaning, depth))
@@ -65,7 +65,8 @@ impl Walk<'_, '_, '_> {
         });
     }
 
-    /// A string of an array that may be one of two, `["X-Api-Key", "…"]`; the kind of the second.
+    /// A string of an array that may be one of two, `["X-Api-Key", "…"]`; returns the kind of the
+    /// second.
     #[inline]
     pub(super) fn couple(
         &mut self,
@@ -75,7 +76,7 @@ impl Walk<'_, '_, '_> {
     ) -> Option<&'static str> {
         let source = text.span.of(self.lexer.text);
         if couple.is_some() {
-            // A list of names has no values: this is the last of two, and reads like one.
+            // A list of names has no values: this must be the last of two, and look like a secret.
             return couple.filter(|_| self.lexer.next() == Some(b']') && is_opaque(source));
         }
         if first && source.len() <= LONGEST_PAIR_NAME && !source.starts_with(b"-") {
@@ -126,7 +127,7 @@ fn user_option(source: &[u8]) -> Option<&[u8]> {
     short.or_else(long)
 }
 
-/// Stands for the kind of a string that is a user and a password.
+/// The kind of a string that is a user and a password.
 pub(super) const USER: &str = "user and password";
 
 /// The maximum distance of an option from its command, in bytes.

@@ -9,7 +9,7 @@ impl Area {
     /// How the values of the environment apply to the contents of a container.
     pub(super) fn within(self, around: Self, object: bool) -> Self {
         match (around, self) {
-            // The `arguments` of a prompt are a list of what it takes.
+            // The `arguments` of a prompt are a list of its parameters.
             (Self::Same, Self::Data) if !object => Self::Same,
             (Self::Same, own) => own,
             (around, _) => around,

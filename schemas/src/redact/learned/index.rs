@@ -36,8 +36,8 @@ struct Text {
 }
 
 impl Index {
-    /// Adds a text. One that is too short, or that is nowhere different from many others, is
-    /// left out: a search would have to compare them all.
+    /// Adds a text. One that is too short, or that is too similar to many others, is omitted: a
+    /// search would have to compare them all.
     pub(super) fn insert(&mut self, bytes: Vec<u8>, form: Form, secret: Secret) {
         let Some(start) = self.rarest(&bytes) else {
             return;

@@ -26,7 +26,7 @@ pub(super) struct Secret {
     pub(super) mark: u128,
 }
 
-/// The secrets of one tape that are known by their value.
+/// The secrets of one tape that are recognized by value.
 #[derive(Default)]
 pub(super) struct Learned {
     values: HashMap<Box<[u8]>, LearnedSecret, RandomState>,
@@ -34,11 +34,11 @@ pub(super) struct Learned {
     plain: HashSet<Box<[u8]>, RandomState>,
     index: Index,
     bytes: usize,
-    // Counts what was learned; never becomes less.
+    // The number of learned values; never decreases.
     count: u64,
     // Tells when a value was seen last.
     tick: u64,
-    // Something was learned since it was last asked.
+    // Something was learned since the last check.
     fresh: bool,
     off: bool,
 }
@@ -136,7 +136,7 @@ impl Learned {
         self.fresh
     }
 
-    /// A text is read: what it teaches is new.
+    /// Begins a text: values learned from here on are new.
     pub(super) fn begin(&mut self) {
         self.fresh = false;
     }
@@ -162,8 +162,8 @@ impl Learned {
         self.values.insert(value, kept);
     }
 
-    /// Forgets what was not seen for longest. Half of all at once, so that the cost of a new
-    /// search is shared by as many values.
+    /// Forgets the least recently seen values. Half of all at once, to amortize the cost of
+    /// building a new search.
     fn forget_half(&mut self) {
         let mut all: Vec<_> = std::mem::take(&mut self.values).into_iter().collect();
         all.sort_unstable_by_key(|(_, kept)| Reverse(kept.seen));

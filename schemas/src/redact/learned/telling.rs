@@ -88,7 +88,7 @@ fn is_sign(byte: u8) -> bool {
     b"!#$%&*+=^~|<>{}[]\\".contains(&byte)
 }
 
-/// A number that is no time and no count, as on a card.
+/// A number that is neither a time nor a count, such as a card number.
 fn is_long_number(value: &[u8]) -> bool {
     value.len() >= LEAST_DIGITS && value.iter().all(u8::is_ascii_digit)
 }
@@ -109,7 +109,7 @@ const LEAST_CHANGES: usize = 2;
 const LEAST_DIGITS: usize = 16;
 const LEAST_WORDS: usize = 4;
 
-/// No sentence of any length lacks all of them.
+/// Sentences of any length contain at least one of them.
 #[rustfmt::skip]
 const OF_SENTENCES: &[&str] = &[
     "a", "an", "and", "any", "are", "as", "at", "be", "by", "can", "for", "from", "has", "if", "in", "is", "it", "key", "must",

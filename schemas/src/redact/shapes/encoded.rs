@@ -99,7 +99,7 @@ pub(super) fn encoded_jwt(text: &[u8], prefix: Range<usize>) -> Option<Range<usi
     (signed(&decoded, 0..3)? == (0..token)).then_some(start..end)
 }
 
-/// How much of an encoded text is read, in bytes.
+/// The maximum size of an encoded text that is read, in bytes.
 const LONGEST: usize = 1 << 18;
 
 const LENIENT_URL: GeneralPurpose = GeneralPurpose::new(

@@ -67,7 +67,7 @@ pub(super) fn mixed(body: &[u8]) -> bool {
     digit(body) && letters || changes.count() > 4
 }
 
-/// One part between hyphens that is no word: long, or with letters and digits mixed.
+/// One part between hyphens that is not a word: long, or with letters and digits mixed.
 /// `sk-top-container-id-1` is a class name, `sk-or-v1-0a1b…` is a key.
 pub(super) fn opaque_part(body: &[u8]) -> bool {
     let mut parts = body.split(|byte| matches!(byte, b'-' | b'_'));

@@ -1,4 +1,4 @@
-//! Looks for the beginnings of all shapes at once.
+//! Searches for the beginnings of all shapes at once.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -37,7 +37,7 @@ struct Searcher {
 enum Engine {
     /// Vector code.
     Packed(packed::Searcher),
-    /// For processors that have none.
+    /// For processors without vector support.
     Plain(AhoCorasick),
     /// Nothing can be found.
     Empty,
@@ -118,7 +118,7 @@ impl ShapeFinder {
         }
     }
 
-    /// The kind of a token that is the whole of `text`.
+    /// The kind of a token that is the whole `text`.
     pub(in crate::redact) fn whole(&self, text: &[u8]) -> Option<&'static str> {
         let mut whole = None;
         self.find(text, 0..text.len(), |kind, span| {
@@ -170,7 +170,7 @@ impl Anchor {
 /// A prefix, and the shape that it begins.
 pub(super) type Begin = (&'static str, &'static Shape);
 
-/// The token of the first of the shapes that starts at `at`.
+/// The token of the first shape that matches at `at`.
 pub(super) fn token(
     shapes: &[Begin],
     text: &[u8],
@@ -183,7 +183,7 @@ pub(super) fn token(
     shapes.find_map(|(prefix, shape)| Some((shape.kind, shape.token(text, at..at + prefix.len())?)))
 }
 
-/// The most special shape is asked first.
+/// The most specific shape comes first.
 pub(super) fn longest_first(shapes: &mut [Begin]) {
     shapes.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
 }
@@ -261,7 +261,7 @@ mod tests {
     fn few_searches_find_what_has_no_mark() {
         let finder = ShapeFinder::shared();
         let anchors: usize = finder.searchers.iter().map(|one| one.anchors.len()).sum();
-        // Each search costs half of what all marks do.
+        // Each search costs half as much as that for all marks.
         assert!(anchors <= 5 * MOST_PACKED, "{anchors}");
     }
 }

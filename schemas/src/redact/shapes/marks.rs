@@ -1,7 +1,7 @@
-//! Beginnings of tokens that have a `_` or a `-` in them: most of them, and rare in prose.
+//! Beginnings of tokens that contain a `_` or a `-`: most of them, and rare in prose.
 //!
-//! One vector search finds the marks of a text; the two bytes before a mark say whether it can be
-//! one of a beginning. That costs less than to search for some hundred beginnings at once.
+//! One vector search finds the marks of a text; the two bytes before a mark determine whether it
+//! can belong to a beginning. That is cheaper than searching for some hundred beginnings at once.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -16,11 +16,11 @@ use crate::slices::Part as _;
 pub(super) struct Marks {
     // A bit for each pair of bytes that may precede a mark.
     before: Box<[u64; 1024]>,
-    // By the two bytes and the mark: how far in front of the mark a beginning starts.
+    // By the two bytes and the mark: the distance from the start of a beginning to the mark.
     begins: HashMap<[u8; 3], Vec<(usize, Vec<Begin>)>>,
 }
 
-/// The place of the mark in a beginning, when it has one behind two letters or digits.
+/// The offset of the mark in a beginning, if it has one after two letters or digits.
 pub(super) fn place(prefix: &str) -> Option<usize> {
     let prefix = prefix.as_bytes();
     let at = prefix.iter().position(|byte| matches!(byte, b'_' | b'-'))?;

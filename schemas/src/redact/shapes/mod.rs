@@ -1,7 +1,7 @@
-//! Secrets that are known by their shape.
+//! Secrets that are recognized by their shape.
 //!
-//! [`table`] has one small item per shape. [`ShapeFinder`] looks for the
-//! beginnings of all of them at once and asks the item about each hit.
+//! [`table`] has one small item per shape. [`ShapeFinder`] searches for the beginnings of all of
+//! them at once and checks each hit with its item.
 
 mod encoded;
 mod extent;
@@ -26,7 +26,7 @@ pub(super) struct Shape {
     pub(super) prefixes: &'static [&'static str],
     /// Finds where it starts and ends, given the position of a prefix.
     extent: Extent,
-    /// A made-up one in two halves, so that this text holds none.
+    /// A made-up one in two halves, so that this source contains no token.
     #[cfg_attr(
         not(test),
         expect(dead_code, reason = "the table is its own test data")
@@ -42,16 +42,16 @@ pub(super) struct Shape {
     look_alike: &'static str,
 }
 
-/// How far a token reaches.
+/// The extent of a token.
 #[derive(Debug)]
 enum Extent {
     /// The prefix and a run of bytes after it.
     Body(Body),
-    /// Anything else: the text, where the prefix starts and where it ends.
+    /// Anything else: called with the text, and the start and end of the prefix.
     Special(fn(&[u8], Range<usize>) -> Option<Range<usize>>),
 }
 
-/// What follows a prefix.
+/// The characters after a prefix.
 #[derive(Debug)]
 struct Body {
     alphabet: fn(u8) -> bool,

@@ -26,7 +26,7 @@ pub(super) fn curl_user(text: &[u8], prefix: Range<usize>) -> Option<Range<usize
                 at += 2;
                 continue;
             }
-            // Another command begins, or another curl that is asked for itself.
+            // Another command begins, or another curl.
             [b';' | b'|' | b'\n', ..] | [b'c', b'u', b'r', b'l', b' ', ..] => return None,
             _ => {}
         }
@@ -64,8 +64,8 @@ fn user_option(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// The word at `at`, without its quotes, which may be escaped; up to the white space behind it
-/// where it has none.
+/// The word at `at`, without its quotes, which may be escaped; up to the next white space if it has
+/// none.
 fn argument(text: &[u8], at: usize) -> Range<usize> {
     let slashes = run_of(text, at, b'\\');
     let quote = text
@@ -110,8 +110,8 @@ pub(super) fn dsn(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     (!user.is_empty() && is_password(text.part(password.clone()))).then_some(password)
 }
 
-/// The password of a line of netrc: `machine host login name password word`.
-/// Without a login it takes a host or a password that no sentence has.
+/// The password of a line of netrc: `machine host login name password word`. Without a login, the
+/// host or the password must not be an ordinary word.
 pub(super) fn netrc(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> {
     if !starts_token(text, prefix.start, false) {
         return None;
@@ -143,14 +143,14 @@ pub(super) fn pgpass(text: &[u8], prefix: Range<usize>) -> Option<Range<usize>> 
     let of_host = |byte: &&u8| byte.is_ascii_alphanumeric() || b"*.-_/]".contains(byte);
     let host = before.iter().rev().take_while(of_host).count();
     let outside = before.len().checked_sub(host + 1);
-    // The resource names of a cloud have a colon there, too.
+    // Resource names of cloud providers have a colon there, too.
     if host == 0 || outside.and_then(|at| before.get(at)) == Some(&b':') {
         return None;
     }
     let line = Some(argument(text, prefix.end)).filter(|line| line.start == prefix.end)?;
     let fields = text.part(line.clone());
     let mut colons = fields.iter().enumerate().filter(|(at, byte)| {
-        // A colon of a value is escaped.
+        // A colon in a value is escaped.
         let before = at.checked_sub(1).and_then(|before| fields.get(before));
         **byte == b':' && before != Some(&b'\\')
     });
@@ -228,7 +228,7 @@ fn is_password(text: &[u8]) -> bool {
     text.len() >= 3 && !is_placeholder && !words.contains(&text)
 }
 
-/// Words between white space, also where that is escaped.
+/// Words between white space, which may be escaped.
 struct Words<'a> {
     text: &'a [u8],
     at: usize,

@@ -1,4 +1,4 @@
-//! The shapes, one item each, by what they are for and in the order of their kinds.
+//! The shapes, one item each, grouped by purpose and ordered by kind.
 
 mod ai;
 mod cloud;

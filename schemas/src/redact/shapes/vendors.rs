@@ -39,7 +39,7 @@ pub(super) fn hyphened_alnum(byte: u8) -> bool {
     alnum(byte) || byte == b'-'
 }
 
-/// Letters and digits of which one is no hex digit: no hash.
+/// Letters and digits, including one that is not a hex digit: not a hash.
 pub(super) fn beyond_hex(body: &[u8]) -> bool {
     digit(body) && body.iter().any(|byte| !hex(*byte))
 }

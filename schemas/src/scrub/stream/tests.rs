@@ -85,7 +85,7 @@ fn streamed(text: &[u8], asked: bool) -> Scrubbed {
     let mut alone = redactor();
     let (new, places) = both(&mut alone, text, true);
     if checked.is_plain {
-        // Both readings together find what the first one found.
+        // Both passes together find what the first one found.
         assert_eq!(checked.is_clean, new == text);
         assert_eq!(checked.is_clean, places.is_empty());
         assert_eq!(first.counts(), alone.counts());

@@ -42,7 +42,7 @@ pub(super) fn take_apart(text: &str) -> (Effect, Option<String>) {
     (Effect { fault, what }, id)
 }
 
-/// By what a session began: a token, or the same in words.
+/// How a session began: a token, or the same in words.
 pub(crate) fn session_start(text: &str) -> SessionStart {
     SessionStart::from_name(&text.replace(' ', "_")).unwrap_or(SessionStart::Unknown)
 }
@@ -170,7 +170,7 @@ fn timed(what: &str) -> Option<What> {
         return Some(What::Released {
             after,
             why: Release::Unknown,
-            // Without an id it was everything on its way that the fault held.
+            // Without an id the fault held all messages.
             all: !rest.starts_with(", id "),
         });
     }
@@ -197,8 +197,7 @@ fn micros(millis: &str) -> Option<Offset> {
     Some(Offset((millis * 1_000.0).round() as u64))
 }
 
-/// Why something is missing: a token, or one of the sentences before 2.1; and what else they
-/// say.
+/// Why something is missing: a token, or one of the sentences before 2.1; and its further details.
 pub(crate) fn gap_reason(why: String) -> (GapReason, Option<String>) {
     if let Some(reason) = GapReason::from_name(&why) {
         return (reason, None);
@@ -228,7 +227,7 @@ pub(crate) fn is_of_fault(words: &str) -> bool {
     words == "a fault was injected" || words == "a fault dropped the message"
 }
 
-/// Why a tape is not whole: a token, or one of the sentences before 2.3; and what else they say.
+/// Why a tape is incomplete: a token, or one of the sentences before 2.3; and its further details.
 pub(crate) fn tape_failure(why: String) -> (TapeFailure, Option<String>) {
     if let Some(failure) = TapeFailure::from_name(&why) {
         return (failure, None);

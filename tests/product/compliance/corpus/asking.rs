@@ -1,5 +1,5 @@
-//! Servers that ask their client for something, in the revisions in which they do so while a call is under way, and in
-//! those in which they do so within its result.
+//! Servers that send requests to their client, in the revisions with requests during a call, and in
+//! those with requests within its result.
 
 use std::time::Duration;
 

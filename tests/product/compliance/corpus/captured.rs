@@ -9,7 +9,7 @@ use super::{VERSIONS, report, scripted, text, untested, verdicts};
 use crate::support::http::Gateway;
 use crate::support::{peer, tapewright, wait};
 
-/// Broken in several ways at once, so that there is something to find.
+/// Several violations at once, so that there are findings.
 const BROKEN: [&str; 10] = [
     "drop",
     "tools/list",

@@ -16,10 +16,10 @@ fn in_format(format: &str, broken: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// Something that a peer says to get out of a format.
+/// A peer's text that tries to break out of a format.
 const EVIL: &str = r#""</pre><script>x</script>\n::error::y]]>\u001b[31m|`z`""#;
 
-/// A report is what `schema compliance-report` says.
+/// A report matches `schema compliance-report`.
 #[track_caller]
 pub(super) fn is_of_the_schema(report: &Value) {
     let schema = tapewright()

@@ -1,4 +1,4 @@
-//! A server is asked.
+//! Testing a live server.
 
 use super::{VERSIONS, failed, judged, report, run, untested};
 

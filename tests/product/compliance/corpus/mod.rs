@@ -47,7 +47,7 @@ fn report(arguments: &[&str]) -> (Value, i32) {
     (report, status)
 }
 
-/// The command of the scripted server, which breaks these things.
+/// The command of the scripted server, with these violations.
 fn scripted<'a>(peer: &'a str, broken: &[&'a str]) -> Vec<&'a str> {
     [&[peer, "corpus"], broken].concat()
 }

@@ -1,4 +1,4 @@
-//! Suites that pin a revision, their gates, and lists of known failures.
+//! Suites with a pinned revision, their gates, and lists of known failures.
 
 use std::fs;
 use std::path::PathBuf;

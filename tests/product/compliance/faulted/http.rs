@@ -22,7 +22,7 @@ pub(super) struct Posts {
     came: Came,
     // Open connections.
     open: Vec<TcpStream>,
-    // The header that names the session, once there is one.
+    // The header with the session id, once there is one.
     session: Option<String>,
 }
 
@@ -117,7 +117,7 @@ impl Client for Posts {
     }
 }
 
-/// A server of streamable HTTP that keeps to the protocol.
+/// A correct server of streamable HTTP.
 fn streamable(way: Transport) -> SocketAddr {
     let respond = move |seen: &Seen| {
         let message = String::from_utf8_lossy(&seen.body).into_owned();

@@ -93,7 +93,7 @@ impl Client for Legacy {
     }
 }
 
-/// A server of HTTP+SSE that keeps to the protocol, for one client.
+/// A correct server of HTTP+SSE, for one client.
 fn serve() -> SocketAddr {
     let upstream = Upstream::start();
     let address = upstream.address();

@@ -19,7 +19,7 @@ use super::{INITIALIZE, INITIALIZED, RESULT, findings, from_disk, server};
 use crate::support::{Tape, eventually, tapewright};
 
 const PATIENCE: Duration = Duration::from_secs(60);
-/// For how long a client waits before it gives up.
+/// How long a client waits before it gives up.
 const SHORT: Duration = Duration::from_millis(200);
 
 const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
@@ -51,7 +51,7 @@ fn answer(message: &str) -> Option<String> {
     })
 }
 
-/// The script of a process that keeps to the protocol.
+/// The script of a correct process.
 fn process() -> String {
     server(&[
         ("initialize\\\"", RESULT),
@@ -72,13 +72,13 @@ enum Course {
     Removed,
 }
 
-/// A client that keeps to the protocol, on one way or another.
+/// A correct client on some transport.
 trait Client {
     /// Opens a session.
     fn open(&mut self);
     /// Sends a message.
     fn send(&mut self, message: &str);
-    /// All that came.
+    /// Everything that was received.
     fn came(&mut self) -> String;
     /// Waits no longer for anything.
     fn leave(&mut self) {}
@@ -173,7 +173,7 @@ fn play(folder: &Path, mut client: Box<dyn Client>, course: Course) -> Tape {
     client.finish()
 }
 
-/// One session: a fault, a way, and what happens.
+/// One session: a fault, a transport, and the course of events.
 #[derive(Clone, Debug)]
 struct Cell {
     fault: String,

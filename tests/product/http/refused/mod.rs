@@ -1,7 +1,7 @@
 //! Bad input: refused, or passed in a way that two readers cannot read differently.
 //!
-//! The server behind reads strictly and fails at what is ambiguous; the request that is
-//! smuggled in each body must never be seen by it as a request.
+//! The server parses strictly and fails if anything is ambiguous; it must never see the request
+//! that is smuggled in each body as a request.
 
 mod table;
 

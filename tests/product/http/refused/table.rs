@@ -1,9 +1,9 @@
-//! The inputs, and what must become of each.
+//! The inputs, and the expected result of each.
 
 /// The expected result of an input.
 pub(super) enum Expected {
-    /// An answer with one of these statuses, and the end of the connection; nothing
-    /// reaches the server. Status 0: the end alone.
+    /// An answer with one of these statuses, and the end of the connection; nothing reaches the
+    /// server. Status 0: only the end.
     Refused(&'static [u16]),
     /// The same, but the connection continues: the request was understood.
     Denied(u16),

@@ -295,6 +295,6 @@ fn scrub_knows_agent_cassettes() {
     assert_eq!(scrub(&["--check"]).status, 1);
     assert_eq!(scrub(&[]).status, 0);
     assert!(!stage.read(FILE).contains("ghp_a1B2"));
-    // It is a cassette still, and what is hidden cannot be judged.
+    // It is still a cassette, and hidden values cannot be judged.
     assert_eq!(run(&stage, None, &["suite.yaml"]).status, 3);
 }

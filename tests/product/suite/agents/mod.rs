@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use super::stage::{CommandOutput, Stage, said, with_peer};
 use crate::support::provider::Provider;
 
-/// The key that the scripted provider wants.
+/// The key that the scripted provider requires.
 const KEY: &str = "sk-ant-told-and-never-written";
 
-/// A provider that says these turns, and wants the key.
+/// A provider with these turns, which requires the key.
 fn provider(turns: &Value) -> Provider {
     Provider::start(&json!({"key": KEY, "turns": turns}))
 }
@@ -40,7 +40,7 @@ fn agent(rest: &str) -> String {
 /// The usual expectations about `adder`.
 const EXPECTS: &str = "    model: claude-sonnet-4-5\n    expect:\n      - { target: \"tool_calls[0].name\", matcher: { exact: add } }\n      - { target: final_response, matcher: { contains: \"5\" } }\n";
 
-/// `tapewright run` with these words; the models of Anthropic are where the provider is.
+/// `tapewright run` with these arguments; the models of Anthropic are served by the provider.
 fn command(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> Command {
     let mut command = stage.command();
     if let Some(provider) = provider {

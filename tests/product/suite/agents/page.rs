@@ -1,4 +1,4 @@
-//! The page "Test an agent in CI without keys" does what it says, command by command.
+//! The page "Test an agent in CI without keys" is true, command by command.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use super::{KEY, command, provider};
 
 const PAGE: &str = include_str!("../../../../docs/agents.md");
 
-/// A block of code of the page's first part: its language and its lines, without their margin.
+/// A code block of the page's first part: its language and its lines, without their margin.
 fn blocks() -> Vec<(String, Vec<&'static str>)> {
     let (_, part) = PAGE
         .split_once("## Test an agent in CI without keys")
@@ -32,7 +32,7 @@ fn blocks() -> Vec<(String, Vec<&'static str>)> {
     all
 }
 
-/// A text with each number, and the unit of a time behind it, as `#`.
+/// A text with each number, and the unit of a time after it, replaced by `#`.
 fn plain(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -107,7 +107,7 @@ fn every_command_of_the_page_says_what_the_page_says() {
     assert!(told.contains("rerun with --record"), "{told}");
 }
 
-/// A command of the page. Only where it brings keys is there a provider.
+/// A command of the page. There is only a provider if it has keys.
 fn run(
     stage: &Stage,
     provider: &crate::support::provider::Provider,

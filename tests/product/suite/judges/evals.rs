@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// An evaluation of the peer by this rubric.
+/// An evaluation of the peer with this rubric.
 fn suite(rubric: &str) -> String {
     with_peer(&format!(
         "evals:\n  - name: sums up\n    server: peer\n    prompt: What is 2 + 3?\n    {rubric}\n"

@@ -100,7 +100,7 @@ fn the_example_of_the_documentation_runs_offline() {
         let told = as_shown(&stage, None, &words);
         assert_eq!(told.status, 0, "{words:?}: {}\n{}", told.out, told.err);
         for line in told.out.lines().filter(|line| !line.is_empty()) {
-            // Times are those of the run.
+            // Times differ between runs.
             let end = line.find("  (").or(line.find(" in ")).unwrap_or(line.len());
             let line = &line[..end];
             assert!(page.contains(line), "docs/judges.md does not show `{line}`");

@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use super::stage::{CommandOutput, Stage, said, verdicts, with_peer};
 use crate::support::provider::Provider;
 
-/// The key that the scripted provider wants.
+/// The key that the scripted provider requires.
 const KEY: &str = "sk-ant-judges-and-never-written";
 
-/// A judge that says these turns; what was no verdict is asked for again as the next turn.
+/// A judge with these turns; after an answer that is not a verdict, the next turn is requested.
 fn judge(turns: &Value) -> Provider {
     Provider::start(&json!({"key": KEY, "turns": turns}))
 }
@@ -47,7 +47,7 @@ fn llm_judge(rubric: &str) -> String {
     format!("llm-judge: {{ rubric: {rubric:?}, model: claude-sonnet-4-5 }}")
 }
 
-/// A command of tapewright; models are where the provider is.
+/// A command of tapewright; models are served by the provider.
 fn command(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> Command {
     let mut command = stage.command();
     if let Some(provider) = provider {

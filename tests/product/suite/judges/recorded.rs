@@ -4,7 +4,7 @@ use super::*;
 
 const FILE: &str = "judgements/suite/tool__greets.json";
 
-/// A stage on which a judge let `hello` pass, recorded.
+/// A stage on which a judge passed `hello`, recorded.
 fn recorded() -> Stage {
     let (stage, provider) = (Stage::new(), passing());
     stage.write("suite.yaml", &echo("hello", &llm_judge("It greets.")));

@@ -143,7 +143,7 @@ fn what_was_not_judged_is_told_and_counts_for_nobody() {
     );
     assert_eq!(told["judges"][0]["examples"][6]["outcome"], "error");
 
-    // Nobody can be asked.
+    // No judge can be asked.
     let told = calibrate(&stage, None, &[]);
     assert_eq!(told.status, 3, "{}\n{}", told.out, told.err);
     assert!(

@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use super::stage::{CommandOutput, Stage, said};
 use crate::support::provider::Provider;
 
-/// The key that the scripted provider wants.
+/// The key that the scripted provider requires.
 const KEY: &str = "sk-ant-told-and-never-written";
 
-/// `tapewright` with these words; the models of every family are where the provider is.
+/// `tapewright` with these arguments; the models of every family are served by the provider.
 fn command(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> Command {
     let mut command = stage.command();
     if let Some(provider) = provider {

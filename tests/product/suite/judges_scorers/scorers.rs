@@ -14,7 +14,7 @@ fn model() -> Provider {
     )
 }
 
-/// A suite with one evaluation, and a scorer of the suite that is this script.
+/// A suite with one evaluation, and a scorer with this script.
 fn suite(stage: &Stage, script: &str, rubric: &str, scorer: &str) {
     let path = stage.write("grade", &format!("#!/bin/sh\n{script}\n"));
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("a mode");

@@ -62,7 +62,7 @@ fn rows(http: bool) -> Vec<Row> {
         let live = if http { *over_http } else { *stdio };
         let tool = answer(rows.len(), ANSWER);
         let row = Row::new(*field, &tool, format!("{{ {field} }}"), live);
-        // A cassette does not say that what it holds never was HTTP.
+        // A cassette does not show that its session never used HTTP.
         let headers = field.starts_with("response_headers");
         rows.push(if headers && !http {
             row.or_inconclusive()
@@ -226,7 +226,7 @@ fn judged(report: &Value) -> Vec<(String, String, bool)> {
         .collect()
 }
 
-/// Runs all rows in all ways and lists what is judged otherwise.
+/// Runs all rows in all ways and lists those with different verdicts.
 fn matrix(server: &str, http: bool) {
     let rows = rows(http);
     let stage = Stage::new();

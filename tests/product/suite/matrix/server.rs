@@ -24,7 +24,7 @@ pub(super) fn start() -> String {
     format!("http://{address}/mcp")
 }
 
-/// Serves a connection until it ends, or is dropped because of what is asked.
+/// Serves a connection until it ends, or a request makes it drop the connection.
 fn serve(mut wire: Wire) {
     while let Ok(head) = wire.try_head() {
         let Some(response) = body(&mut wire, &head).and_then(|body| respond(&head, &body)) else {

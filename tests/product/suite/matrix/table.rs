@@ -1,5 +1,4 @@
-//! The rows of the matrix: every matcher and every field, where it holds and where it does
-//! not.
+//! The rows of the matrix: every matcher and every field, with passing and failing cases.
 
 /// The live verdict of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,5 +121,5 @@ pub(super) const FIELDS: &[(&str, Live, Live)] = &[
     ("response_headers_absent: [x-kind]", Fail, Fail),
 ];
 
-/// The answer that all of these look at, as members of a result.
+/// The answer for all of these, as members of a result.
 pub(super) const ANSWER: &str = r#"{"content":[{"type":"text","text":"one two three"}],"isError":false,"s":"ping","n":42,"f":1.0,"arr":["a","b"],"obj":{"k":1,"l":[1,2]},"json":"{\"a\":1}","xml":"<a><b/></a>","sql":"SELECT 1","call":{"name":"t","arguments":{}}}"#;

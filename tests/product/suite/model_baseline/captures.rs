@@ -1,4 +1,4 @@
-//! Captures, comparisons of two, noise, and taking a candidate over.
+//! Captures, comparisons of two, noise, and accepting a candidate.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -370,7 +370,7 @@ fn a_candidate_is_accepted_once_its_difference_was_shown() {
     assert_eq!(compared(&stage, &["diff", "base.json", "new.json"]).0, 0);
     let again = well(&stage, None, &words);
     assert!(again.err.contains("is unchanged"), "{}", again.err);
-    // A capture into the file keeps them as well.
+    // A capture into the file preserves them as well.
     captured(&stage, &adds(2, 3, "It is 5."), &["-o", "base.json"]);
     let third: Value = serde_json::from_str(&stage.read("base.json")).expect("JSON");
     assert_eq!(third["invariants"], rules);

@@ -30,7 +30,7 @@ fn adds(a: u64, b: u64, text: &str) -> Value {
     ]})
 }
 
-/// `tapewright model-baseline` with these words, where the models are asked of a provider.
+/// `tapewright model-baseline` with these arguments, with the models served by a provider.
 fn command(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> Command {
     let mut command = stage.command();
     if let Some(provider) = provider {
@@ -55,7 +55,7 @@ fn well(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> CommandOu
     said
 }
 
-/// Asks a provider that has this script, and captures what it says.
+/// Runs a provider with this script, and captures its answers.
 fn captured(stage: &Stage, script: &Value, words: &[&str]) {
     let provider = Provider::start(script);
     let words = [&["capture", "suite.yaml", "--live"], words].concat();
@@ -80,7 +80,7 @@ fn misfits(file: &Value) -> Vec<String> {
     errors.collect()
 }
 
-/// Category, severity and step of what was found, but what is the same.
+/// Category, severity and step of the findings, without unchanged ones.
 fn found(report: &Value) -> Vec<String> {
     let entries = report["entries"].as_array().expect("entries").iter();
     let entries = entries.filter(|entry| entry["severity"] != "PASS");

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::super::stage::{Stage, said};
 
-/// The commands of a page's consoles, each with what it says.
+/// The commands of a page's consoles, each with its output.
 fn consoles(page: &str) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
     let mut is_console = false;

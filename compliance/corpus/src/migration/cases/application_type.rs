@@ -1,4 +1,4 @@
-//! Dynamic registration that does not say what sort of application registers.
+//! Dynamic registration that does not state the type of the application.
 
 use tapewright_schemas::event::{Direction, Side};
 use tapewright_schemas::json;

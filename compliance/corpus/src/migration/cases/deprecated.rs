@@ -1,4 +1,4 @@
-//! Roots, sampling and logging, which go.
+//! Roots, sampling and logging, which are deprecated.
 
 use tapewright_schemas::event::{Direction, Side};
 use tapewright_schemas::json;
@@ -51,7 +51,7 @@ pub(super) static LOGGING: Case = Case {
     begin: || Box::new(Deprecated::new(&LOGGING_WORDS)),
 };
 
-/// By what a feature is known.
+/// How a feature is recognized.
 #[derive(Debug)]
 struct Words {
     name: &'static str,
@@ -79,7 +79,8 @@ static LOGGING_WORDS: Words = Words {
 #[derive(Debug)]
 struct Deprecated {
     words: &'static Words,
-    // The first that used each method, and the first declaration: one proof of each is enough.
+    // The first use of each method, and the first declaration: one piece of evidence for each is
+    // enough.
     told: Vec<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! A server that does not know `server/discover`.
+//! A server that does not support `server/discover`.
 
 use tapewright_schemas::conversation::Outcome;
 use tapewright_schemas::event::{Direction, Side};
@@ -29,7 +29,7 @@ const UNSUPPORTED: i64 = -32_022;
 #[derive(Debug, Default)]
 struct Discover {
     asked: bool,
-    // It was answered as it should be. Who asks wrongly is refused, which says nothing then.
+    // It was answered correctly. An invalid request is refused, which is inconclusive then.
     answered: bool,
     refused: Option<(u64, &'static str, String)>,
 }

@@ -1,4 +1,4 @@
-//! Authorization responses that do not say who issued them.
+//! Authorization responses without their issuer.
 
 use tapewright_schemas::event::{RequestHead, ResponseHead, Side};
 use tapewright_schemas::json;

@@ -71,7 +71,7 @@ impl Fold for Schema {
     }
 }
 
-/// The first thing in a schema that 2020-12 does not have: where, and what.
+/// The first part of a schema that 2020-12 does not have: where, and what.
 fn older(schema: &Value, pointer: &str, depth: usize) -> Option<(String, String)> {
     let Value::Object(members) = schema else {
         return None;

@@ -23,7 +23,7 @@ pub(super) static SESSION_ID: Case = Case {
 
 #[derive(Debug, Default)]
 struct SessionId {
-    // The first response that gave an id out, and whether its request was of the stateless era.
+    // The first response that issued an id, and whether its request was of the stateless era.
     given: Option<u64>,
     // The answer to a request that was self-contained.
     alone: Option<u64>,

@@ -1,4 +1,4 @@
-//! Tasks as 2025-11-25 had them.
+//! Tasks in the form of 2025-11-25.
 
 use tapewright_schemas::json;
 

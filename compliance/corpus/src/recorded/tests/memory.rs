@@ -14,7 +14,7 @@ const TOOLS: &str = r#"{"tools":[{"name":"now","inputSchema":{"type":"object"}},
     {"name":"weather","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}},
     {"name":"echo","inputSchema":{"type":"object","required":["a"]}}]}"#;
 
-/// Methods and parameters: what rules ask, what they do not, and what cannot be read.
+/// Methods and parameters: those that rules have, others, and unreadable ones.
 const ASKED: [(&str, &str); 24] = [
     ("tools/list", "{}"),
     ("tools/list", r#"{"cursor":"tapewright-no-such-cursor"}"#),
@@ -160,7 +160,7 @@ fn take(tape: &mut Tape, id: usize, step: (usize, usize, Interruption, bool), st
         Interruption::Gap => tape.event(Direction::ToClient, EventBody::Gap(Gap::default())),
         Interruption::Slow => tape.now += 6_000_000,
     }
-    // Most lists are what they are.
+    // Most lists are unchanged.
     let said = SAID
         .get(said)
         .map_or_else(|| format!(r#""result":{TOOLS}"#), |one| (*one).to_owned());
@@ -170,7 +170,7 @@ fn take(tape: &mut Tape, id: usize, step: (usize, usize, Interruption, bool), st
     );
 }
 
-/// Everything that becomes of a tape, with a memory of so much.
+/// All results for a tape, with a memory of this size.
 fn judged(tape: &Tape, plan: &Plan, revision: &str, memory: Memory) -> String {
     let source = Source {
         revision: revision.to_owned(),

@@ -1,4 +1,4 @@
-//! Requests over HTTP, in a session that the server gave and outside of one.
+//! Requests over HTTP, inside and outside a session that the server issued.
 
 use serde_json::{Value, json};
 use tapewright_schemas::event::{
@@ -131,7 +131,7 @@ fn a_session_that_was_deleted_is_none_that_the_server_gave() {
     assert_eq!(gone[2], Verdict::Pass);
     let served = verdicts(&pinged_after_its_end(200, 200, pong()));
     assert!(matches!(served[2], Verdict::Fail(_)), "{served:?}");
-    // A server need not let a client end its session.
+    // A server need not allow a client to end its session.
     let kept = verdicts(&pinged_after_its_end(405, 200, pong()));
     assert_eq!(kept[0], Verdict::Pass);
     assert_eq!(kept[2], Verdict::Untested(Untested::NotAsked));

@@ -1,4 +1,5 @@
-//! Several recordings judged as one, what is asked for within a result, and what we answered in a server's place.
+//! Several recordings judged as one, requests within a result, and the recorder's answers in a
+//! server's place.
 
 use serde_json::{Value, json};
 use tapewright_schemas::event::{
@@ -77,7 +78,7 @@ fn a_request_that_is_open_at_the_end_of_a_recording_is_not_answered_on_the_next(
     );
 }
 
-/// A call that is answered by asking for what a person is to fill in.
+/// A call that is answered by asking for a form to be filled in.
 fn asking(schema: &Value) -> Tape {
     let mut tape = Tape::opened();
     tape.asks(json!({ "id": 1, "method": "tools/list" }));

@@ -1,4 +1,4 @@
-//! Models and what is built on them.
+//! Models and services built on them.
 
 use super::super::Shape;
 use super::super::extent::{

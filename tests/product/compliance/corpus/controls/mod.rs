@@ -19,7 +19,7 @@ use super::{failed, judged, report, untested};
 /// The violation, and the rules that find it.
 type Control = (&'static [&'static str], &'static [&'static str]);
 
-/// The token that the scripted server takes, as a field of a request.
+/// The token that the scripted server accepts, as a header field.
 const TOKEN: &str = "Authorization: Bearer good-token-of-the-tests";
 
 /// Every table, with its version.

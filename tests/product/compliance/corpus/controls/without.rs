@@ -1,4 +1,4 @@
-//! Rules that no server of a test can break in sight of a call.
+//! Rules that no test server can violate visibly in a call.
 
 /// The rule, and why it has no control.
 pub(super) const REASONS: &[(&str, &str)] = &[

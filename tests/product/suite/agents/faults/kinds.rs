@@ -17,7 +17,7 @@ use super::{Server, live_and_replayed, suite};
 struct Case {
     wire: &'static str,
     wait_ms: u32,
-    /// Nothing where chance has a say.
+    /// `None` if the result is random.
     failed: Option<[bool; 2]>,
     text: &'static str,
 }

@@ -17,8 +17,8 @@ use crate::support::provider::Provider;
 
 /// A server on HTTP that runs.
 enum Server {
-    /// The peer with a little of everything, behind our front: streamable HTTP, and HTTP+SSE
-    /// at another path.
+    /// The peer with a few features of every kind, behind tapewright's HTTP front: streamable HTTP,
+    /// and HTTP+SSE at another path.
     Suite(Gateway),
     /// One on rmcp.
     Rmcp(Child, String),
@@ -99,8 +99,8 @@ fn rows(told: &Value) -> Vec<(String, String, String)> {
         .collect()
 }
 
-/// Runs a suite with a provider and records it; then from its cassettes alone, which must be
-/// judged alike. The rows.
+/// Runs a suite with a provider and records it; then from its cassettes alone, which must have the
+/// same verdicts. Returns the rows.
 fn live_and_replayed(
     stage: &Stage,
     provider: &Provider,
