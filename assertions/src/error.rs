@@ -1,19 +1,19 @@
 //! Errors in a suite, as opposed to a server.
 
-/// A mistake that is found without running anything.
+/// An error that is found without running anything.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct LoadError {
     /// JSON pointer to the offending value, relative to the compiled one.
     pub pointer: String,
-    /// What is wrong there.
+    /// The error.
     pub message: String,
     /// How to fix it.
     pub help: Option<String>,
 }
 
 impl LoadError {
-    /// A mistake in the value itself.
+    /// An error in the value itself.
     pub(crate) fn here(message: impl Into<String>) -> Self {
         Self {
             pointer: String::new(),
@@ -22,7 +22,7 @@ impl LoadError {
         }
     }
 
-    /// A mistake with its remedy.
+    /// Adds a hint.
     #[must_use]
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());

@@ -72,6 +72,6 @@ pub enum Opinion {
     Undecided(String),
     /// No judge could be asked: a key is not set.
     Deferred(String),
-    /// The judge failed, which says nothing about the candidate.
+    /// The judge failed, which does not affect the candidate.
     Unknown(String),
 }

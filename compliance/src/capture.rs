@@ -58,7 +58,7 @@ pub fn judge(capture: &Capture, keeps: Keeps, checker: &mut Checker) -> Vec<Orig
     origins
 }
 
-/// One session on its way to the checker.
+/// One session to be passed to the checker.
 struct Show<'a> {
     key: SessionKey,
     number: usize,

@@ -126,7 +126,7 @@ fn collision(label: &str, mine: &BTreeSet<&str>, other: &str, theirs: &[String])
     })
 }
 
-/// An id as it is compared here: `1` and `"1"` are the same.
+/// The comparable form of an id: `1` and `"1"` are equal.
 fn comparable(source: &[u8]) -> String {
     let value = crate::value::Value(source);
     match value.string() {

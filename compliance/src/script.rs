@@ -9,21 +9,21 @@
 //! handshake-http                          session 1 over HTTP, with the id `abc`, 2025-11-25
 //! opening-http 2025-06-18 abc             as much of it as comes before `initialized`
 //! > {"jsonrpc":"2.0","id":1,"method":"ping"}
-//! fault > dropped                         we tampered with the message before, as the tape tells it
+//! fault > dropped                         a fault on the message before, as on the tape
 //! wait 1500                               milliseconds
 //! noend <                                 the message before lacked its line end
 //! close >                                 the client closed its end
 //! exit 0                                  the server ended; `exit signal 15`, `exit 0 ours 500` (ms)
-//! signal SIGTERM                          a signal was passed on to the server
+//! signal SIGTERM                          a signal was forwarded to the server
 //! gap 3                                   events are missing
-//! session 2                               what follows is of this session
-//! conduit 4 POST /mcp                     an HTTP exchange begins; `accept` is as it should be
-//! header accept: text/event-stream        of the request, or of the response behind it
+//! session 2                               later events are of this session
+//! conduit 4 POST /mcp                     an HTTP exchange begins, with a valid `accept`
+//! header accept: text/event-stream        of the request, or of the following response
 //! post 4 abc 2025-11-25                   the same with session id (`-`: none) and revision; `get`, `delete`
 //! status 200                              the response begins
 //! json                                    it begins with 200 and this type; `stream`
 //! sse id=3 retry=100                      an event of a stream; `sse id=4 message`
-//! body > 12 bytes                         what is no message
+//! body > 12 bytes                         not a message
 //! ```
 
 mod short;

@@ -92,7 +92,7 @@ pub enum Severity {
     Warning,
 }
 
-/// One mistake.
+/// One issue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issue {
     /// Its kind.

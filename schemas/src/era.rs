@@ -82,7 +82,7 @@ pub fn own_version(params: &[u8]) -> Option<&[u8]> {
 /// Determines the era of each message of one conversation, in order.
 #[derive(Debug, Default)]
 pub struct EraTracker {
-    // The era that was seen first; a message that says nothing belongs to it.
+    // The era that was seen first; a message that does not show its era belongs to it.
     base: Option<Era>,
     // The base comes from a `server/discover` alone, which a client of both eras sends to ask what
     // the server supports: a following handshake decides.

@@ -91,7 +91,7 @@ const CLOSING: usize = 64;
 const EDITS: usize = 64;
 
 impl HttpExchanges {
-    /// Takes the next event.
+    /// Handles the next event.
     pub fn observe(&mut self, event: &Event) {
         match &event.body {
             EventBody::Head(head) => self.head(event, head),

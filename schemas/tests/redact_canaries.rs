@@ -463,7 +463,7 @@ fn places_hold_secrets_and_lose_nothing_else() {
         ];
         check(rows.map(|template| (template.to_owned(), word.to_owned())));
     }
-    // JSON in base64, whose member says that it is secret.
+    // JSON in base64, with a member that is secret by its name.
     let hidden = ["eyJwYXNzd29yZCI6IkNhbmFyeTda", "cSIsInVzZXIiOiJib2IifQ=="].concat();
     check([(r#"{"blob":"{}"}"#.to_owned(), hidden)]);
     for hidden in [

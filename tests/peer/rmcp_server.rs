@@ -66,7 +66,7 @@ fn runtime() -> io::Result<tokio::runtime::Runtime> {
         .build()
 }
 
-/// Serves over streamable HTTP until it is ended, on a port that it says.
+/// Serves over streamable HTTP until it is ended, on a port that it prints.
 #[expect(clippy::disallowed_methods, reason = "nobody shuts it down in order")]
 pub(crate) fn serve_http() -> io::Result<()> {
     runtime()?.block_on(async {

@@ -103,8 +103,7 @@ impl Json {
         )
     }
 
-    /// The value as text for a text matcher: a string as it is, anything else as compact
-    /// JSON.
+    /// The value as text for a text matcher: a string unchanged, anything else as compact JSON.
     #[must_use]
     pub fn stringified(&self) -> std::borrow::Cow<'_, str> {
         match self {

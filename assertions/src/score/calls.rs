@@ -98,7 +98,7 @@ impl Reply {
 }
 
 impl Calls {
-    /// Takes the next event.
+    /// Handles the next event.
     pub(super) fn observe(&mut self, event: &Event) {
         let followed = &mut self.followed;
         followed.beside(event);

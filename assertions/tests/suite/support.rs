@@ -53,7 +53,7 @@ impl World for Desk {
         }
     }
 
-    /// The candidate says how it is judged.
+    /// The candidate determines its verdict.
     fn consult(&self, _: &Question<'_>, candidate: &str) -> Opinion {
         let why = || format!("so says `{candidate}`");
         match candidate {

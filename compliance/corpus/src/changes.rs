@@ -3,7 +3,7 @@
 //! The facts come from the change logs (`docs/specification/<revision>/changelog.mdx`) and from
 //! differences between the schemas, in our own words.
 
-/// One thing that a revision changed.
+/// One change of a revision.
 #[derive(Clone, Copy, Debug)]
 pub struct RevisionChange {
     /// The revision that introduced it: `2025-06-18`.

@@ -64,7 +64,7 @@ pub type Corpora<'a> = dyn Fn(&str) -> Option<VersionCorpus> + 'a;
 ///
 /// # Errors
 ///
-/// The suite is not pinned, its own version has no corpus, or an assertion fails.
+/// The suite is not pinned, its own version has no corpus, or an assertion is invalid.
 pub fn spec_version_check(
     pin: Option<&str>,
     check: Option<&SpecVersionCheck>,

@@ -36,7 +36,7 @@ pub enum OfficialError {
 /// The suite's result of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CheckStatus {
-    /// Told, and not judged.
+    /// Informative, not judged.
     Info,
     /// Not carried out.
     Skipped,

@@ -118,7 +118,7 @@ pub struct Broken {
     pub about: Option<String>,
     /// The failure.
     pub what: String,
-    /// The place on the recording.
+    /// The number in the recording.
     pub seq: Option<u64>,
     /// The index of the recording.
     pub recording: usize,
@@ -152,8 +152,8 @@ pub struct Facts {
     pub named: Option<Vec<String>>,
 }
 
-/// Capabilities of clients, by which a rule says that it is about them: whether a server uses them is seen, and not
-/// declared.
+/// Prefix of client capabilities that a rule is about: whether a server uses them shows in the
+/// traffic, not in declarations.
 const OF_CLIENTS: &str = "client:";
 
 impl Plan {

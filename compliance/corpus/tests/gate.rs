@@ -15,7 +15,7 @@ fn corpora(version: &str) -> Option<VersionCorpus> {
 }
 
 fn place() -> SourceSpot {
-    // Any content will do: the gate does not use it.
+    // Any position will do: the gate does not use it.
     let read = read_corpus(None, [("x.yml".into(), "corpus: {}".to_owned())]);
     let issue = read
         .issues

@@ -34,7 +34,7 @@ impl Sink for Checker {
 }
 
 impl Checker {
-    /// Takes the next event, whose message has been taken apart already.
+    /// Handles the next event, whose message is already parsed.
     pub fn observe(&mut self, event: &Event, envelope: Option<&Envelope<'_>>) {
         match (&event.body, envelope) {
             (

@@ -1,4 +1,4 @@
-//! The sessions that are under way.
+//! The sessions in progress.
 
 use std::collections::HashMap;
 

@@ -19,7 +19,7 @@ use crate::revision::Revisions;
 use crate::session::{Answer, Session, SessionKind};
 use crate::value::Value;
 
-/// One payload on its way through the rules.
+/// One payload to be passed to the rules.
 pub(super) struct Turn<'a> {
     pub(super) event: &'a Event,
     pub(super) dispatch: &'a Dispatch,

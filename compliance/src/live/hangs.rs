@@ -48,7 +48,7 @@ impl Hangs {
         }
     }
 
-    /// Takes the next event; `message` is its message taken apart.
+    /// Handles the next event; `message` is its parsed message.
     pub(super) fn observe(
         &mut self,
         event: &Event,

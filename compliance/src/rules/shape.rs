@@ -291,7 +291,7 @@ fn result(case: &Case<'_>, out: &mut Out<'_>) {
     }
 }
 
-/// The revisions that a result may be of. That of `initialize` says it itself.
+/// The possible revisions of a result. For `initialize`, the result contains it.
 fn revisions(case: &Case<'_>, asked: &PendingRequest, result: Value<'_>) -> Revisions {
     let said = match asked.method {
         Method::Initialize => result.get("protocolVersion").and_then(Value::string),

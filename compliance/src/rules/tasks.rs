@@ -279,7 +279,7 @@ fn about_task(
     }
 }
 
-/// The task that a result says it belongs to.
+/// The task that a result belongs to, according to its metadata.
 fn related(result: Value<'_>) -> Option<u64> {
     let id = result.at(&["_meta", RELATED_TASK, "taskId"]);
     let id = id.and_then(Value::string);

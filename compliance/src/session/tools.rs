@@ -99,7 +99,7 @@ impl Tools {
         self.changed();
     }
 
-    /// The server says that its list has changed.
+    /// The server reports that its list has changed.
     pub(crate) fn changed(&mut self) {
         self.stale = true;
         self.walk_broken = true;

@@ -7,7 +7,7 @@ use tapewright_schemas::event::Sink as _;
 use tapewright_schemas::recording::FileKind;
 use tapewright_schemas::tape::Reader;
 
-/// One finding, as it is compared: without its place.
+/// One finding in its comparable form: without its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ComparedFinding {
     pub(crate) code: Code,

@@ -80,7 +80,7 @@ impl Transport {
     }
 }
 
-/// An entry and its container.
+/// An entry, and why it cannot be replaced, if so.
 pub(crate) struct Entry<'d> {
     pub(crate) node: &'d Node,
     pub(crate) held: Option<Obstacle>,

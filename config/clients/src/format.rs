@@ -65,7 +65,7 @@ pub(crate) struct Tree {
 pub struct Unreadable {
     /// The line, from 1 on.
     pub line: usize,
-    /// What is wrong there.
+    /// The error.
     pub what: String,
 }
 

@@ -46,7 +46,7 @@ impl Command {
     }
 }
 
-/// The member that says which transport an entry uses.
+/// The member with the type of an entry's transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
     /// Its name.

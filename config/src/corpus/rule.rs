@@ -9,7 +9,7 @@ use crate::source::SourceSpot;
 pub struct CorpusFile {
     /// The category of its rules: `PROTO`, `TOOL`, …
     pub category: String,
-    /// The version that it says it is of.
+    /// The version in the file.
     pub spec_version: Option<String>,
     /// The sources of its rules.
     pub tickets: Vec<String>,
@@ -92,7 +92,7 @@ pub struct RuleExpect {
     pub stable_keys: Vec<String>,
     /// Notifications that come, or do not come, between the call and its answer.
     pub notification_stream: Option<NotificationStream>,
-    /// A request that the server sends while the call is under way.
+    /// A request that the server sends during the call.
     pub server_request: Option<ServerRequest>,
     /// The whole block as it was written. Versions are compared by it.
     pub written: Value,

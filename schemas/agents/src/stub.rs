@@ -4,8 +4,8 @@ use tapewright_models::Wire;
 use tapewright_models::agent_cassette::Trace;
 use tapewright_models::conversation::{Answer, Block, Finish, FinishReason, Response, Usage};
 
-/// The stub: it says always the same, calls no tool and takes no tokens. A run of it shows
-/// that servers can be connected, and nothing about a model.
+/// The stub: its messages are always the same, it calls no tool and uses no tokens. A run with it
+/// shows that servers can be connected, and nothing about a model.
 #[derive(Clone, Copy, Debug)]
 pub struct Stub;
 

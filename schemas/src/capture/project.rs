@@ -97,7 +97,7 @@ impl<S: Read + Write + Seek> Projector<S> {
         self
     }
 
-    /// Takes the next event.
+    /// Handles the next event.
     pub fn observe(&mut self, event: &Event) -> io::Result<()> {
         self.observe_message(event, None)
     }
@@ -155,7 +155,7 @@ impl<S: Read + Write + Seek> Projector<S> {
 }
 
 impl<S: Read + Write + Seek> Entries<S> {
-    /// Handles an event that is not a message. For a message, returns whether it is a new one.
+    /// Handles an event that is not a message. Returns false for a message that is sent again.
     fn sees(&mut self, event: &Event) -> bool {
         match &event.body {
             EventBody::Gap(gap) => self.gaps.add(gap),

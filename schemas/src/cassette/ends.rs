@@ -26,7 +26,7 @@ enum Left {
 const LIMIT: usize = 65_536;
 
 impl Ends {
-    /// Takes the next event.
+    /// Handles the next event.
     pub(crate) fn observe(&mut self, event: &Event) {
         let who = match &event.body {
             EventBody::Closed(reason) => who_left(event.dir, *reason),

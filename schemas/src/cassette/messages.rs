@@ -20,7 +20,7 @@ use crate::event::{Event, EventBody, Payload};
 use crate::json::push_number;
 
 impl<S: Read + Write + Seek> Entries<S> {
-    /// Takes the next message.
+    /// Handles the next message.
     pub(super) fn message(&mut self, event: &Event, step: &Step<'_, ()>) -> io::Result<()> {
         let envelope = step.envelope;
         let text = step.text.trim_ascii();

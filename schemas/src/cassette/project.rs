@@ -186,7 +186,7 @@ impl<S: Read + Write + Seek> Projector<S> {
         methods.map_or(&[], |methods| &methods.names)
     }
 
-    /// Takes the next event.
+    /// Handles the next event.
     pub fn observe(&mut self, event: &Event) -> io::Result<()> {
         self.observe_message(event, None)
     }

@@ -15,7 +15,7 @@ use crate::slices::Front as _;
 /// A request and its state; with a user-defined `T`.
 #[derive(Clone, Debug)]
 pub struct Exchange<T> {
-    /// Its place on the tape.
+    /// Its number on the tape.
     pub seq: u64,
     /// When it was seen.
     pub at: Offset,
@@ -33,7 +33,7 @@ pub struct Exchange<T> {
     pub name: Option<String>,
     /// Its length, in bytes.
     pub bytes: u64,
-    /// The fault that has to do with it.
+    /// The fault that affects it.
     pub fault: Option<FaultRef>,
     /// Its original answer, even if a fault holds it back.
     pub answer: Option<Answered>,
@@ -64,7 +64,7 @@ pub struct Exchange<T> {
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answered {
-    /// Its place on the tape.
+    /// Its number on the tape.
     pub seq: u64,
     /// When it was seen.
     pub at: Offset,

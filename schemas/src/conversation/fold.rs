@@ -85,7 +85,7 @@ pub(super) struct Fresh {
     pub(super) about: Vec<Handle>,
 }
 
-/// An HTTP exchange under way.
+/// An HTTP exchange in progress.
 #[derive(Debug, Default)]
 pub(super) struct Carrier {
     pub(super) status: u16,

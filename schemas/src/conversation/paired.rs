@@ -19,7 +19,7 @@ pub struct Registered<T> {
 /// The request that a response answers.
 #[derive(Debug)]
 pub enum Answer<T> {
-    /// This request, which it takes out of flight.
+    /// This request, which is no longer in flight.
     Pairs(Handle, T),
     /// A request that already had its answer.
     Duplicate,

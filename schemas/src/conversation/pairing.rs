@@ -79,7 +79,7 @@ impl<T> Pairing<T> {
         self
     }
 
-    /// An id as it is compared here.
+    /// An id in its comparable form.
     #[must_use]
     pub fn key(&self, id: &RequestId<'_>) -> IdKey {
         if self.by_value {
@@ -350,7 +350,7 @@ impl<T> Pairing<T> {
         self.remove_place(self.flight.place(handle)?)
     }
 
-    /// Takes out the oldest request.
+    /// Removes the oldest request.
     pub fn pop_oldest(&mut self) -> Option<T> {
         self.remove_place(self.flight.oldest()?)
     }

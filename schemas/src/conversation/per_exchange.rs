@@ -69,7 +69,7 @@ impl<T> PerExchange<T> {
         self.count == 0
     }
 
-    /// Takes out everything, in the order in which the exchanges began.
+    /// Removes everything, in the order in which the exchanges began.
     pub fn drain(&mut self) -> impl Iterator<Item = (Handle, T)> + use<T> {
         let places = std::mem::take(&mut self.places);
         self.count = 0;

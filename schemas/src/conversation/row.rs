@@ -1,4 +1,4 @@
-//! One exchange as it is shown to others: the published row.
+//! One exchange as shown to others: the published row.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use crate::event::{FaultRef, Offset};
 /// exchange`.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExchangeRow {
-    /// The request's place on the tape.
+    /// The request's number on the tape.
     pub request_seq: u64,
     /// The answer's number on the tape, even if a fault held it back.
     pub answer_seq: Option<u64>,
@@ -36,7 +36,7 @@ pub struct ExchangeRow {
     pub outcome: Outcome,
     /// The code of an error.
     pub error_code: Option<i64>,
-    /// The tool says that it failed.
+    /// The tool reports a failure.
     pub tool_error: bool,
     /// The status of the HTTP response for it.
     pub http_status: Option<u16>,
@@ -53,7 +53,7 @@ pub struct ExchangeRow {
     pub request_bytes: u64,
     /// Length of the answer in bytes.
     pub answer_bytes: Option<u64>,
-    /// The fault that has to do with it.
+    /// The fault that affects it.
     pub fault: Option<FaultRef>,
     /// The codes of a judge's findings about it.
     pub findings: Vec<String>,

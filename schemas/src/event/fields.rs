@@ -55,7 +55,7 @@ impl Fields {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()

@@ -24,7 +24,7 @@ tokens! {
 }
 
 tokens! {
-    /// Who is at fault.
+    /// The side at fault.
     pub enum Side {
         /// The client.
         Client = "client",
@@ -73,9 +73,9 @@ impl Side {
 pub struct Finding {
     /// Which rule: `INV-012`, or `HANG`.
     pub code: String,
-    /// What became of it.
+    /// The status.
     pub status: FindingStatus,
-    /// Who is at fault.
+    /// The side at fault.
     pub side: Side,
     /// How binding the rule is; `None` for a hang.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -143,7 +143,7 @@ pub struct Place {
 pub struct Seen<'a> {
     /// The event, without its number and its era.
     pub event: &'a Event,
-    /// Its place on the tape.
+    /// Its number on the tape.
     pub seq: u64,
     /// The era of the message.
     pub era: Option<Era>,

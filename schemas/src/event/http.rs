@@ -118,7 +118,7 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// Something that we changed on its way, and why.
+/// A change that the recorder made to the traffic, and why.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Edit {
@@ -135,7 +135,7 @@ pub struct Edit {
 }
 
 tokens! {
-    /// What was changed on its way.
+    /// What was changed.
     #[derive(Default)]
     pub enum EditTarget {
         /// The field `Accept-Encoding`: the encodings that we can undo.

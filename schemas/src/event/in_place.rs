@@ -11,7 +11,7 @@ tokens! {
         BadRequest = "bad_request",
         /// The exchange with the server failed, or its response cannot be forwarded.
         Broken = "broken",
-        /// Too much is under way, or the recorder is about to end.
+        /// Too many exchanges are pending, or the recorder is about to end.
         Busy = "busy",
         /// A fault answered, or removed the message.
         Fault = "fault",
@@ -66,7 +66,7 @@ tokens! {
         Blocked = "blocked",
         /// The body of the request broke off, or is malformed.
         BodyBrokeOff = "body_broke_off",
-        /// The body is not encoded as its head says.
+        /// The body does not match the content encoding in its head.
         BodyEncoding = "body_encoding",
         /// The body of the request did not arrive in time.
         BodySlow = "body_slow",
@@ -92,7 +92,7 @@ tokens! {
         FieldUnreadable = "field_unreadable",
         /// `Host` does not name the recorder.
         Host = "host",
-        /// A request of that id is under way.
+        /// A request with that id is pending.
         IdRepeated = "id_repeated",
         /// The server sent interim responses without end.
         InterimFlood = "interim_flood",
@@ -146,7 +146,7 @@ tokens! {
         TlsNotAccepted = "tls_not_accepted",
         /// The server refused the recorder in TLS.
         TlsRefused = "tls_refused",
-        /// Too many exchanges are under way.
+        /// Too many exchanges are pending.
         TooManyExchanges = "too_many_exchanges",
         /// Too many sessions are open.
         TooManySessions = "too_many_sessions",
@@ -176,7 +176,7 @@ impl WrittenInPlace {
         head.ours_about = self.ours_about.or(self.ours_detail);
         if let Some(known) = InPlace::from_name(&why) {
             head.ours = Some(known);
-            // Nothing more than the token says.
+            // No more details than the token.
             let told = head.ours_about.as_deref().map(old::is_of_fault);
             if known == InPlace::Fault && told == Some(true) {
                 head.ours_about = None;

@@ -138,7 +138,7 @@ pub struct ConduitId(pub u32);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionKey(pub u32);
 
-/// One thing that happened.
+/// One event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// Its conduit.
@@ -214,7 +214,7 @@ pub enum EventBody {
     },
     /// One direction ended.
     Closed(CloseReason),
-    /// Something was changed on its way.
+    /// The recorder changed something.
     Edited(Box<Edit>),
     /// The server's process ended.
     Exited(Exited),
@@ -445,7 +445,7 @@ tokens! {
 
 /// Anything that follows a conversation: a checker, an encoder, a reporter, a test vector.
 pub trait Sink {
-    /// Takes the next event.
+    /// Handles the next event.
     fn record(&mut self, event: &Event);
 }
 

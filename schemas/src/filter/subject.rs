@@ -104,13 +104,13 @@ pub struct Subject<'a> {
     pub use_id: Option<&'a str>,
     /// How an exchange ended.
     pub outcome: Option<Outcome>,
-    /// The tool says that it failed.
+    /// The tool reports a failure.
     pub tool_error: bool,
     /// The code of an error.
     pub error_code: Option<i64>,
     /// The status of an HTTP response.
     pub http_status: Option<u16>,
-    /// A fault has to do with it.
+    /// A fault affects it.
     pub has_fault: bool,
     /// A judge found something about it.
     pub has_findings: bool,

@@ -48,7 +48,7 @@ pub enum Body {
 pub struct Note {
     /// The type of the line.
     pub kind: LineKind,
-    /// Its place on the tape.
+    /// Its number on the tape.
     pub seq: u64,
     /// Its session.
     pub session: u32,
@@ -72,7 +72,7 @@ pub struct Note {
 pub struct NoteRow<'n> {
     /// The type of the line.
     pub kind: &'static str,
-    /// Its place on the tape.
+    /// Its number on the tape.
     pub seq: u64,
     /// Its session.
     pub session: u32,

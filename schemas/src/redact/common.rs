@@ -120,7 +120,7 @@ const SHORTEST_VALUE: usize = 3;
 const SHORTEST_NUMBER: usize = 6;
 /// Shorter values only count if they are a whole value.
 const SHORTEST_INSIDE: usize = 8;
-/// Nothing as long as this is a word by chance, or a name that a protocol would give.
+/// Nothing of this length is a word by chance, or a name that a protocol would use.
 const LONGEST_COMMON: usize = 40;
 /// `unevaluatedProperties` has one.
 const MOST_HUMPS: usize = 3;

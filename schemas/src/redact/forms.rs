@@ -50,7 +50,7 @@ impl Form {
     }
 }
 
-/// A value as it is, as JSON and HTML escape it, and as URLs, forms, base64 and hex write it.
+/// A value unchanged, as JSON and HTML escape it, and as URLs, forms, base64 and hex write it.
 pub(super) fn anywhere(value: &str) -> Vec<(Vec<u8>, Form)> {
     let hex = hex(value.as_bytes());
     let mut forms = vec![

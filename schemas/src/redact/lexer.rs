@@ -54,7 +54,7 @@ impl Lexer<'_> {
         Ok(text)
     }
 
-    /// A string; the byte at hand is its opening quote.
+    /// A string; the current byte is its opening quote.
     #[inline]
     pub(super) fn string(&mut self) -> Result<Text, Invalid> {
         let start = self.at + 1;
@@ -152,7 +152,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// A number; the byte at hand is a digit or a minus sign.
+    /// A number; the current byte is a digit or a minus sign.
     #[inline]
     pub(super) fn number(&mut self) -> Result<Span, Invalid> {
         let start = self.at;
@@ -194,7 +194,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// `true`, `false` or `null`; the byte at hand is its first.
+    /// `true`, `false` or `null`; the current byte is its first.
     #[inline]
     pub(super) fn literal(&mut self, first: u8) -> Result<Span, Invalid> {
         let word: &[u8] = match first {

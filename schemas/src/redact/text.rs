@@ -478,5 +478,5 @@ fn brackets(text: &[u8]) -> usize {
     text.len()
 }
 
-/// A longer name says no more.
+/// A longer name is not examined further.
 const LONGEST_LABEL: usize = 96;

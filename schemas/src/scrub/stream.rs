@@ -94,7 +94,7 @@ struct Frame {
 }
 
 impl Frame {
-    /// Takes the next piece, and proves that its elements are some.
+    /// Handles the next piece, and validates its elements.
     fn take(&mut self, piece: Piece<'_>) -> Result<(), StreamError> {
         if str::from_utf8(piece.text).is_err() {
             return Err(StreamError::Whole);
@@ -126,7 +126,7 @@ impl Frame {
         if Document::of_proven(&probe).is_err() {
             return Err(StreamError::Whole);
         }
-        // Nobody else holds it now.
+        // There is no other reference to it now.
         self.probe = probe.try_into_mut().map(Vec::from).unwrap_or_default();
         Ok(())
     }

@@ -56,7 +56,7 @@ impl Fold {
         self
     }
 
-    /// Takes the next event.
+    /// Handles the next event.
     pub fn observe(&mut self, event: &Event) {
         self.observe_message(event, None);
     }

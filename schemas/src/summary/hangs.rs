@@ -26,7 +26,7 @@ impl Hangs {
         }
     }
 
-    /// Takes the next event; `each` is shown every single message.
+    /// Handles the next event; `each` is called for every single message.
     pub(super) fn observe(
         &mut self,
         event: &Event,

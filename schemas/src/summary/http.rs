@@ -121,7 +121,7 @@ const OTHERS: &str = "(others)";
 const ERRORS_LIMIT: usize = 1_000;
 
 impl HttpFold {
-    /// Takes the next event.
+    /// Handles the next event.
     pub(super) fn observe(&mut self, event: &Event) {
         self.exchanges.observe(event);
         match &event.body {

@@ -54,12 +54,12 @@ const NOISE_LIMIT: usize = 5;
 const NOISE_LIMIT_BYTES: usize = 200;
 
 impl MessagesFold {
-    /// Takes the next event, before its messages.
+    /// Handles the next event, before its messages.
     pub(super) fn observe(&mut self, event: &Event) {
         self.by_session.observe(event);
     }
 
-    /// Takes the next message.
+    /// Handles the next message.
     pub(super) fn step(&mut self, event: &Event, step: &Step<'_, HangReported>) {
         self.era(event, step.envelope);
         match (&step.envelope.kind, step.handle) {

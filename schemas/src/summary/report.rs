@@ -164,7 +164,7 @@ pub struct Counters {
     pub answered: u64,
     /// Those that were answered with an error of JSON-RPC.
     pub errors: u64,
-    /// Those whose result says `isError`.
+    /// Those with `isError` in their result.
     pub tool_errors: u64,
     /// How long the answers took; `None` if the file has no times.
     pub delays: Option<Delays>,

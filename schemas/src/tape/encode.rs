@@ -68,7 +68,7 @@ impl Encoder {
         }
     }
 
-    /// Tells the gists of events, by [`gists`](Self::gists).
+    /// Collects the gists of events, for [`gists`](Self::gists).
     #[must_use]
     pub fn with_gists(mut self) -> Self {
         self.has_gists = true;

@@ -33,7 +33,7 @@ impl Encoder {
                 address,
                 connection,
             }) => {
-                // Not `opened`, which says a process to readers of format 1.0.
+                // Not `opened`, which denotes a process for readers of format 1.0.
                 out.extend_from_slice(b",\"client\":{\"connection\":");
                 push_number(*connection, out);
                 push_text("address", &self.redactor.target(address), out);

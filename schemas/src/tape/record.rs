@@ -120,7 +120,7 @@ struct Parsing<'l, 'k> {
     proof: &'k mut Proof,
     // The outline is that of the current value.
     is_outlined: bool,
-    // The first mistake.
+    // The first error.
     problem: Option<String>,
 }
 

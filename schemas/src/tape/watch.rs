@@ -14,7 +14,7 @@ use crate::event::{Event, EventBody, Judge, Offset, Seen};
 #[derive(Default)]
 pub(super) struct Watch {
     judge: Option<Box<dyn Judge>>,
-    // The event at hand was shown.
+    // The current event was shown.
     shown: bool,
     heads: KnownHeads,
 }
@@ -39,7 +39,7 @@ impl Encoder {
         }
     }
 
-    /// Tells the judge that the tape ends.
+    /// Notifies the judge that the tape ends.
     pub fn end_judge(&mut self, now: Offset) {
         if let Some(judge) = &mut self.watch.judge {
             judge.end(now);

@@ -113,7 +113,7 @@ fn an_http_error_belongs_to_its_exchange() {
     let page = carried_by(&cassette, 16);
     assert_eq!(page["why"], "http error");
     assert_eq!(page["stream"][0]["body"]["text"], "<h1>Bad gateway</h1>");
-    // The tape is an older one, and says why in words.
+    // The tape is an older one, with the reason as a sentence.
     let ours = carried_by(&cassette, 18);
     assert_eq!(ours["why"], "failed");
     assert_eq!(ours["http"]["ours"], "broken");

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// One thing that is broken.
+/// One fault.
 #[derive(Debug)]
 pub(super) enum Fault {
     /// `drop METHOD POINTER`

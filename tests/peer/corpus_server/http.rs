@@ -77,7 +77,7 @@ impl Response {
     }
 }
 
-/// Serves until the standard input ends; says on standard output where.
+/// Serves until the standard input ends; prints its address on standard output.
 pub(crate) fn serve(words: &[&str]) -> io::Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?.to_string();

@@ -98,7 +98,7 @@ impl Server {
         if arguments.is_some_and(|all| !all.is_object()) && !self.is("any-arguments") {
             return refused(-32_602, "the arguments are no object");
         }
-        // Since 2025-11-25 a mistake in arguments is for the model to mend.
+        // Since 2025-11-25 an error in arguments is for the model to fix.
         let is_old = self.version.as_str() < HANDSHAKES[3];
         match name {
             "add" => match arguments.and_then(|all| all.get("a")?.as_i64()) {

@@ -1,4 +1,4 @@
-//! Help that can be read: within 80 columns, in plain words, the same for one thing everywhere.
+//! Readable help: within 80 columns, in plain words, and consistent.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -299,7 +299,7 @@ fn evidence_of_every_carrier_is_served_by_a_replay() {
         let file = folder.path().join(file);
         let kept = fs::read_to_string(&file).unwrap();
         assert!(kept.len() < text.len(), "{name}: {}", kept.len());
-        // A client is served as it was, and a server's mistake is made again.
+        // A client is served as recorded, including a server's errors.
         let said = replayed(&file);
         let by_client = matches!(flaw.carrier, Carrier::Post | Carrier::LegacyPost);
         let again = if by_client { "serverInfo" } else { flaw.wrong };

@@ -12,7 +12,7 @@ const NEW_EACH_TIME: [(&str, &str); 5] = [
     (r"  +", " "),
 ];
 
-/// A line with one word for each thing that is new each time.
+/// A line with one word for each value that is new each time.
 fn plain(line: &str) -> String {
     let mut line = line.trim().to_owned();
     for (pattern, word) in NEW_EACH_TIME {

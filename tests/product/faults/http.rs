@@ -131,7 +131,7 @@ fn of_a_stream_only_the_answer_is_held() {
         );
         let progress = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}";
         server.send(format!("data: {progress}\n\n"));
-        // It has come before the server says any more.
+        // It arrives before the server sends any more.
         let head = client.head();
         assert_eq!(head.status(), 200);
         let event = format!("data: {progress}\n\n");

@@ -49,7 +49,7 @@ fn a_reset_after_the_answer_leaves_its_event_whole() {
     let head = client.head();
     assert_eq!(head.status(), 200);
     assert_eq!(client.chunks(event.len()), event.as_bytes());
-    // No chunk says that the body has ended.
+    // No chunk marks the end of the body.
     client.ends();
 }
 

@@ -201,7 +201,7 @@ fn headers_of_ours_reach_the_server_and_never_a_disk() {
             head.get("x-api-key"),
             Some("Bearer from-the-environment-4711")
         );
-        // A server that says it again.
+        // A server that repeats it.
         let echo = format!(
             "X-Echo: {token}\r\nSet-Cookie: sid=very-secret-cookie-1234\r\nMcp-Session-Id: session-secret-5678\r\n"
         );

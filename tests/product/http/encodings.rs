@@ -71,7 +71,7 @@ fn encoded(name: &str, text: &[u8]) -> Vec<u8> {
     encoder.finish()
 }
 
-/// One exchange whose bodies are both encoded, as it passes and as it is recorded.
+/// One exchange whose bodies are both encoded, as forwarded and as recorded.
 fn passes(coding: &str, body: &[u8], options: &[&str]) -> Recorded {
     pass(coding, body, options).stop().only()
 }

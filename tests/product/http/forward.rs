@@ -247,7 +247,7 @@ fn a_tunnel_passes_every_byte_and_each_end_by_itself() {
         server.send([turn]);
         assert_eq!(client.take(1), [turn]);
     }
-    // The client says no more, and still listens.
+    // The client sends no more, but still reads.
     client.close_write();
     server.ends();
     server.send("the last word");

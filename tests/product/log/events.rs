@@ -144,7 +144,7 @@ fn session() -> Vec<Value> {
     log
 }
 
-/// Nobody takes its spans.
+/// Nothing accepts its spans.
 fn untraced() -> Vec<Value> {
     let folder = Folder::new();
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -442,7 +442,7 @@ fn replayed() -> Vec<Value> {
     log
 }
 
-/// Nobody reads the log, until the end.
+/// The log is not read until the end.
 fn unheard() -> Vec<Value> {
     super::pressure::unread().1
 }

@@ -283,7 +283,7 @@ fn a_recording_with_its_secrets_is_told_to_nobody() {
     let tape = fs::read_to_string(library().path().join(TAPE)).unwrap();
     let bare = tape.replacen("\"redacted\":true", "\"redacted\":false", 1);
     fs::write(folder.path().join("bare.tape.jsonl"), bare).unwrap();
-    // A cassette of others says nothing about that.
+    // A cassette of another tool has no data about that.
     let secret = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH";
     let exchange = json!({
         "request": { "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "login", "arguments": { "api_key": secret } } },

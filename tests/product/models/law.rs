@@ -84,7 +84,7 @@ fn exchanged(models: &Models, name: &str, upstream: &Upstream, one: &Recorded) {
     ));
     let head = client.head();
     assert_eq!(u64::from(head.status()), one.status);
-    // Each event reaches the agent before the provider says the next one.
+    // Each event reaches the agent before the provider sends the next one.
     let end = if one.answer.contains("\r\n\r\n") {
         "\r\n\r\n"
     } else {

@@ -189,7 +189,7 @@ fn many_at_once_and_slow_ones_keep_nobody_waiting() {
             client
         })
         .collect();
-    // Two thousand requests under way, each connection with five that wait for each other.
+    // Two thousand pending requests, each connection with five that wait for each other.
     let mut clients: Vec<Wire> = (0..400).map(|_| replay_server.connect()).collect();
     for client in &mut clients {
         for _ in 0..5 {

@@ -33,7 +33,7 @@ fn front(options: &[&str]) -> (Gateway, String) {
     (front, url)
 }
 
-/// A run that is under way.
+/// A run in progress.
 fn start(stage: &Stage, words: &[&str]) -> Child {
     let errors = std::fs::File::create(stage.path("errors")).expect("a file");
     let mut command = stage.command();
@@ -221,7 +221,7 @@ fn a_token_that_is_not_granted_is_told_without_secrets() {
 #[test]
 fn the_limit_of_a_request_is_that_of_the_suite_or_of_the_command_line() {
     let stage = Stage::new();
-    // It takes connections and says nothing.
+    // It accepts connections and sends nothing.
     let silent = Upstream::start();
     stage.write(
         "suite.yaml",

@@ -73,7 +73,7 @@ fn no_test_at_all_may_be_allowed() {
 
 #[test]
 fn a_test_that_passes_on_retry_is_flaky() {
-    // The peer counts: the second run gets another result.
+    // The transform counts its runs: the second one has another result.
     let rest = "tools:\n  - name: flips\n    server: peer\n    tool: echo\n    transform: { response: ./flip.sh }\n    expect: [{ target: result.flip, matcher: { exact: 2 } }]\n";
     let stage = stage(rest);
     let script = stage.write(

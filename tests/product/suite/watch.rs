@@ -78,7 +78,7 @@ fn a_change_of_any_file_of_the_suite_runs_it_again() {
     );
     wait_for(&watching.reports, "PASS  the second");
     wait_for(&watching.notes, "watching 2 files");
-    // A mistake ends nothing: it is mended in the file that it is in.
+    // An error does not end the watch: it is fixed in its file.
     stage.write("shared.yaml", "servers: { peer: { comand: [x] } }\n");
     wait_for(&watching.notes, "did you mean `command`?");
     wait_for(&watching.notes, "watching");

@@ -258,8 +258,7 @@ impl Exchange {
         }
     }
 
-    /// Leaves an exchange without a word about it: the stream alone on HTTP/2, the
-    /// connection on HTTP/1.1.
+    /// Leaves an exchange without notice: only the stream on HTTP/2, the connection on HTTP/1.1.
     pub(crate) fn leave(mut self) -> Option<(SendRequest<Bytes>, JoinHandle<()>)> {
         match &mut self.side {
             Side::Http1(_) => None,

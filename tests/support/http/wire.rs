@@ -291,7 +291,7 @@ impl Wire {
         self.socket
     }
 
-    /// Says that nothing more is sent, and still listens.
+    /// Closes this side for writing, and still reads.
     pub(crate) fn close_write(&self) {
         self.socket.shutdown(Shutdown::Write).expect("a socket");
     }

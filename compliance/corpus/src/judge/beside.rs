@@ -113,7 +113,7 @@ fn requests<'o>(
         .filter(|message| message.get("id").is_some_and(|id| !id.is_null()))
 }
 
-/// A request that the server sends while the call is under way.
+/// Checks the requests that the server sends during the call.
 pub(super) fn server_request(expect: &RuleExpect, seen: &Observation) -> Verdict {
     let Some(wanted) = &expect.server_request else {
         return Verdict::Pass;

@@ -55,7 +55,7 @@ pub(super) fn silence(seen: &Observation) -> Verdict {
     all(each)
 }
 
-/// Every answer is an error as it is expected.
+/// Checks that every answer is the expected error.
 pub(super) fn error(expect: &RuleExpect, schema: Option<&Schema>, seen: &Observation) -> Verdict {
     let Some(wanted) = &expect.error else {
         return Verdict::Pass;

@@ -167,7 +167,7 @@ pub(crate) struct Out {
 const MOST: usize = 20;
 
 impl Out {
-    /// Something has to change.
+    /// Reports a required change.
     pub(crate) fn fail(&mut self, side: Side, event: u64, pointer: &str, what: &str) {
         if side == Side::Client && self.client_is_ours {
             return;

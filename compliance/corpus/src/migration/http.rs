@@ -8,7 +8,7 @@ use tapewright_schemas::event::{
 
 use super::fold::{AskedHttp, HttpSeen};
 
-/// The HTTP exchanges under way.
+/// The HTTP exchanges in progress.
 #[derive(Debug, Default)]
 pub(super) struct Exchanges {
     asked: HashMap<ConduitId, AskedHttp>,

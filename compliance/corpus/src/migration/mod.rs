@@ -24,9 +24,9 @@ pub const TARGETS: [&str; 1] = ["2026-07-28"];
 /// The result of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Nothing has to change.
+    /// Nothing must change.
     Pass,
-    /// Something has to change.
+    /// Something must change.
     Fail,
     /// The traffic was inconclusive.
     Skipped,

@@ -26,7 +26,7 @@ impl Recorded<'_> {
         self.recording += 1;
     }
 
-    /// Everything that was found out. `cut` says that the recording has no end.
+    /// Returns all results. `cut` means that the recording has no end.
     #[must_use]
     pub fn finish(mut self, cut: bool) -> Judged {
         self.end(cut);

@@ -88,7 +88,7 @@ impl Look {
             Some(b'"') if self.emptiness && text == b"\"\"" => out.push(b'e'),
             Some(b'"') => out.push(b's'),
             Some(b'-' | b'0'..=b'9') if is_integer(text) => out.push(b'i'),
-            // A number of another kind, or a word.
+            // A number of another kind, or a literal.
             _ => out.extend_from_slice(text),
         }
         true

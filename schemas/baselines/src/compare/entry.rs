@@ -5,7 +5,7 @@ use tapewright_models::agent_cassette::Ended;
 
 use crate::invariant::Violation;
 
-/// One thing that was found.
+/// One finding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// The id of the exchange.

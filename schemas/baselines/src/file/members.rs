@@ -34,7 +34,7 @@ impl Open {
         found.map_err(|error| error.under(name))
     }
 
-    /// A text that says something.
+    /// A non-empty text.
     pub(super) fn name(&mut self, name: &str) -> Result<String, ReadError> {
         let found = self.text(name)?;
         if found.is_empty() {

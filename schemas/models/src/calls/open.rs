@@ -13,7 +13,7 @@ use crate::read_error;
 use crate::recognise::{Call, Framing};
 use crate::stream::{Fold, StreamReader};
 
-/// A call under way.
+/// A call in progress.
 #[derive(Debug)]
 pub(super) struct Open {
     call: Call,

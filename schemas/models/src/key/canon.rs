@@ -167,7 +167,7 @@ impl Ids {
     }
 
     fn blocks(&mut self, blocks: &[Block]) -> Value {
-        // An empty text says nothing; some clients send them back and others do not.
+        // An empty text has no meaning; some clients send it back and others do not.
         let said = blocks.iter().filter(|block| block.as_text() != Some(""));
         let mut said: Vec<&Block> = said.collect();
         let is_known = |block: &Block| self.turn(block).is_some();

@@ -67,7 +67,7 @@ fn tool_choice(value: Value) -> Result<ToolChoice, ReadError> {
         return Ok(match word {
             "auto" => ToolChoice::Auto,
             "none" => ToolChoice::None,
-            // Mistral says `any`.
+            // Mistral uses `any`.
             "required" | "any" => ToolChoice::Required,
             _ => ToolChoice::Other(value),
         });

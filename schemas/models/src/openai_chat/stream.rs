@@ -15,7 +15,7 @@ use crate::{Wire, errors};
 #[derive(Debug, Default)]
 pub(crate) struct State {
     has_begun: bool,
-    // The kind of text under way in each choice, and its block.
+    // The kind of the current text in each choice, and its block.
     texts: BTreeMap<(usize, Kind), usize>,
     // The wire's index of a tool call in each choice, and its block.
     calls: BTreeMap<(usize, u64), usize>,

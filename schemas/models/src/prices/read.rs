@@ -59,7 +59,7 @@ fn rate(members: &mut Members, name: &str) -> Result<Option<u64>, ReadError> {
     Ok(Some(millionths(dollars)))
 }
 
-/// A name that is unknown is a mistake: it would not be noticed otherwise.
+/// An unknown name is an error: it would not be noticed otherwise.
 fn closed(members: Members, known: &'static str) -> Result<(), ReadError> {
     match members.rest().keys().next() {
         Some(name) => Err(ReadError::expected(known).under(name)),

@@ -123,7 +123,7 @@ const MOST: usize = 20_000;
 const MOST_BYTES: usize = 512 << 20;
 
 impl ProviderExchanges {
-    /// Takes the next event.
+    /// Handles the next event.
     pub fn observe(&mut self, event: &Event) {
         if let EventBody::Head(head) = &event.body
             && let Head::Request(head) = &**head

@@ -8,7 +8,7 @@ use tapewright_schemas::event::{
 
 use super::{Answer, Piece, ProviderExchange};
 
-/// An exchange under way.
+/// An exchange in progress.
 #[derive(Debug)]
 pub(super) struct Open {
     exchange: ProviderExchange,

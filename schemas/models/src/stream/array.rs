@@ -6,7 +6,7 @@ use crate::read::{MAX_BYTES, Problem, ReadError};
 /// the grammar to the reader of the elements.
 #[derive(Debug, Default)]
 pub(super) struct Array {
-    // The element under way.
+    // The current element.
     held: Vec<u8>,
     depth: usize,
     in_string: bool,
@@ -15,7 +15,7 @@ pub(super) struct Array {
 }
 
 impl Array {
-    /// Takes the next bytes, and gives the elements that they complete.
+    /// Handles the next bytes, and returns the elements that they complete.
     pub(super) fn feed(&mut self, chunk: &[u8]) -> Result<Vec<Vec<u8>>, ReadError> {
         let mut found = Vec::new();
         for &byte in chunk {

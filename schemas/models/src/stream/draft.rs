@@ -22,7 +22,7 @@ pub(crate) struct Draft {
     pub(crate) events: Vec<StreamEvent>,
     pub(crate) failed: Option<ApiError>,
     pub(crate) is_ended: bool,
-    // Arguments under way, as text, by answer and block.
+    // The arguments so far, as text, by answer and block.
     arguments: BTreeMap<(usize, usize), String>,
     kept: usize,
 }

@@ -1,8 +1,8 @@
 //! A search for many texts at once; adding a text does not depend on the number of existing ones.
 //!
 //! Every text is at least [`SHORTEST`] bytes long, so that, wherever it occurs, one of [`STEP`]
-//! neighbouring groups of its four bytes begins at a multiple of [`STEP`]. Each text is filed under
-//! such groups, where they are rarest, and a search only examines every fifth byte.
+//! neighbouring groups of four of its bytes begins at a multiple of [`STEP`]. Each text is filed
+//! under such groups, where they are rarest, and a search only examines every fifth byte.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -159,7 +159,7 @@ const STEP: usize = SHORTEST - GROUP + 1;
 /// The maximum number of texts that are filed under one group.
 const MOST_ALIKE: usize = 256;
 
-/// 16 KiB: a processor has it at hand.
+/// 16 KiB, which fits into the processor's cache.
 const FILTER_BITS: u32 = 17;
 
 #[cfg(test)]

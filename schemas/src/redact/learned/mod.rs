@@ -36,7 +36,7 @@ pub(super) struct Learned {
     bytes: usize,
     // The number of learned values; never decreases.
     count: u64,
-    // Tells when a value was seen last.
+    // When a value was last seen.
     tick: u64,
     // Something was learned since the last check.
     fresh: bool,

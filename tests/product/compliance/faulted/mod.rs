@@ -66,7 +66,7 @@ fn process() -> String {
 enum Course {
     /// The client cancels it.
     GivesUp,
-    /// The client waits for it no longer, and says nothing.
+    /// The client no longer waits for it, without notice.
     Leaves,
     /// The fault is removed.
     Removed,

@@ -239,7 +239,7 @@ fn a_failure_is_confirmed_by_further_opinions() {
     let yes = verdict(true, 0.8, "yes");
     let matcher = "llm-judge: { rubric: It greets., model: gpt-5, samples: 3 }";
     stage.write("suite.yaml", &echo("hello", matcher));
-    // The first says no, and the two others overrule it.
+    // The first is a failure, and the two others overrule it.
     let provider = judge(&json!([[no, yes, yes]]));
     let (status, told) = report(&stage, Some(&provider), RUN);
     assert_eq!(status, 0, "{told:#}");

@@ -22,7 +22,7 @@ fn suite(rest: &str) -> String {
     with_peer(&test)
 }
 
-/// Adds these numbers, in this order, and says this.
+/// Adds these numbers, in this order, and replies with this text.
 fn adds(a: u64, b: u64, text: &str) -> Value {
     json!({"key": KEY, "turns": [
         {"text": "Let me add.", "tools": [{"name": "add", "arguments": {"b": b, "a": a}}]},

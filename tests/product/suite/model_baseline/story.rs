@@ -1,4 +1,4 @@
-//! The story of docs/model-baselines.md, as it is written.
+//! The story of docs/model-baselines.md, as written.
 
 use std::fs;
 use std::path::Path;

@@ -29,7 +29,7 @@ const MISMATCH: i64 = -32_020;
 
 #[derive(Debug, Default)]
 struct Headers {
-    // Requests under way that lack a header: which one.
+    // Pending requests that lack a header, and which one.
     lacking: BTreeMap<ConduitId, &'static str>,
     order: VecDeque<ConduitId>,
     stateless: bool,

@@ -33,7 +33,7 @@ struct SessionId {
 impl Fold for SessionId {
     fn message(&mut self, seen: &Seen<'_>, _: &mut Out) {
         self.http |= seen.carrier.is_http();
-        // `server/discover` is a probe, and says nothing about the rest.
+        // `server/discover` is a probe, and shows nothing about the rest.
         if let What::Result { asked, .. } = &seen.what
             && seen.era == Era::Stateless
             && asked.method != "server/discover"

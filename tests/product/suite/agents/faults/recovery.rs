@@ -6,7 +6,7 @@ use super::super::super::stage::Stage;
 use super::super::{provider, run};
 use super::{Server, live_and_replayed, suite};
 
-/// An agent that calls `count` and then says something; `gate` is its `recovery`.
+/// An agent that calls `count` and then sends a text; `gate` is its `recovery`.
 fn agent(name: &str, gate: &str, rest: &str) -> String {
     format!(
         "  - name: {name}\n    model: claude-sonnet-4-5\n    servers: [peer]\n    prompt: Count.\n    inject: [{name}]\n    recovery: {{ {gate} }}\n{rest}"
