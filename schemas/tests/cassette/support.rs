@@ -73,7 +73,7 @@ impl Script {
     }
 }
 
-/// The capture of a session, the same whether it is assembled anew or in place.
+/// The capture of a session, the same whether it is assembled from scratch or in place.
 pub(crate) fn capture(header: &Header, events: &[Event], ending: &Ending) -> String {
     let projector = || {
         let mut projector = capture::Projector::new(header, spool(), spool());
@@ -98,7 +98,7 @@ pub(crate) fn project(events: &[Event], ending: &Ending) -> (String, cassette::S
     cassette(&header(), events, ending)
 }
 
-/// The cassette of a session, the same whether it is assembled anew or in place.
+/// The cassette of a session, the same whether it is assembled from scratch or in place.
 pub(crate) fn cassette(
     header: &Header,
     events: &[Event],

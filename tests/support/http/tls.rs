@@ -1,4 +1,4 @@
-//! Certificates of a test authority, created anew for each test.
+//! Certificates of a test authority, created for each test.
 
 use std::io;
 use std::net::TcpStream;
