@@ -54,7 +54,7 @@ pub(crate) struct Packed {
 }
 
 /// What determines whether a take matches.
-pub(crate) struct Sought<'t> {
+pub(crate) struct TakeQuery<'t> {
     pub(crate) method: MethodId,
     pub(crate) params: Option<Span>,
     pub(crate) session: u32,
@@ -181,8 +181,8 @@ impl Packed {
         }
     }
 
-    fn sought(&self) -> Sought<'static> {
-        Sought {
+    fn sought(&self) -> TakeQuery<'static> {
+        TakeQuery {
             method: self.method,
             params: self.params.span(self.request().start),
             session: self.session,
@@ -304,12 +304,12 @@ impl Takes {
     }
 
     /// What determines whether a take matches.
-    pub(crate) fn sought(&self, ordinal: usize) -> Option<Sought<'_>> {
+    pub(crate) fn sought(&self, ordinal: usize) -> Option<TakeQuery<'_>> {
         let packed = self.packed.get(ordinal)?;
         let other = packed.is_other().and_then(|other| self.others.get(other));
         Some(other.map_or_else(
             || packed.sought(),
-            |take| Sought {
+            |take| TakeQuery {
                 method: take.method,
                 params: take.params,
                 session: take.session,

@@ -19,7 +19,7 @@ use tapewright_schemas::event::{
 use super::exchange::is_message;
 use crate::clock::Clock;
 use crate::http::fields::{method_of, to_vocabulary};
-use crate::http::gateway::{Ours, head_of};
+use crate::http::gateway::{LocalAnswer, head_of};
 use crate::http::origin::{OriginUrl, SendError};
 use crate::record::Recorder;
 
@@ -103,7 +103,7 @@ impl Noted {
     /// Records that there is no response; the bridge answers in the server's place.
     pub(crate) fn failed(&self, error: &SendError) {
         self.0.sent(CloseReason::Failed);
-        let head = Head::Response(Ours::of_send(error).head());
+        let head = Head::Response(LocalAnswer::of_send(error).head());
         let head = EventBody::Head(Box::new(head));
         self.0.note(Direction::ToClient, [head]);
         self.closed(CloseReason::Failed);

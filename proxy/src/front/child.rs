@@ -25,7 +25,7 @@ use crate::bridge::line_queue::{Gone, LineQueue};
 use crate::bridge::lines::LineSource;
 use crate::clock::Clock;
 use crate::record::Recorder;
-use crate::stdio::ending::Happening;
+use crate::stdio::ending::EndingEvent;
 use crate::stdio::notes::{Keys, Notes};
 use crate::stdio::session::{Ends, Mailbox, Notice};
 use crate::upstream::{Link, OpenError, Upstream};
@@ -171,7 +171,7 @@ impl Child {
         // notices.
         drop(
             self.notify
-                .try_send(Notice::Happened(Happening::ClientDone)),
+                .try_send(Notice::Happened(EndingEvent::ClientDone)),
         );
         self.taken.notify_all();
     }

@@ -10,7 +10,7 @@ use http::Request;
 use tapewright_models::{Wire, recognise};
 use tapewright_schemas::event::{InPlace, InPlaceCause};
 
-use super::gateway::Ours;
+use super::gateway::LocalAnswer;
 use super::origin::Origin;
 
 /// A provider of models.
@@ -48,7 +48,7 @@ impl Providers {
     pub(crate) fn find<B>(
         &self,
         request: &Request<B>,
-    ) -> Result<(Arc<Origin>, Option<Arc<str>>), Ours> {
+    ) -> Result<(Arc<Origin>, Option<Arc<str>>), LocalAnswer> {
         let path = request.uri().path();
         let is_below = |provider: &&Provider| {
             let rest = path.strip_prefix(&*provider.mount);
@@ -63,13 +63,13 @@ impl Providers {
         Ok((Arc::clone(&found.origin), None))
     }
 
-    fn unknown(&self) -> Ours {
+    fn unknown(&self) -> LocalAnswer {
         let mounts: Vec<&str> = self.0.iter().map(|provider| &*provider.mount).collect();
         let why = format!(
             "unknown provider; begin the path with {}",
             mounts.join(" or ")
         );
-        Ours::new(
+        LocalAnswer::new(
             http::StatusCode::NOT_FOUND,
             InPlace::NotFound,
             InPlaceCause::NoProvider,

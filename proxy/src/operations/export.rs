@@ -15,7 +15,7 @@ use super::Operations;
 use super::points::{Counted, Points, Span, Temporality};
 use crate::behind::aside;
 use crate::clock::{self, Clock};
-use crate::traces::delivery::{Delivery, Parcel, Tried, Unit};
+use crate::traces::delivery::{Attempt, Delivery, OtlpRequest, Unit};
 use crate::traces::retry::{chance, pause};
 use crate::traces::{Collector, Figures, Frame, Loss};
 
@@ -182,9 +182,9 @@ impl Exporter {
             tries += 1;
             let left = limit.saturating_sub(self.clock.elapsed().saturating_sub(began));
             let (asked, status) = match self.once(&parcel, left, is_last).await {
-                Tried::Settled => return true,
-                Tried::Late => return false,
-                Tried::Later { asked, status } => (asked, status),
+                Attempt::Settled => return true,
+                Attempt::Late => return false,
+                Attempt::Later { asked, status } => (asked, status),
             };
             self.quiet = self.clock.elapsed() + asked.unwrap_or_default();
             let wait = asked.unwrap_or_else(|| pause(tries, chance()));
@@ -205,7 +205,7 @@ impl Exporter {
         }
     }
 
-    async fn once(&self, parcel: &Parcel, left: Duration, is_last: bool) -> Tried {
+    async fn once(&self, parcel: &OtlpRequest, left: Duration, is_last: bool) -> Attempt {
         let late = async {
             if is_last {
                 return std::future::pending().await;

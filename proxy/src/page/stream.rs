@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::answer::PageFacts;
 use super::content::Viewer;
 use crate::clock::runtime_now;
-use crate::http::body::events::{ALIVE, EventStream, Tells, alive};
+use crate::http::body::events::{ALIVE, EventSource, EventStream, alive};
 
 /// The updates for one reader.
 pub(super) type Updates = EventStream<Reading>;
@@ -52,7 +52,7 @@ pub(super) fn news(knows: Arc<PageFacts>, at: u64) -> Updates {
     })
 }
 
-impl Tells for Reading {
+impl EventSource for Reading {
     /// The next updates when there are any; `None` at the end.
     async fn next(mut self) -> (Option<Bytes>, Self) {
         loop {

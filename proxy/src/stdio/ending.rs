@@ -39,7 +39,7 @@ const RECHECK: Duration = Duration::from_millis(50);
 
 /// An event of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Happening {
+pub(crate) enum EndingEvent {
     /// The client closed its end, or reading its input failed.
     ClientDone,
     /// The client no longer reads.
@@ -67,7 +67,7 @@ pub(crate) enum Action {
 
 /// The state when a deadline has passed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Situation {
+pub(crate) struct DeadlineState {
     /// The number of the client's pending requests.
     pub(crate) owed: usize,
     /// Whether output of the server is in progress: being processed here, or being written to a
@@ -127,16 +127,16 @@ impl Ending {
     }
 
     /// Handles an event at `now`.
-    pub(crate) fn handle(&mut self, now: Duration, happening: Happening) -> Option<Action> {
+    pub(crate) fn handle(&mut self, now: Duration, happening: EndingEvent) -> Option<Action> {
         match happening {
-            Happening::ClientDone if self.pressure == Pressure::None => {
+            EndingEvent::ClientDone if self.pressure == Pressure::None => {
                 self.pressure = Pressure::Gone(now + GONE_GRACE);
             }
-            Happening::ClientGone if self.is_patient() => {
+            EndingEvent::ClientGone if self.is_patient() => {
                 self.pressure = Pressure::Terminate(now + GONE_GRACE);
             }
-            Happening::ClientDone | Happening::ClientGone => {}
-            Happening::EndingSignal => {
+            EndingEvent::ClientDone | EndingEvent::ClientGone => {}
+            EndingEvent::EndingSignal => {
                 let already = match self.pressure {
                     Pressure::Kill(at) => at,
                     Pressure::Killed(_) => return None,
@@ -144,9 +144,9 @@ impl Ending {
                 };
                 self.pressure = Pressure::Kill(already.min(now + SIGNAL_GRACE));
             }
-            Happening::ServerDone => self.server_done = true,
-            Happening::LogDone => self.log_done = true,
-            Happening::Exited(exit) => {
+            EndingEvent::ServerDone => self.server_done = true,
+            EndingEvent::LogDone => self.log_done = true,
+            EndingEvent::Exited(exit) => {
                 self.exit = Some(exit);
                 self.drain_until = Some(now + DRAIN);
             }
@@ -163,7 +163,7 @@ impl Ending {
     }
 
     /// Whether the client waits for possible answers, or is still reading.
-    fn is_awaited(&self, situation: Situation) -> bool {
+    fn is_awaited(&self, situation: DeadlineState) -> bool {
         let owes = situation.owed > 0 && !self.server_done;
         (owes || situation.busy) && !situation.client_gone
     }
@@ -184,7 +184,11 @@ impl Ending {
     }
 
     /// Handles a deadline.
-    pub(crate) fn handle_timeout(&mut self, now: Duration, situation: Situation) -> Option<Action> {
+    pub(crate) fn handle_timeout(
+        &mut self,
+        now: Duration,
+        situation: DeadlineState,
+    ) -> Option<Action> {
         if let Some(until) = self.drain_until
             && until <= now
         {
@@ -232,7 +236,7 @@ impl Ending {
 mod tests {
     use super::*;
 
-    const IDLE: Situation = Situation {
+    const IDLE: DeadlineState = DeadlineState {
         owed: 0,
         busy: false,
         client_gone: false,
@@ -244,7 +248,7 @@ mod tests {
     }
 
     /// Runs the deadlines until a time; returns the actions and their times.
-    fn play(ending: &mut Ending, situation: Situation, until: u64) -> Vec<(u64, Action)> {
+    fn play(ending: &mut Ending, situation: DeadlineState, until: u64) -> Vec<(u64, Action)> {
         let mut done = Vec::new();
         while let Some(at) = ending.deadline().filter(|at| *at <= ms(until)) {
             if let Some(action) = ending.handle_timeout(at, situation) {
@@ -260,8 +264,8 @@ mod tests {
     #[test]
     fn what_a_slow_client_still_reads_is_not_cut_off() {
         let mut ending = Ending::new(true);
-        assert_eq!(ending.handle(ms(0), Happening::ClientDone), None);
-        let busy = Situation { busy: true, ..IDLE };
+        assert_eq!(ending.handle(ms(0), EndingEvent::ClientDone), None);
+        let busy = DeadlineState { busy: true, ..IDLE };
         assert_eq!(play(&mut ending, busy, 60_000), []);
         let done = play(&mut ending, IDLE, 63_000);
         assert!(matches!(
@@ -270,8 +274,8 @@ mod tests {
         ));
         // There is no reader any more.
         let mut ending = Ending::new(true);
-        assert_eq!(ending.handle(ms(0), Happening::ClientDone), None);
-        let gone = Situation {
+        assert_eq!(ending.handle(ms(0), EndingEvent::ClientDone), None);
+        let gone = DeadlineState {
             client_gone: true,
             ..busy
         };
@@ -281,7 +285,7 @@ mod tests {
     #[test]
     fn a_server_that_ignores_the_end_of_input_is_gone_before_three_seconds() {
         let mut ending = Ending::new(true);
-        assert_eq!(ending.handle(ms(0), Happening::ClientDone), None);
+        assert_eq!(ending.handle(ms(0), EndingEvent::ClientDone), None);
         let done = play(&mut ending, IDLE, 10_000);
         assert_eq!(
             done,
@@ -296,9 +300,9 @@ mod tests {
     #[test]
     fn the_signal_of_a_client_that_sends_one_after_two_seconds_comes_alone() {
         let mut ending = Ending::new(true);
-        ending.handle(ms(0), Happening::ClientDone);
+        ending.handle(ms(0), EndingEvent::ClientDone);
         assert!(play(&mut ending, IDLE, 2_050).is_empty());
-        ending.handle(ms(2_050), Happening::EndingSignal);
+        ending.handle(ms(2_050), EndingEvent::EndingSignal);
         let done = play(&mut ending, IDLE, 10_000);
         assert_eq!(done, [(3_250, Action::Kill), (3_500, Action::Finish)]);
     }
@@ -306,8 +310,8 @@ mod tests {
     #[test]
     fn a_server_that_owes_an_answer_is_waited_for_and_then_gets_its_grace() {
         let mut ending = Ending::new(false);
-        ending.handle(ms(0), Happening::ClientDone);
-        assert!(play(&mut ending, Situation { owed: 1, ..IDLE }, 60_000).is_empty());
+        ending.handle(ms(0), EndingEvent::ClientDone);
+        assert!(play(&mut ending, DeadlineState { owed: 1, ..IDLE }, 60_000).is_empty());
         assert_eq!(
             play(&mut ending, IDLE, 63_000).first(),
             Some(&(62_150, Action::Terminate))
@@ -317,10 +321,10 @@ mod tests {
     #[test]
     fn a_server_whose_output_has_ended_is_not_waited_for() {
         let mut ending = Ending::new(false);
-        ending.handle(ms(0), Happening::ServerDone);
-        ending.handle(ms(0), Happening::ClientDone);
+        ending.handle(ms(0), EndingEvent::ServerDone);
+        ending.handle(ms(0), EndingEvent::ClientDone);
         assert_eq!(
-            play(&mut ending, Situation { owed: 1, ..IDLE }, 10_000).first(),
+            play(&mut ending, DeadlineState { owed: 1, ..IDLE }, 10_000).first(),
             Some(&(2_100, Action::Terminate))
         );
     }
@@ -328,8 +332,8 @@ mod tests {
     #[test]
     fn a_client_that_died_is_owed_nothing() {
         let mut ending = Ending::new(false);
-        ending.handle(ms(0), Happening::ClientDone);
-        let gone = Situation {
+        ending.handle(ms(0), EndingEvent::ClientDone);
+        let gone = DeadlineState {
             owed: 1,
             client_gone: true,
             ..IDLE
@@ -343,12 +347,12 @@ mod tests {
     #[test]
     fn a_signal_ends_the_wait_for_answers() {
         let mut ending = Ending::new(false);
-        ending.handle(ms(0), Happening::ClientDone);
-        ending.handle(ms(2_000), Happening::EndingSignal);
-        ending.handle(ms(2_500), Happening::EndingSignal);
+        ending.handle(ms(0), EndingEvent::ClientDone);
+        ending.handle(ms(2_000), EndingEvent::EndingSignal);
+        ending.handle(ms(2_500), EndingEvent::EndingSignal);
         let done = play(
             &mut ending,
-            Situation {
+            DeadlineState {
                 owed: 1,
                 busy: true,
                 moved: true,
@@ -362,10 +366,10 @@ mod tests {
     #[test]
     fn an_ended_server_with_closed_pipes_ends_the_session_at_once() {
         let mut ending = Ending::new(true);
-        assert_eq!(ending.handle(ms(5), Happening::LogDone), None);
-        assert_eq!(ending.handle(ms(5), Happening::ServerDone), None);
+        assert_eq!(ending.handle(ms(5), EndingEvent::LogDone), None);
+        assert_eq!(ending.handle(ms(5), EndingEvent::ServerDone), None);
         assert_eq!(ending.deadline(), None);
-        let exited = Happening::Exited(Exit::Code(3));
+        let exited = EndingEvent::Exited(Exit::Code(3));
         assert_eq!(ending.handle(ms(6), exited), Some(Action::Finish));
         assert_eq!(ending.exit(), Some(Exit::Code(3)));
     }
@@ -373,7 +377,7 @@ mod tests {
     #[test]
     fn a_pipe_held_open_by_a_grandchild_is_not_waited_for() {
         let mut ending = Ending::new(true);
-        ending.handle(ms(0), Happening::Exited(Exit::Code(0)));
+        ending.handle(ms(0), EndingEvent::Exited(Exit::Code(0)));
         assert_eq!(
             play(&mut ending, IDLE, 1_000),
             [(250, Action::Kill), (500, Action::Finish)]
@@ -383,18 +387,18 @@ mod tests {
     #[test]
     fn a_slow_client_still_gets_what_an_ended_server_had_said() {
         let mut ending = Ending::new(true);
-        ending.handle(ms(0), Happening::Exited(Exit::Code(0)));
+        ending.handle(ms(0), EndingEvent::Exited(Exit::Code(0)));
         for slow in [
-            Situation { busy: true, ..IDLE },
-            Situation {
+            DeadlineState { busy: true, ..IDLE },
+            DeadlineState {
                 moved: true,
                 ..IDLE
             },
         ] {
             assert!(play(&mut ending, slow, 60_000).is_empty());
         }
-        ending.handle(ms(60_000), Happening::EndingSignal);
-        let slow = Situation { busy: true, ..IDLE };
+        ending.handle(ms(60_000), EndingEvent::EndingSignal);
+        let slow = DeadlineState { busy: true, ..IDLE };
         assert_eq!(
             play(&mut ending, slow, 70_000).last().unwrap().1,
             Action::Finish
@@ -404,15 +408,15 @@ mod tests {
     #[test]
     fn a_server_that_closed_its_output_may_live_on_while_the_client_does() {
         let mut ending = Ending::new(false);
-        assert_eq!(ending.handle(ms(0), Happening::ServerDone), None);
+        assert_eq!(ending.handle(ms(0), EndingEvent::ServerDone), None);
         assert_eq!(ending.deadline(), None);
     }
 
     #[test]
     fn a_client_that_does_not_read_is_not_waited_for() {
         let mut ending = Ending::new(false);
-        ending.handle(ms(0), Happening::ClientGone);
-        let done = play(&mut ending, Situation { owed: 4, ..IDLE }, 10_000);
+        ending.handle(ms(0), EndingEvent::ClientGone);
+        let done = play(&mut ending, DeadlineState { owed: 4, ..IDLE }, 10_000);
         assert_eq!(done.first(), Some(&(1_000, Action::Terminate)));
     }
 }

@@ -12,7 +12,7 @@ use tapewright_engine::policy::{Delivery, Policy, SideAction};
 use tapewright_engine::{Conduit, Lane, Settings};
 use tapewright_schemas::event::{CloseReason, Direction, EventBody, Exit, Exited, Offset};
 
-use super::ending::{Action, Ending, Happening, Situation};
+use super::ending::{Action, DeadlineState, Ending, EndingEvent};
 use super::notes::{Keys, Notes};
 use super::pump::{Gauge, Pump};
 use super::shared_sink::SharedSink;
@@ -45,7 +45,7 @@ pub enum SessionError {
 /// A notice to a session.
 pub(crate) enum Notice {
     /// An event of the session.
-    Happened(Happening),
+    Happened(EndingEvent),
     /// The server must end with this status.
     End(u8),
     /// A signal to forward.
@@ -155,7 +155,7 @@ pub(crate) fn carry<P: Policy + Clone + 'static>(
     }
     let ended = link.ended;
     session.spawn("wait", move || {
-        Some(Happening::Exited(ended().unwrap_or(Exit::Code(1))))
+        Some(EndingEvent::Exited(ended().unwrap_or(Exit::Code(1))))
     })?;
     let client = Client {
         is_gone: ends.is_gone,
@@ -247,7 +247,7 @@ impl PumpContext {
         self.spawn("pump", move || {
             let end = pump.run();
             held.store(clock.now().since(end.seen).0, Ordering::Release);
-            (end.reason != CloseReason::ReceiverGone).then_some(Happening::ClientDone)
+            (end.reason != CloseReason::ReceiverGone).then_some(EndingEvent::ClientDone)
         })
     }
 
@@ -256,8 +256,8 @@ impl PumpContext {
         let pump = self.pump(way, &self.gauges.to_client);
         self.spawn("pump", move || {
             Some(match pump.run().reason {
-                CloseReason::ReceiverGone => Happening::ClientGone,
-                _ => Happening::ServerDone,
+                CloseReason::ReceiverGone => EndingEvent::ClientGone,
+                _ => EndingEvent::ServerDone,
             })
         })
     }
@@ -278,14 +278,14 @@ impl PumpContext {
         let (notes, gauge) = (self.notes.clone(), Arc::clone(&self.gauges.log));
         self.spawn("stderr", move || {
             stderr::run(log, sink, &notes, &gauge);
-            Some(Happening::LogDone)
+            Some(EndingEvent::LogDone)
         })
     }
 
     fn spawn(
         &self,
         name: &str,
-        work: impl FnOnce() -> Option<Happening> + Send + 'static,
+        work: impl FnOnce() -> Option<EndingEvent> + Send + 'static,
     ) -> io::Result<()> {
         let notify = self.notify.clone();
         thread::Builder::new()
@@ -314,7 +314,7 @@ impl PumpContext {
         loop {
             let action = match self.next(notices, ending.deadline()) {
                 Some(Notice::Happened(happening)) => {
-                    if let Happening::Exited(_) = happening {
+                    if let EndingEvent::Exited(_) = happening {
                         exited_at = clock.now();
                     }
                     ending.handle(clock.elapsed(), happening)
@@ -326,7 +326,7 @@ impl PumpContext {
                 Some(Notice::Signal(signal)) => {
                     self.pass_on(signal, life);
                     let ends = signals::is_ending(signal);
-                    ends.then(|| ending.handle(clock.elapsed(), Happening::EndingSignal))
+                    ends.then(|| ending.handle(clock.elapsed(), EndingEvent::EndingSignal))
                         .flatten()
                 }
                 None => ending.handle_timeout(clock.elapsed(), self.look(client, life, &mut moves)),
@@ -351,9 +351,9 @@ impl PumpContext {
     }
 
     /// The current state; `moves` is the count at the previous call.
-    fn look(&self, client: &Client, life: &dyn Life, moves: &mut u64) -> Situation {
+    fn look(&self, client: &Client, life: &dyn Life, moves: &mut u64) -> DeadlineState {
         let before = std::mem::replace(moves, self.gauges.moves());
-        Situation {
+        DeadlineState {
             owed: (client.owed)() + life.owed(),
             busy: self.gauges.to_client.is_busy(),
             client_gone: (client.is_gone)(),

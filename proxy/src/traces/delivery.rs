@@ -57,7 +57,7 @@ pub(crate) struct Delivery {
 }
 
 /// The body of a request, as it is sent.
-pub(crate) struct Parcel {
+pub(crate) struct OtlpRequest {
     body: Bytes,
     is_gzip: bool,
     // The number of spans or data points in it.
@@ -65,7 +65,7 @@ pub(crate) struct Parcel {
 }
 
 /// The result of one attempt.
-pub(crate) enum Tried {
+pub(crate) enum Attempt {
     /// It is settled, and counted.
     Settled,
     /// It may succeed later: after this time if the collector specified it. `status` if there was
@@ -91,9 +91,9 @@ impl Delivery {
     }
 
     /// A body with this number of spans or data points, compressed if configured.
-    pub(crate) fn parcel(&self, body: Vec<u8>, count: u64) -> Parcel {
+    pub(crate) fn parcel(&self, body: Vec<u8>, count: u64) -> OtlpRequest {
         let packed = self.gzip.then(|| gzip(&body)).flatten();
-        Parcel {
+        OtlpRequest {
             is_gzip: packed.is_some(),
             body: Bytes::from(packed.unwrap_or(body)),
             count,
@@ -103,10 +103,10 @@ impl Delivery {
     /// Sends it once, unless `late` completes first. It may take at most `most`.
     pub(crate) async fn once(
         &self,
-        parcel: &Parcel,
+        parcel: &OtlpRequest,
         most: Duration,
         late: impl Future<Output = ()>,
-    ) -> Tried {
+    ) -> Attempt {
         let sent = post(
             &self.origin,
             &self.fields,
@@ -116,19 +116,19 @@ impl Delivery {
         let sent = timeout(most.min(self.timeout), sent);
         let answer = tokio::select! {
             answer = sent => answer,
-            () = late => return Tried::Late,
+            () = late => return Attempt::Late,
         };
         match answer {
-            Ok(Ok((status, Verdict::Later(asked)))) => Tried::Later {
+            Ok(Ok((status, Verdict::Later(asked)))) => Attempt::Later {
                 asked,
                 status: Some(status),
             },
             Ok(Ok((status, verdict))) => {
                 self.settled(parcel.count, status, verdict);
-                Tried::Settled
+                Attempt::Settled
             }
             // No answer: the request may or may not have arrived.
-            Ok(Err(_)) | Err(_) => Tried::Later {
+            Ok(Err(_)) | Err(_) => Attempt::Later {
                 asked: None,
                 status: None,
             },
@@ -147,7 +147,7 @@ impl Delivery {
     }
 
     /// Counts a parcel that is given up.
-    pub(crate) fn give_up(&self, parcel: &Parcel, loss: Loss, status: Option<u16>) {
+    pub(crate) fn give_up(&self, parcel: &OtlpRequest, loss: Loss, status: Option<u16>) {
         self.lose(loss, parcel.count, status);
     }
 

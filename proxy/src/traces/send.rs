@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
 use super::Settings;
-use super::delivery::{Delivery, Parcel, Tried, Unit};
+use super::delivery::{Attempt, Delivery, OtlpRequest, Unit};
 use super::figures::{Figures, Loss};
 use super::post::body;
 use super::queue::{Item, Queue, Time};
@@ -84,9 +84,9 @@ impl Sender {
         loop {
             tries += 1;
             let (asked, status) = match self.once(&parcel).await {
-                Tried::Settled => return self.queue.set_failing(false),
-                Tried::Later { asked, status } => (asked, status),
-                Tried::Late => (None, None),
+                Attempt::Settled => return self.queue.set_failing(false),
+                Attempt::Later { asked, status } => (asked, status),
+                Attempt::Late => (None, None),
             };
             self.queue.set_failing(true);
             let wait = asked.unwrap_or_else(|| pause(tries, chance()));
@@ -101,7 +101,7 @@ impl Sender {
         }
     }
 
-    async fn once(&self, parcel: &Parcel) -> Tried {
+    async fn once(&self, parcel: &OtlpRequest) -> Attempt {
         let most = match self.queue.time() {
             Time::Open => self.delivery.timeout,
             Time::Left(left) => left,

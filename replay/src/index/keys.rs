@@ -7,14 +7,14 @@ use super::chains::{Link, in_order};
 use super::{Index, Level, is_by_method, key, method_key};
 use crate::load::threads;
 use crate::script::MethodId;
-use crate::takes::Sought;
+use crate::takes::TakeQuery;
 
 /// The cost of finding the key of a request, as the number of bytes that are read in the same time.
 const TAKE: usize = 400;
 
 impl Index {
     /// The takes that can be matched, with their ordinals.
-    fn sought(&self, among: Range<usize>) -> impl Iterator<Item = (u32, Sought<'_>)> {
+    fn sought(&self, among: Range<usize>) -> impl Iterator<Item = (u32, TakeQuery<'_>)> {
         among.filter_map(|at| {
             let take = self.script.takes.sought(at)?;
             let is_skipped = take.take.is_some_and(|take| self.is_skipped(take));

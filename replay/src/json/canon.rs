@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher as _};
 
-use super::ignore::{Ignore, Step, Trail};
+use super::ignore::{Ignore, PathStack, Step};
 use super::placeholder::generic;
 use super::tree::{Kind, NodeId, Tree};
 use super::volatile::{self, Volatile};
@@ -50,7 +50,7 @@ const DEPTH_LIMIT: usize = 128;
 /// are those that only have the members of [`is_incidental`].
 pub(crate) fn write_canon(tree: &Tree<'_>, canon: &Canon<'_>, out: &mut Vec<u8>) {
     let root = tree.root();
-    let trail = Trail {
+    let trail = PathStack {
         above: None,
         step: Step::Name(b"params"),
     };
@@ -143,7 +143,7 @@ impl Walk<'_, '_> {
         &self,
         place: NodeId,
         key: &[u8],
-        trail: &Trail<'_>,
+        trail: &PathStack<'_>,
         path: u64,
         depth: usize,
         out: &mut Vec<u8>,
@@ -165,7 +165,7 @@ impl Walk<'_, '_> {
                 out.push(b'[');
                 for (index, child) in self.tree.children(place).enumerate() {
                     let step = Step::Index(index);
-                    let below = Trail {
+                    let below = PathStack {
                         above: Some(trail),
                         step,
                     };
@@ -195,12 +195,19 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn object(&self, place: NodeId, trail: &Trail<'_>, path: u64, depth: usize, out: &mut Vec<u8>) {
+    fn object(
+        &self,
+        place: NodeId,
+        trail: &PathStack<'_>,
+        path: u64,
+        depth: usize,
+        out: &mut Vec<u8>,
+    ) {
         out.push(b'{');
         let in_meta = depth == 1 && matches!(trail.step, Step::Name(b"_meta"));
         for (name, child) in self.tree.members(place) {
             let step = Step::Name(&name);
-            let below = Trail {
+            let below = PathStack {
                 above: Some(trail),
                 step,
             };
@@ -263,7 +270,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn is_ignored(&self, trail: &Trail<'_>) -> bool {
+    fn is_ignored(&self, trail: &PathStack<'_>) -> bool {
         !self.canon.ignore.is_empty() && self.canon.ignore.covers(trail)
     }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::apart::apart;
 use super::canon::{Aliases, is_incidental, is_optional};
-use super::ignore::{Ignore, Step, Trail};
+use super::ignore::{Ignore, PathStack, Step};
 use super::lists;
 use super::placeholder::{Style, generic};
 use super::tree::{Kind, NodeId, Tree};
@@ -61,7 +61,7 @@ pub(crate) fn compare(
     let (Ok(recorded), Ok(live)) = (Tree::read(recorded), Tree::read(live)) else {
         return Vec::new();
     };
-    let trail = Trail {
+    let trail = PathStack {
         above: None,
         step: Step::Name(root.as_bytes()),
     };
@@ -90,7 +90,7 @@ impl Walk<'_, '_> {
         recorded: NodeId,
         live: NodeId,
         key: &[u8],
-        trail: &Trail<'_>,
+        trail: &PathStack<'_>,
         depth: usize,
     ) {
         if self.found.len() >= self.comparison.limit {
@@ -111,7 +111,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn objects(&mut self, recorded: NodeId, live: NodeId, trail: &Trail<'_>, depth: usize) {
+    fn objects(&mut self, recorded: NodeId, live: NodeId, trail: &PathStack<'_>, depth: usize) {
         let mut ours = self.recorded.members(recorded).into_iter().peekable();
         let mut theirs = self.live.members(live).into_iter().peekable();
         let in_meta = self.comparison.skip_incidental
@@ -125,7 +125,7 @@ impl Walk<'_, '_> {
             };
             let one = ours.next_if(|(name, _)| *name == first);
             let other = theirs.next_if(|(name, _)| *name == first);
-            let below = Trail {
+            let below = PathStack {
                 above: Some(trail),
                 step: Step::Name(&first),
             };
@@ -150,7 +150,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn arrays(&mut self, recorded: NodeId, live: NodeId, trail: &Trail<'_>, depth: usize) {
+    fn arrays(&mut self, recorded: NodeId, live: NodeId, trail: &PathStack<'_>, depth: usize) {
         if self.comparison.mode != MatchMode::Strict
             && let Some(key) = lists::key(trail)
             && let Some(ours) = lists::elements(self.recorded, recorded, key)
@@ -161,7 +161,7 @@ impl Walk<'_, '_> {
         let ours: Vec<NodeId> = self.recorded.children(recorded).collect();
         let theirs: Vec<NodeId> = self.live.children(live).collect();
         for index in 0..ours.len().max(theirs.len()) {
-            let below = Trail {
+            let below = PathStack {
                 above: Some(trail),
                 step: Step::Index(index),
             };
@@ -181,7 +181,7 @@ impl Walk<'_, '_> {
         ours: &[lists::Element<'_>],
         theirs: &[lists::Element<'_>],
         key: &'static str,
-        trail: &Trail<'_>,
+        trail: &PathStack<'_>,
         depth: usize,
     ) {
         let mut others: HashMap<&[u8], NodeId> = HashMap::new();
@@ -201,7 +201,7 @@ impl Walk<'_, '_> {
                 key,
                 name: &one.name,
             };
-            let below = Trail {
+            let below = PathStack {
                 above: Some(trail),
                 step,
             };
@@ -285,11 +285,11 @@ impl Walk<'_, '_> {
         only(self.recorded, recorded) && only(self.live, live)
     }
 
-    fn is_ignored(&self, trail: &Trail<'_>) -> bool {
+    fn is_ignored(&self, trail: &PathStack<'_>) -> bool {
         !self.comparison.ignore.is_empty() && self.comparison.ignore.covers(trail)
     }
 
-    fn note(&mut self, recorded: Option<NodeId>, live: Option<NodeId>, trail: &Trail<'_>) {
+    fn note(&mut self, recorded: Option<NodeId>, live: Option<NodeId>, trail: &PathStack<'_>) {
         if self.found.len() >= self.comparison.limit {
             return;
         }
@@ -338,7 +338,7 @@ fn unquoted(source: &[u8]) -> &[u8] {
 }
 
 /// The JSON path of a place.
-fn path(trail: &Trail<'_>) -> String {
+fn path(trail: &PathStack<'_>) -> String {
     let mut steps = Vec::new();
     let mut here = Some(trail);
     while let Some(trail) = here {

@@ -29,7 +29,7 @@ pub(crate) enum Step<'s> {
 
 /// The path from the root to a value, kept on the stack during a walk.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Trail<'s> {
+pub(crate) struct PathStack<'s> {
     pub(crate) above: Option<&'s Self>,
     pub(crate) step: Step<'s>,
 }
@@ -71,7 +71,7 @@ impl Ignore {
     }
 
     /// Whether the value at the end of this trail is ignored.
-    pub(crate) fn covers(&self, trail: &Trail<'_>) -> bool {
+    pub(crate) fn covers(&self, trail: &PathStack<'_>) -> bool {
         self.pointers.iter().any(|pointer| {
             let mut here = Some(trail);
             for segment in pointer.iter().rev() {
@@ -108,25 +108,25 @@ mod tests {
     #[test]
     fn pointers_match_whole_paths() {
         let ignore = Ignore::new(&["/params/a~1b/*/id", "/at"], &["params"]).unwrap();
-        let params = Trail {
+        let params = PathStack {
             above: None,
             step: Step::Name(b"params"),
         };
-        let at = Trail {
+        let at = PathStack {
             above: Some(&params),
             step: Step::Name(b"at"),
         };
         assert!(ignore.covers(&at));
         assert!(!ignore.covers(&params));
-        let list = Trail {
+        let list = PathStack {
             above: Some(&params),
             step: Step::Name(b"a/b"),
         };
-        let first = Trail {
+        let first = PathStack {
             above: Some(&list),
             step: Step::Index(0),
         };
-        let id = Trail {
+        let id = PathStack {
             above: Some(&first),
             step: Step::Name(b"id"),
         };

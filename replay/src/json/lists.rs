@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::ignore::{Step, Trail};
+use super::ignore::{PathStack, Step};
 use super::tree::{NodeId, Tree};
 
 /// An element and its name.
@@ -24,7 +24,7 @@ pub(crate) const LISTS: [(&str, &str); 4] = [
 ];
 
 /// The member that names the elements of the list at this place, if any.
-pub(super) fn key(trail: &Trail<'_>) -> Option<&'static str> {
+pub(super) fn key(trail: &PathStack<'_>) -> Option<&'static str> {
     let Step::Name(list) = trail.step else {
         return None;
     };

@@ -66,7 +66,7 @@ pub(crate) enum Goal {
 
 /// The result of mapping a message: the replaced texts, and the mappings that were used.
 #[derive(Debug, Default)]
-pub(crate) struct Turned {
+pub(crate) struct MappedMessage {
     pub(crate) edits: Vec<(Span, Bytes)>,
     pub(crate) used: Vec<PathMap>,
 }
@@ -110,8 +110,8 @@ impl PathMaps {
     }
 
     /// The edits for a message, or for each message of a batch.
-    pub(crate) fn turn(&self, message: &[u8], goal: Goal) -> Turned {
-        let mut turned = Turned::default();
+    pub(crate) fn turn(&self, message: &[u8], goal: Goal) -> MappedMessage {
+        let mut turned = MappedMessage::default();
         if self.is_empty() {
             return turned;
         }
@@ -129,7 +129,7 @@ impl PathMaps {
         turned
     }
 
-    fn message(&self, tree: &Tree<'_>, message: NodeId, goal: Goal, turned: &mut Turned) {
+    fn message(&self, tree: &Tree<'_>, message: NodeId, goal: Goal, turned: &mut MappedMessage) {
         for part in ["params", "result", "error"] {
             let Some(part) = tree.member(message, part) else {
                 continue;
@@ -152,13 +152,19 @@ impl PathMaps {
             return None;
         }
         let tree = Tree::read(text).ok()?;
-        let mut turned = Turned::default();
+        let mut turned = MappedMessage::default();
         self.texts(&tree, vec![tree.root()], goal, &mut turned);
         let is_some = !turned.edits.is_empty();
         is_some.then(|| splice(text, turned.edits).concat().into())
     }
 
-    fn texts(&self, tree: &Tree<'_>, mut open: Vec<NodeId>, goal: Goal, turned: &mut Turned) {
+    fn texts(
+        &self,
+        tree: &Tree<'_>,
+        mut open: Vec<NodeId>,
+        goal: Goal,
+        turned: &mut MappedMessage,
+    ) {
         while let Some(place) = open.pop() {
             open.extend(tree.children(place));
             let Kind::String(text) = tree.kind(place) else {

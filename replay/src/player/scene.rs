@@ -55,7 +55,7 @@ enum Wait {
 }
 
 /// How far a scene proceeds without the client.
-struct Stretch {
+struct SceneProgress {
     stop: Stop,
     /// The last skipped message of the client.
     passed: Option<Moment>,
@@ -106,7 +106,7 @@ impl Scene {
         take: &Take,
         reached: Option<Moment>,
         hangs: bool,
-    ) -> Stretch {
+    ) -> SceneProgress {
         let cues = script.cues(take);
         let mut passed = None;
         let (wait, stop) = loop {
@@ -143,7 +143,7 @@ impl Scene {
             }
         };
         self.wait = wait;
-        Stretch { stop, passed }
+        SceneProgress { stop, passed }
     }
 
     pub(super) fn awaits_cancel(&self) -> bool {
@@ -174,7 +174,7 @@ impl Player {
         };
         let reached = self.reached.map(|(moment, _)| moment);
         let hangs = self.index.options.unanswered == Unanswered::Hang;
-        let Stretch { stop, passed } = scene.advance(&script, &take, reached, hangs);
+        let SceneProgress { stop, passed } = scene.advance(&script, &take, reached, hangs);
         match stop {
             Stop::At(_) | Stop::Ever => {}
             Stop::Waits { cue } => {

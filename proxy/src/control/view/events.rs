@@ -6,7 +6,7 @@ use bytes::Bytes;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
-use crate::http::body::events::{ALIVE, EventStream, Tells, alive};
+use crate::http::body::events::{ALIVE, EventSource, EventStream, alive};
 
 /// Every event from now on.
 pub(crate) type Events = EventStream<Receiver<Arc<str>>>;
@@ -14,7 +14,7 @@ pub(crate) type Events = EventStream<Receiver<Arc<str>>>;
 /// The maximum size of a frame, in bytes.
 const FRAME_BYTES: usize = 64 * 1024;
 
-impl Tells for Receiver<Arc<str>> {
+impl EventSource for Receiver<Arc<str>> {
     /// All available events, or a sign of life if there are none for a while.
     async fn next(mut self) -> (Option<Bytes>, Self) {
         let mut text = match tokio::time::timeout(ALIVE, self.recv()).await {

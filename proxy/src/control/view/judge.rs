@@ -11,7 +11,7 @@ use crate::record::Judging;
 
 /// Passes a judge's input to a view as well.
 #[derive(Debug)]
-struct Seeing {
+struct ViewedJudge {
     view: Arc<View>,
     judge: Option<Box<dyn Judge>>,
 }
@@ -30,7 +30,7 @@ impl View {
         };
         Judging {
             judge: Some(Arc::new(move |header| {
-                Box::new(Seeing {
+                Box::new(ViewedJudge {
                     view: Arc::clone(&view),
                     judge: make.as_ref().map(|make| make(header)),
                 })
@@ -47,7 +47,7 @@ impl View {
     }
 }
 
-impl Judge for Seeing {
+impl Judge for ViewedJudge {
     fn observe(&mut self, event: &Event, message: Option<&Envelope<'_>>) {
         self.view.observe(event, message);
         if let Some(judge) = &mut self.judge {

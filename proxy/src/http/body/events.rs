@@ -12,7 +12,7 @@ use tokio_util::sync::ReusableBoxFuture;
 use super::{BodyError, Outbound};
 
 /// A source of events, piece by piece.
-pub(crate) trait Tells: Send + Sized + 'static {
+pub(crate) trait EventSource: Send + Sized + 'static {
     /// The next piece when available; `None` at the end. If there is none for [`ALIVE`], it returns
     /// [`alive`].
     fn next(self) -> impl Future<Output = (Option<Bytes>, Self)> + Send;
@@ -31,7 +31,7 @@ pub(crate) fn alive() -> Bytes {
     Bytes::from_static(b": alive\n\n")
 }
 
-impl<T: Tells> EventStream<T> {
+impl<T: EventSource> EventStream<T> {
     pub(crate) fn new(tells: T) -> Self {
         // Sent immediately, so that the client knows that it is connected.
         let hello = async { (Some(Bytes::from_static(b": listening\n\n")), tells) };
@@ -49,7 +49,7 @@ impl<T: Tells> EventStream<T> {
     }
 }
 
-impl<T: Tells> Body for EventStream<T> {
+impl<T: EventSource> Body for EventStream<T> {
     type Data = Bytes;
     type Error = BodyError;
 

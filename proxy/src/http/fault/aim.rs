@@ -18,7 +18,7 @@ use crate::http::sessions::SESSIONLESS;
 
 /// A fault, and the message that it matched.
 #[derive(Clone, Debug)]
-pub(crate) struct Aimed {
+pub(crate) struct MatchedFault {
     pub(crate) hit: Hit,
     /// Source text of the request's id; `null` for a notification.
     pub(crate) id: Vec<u8>,
@@ -34,7 +34,7 @@ pub(crate) struct Aimed {
     spent: Arc<AtomicBool>,
 }
 
-impl Aimed {
+impl MatchedFault {
     fn new(hit: Hit, id: &[u8], on_itself: bool) -> Self {
         Self {
             hit,
@@ -136,7 +136,7 @@ fn id_of(text: &[u8]) -> &[u8] {
 impl Scene {
     /// Lets a fault act that was chosen for the answer to the request of this exchange; returns
     /// false if it has acted before.
-    pub(super) fn claim(&self, aimed: &Aimed) -> bool {
+    pub(super) fn claim(&self, aimed: &MatchedFault) -> bool {
         if let Some(asked) = aimed.expected {
             self.gateway.expected.withdraw(asked);
         }
@@ -150,7 +150,7 @@ impl Scene {
         event: &Bytes,
         fields: &SseEvent,
         message: Option<MessageNumber>,
-    ) -> Option<(Aimed, Carried)> {
+    ) -> Option<(MatchedFault, Carried)> {
         let Some(Payload::Whole(data)) = &fields.data else {
             return None;
         };
@@ -167,7 +167,7 @@ impl Scene {
         exchange: &GatewayExchange,
         text: &[u8],
         message: Option<MessageNumber>,
-    ) -> Option<Aimed> {
+    ) -> Option<MatchedFault> {
         let own = exchange.aimed();
         let aimed = match Envelope::parse(text).kind {
             Kind::Response { id, .. } => own
@@ -179,10 +179,11 @@ impl Scene {
             Kind::Batch { .. } => own.filter(|own| self.claim(own)),
             Kind::Notification { method, .. } => {
                 let hit = self.choose(&method, text, false)?;
-                Some(Aimed::new(hit, b"null", true))
+                Some(MatchedFault::new(hit, b"null", true))
             }
             Kind::Request { method, .. } => {
-                let mut aimed = Aimed::new(self.choose(&method, text, true)?, id_of(text), true);
+                let mut aimed =
+                    MatchedFault::new(self.choose(&method, text, true)?, id_of(text), true);
                 aimed.message = message;
                 if aimed.hit.on() == FaultTarget::Request {
                     return Some(aimed);
@@ -194,7 +195,7 @@ impl Scene {
             }
             _ => None,
         };
-        aimed.map(|aimed| Aimed { message, ..aimed })
+        aimed.map(|aimed| MatchedFault { message, ..aimed })
     }
 
     fn choose(&self, method: &str, text: &[u8], is_request: bool) -> Option<Hit> {

@@ -10,14 +10,14 @@ use tapewright_schemas::conversation::{Handle, Pairing};
 use tapewright_schemas::envelope::RequestId;
 use tapewright_schemas::event::{ConduitId, Direction, Scope, SessionKey};
 
-use super::Aimed;
+use super::MatchedFault;
 use crate::http::sessions::SESSIONLESS;
 
 /// Chosen requests without an answer so far.
 #[derive(Debug)]
 pub(crate) struct Expected {
     count: AtomicUsize,
-    known: Mutex<Pairing<Aimed>>,
+    known: Mutex<Pairing<MatchedFault>>,
 }
 
 impl Default for Expected {
@@ -31,7 +31,12 @@ impl Default for Expected {
 
 impl Expected {
     /// Expects the answer to a request in this direction; the returned handle can withdraw it.
-    pub(crate) fn add(&self, session: SessionKey, dir: Direction, aimed: &Aimed) -> Option<Handle> {
+    pub(crate) fn add(
+        &self,
+        session: SessionKey,
+        dir: Direction,
+        aimed: &MatchedFault,
+    ) -> Option<Handle> {
         // Sessionless requests are identified by their exchange alone: their ids are not unique.
         if session == SESSIONLESS {
             return None;
@@ -49,9 +54,9 @@ impl Expected {
         session: SessionKey,
         dir: Direction,
         id: &RequestId<'_>,
-    ) -> Option<Aimed> {
+    ) -> Option<MatchedFault> {
         self.change(|known| known.take(scope(session), dir, id))
-            .filter(Aimed::spend)
+            .filter(MatchedFault::spend)
     }
 
     /// Withdraws a request that was answered on its own exchange. Another one with the same id in
@@ -69,7 +74,10 @@ impl Expected {
     }
 
     /// Costs one load while nothing is expected.
-    fn change(&self, change: impl FnOnce(&mut Pairing<Aimed>) -> Option<Aimed>) -> Option<Aimed> {
+    fn change(
+        &self,
+        change: impl FnOnce(&mut Pairing<MatchedFault>) -> Option<MatchedFault>,
+    ) -> Option<MatchedFault> {
         if self.count.load(Ordering::Relaxed) == 0 {
             return None;
         }
@@ -79,7 +87,7 @@ impl Expected {
         found
     }
 
-    fn lock(&self) -> MutexGuard<'_, Pairing<Aimed>> {
+    fn lock(&self) -> MutexGuard<'_, Pairing<MatchedFault>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -28,7 +28,7 @@ use tapewright_schemas::event::{
     Direction, Effect, EventBody, MessageNumber, Offset, Unable, What,
 };
 
-pub(crate) use self::aim::Aimed;
+pub(crate) use self::aim::MatchedFault;
 pub(crate) use self::alarm::Alarm;
 use self::channel::{Collected, collect};
 pub(crate) use self::cut::{CutBehind, CutOff, cut_off};
@@ -39,7 +39,7 @@ use self::stage::Stage;
 use self::watched::Watched;
 pub(crate) use self::wedges::{Wedged, Wedges};
 use crate::http::body::Outbound;
-use crate::http::gateway::{Gateway, GatewayExchange, Ours};
+use crate::http::gateway::{Gateway, GatewayExchange, LocalAnswer};
 use crate::http::tap::{Log, is_event_stream};
 
 /// One response or request, and its context.
@@ -139,7 +139,7 @@ impl Scene {
 
     async fn inject(
         self,
-        mut aimed: Aimed,
+        mut aimed: MatchedFault,
         act: Act,
         response: Response<Outbound>,
     ) -> Response<Outbound> {
@@ -178,7 +178,7 @@ impl Scene {
     }
 
     /// Replaces this response by a status.
-    async fn replaced(self, mut aimed: Aimed, status: u16, response: Response<Outbound>) {
+    async fn replaced(self, mut aimed: MatchedFault, status: u16, response: Response<Outbound>) {
         let what = What::Answered { status };
         let (parts, body) = response.into_parts();
         if is_event_stream(&parts.headers) {
@@ -199,11 +199,11 @@ impl Scene {
         self.gateway.clock.now()
     }
 
-    fn tell(&self, aimed: &Aimed, what: What) {
+    fn tell(&self, aimed: &MatchedFault, what: What) {
         self.note(aimed.hit.effect(what), aimed.message);
     }
 
-    fn not_done(&self, aimed: &Aimed, why: Unable) {
+    fn not_done(&self, aimed: &MatchedFault, why: Unable) {
         self.tell(aimed, What::NotDone { why });
     }
 
@@ -215,7 +215,7 @@ impl Scene {
 
 pub(crate) fn status_of(status: u16, retry_after: Option<u64>) -> Response<Outbound> {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response = Ours::of_fault(status, "a fault was injected").response();
+    let mut response = LocalAnswer::of_fault(status, "a fault was injected").response();
     if status == StatusCode::UNAUTHORIZED {
         // A 401 response must name a scheme (RFC 9110 §15.5.2).
         let value = HeaderValue::from_static("Bearer");

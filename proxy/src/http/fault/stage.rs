@@ -11,7 +11,7 @@ use tapewright_schemas::event::{Effect, EventBody, FaultRef, MessageNumber, Offs
 
 use super::channel::{Channel, Sender};
 use super::holds::pause;
-use super::{Aimed, CutOff, Scene, cut_off};
+use super::{CutOff, MatchedFault, Scene, cut_off};
 use crate::http::body::Outbound;
 use crate::http::listen::Phase;
 
@@ -63,7 +63,7 @@ impl Stage {
     }
 
     /// Applies a fault to a message that arrived at this time; returns false if it is dropped.
-    pub(super) fn meet(&mut self, now: Offset, aimed: &Aimed, carried: &Carried) -> bool {
+    pub(super) fn meet(&mut self, now: Offset, aimed: &MatchedFault, carried: &Carried) -> bool {
         let fault_set = self.scene.fault_set();
         if !fault_set.is_in_force(&aimed.hit) {
             self.pass(aimed.message, carried.whole().clone());
@@ -81,7 +81,13 @@ impl Stage {
         self.decided(now, aimed, decision, carried.whole().clone())
     }
 
-    fn decided(&mut self, now: Offset, aimed: &Aimed, decision: Decision, whole: Bytes) -> bool {
+    fn decided(
+        &mut self,
+        now: Offset,
+        aimed: &MatchedFault,
+        decision: Decision,
+        whole: Bytes,
+    ) -> bool {
         // A message held on its own is released into the silence; everything else waits for its end
         // here.
         if !matches!(decision.verdict, Verdict::Hold { .. }) {
@@ -104,7 +110,7 @@ impl Stage {
     }
 
     /// Waits until the client leaves, since there is no answer to a dropped message.
-    pub(super) async fn never(&mut self, aimed: &Aimed) {
+    pub(super) async fn never(&mut self, aimed: &MatchedFault) {
         self.kept = Some(WithheldRequest {
             fault: aimed.hit.named(),
             message: aimed.message,

@@ -12,7 +12,7 @@ use super::aim::message_event;
 use super::channel::{Channel, Sender};
 use super::cutter::{Cutter, Piece};
 use super::stage::Stage;
-use super::{Aimed, Scene};
+use super::{MatchedFault, Scene};
 use crate::http::body::Outbound;
 use crate::http::gateway::GatewayExchange;
 use crate::http::listen::Phase;
@@ -46,7 +46,7 @@ impl Scene {
 
     /// Reads a stream to its end, so that it is recorded, as long as the gateway runs. The client
     /// has got a replacement, whose effect is recorded after the answer.
-    pub(super) fn drain(self, mut aimed: Aimed, what: What, mut body: Outbound) {
+    pub(super) fn drain(self, mut aimed: MatchedFault, what: What, mut body: Outbound) {
         let gateway = Arc::clone(&self.gateway);
         let mut phase = gateway.phase.clone();
         gateway.tasks.spawn(async move {

@@ -17,7 +17,7 @@ use http::{Method, Request, Response};
 use hyper::body::Incoming;
 
 use super::body::Outbound;
-use super::gateway::{Gateway, Ours, RequestTarget, health, is_health};
+use super::gateway::{Gateway, LocalAnswer, RequestTarget, health, is_health};
 use super::listen::Client;
 use super::origin::{Origin, OriginSettings, OriginUrl, Scheme};
 use tapewright_schemas::event::InPlaceCause;
@@ -60,7 +60,7 @@ impl Forward {
                 .guard
                 .check_proxied(request.method(), request.uri(), request.headers())
         {
-            return gateway.refuse(client, &request, &Ours::refused(refused));
+            return gateway.refuse(client, &request, &LocalAnswer::refused(refused));
         }
         if *request.method() == Method::CONNECT {
             return self.connect(gateway, client, request).await;
@@ -76,7 +76,7 @@ impl Forward {
             }
             let why =
                 "this is a forward proxy; set HTTP_PROXY to it instead of connecting directly";
-            let ours = Ours::bad_request(InPlaceCause::NotProxied, why);
+            let ours = LocalAnswer::bad_request(InPlaceCause::NotProxied, why);
             return gateway.refuse(client, &request, &ours);
         };
         let goal = RequestTarget::known(self.origin(url));

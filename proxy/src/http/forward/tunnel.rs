@@ -20,7 +20,7 @@ use super::first::Tunnel;
 use super::intercept;
 use crate::http::body::Outbound;
 use crate::http::fields::version_of;
-use crate::http::gateway::{Gateway, Ours, note_ours, peer};
+use crate::http::gateway::{Gateway, LocalAnswer, note_ours, peer};
 use crate::http::listen::{Client, Phase, TunnelSlot};
 use crate::http::origin::{Origin, OriginUrl, Scheme};
 use crate::http::sessions::SESSIONLESS;
@@ -41,7 +41,7 @@ impl Forward {
             .and_then(|authority| OriginUrl::of_authority(Scheme::Https, authority));
         let Some(url) = url else {
             let why = "CONNECT names a host and a port";
-            let ours = Ours::bad_request(InPlaceCause::ConnectTarget, why);
+            let ours = LocalAnswer::bad_request(InPlaceCause::ConnectTarget, why);
             return gateway.refuse(client, &request, &ours);
         };
         let plain = self.origin(OriginUrl {
@@ -51,7 +51,7 @@ impl Forward {
         let upgrade = hyper::upgrade::on(&mut request);
         let Some(kept) = request.extensions_mut().remove::<TunnelSlot>() else {
             let why = "a tunnel needs a connection of its own";
-            let ours = Ours::bad_request(InPlaceCause::TunnelShared, why);
+            let ours = LocalAnswer::bad_request(InPlaceCause::TunnelShared, why);
             return gateway.refuse(client, &request, &ours);
         };
         let authority = self.authority.as_ref();
@@ -90,7 +90,7 @@ impl Forward {
     }
 
     /// Connects to the server of a tunnel.
-    async fn reach(&self, url: &OriginUrl) -> Result<TcpStream, Ours> {
+    async fn reach(&self, url: &OriginUrl) -> Result<TcpStream, LocalAnswer> {
         let limit = self.settings.connect_timeout;
         let server = tokio::time::timeout(limit, self.settings.tcp(&url.host, url.port));
         match server.await {
@@ -174,7 +174,7 @@ fn note_connected(log: &Log) {
 }
 
 /// The answer if there is no connection to a server, because of an error or a timeout.
-fn unreached(error: Option<&io::Error>, url: &OriginUrl) -> Ours {
+fn unreached(error: Option<&io::Error>, url: &OriginUrl) -> LocalAnswer {
     let to = url.authority();
     match error {
         Some(error) => {
@@ -183,9 +183,10 @@ fn unreached(error: Option<&io::Error>, url: &OriginUrl) -> Ours {
                 io::ErrorKind::PermissionDenied => (InPlace::NotAllowed, InPlaceCause::Blocked),
                 _ => (InPlace::Unreachable, InPlaceCause::ConnectionFailed),
             };
-            Ours::new(Ours::status_of(error), why, cause, words).about(format!("{to}: {error}"))
+            LocalAnswer::new(LocalAnswer::status_of(error), why, cause, words)
+                .about(format!("{to}: {error}"))
         }
-        None => Ours::new(
+        None => LocalAnswer::new(
             StatusCode::BAD_GATEWAY,
             InPlace::TimedOut,
             InPlaceCause::ConnectTimeout,

@@ -18,7 +18,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::goal::RequestTarget;
 use super::leg::{ClientLeg, edited};
 use super::observe::{GatewayExchange, RequestWatch};
-use super::ours::Ours;
+use super::ours::LocalAnswer;
 use super::peer::peer;
 use super::request::{head_of, target_of, to_server};
 use super::waiting::Waiting;
@@ -34,7 +34,7 @@ use crate::http::sessions::{SESSION_ID, SESSIONLESS, SessionHint};
 use crate::http::tap::{Log, Tap};
 
 /// An exchange whose request is about to be sent.
-struct Begun {
+struct PreparedExchange {
     exchange: Arc<GatewayExchange>,
     log: Arc<Log>,
     waiting: Waiting,
@@ -85,7 +85,7 @@ impl Gateway {
             let since = self.clock.now();
             let scene = self.scene(&log, connection, Direction::ToServer);
             let Some(passed) = Box::pin(scene.forward(&exchange, body)).await else {
-                let ours = self.replace(&exchange, waiting.over(), &Ours::dropped());
+                let ours = self.replace(&exchange, waiting.over(), &LocalAnswer::dropped());
                 return fault::accepted(ours);
             };
             body = passed;
@@ -94,7 +94,7 @@ impl Gateway {
         if let Some(gate) = gate {
             parts.extensions.insert(gate);
         }
-        let begun = Begun {
+        let begun = PreparedExchange {
             exchange,
             log,
             waiting,
@@ -109,12 +109,12 @@ impl Gateway {
     /// Sends a request to its server, and returns the response.
     async fn pass_on(
         self: &Arc<Self>,
-        begun: Begun,
+        begun: PreparedExchange,
         mut parts: http::request::Parts,
         body: Outbound,
         goal: RequestTarget,
     ) -> Response<Outbound> {
-        let Begun {
+        let PreparedExchange {
             exchange,
             log,
             waiting,
@@ -161,10 +161,10 @@ impl Gateway {
     }
 
     /// A place for one exchange, or why a request is refused.
-    fn place_for(&self, request: &Request<Incoming>) -> Result<OwnedSemaphorePermit, Ours> {
+    fn place_for(&self, request: &Request<Incoming>) -> Result<OwnedSemaphorePermit, LocalAnswer> {
         let Ok(free) = self.places.clone().try_acquire_owned() else {
             let why = "too many exchanges are under way";
-            return Err(Ours::new(
+            return Err(LocalAnswer::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 InPlace::Busy,
                 InPlaceCause::TooManyExchanges,
@@ -173,7 +173,7 @@ impl Gateway {
         };
         if !fields::is_plainly_coded(request.headers()) {
             let why = "the body has a transfer coding other than `chunked`";
-            return Err(Ours::new(
+            return Err(LocalAnswer::new(
                 StatusCode::NOT_IMPLEMENTED,
                 InPlace::Unsupported,
                 InPlaceCause::RequestCoding,
@@ -310,21 +310,21 @@ impl Gateway {
             Ok(answer) if !fields::is_plainly_coded(answer.response.headers()) => {
                 let why = "the server used a transfer coding other than `chunked`";
                 let cause = InPlaceCause::ResponseCoding;
-                let ours = Ours::new(StatusCode::BAD_GATEWAY, InPlace::Broken, cause, why);
+                let ours = LocalAnswer::new(StatusCode::BAD_GATEWAY, InPlace::Broken, cause, why);
                 self.replace(exchange, in_flight, &ours)
             }
             // Upgrades are not supported: upgrade requests are not forwarded.
             Ok(answer) if answer.response.status() == StatusCode::SWITCHING_PROTOCOLS => {
                 let why = "the server switched protocols unasked";
                 let cause = InPlaceCause::SwitchedProtocols;
-                let ours = Ours::new(StatusCode::BAD_GATEWAY, InPlace::Broken, cause, why);
+                let ours = LocalAnswer::new(StatusCode::BAD_GATEWAY, InPlace::Broken, cause, why);
                 self.replace(exchange, in_flight, &ours)
             }
             Ok(answer) => answer::pass(exchange, in_flight, asked, answer),
             // The server is not responsible.
             Err(error) if exchange.broken_off.load(Ordering::Acquire) => {
                 if let Some(stalled) = cause::<Stalled>(&error) {
-                    let ours = Ours::new(
+                    let ours = LocalAnswer::new(
                         StatusCode::REQUEST_TIMEOUT,
                         InPlace::Slow,
                         InPlaceCause::BodySlow,
@@ -333,7 +333,7 @@ impl Gateway {
                     return self.replace(exchange, in_flight, &ours);
                 }
                 let why = "the request broke off, or its body is malformed";
-                let ours = Ours::bad_request(InPlaceCause::BodyBrokeOff, why);
+                let ours = LocalAnswer::bad_request(InPlaceCause::BodyBrokeOff, why);
                 if is_malformed(&error) {
                     self.replace(exchange, in_flight, &ours)
                 } else {
@@ -342,7 +342,7 @@ impl Gateway {
                     ours.response()
                 }
             }
-            Err(error) => self.replace(exchange, in_flight, &Ours::of_send(&error)),
+            Err(error) => self.replace(exchange, in_flight, &LocalAnswer::of_send(&error)),
         }
     }
 
@@ -351,7 +351,7 @@ impl Gateway {
         &self,
         exchange: &GatewayExchange,
         in_flight: InFlight,
-        ours: &Ours,
+        ours: &LocalAnswer,
     ) -> Response<Outbound> {
         exchange.settle(SESSIONLESS);
         note_ours(&exchange.log, ours);
@@ -365,7 +365,7 @@ impl Gateway {
         &self,
         client: Client,
         request: &Request<Incoming>,
-        ours: &Ours,
+        ours: &LocalAnswer,
     ) -> Response<Outbound> {
         let log = self.log(Some(SESSIONLESS));
         let head = Head::Request(head_of(request));
@@ -428,7 +428,7 @@ fn cause<T: Error + 'static>(error: &SendError) -> Option<&T> {
 }
 
 /// Records that tapewright answered in the server's place.
-pub(crate) fn note_ours(log: &Log, ours: &Ours) {
+pub(crate) fn note_ours(log: &Log, ours: &LocalAnswer) {
     log.note_all(
         Direction::ToClient,
         [

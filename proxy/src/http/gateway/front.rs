@@ -7,7 +7,7 @@ use hyper::body::Incoming;
 use tapewright_schemas::event::{InPlace, InPlaceCause};
 
 use super::goal::{LocalAddress, RequestTarget};
-use super::ours::Ours;
+use super::ours::LocalAnswer;
 use super::{Gateway, Route};
 use crate::http::body::Outbound;
 use crate::http::listen::{Client, Handler};
@@ -30,11 +30,11 @@ impl Handler for Front {
             .guard
             .check(request.method(), request.uri(), request.headers());
         if let Err(refused) = checked {
-            return gateway.refuse(client, &request, &Ours::refused(refused));
+            return gateway.refuse(client, &request, &LocalAnswer::refused(refused));
         }
         if *request.method() == Method::CONNECT {
             let why = "this is not a forward proxy; start one with --forward-proxy";
-            let ours = Ours::new(
+            let ours = LocalAnswer::new(
                 StatusCode::NOT_IMPLEMENTED,
                 InPlace::Unsupported,
                 InPlaceCause::NoForwardProxy,

@@ -47,7 +47,7 @@ pub(crate) use self::exchange::note_ours;
 pub(crate) use self::front::{health, is_health};
 pub(crate) use self::goal::RequestTarget;
 pub(crate) use self::observe::GatewayExchange;
-pub(crate) use self::ours::{Ours, head_of};
+pub(crate) use self::ours::{LocalAnswer, head_of};
 pub(crate) use self::peer::peer;
 pub(crate) use self::pending_agent::prepare_agent;
 pub use self::run::{Outcome, ServeError, run, run_beside};

@@ -9,7 +9,7 @@ use tapewright_schemas::event::{
 };
 
 use super::Gateway;
-use crate::http::fault::Aimed;
+use crate::http::fault::MatchedFault;
 use crate::http::metrics::{InFlight, Loss};
 use crate::http::sessions::SESSIONLESS;
 use crate::http::tap::{Log, Watch};
@@ -34,7 +34,7 @@ pub(crate) struct GatewayExchange {
     /// Its endpoint is one for model calls.
     pub(crate) is_model_call: bool,
     /// The fault that acts on the response.
-    pub(crate) aimed: Mutex<Option<Aimed>>,
+    pub(crate) aimed: Mutex<Option<MatchedFault>>,
 }
 
 impl GatewayExchange {
@@ -50,19 +50,19 @@ impl GatewayExchange {
             return;
         }
         let session = self.log.session().unwrap_or(SESSIONLESS);
-        let aimed = Aimed::of(&self.gateway, session, payload);
+        let aimed = MatchedFault::of(&self.gateway, session, payload);
         let mut aim = self.aimed.lock().unwrap_or_else(PoisonError::into_inner);
         *aim = aim.take().or(aimed);
     }
 
     /// The fault that acts on the request itself.
-    pub(crate) fn aimed_at_request(&self) -> Option<Aimed> {
+    pub(crate) fn aimed_at_request(&self) -> Option<MatchedFault> {
         let mut aim = self.aimed.lock().unwrap_or_else(PoisonError::into_inner);
         aim.take_if(|aimed| aimed.meets_request())
     }
 
     /// The fault that acts on the response, if it has not acted elsewhere.
-    pub(crate) fn aimed(&self) -> Option<Aimed> {
+    pub(crate) fn aimed(&self) -> Option<MatchedFault> {
         let aim = self.aimed.lock().unwrap_or_else(PoisonError::into_inner);
         aim.clone()
     }

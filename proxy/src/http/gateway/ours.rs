@@ -18,7 +18,7 @@ pub(crate) const MARK: &str = "x-tapewright";
 
 /// An answer in the server's place.
 #[derive(Debug)]
-pub(crate) struct Ours {
+pub(crate) struct LocalAnswer {
     pub(crate) status: StatusCode,
     pub(crate) why: InPlace,
     pub(crate) cause: Option<InPlaceCause>,
@@ -28,7 +28,7 @@ pub(crate) struct Ours {
     pub(crate) words: String,
 }
 
-impl Ours {
+impl LocalAnswer {
     pub(crate) fn new(
         status: StatusCode,
         why: InPlace,

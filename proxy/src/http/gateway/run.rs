@@ -16,7 +16,7 @@ use tokio::runtime::Builder;
 use tokio::sync::{mpsc, watch};
 
 use super::front::{Front, health};
-use super::ours::Ours;
+use super::ours::LocalAnswer;
 use super::pending_agent::prepare_agent;
 use super::{Gateway, Settings};
 use crate::agent::Agent;
@@ -256,7 +256,7 @@ impl Handler for Figures {
     async fn handle(&self, _client: Client, request: Request<Incoming>) -> Response<Outbound> {
         let Self(gateway, guard) = self;
         if let Err(refused) = guard.check(request.method(), request.uri(), request.headers()) {
-            return Ours::refused(refused).response();
+            return LocalAnswer::refused(refused).response();
         }
         match request.uri().path() {
             "/healthz" => health(),
@@ -277,7 +277,7 @@ impl Handler for Figures {
                 response
             }
             _ => {
-                let ours = Ours::new(
+                let ours = LocalAnswer::new(
                     StatusCode::NOT_FOUND,
                     InPlace::NotFound,
                     InPlaceCause::NoPath,

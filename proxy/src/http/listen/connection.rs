@@ -44,7 +44,7 @@ pub(crate) struct TunnelSlot(pub(crate) Arc<Busy>);
 
 /// The HTTP version of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Speaks {
+enum HttpVersion {
     Http1,
     Http2,
 }
@@ -62,8 +62,8 @@ impl<H: Handler> Served<H> {
         let accepting = TlsAcceptor::from(tls).accept(stream);
         if let Some(Ok(stream)) = self.before_serving(accepting).await {
             let speaks = match stream.get_ref().1.alpn_protocol() {
-                Some(b"h2") => Speaks::Http2,
-                _ => Speaks::Http1,
+                Some(b"h2") => HttpVersion::Http2,
+                _ => HttpVersion::Http1,
             };
             self.serve(stream, speaks).await;
         }
@@ -84,11 +84,15 @@ impl<H: Handler> Served<H> {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let speaks = if http2 { Speaks::Http2 } else { Speaks::Http1 };
+        let speaks = if http2 {
+            HttpVersion::Http2
+        } else {
+            HttpVersion::Http1
+        };
         self.serve(stream, speaks).await;
     }
 
-    async fn serve<S>(self, stream: S, speaks: Speaks)
+    async fn serve<S>(self, stream: S, speaks: HttpVersion)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -115,7 +119,7 @@ impl<H: Handler> Served<H> {
         let mut grace = pin!(tokio::time::sleep(limits.head_time));
         let mut course = Course {
             asked,
-            waits: speaks == Speaks::Http2,
+            waits: speaks == HttpVersion::Http2,
             told: false,
             leaves: false,
         };
@@ -232,7 +236,7 @@ fn answer<H: Handler>(
 type Answer = Delivered<Trailing<Outbound>>;
 
 /// Configures hyper with these limits.
-fn builder(limits: &Limits, speaks: Speaks) -> auto::Builder<TokioExecutor> {
+fn builder(limits: &Limits, speaks: HttpVersion) -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
@@ -253,8 +257,8 @@ fn builder(limits: &Limits, speaks: Speaks) -> auto::Builder<TokioExecutor> {
         .initial_stream_window_size(WINDOW)
         .initial_connection_window_size(WINDOW);
     match speaks {
-        Speaks::Http1 => builder.http1_only(),
-        Speaks::Http2 => builder.http2_only(),
+        HttpVersion::Http1 => builder.http1_only(),
+        HttpVersion::Http2 => builder.http2_only(),
     }
 }
 
@@ -271,15 +275,15 @@ const WINDOW: u32 = 1 << 20;
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
 /// The HTTP version from the first bytes of a connection without TLS; `None` if there are none.
-async fn first_bytes(stream: &TcpStream) -> Option<Speaks> {
+async fn first_bytes(stream: &TcpStream) -> Option<HttpVersion> {
     const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     let mut seen = [0; PREFACE.len()];
     loop {
         let length = stream.peek(&mut seen).await.ok()?;
         match seen.part(..length) {
             [] => return None,
-            PREFACE => return Some(Speaks::Http2),
-            seen if !PREFACE.starts_with(seen) => return Some(Speaks::Http1),
+            PREFACE => return Some(HttpVersion::Http2),
+            seen if !PREFACE.starts_with(seen) => return Some(HttpVersion::Http1),
             // Part of a preface, which no real client splits.
             _ => tokio::time::sleep(LOOK_AGAIN).await,
         }

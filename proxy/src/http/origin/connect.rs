@@ -19,7 +19,7 @@ use crate::http::body::{Gate, Outbound};
 use crate::http::joined::Joined;
 use crate::http::listen::WorkerId;
 use crate::http::wire::{Trailing, Wire, Wired};
-use crate::system::sockets::Glance;
+use crate::system::sockets::ConnectionProbe;
 
 /// Why a connection could not be established. Nothing was sent to the server.
 #[derive(Debug, thiserror::Error)]
@@ -124,7 +124,7 @@ impl Connector {
             })?;
         let refusal = Refusal::default();
         // Without it, received data is only noticed when the connection is read.
-        let socket = Glance::at(&tcp).ok();
+        let socket = ConnectionProbe::at(&tcp).ok();
         if !self.secure {
             let http2 = self.settings.http2_prior_knowledge;
             return self.speak(tcp, socket, refusal, http2).await;
@@ -175,7 +175,7 @@ impl Connector {
     async fn speak<S>(
         &self,
         stream: S,
-        socket: Option<Glance>,
+        socket: Option<ConnectionProbe>,
         refusal: Refusal,
         http2: bool,
     ) -> Result<Connection, ConnectError>
@@ -236,7 +236,7 @@ pub(super) enum Connection {
         wire: Wire,
         refusal: Refusal,
         /// Another handle to its socket, for checks.
-        socket: Option<Glance>,
+        socket: Option<ConnectionProbe>,
         task: AbortHandle,
         /// The thread that waits for its socket.
         worker: WorkerId,

@@ -88,9 +88,9 @@ fn remove_dead(path: &Path) -> io::Result<()> {
 
 /// Checks a connection that other code reads.
 #[derive(Debug)]
-pub(crate) struct Glance(OwnedFd);
+pub(crate) struct ConnectionProbe(OwnedFd);
 
-impl Glance {
+impl ConnectionProbe {
     pub(crate) fn at(socket: &TcpStream) -> io::Result<Self> {
         Ok(Self(socket.as_fd().try_clone_to_owned()?))
     }

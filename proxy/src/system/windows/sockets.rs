@@ -119,9 +119,9 @@ impl Listener {
 
 /// Checks a connection that other code reads.
 #[derive(Debug)]
-pub(crate) struct Glance(Stream);
+pub(crate) struct ConnectionProbe(Stream);
 
-impl Glance {
+impl ConnectionProbe {
     pub(crate) fn at(socket: &TcpStream) -> io::Result<Self> {
         Ok(Self(socket.as_socket().try_clone_to_owned()?.into()))
     }
