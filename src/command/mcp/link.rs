@@ -1,195 +1,182 @@
 //! An MCP server within this process, as an upstream: what a child process would be to a front.
 //!
-//! Each link is a pair of sockets. A front holds one end as it holds the pipes of a child; a task
-//! of the runtime serves the other.
+//! The thread that writes a line also parses it. Quick requests are answered right there; others
+//! are answered by worker threads, which all links share.
 
-use std::io::{self, Read as _, Write as _};
-use std::net::Shutdown;
-use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use std::{io, mem};
 
-use rmcp::ServiceExt as _;
-use tapewright_proxy::system::Signal;
-use tapewright_proxy::system::sockets::{self, Stream};
-use tapewright_proxy::upstream::{
-    ChunkSink, ChunkSource, Life, Link, OpenError, ReadResult, Upstream,
-};
-use tapewright_schemas::event::{Exit, Peer};
-use tapewright_schemas::slices::PartMut as _;
+use tapewright_proxy::upstream::{ChunkSink, ChunkSource, Link, OpenError, ReadResult, Upstream};
+use tapewright_schemas::event::Peer;
 use tokio::runtime::Handle;
 
+use super::LONGEST_MESSAGE;
+use super::conversation::{Conversation, Heard};
+use super::desk::Desk;
+use super::refusal::Refusal;
 use super::server::Server;
 
 /// A server whose every link is a conversation of its own.
 pub(super) struct LinkServer {
     server: Server,
-    runtime: Handle,
-}
-
-/// What both ends know of a link.
-#[derive(Debug, Default)]
-struct Shared {
-    /// The signal that ended it.
-    signal: AtomicI32,
-    /// How many answers are being worked on.
-    owed: Arc<AtomicUsize>,
+    /// Its blocking threads do the work.
+    workers: Handle,
 }
 
 impl LinkServer {
-    /// Serves within `runtime`.
-    pub(super) fn new(server: Server, runtime: Handle) -> Self {
-        Self { server, runtime }
-    }
-
-    fn link(&self) -> io::Result<Link> {
-        let within = self.runtime.enter();
-        let (ours, theirs) = sockets::pair()?;
-        drop(within);
-        let (input, life) = (ours.try_clone()?, ours.try_clone()?);
-        let shared = Arc::new(Shared::default());
-        let server = self.server.owing(Arc::clone(&shared.owed));
-        let (over, ended) = sync_channel(1);
-        self.runtime.spawn(async move {
-            let (input, output) = theirs.into_split();
-            // A client that leaves before it has said what it is gets no answer, and wants none.
-            if let Ok(running) = server.serve((input, output)).await {
-                drop(running.waiting().await);
-            }
-            // The waiting thread may be gone.
-            over.send(()).ok();
-        });
-        let told = Arc::clone(&shared);
-        Ok(Link {
-            // There is no other process than this one.
-            peer: Peer::Process {
-                pid: std::process::id(),
-            },
-            to_server: Box::new(Input(input)),
-            to_client: Box::new(Output(ours)),
-            log: None,
-            ended: Box::new(move || Ok(told.exit(&ended))),
-            life: Box::new(LinkLife {
-                stream: Mutex::new(life),
-                shared,
-            }),
-        })
+    /// Answers slow requests on the blocking threads of `workers`.
+    pub(super) fn new(server: Server, workers: Handle) -> Self {
+        Self { server, workers }
     }
 }
 
 impl Upstream for LinkServer {
     fn open(&self) -> Result<Link, OpenError> {
-        self.link().map_err(|source| OpenError::Spawn {
-            command: "tapewright mcp".to_owned(),
-            source,
+        let desk = Desk::default();
+        let waiting = desk.clone();
+        Ok(Link {
+            // There is no other process than this one.
+            peer: Peer::Process {
+                pid: std::process::id(),
+            },
+            to_server: Box::new(Input {
+                conversation: Conversation::new(self.server.clone()),
+                workers: self.workers.clone(),
+                desk: desk.clone(),
+                partial: Vec::new(),
+                is_skipping: false,
+            }),
+            to_client: Box::new(Output(desk.clone())),
+            log: None,
+            ended: Box::new(move || Ok(waiting.exit())),
+            life: Box::new(desk),
         })
     }
 }
 
-impl Shared {
-    /// Waits for the end of the server.
-    fn exit(&self, ended: &Receiver<()>) -> Exit {
-        // Whether it was told or let go of: it is over.
-        ended.recv().ok();
-        match self.signal.load(Ordering::Relaxed) {
-            0 => Exit::Code(0),
-            signal => Exit::Signal(signal),
+/// The input of the server. Dropping it closes the input.
+struct Input {
+    conversation: Conversation,
+    workers: Handle,
+    desk: Desk,
+    /// The beginning of a line whose end is missing.
+    partial: Vec<u8>,
+    /// The rest of the line is dropped: it is too long.
+    is_skipping: bool,
+}
+
+impl Input {
+    fn hear(&mut self, line: &[u8]) {
+        self.desk.wait_for_room();
+        match self.conversation.hear(line) {
+            Heard::Nothing => {}
+            Heard::Answer(line) => self.desk.say(&line),
+            Heard::Cancelled { id } => self.desk.cancel(&id),
+            Heard::Work { id, work } => {
+                let owed = self.desk.owe(id, line.len());
+                drop(self.workers.spawn_blocking(move || owed.work(work)));
+            }
+        }
+    }
+
+    /// Takes the next part of a line.
+    fn part(&mut self, part: &[u8], is_last: bool) {
+        if self.partial.len() + part.len() > LONGEST_MESSAGE && !self.is_skipping {
+            self.is_skipping = true;
+            self.partial = Vec::new();
+            self.desk.say(&Refusal::too_long().line(None));
+        }
+        if !self.is_skipping {
+            self.partial.extend_from_slice(part);
+        }
+        if is_last && !mem::take(&mut self.is_skipping) {
+            let line = mem::take(&mut self.partial);
+            self.hear(&line);
         }
     }
 }
 
-/// What the client says. Dropping it tells the server that there is no more.
-struct Input(Stream);
-
 impl ChunkSink for Input {
     fn write(&mut self, chunk: &[u8]) -> io::Result<()> {
-        self.0.write_all(chunk)
+        for part in chunk.split_inclusive(|byte| *byte == b'\n') {
+            let line = part.strip_suffix(b"\n");
+            self.part(line.unwrap_or(part), line.is_some());
+        }
+        if self.desk.is_ended() {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        Ok(())
     }
 }
 
 impl Drop for Input {
     fn drop(&mut self) {
-        // A server that has ended needs no telling.
-        drop(self.0.shutdown(Shutdown::Write));
+        // The last line may lack its line feed.
+        self.part(&[], true);
+        self.desk.end_input();
     }
 }
 
-/// What the server says.
-struct Output(Stream);
+/// The output of the server.
+struct Output(Desk);
 
 /// How much is read at once where there is no room yet, in bytes.
 const CHUNK: usize = 64 << 10;
 
 impl ChunkSource for Output {
     fn read(&mut self, space: &mut Vec<u8>, timeout: Option<Duration>) -> io::Result<ReadResult> {
-        // A wait of no time is none to the system.
-        let timeout = timeout.map(|time| time.max(Duration::from_millis(1)));
-        self.0.set_read_timeout(timeout)?;
         let room = space.capacity() - space.len();
         let room = if room == 0 { CHUNK } else { room };
-        let start = space.len();
-        space.resize(start + room, 0);
-        let read = loop {
-            let free = space.part_mut(start..);
-            match self.0.read(free) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read,
-            }
-        };
-        space.truncate(start + *read.as_ref().unwrap_or(&0));
-        match read {
-            Ok(0) => Ok(ReadResult::End),
-            Ok(count) => Ok(ReadResult::Bytes(count)),
-            Err(error) => match error.kind() {
-                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Ok(ReadResult::TimedOut),
-                io::ErrorKind::ConnectionReset => Ok(ReadResult::End),
-                _ => Err(error),
-            },
+        Ok(self.0.read(space, room, timeout))
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        self.0.hang_up();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tapewright_schemas::event::Exit;
+
+    use super::super::tests::{rest, server};
+    use super::*;
+
+    #[test]
+    fn what_is_asked_is_answered_before_the_end() {
+        let (_folder, server) = server();
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let runtime = runtime.unwrap();
+        let link = LinkServer::new(server, runtime.handle().clone()).open();
+        let Link {
+            mut to_server,
+            mut to_client,
+            ended,
+            ..
+        } = link.unwrap();
+        let opening = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}"#;
+        let call =
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_recordings"}}"#;
+        let lines = format!("{opening}\n{call}\n{call}\n");
+        for piece in lines.as_bytes().chunks(11) {
+            to_server.write(piece).unwrap();
         }
-    }
-}
-
-/// The connection behind a link.
-struct LinkLife {
-    stream: Mutex<Stream>,
-    shared: Arc<Shared>,
-}
-
-impl LinkLife {
-    /// Both directions end.
-    fn cut(&self) {
-        let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
-        // It may be over already.
-        drop(stream.shutdown(Shutdown::Both));
-    }
-}
-
-impl Life for LinkLife {
-    fn signal(&self, signal: Signal) {
-        let ending = [
-            Signal::HUP,
-            Signal::INT,
-            Signal::QUIT,
-            Signal::TERM,
-            Signal::KILL,
-        ];
-        if ending.contains(&signal) {
-            let first = &self.shared.signal;
-            let raw = signal.as_raw();
-            // The first one ended it.
-            first
-                .compare_exchange(0, raw, Ordering::Relaxed, Ordering::Relaxed)
-                .ok();
-            self.cut();
-        }
-    }
-
-    fn owed(&self) -> usize {
-        self.shared.owed.load(Ordering::Relaxed)
-    }
-
-    fn finish(self: Box<Self>) {
-        self.cut();
+        let long = vec![b' '; LONGEST_MESSAGE];
+        to_server.write(&long).unwrap();
+        to_server.write(b"[]\n").unwrap();
+        // The last line may lack its line feed.
+        to_server
+            .write(br#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#)
+            .unwrap();
+        drop(to_server);
+        let said = rest(|space| to_client.read(space, None).unwrap());
+        let count = |part: &str| said.matches(part).count();
+        assert_eq!(count("\n"), 5, "{said}");
+        assert_eq!(count(r#""id":1,"result""#), 2, "{said}");
+        assert_eq!(count("too long"), 1, "{said}");
+        assert_eq!(count(r#""id":2,"result":{}"#), 1, "{said}");
+        assert_eq!(ended().unwrap(), Exit::Code(0));
     }
 }

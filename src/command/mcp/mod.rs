@@ -1,20 +1,26 @@
 //! `tapewright mcp`: recordings as an MCP server, for coding agents.
 //!
-//! The protocol is rmcp's. What it answers are the views of `inspect`, `show`, `diff` and
-//! `compliance invariants`, as data and as a short text; [`tools`] has one file for each tool.
-//! It runs behind the same fronts as a replay: [`link`] is an upstream within this process, so
-//! that listeners, their checks, the log and the ends of a session are those of the rest.
+//! What it answers are the views of `inspect`, `show`, `diff` and `compliance invariants`, as data
+//! and as a short text; [`tools`] has one file for each tool. [`conversation`] is the protocol: a
+//! few methods, in every revision. It runs behind the same fronts as a replay: [`link`] is an
+//! upstream within this process, so that listeners, their checks, the log and the ends of a
+//! session are those of the rest.
 
 pub(crate) mod answer;
 mod asked;
+mod conversation;
 mod cursor;
+mod desk;
 mod link;
 mod one;
 mod page;
 mod prompts;
 mod recordings;
+mod refusal;
 mod resources;
 mod server;
+#[cfg(test)]
+mod tests;
 mod tools;
 
 use std::path::PathBuf;
@@ -92,11 +98,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let clock = Clock::start();
     let sources = arguments.sources()?;
     let rules = Arc::clone(&sources.rules);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+    // Only for its blocking threads.
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .max_blocking_threads(AT_ONCE)
         .thread_name("mcp")
-        .enable_all()
         .build()
         .context("cannot start the server")?;
     let inside = LinkServer::new(Server::new(sources), runtime.handle().clone());

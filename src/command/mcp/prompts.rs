@@ -1,9 +1,8 @@
 //! Questions that people ask of recordings, as prompts.
 
-use rmcp::model::{
-    ErrorData, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role,
-};
+use serde_json::{Map, Value, json};
 
+use super::refusal::Refusal;
 use crate::report::safe;
 
 /// A question.
@@ -64,38 +63,47 @@ const ALL: &[Question] = &[
 ];
 
 /// All of them.
-pub(super) fn all() -> Vec<Prompt> {
+pub(super) fn all() -> Value {
     ALL.iter().map(Question::prompt).collect()
 }
 
 /// One, filled in.
-pub(super) fn get(name: &str, arguments: &JsonObject) -> Result<GetPromptResult, ErrorData> {
+pub(super) fn get(name: &str, arguments: &Map<String, Value>) -> Result<Value, Refusal> {
     let question = ALL.iter().find(|one| one.name == name).ok_or_else(|| {
         let name: String = name.chars().take(NAME_CHARS).collect();
-        ErrorData::invalid_params(format!("unknown prompt `{}`", safe(&name)), None)
+        Refusal::invalid_params(format!("unknown prompt `{}`", safe(&name)))
     })?;
     let mut text = question.text.to_owned();
     for (argument, _) in question.recordings {
         let given = arguments.get(*argument).and_then(|value| value.as_str());
         let given = given.ok_or_else(|| {
             let why = format!("the prompt `{}` needs `{argument}`", question.name);
-            ErrorData::invalid_params(why, None)
+            Refusal::invalid_params(why)
         })?;
         let given: String = given.chars().take(NAME_CHARS).collect();
         text = text.replace(&format!("{{{argument}}}"), &safe(&given));
     }
-    let message = PromptMessage::new_text(Role::User, text);
-    Ok(GetPromptResult::new(vec![message]).with_description(question.about))
+    Ok(json!({
+        "description": question.about,
+        "messages": [{ "role": "user", "content": { "type": "text", "text": text } }],
+    }))
 }
 
 impl Question {
-    fn prompt(&self) -> Prompt {
+    fn prompt(&self) -> Value {
         let arguments = self.recordings.iter().map(|(name, about)| {
-            PromptArgument::new(*name)
-                .with_description(format!("{about}, by its name in `list_recordings`"))
-                .with_required(true)
+            json!({
+                "name": name,
+                "description": format!("{about}, by its name in `list_recordings`"),
+                "required": true,
+            })
         });
-        Prompt::new(self.name, Some(self.about), Some(arguments.collect())).with_title(self.title)
+        json!({
+            "name": self.name,
+            "title": self.title,
+            "description": self.about,
+            "arguments": arguments.collect::<Value>(),
+        })
     }
 }
 

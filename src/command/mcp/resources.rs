@@ -2,13 +2,10 @@
 
 use std::fmt::Write as _;
 
-use rmcp::model::{
-    ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents,
-    ResourceTemplate,
-};
 use serde_json::{Value, json};
 
 use super::cursor::{Question, RowPosition};
+use super::refusal::Refusal;
 use super::tools::{exchange, inspect};
 use super::{Sources, answer::Answer};
 use crate::report::{self, figures, safe};
@@ -51,61 +48,67 @@ fn name(encoded: &str) -> Option<String> {
 }
 
 /// The recordings, the newest first.
-pub(super) fn list(
-    sources: &Sources,
-    cursor: Option<&str>,
-) -> Result<ListResourcesResult, ErrorData> {
+pub(super) fn list(sources: &Sources, cursor: Option<&str>) -> Result<Value, Refusal> {
     let question = Question::of("resources/list");
-    let invalid = |why: String| ErrorData::invalid_params(why, None);
     let start = match cursor {
         Some(cursor) => {
             let place = question.place(cursor);
-            place.map_err(|why| invalid(why.to_string()))?.0
+            let invalid = |why: report::Mistake| Refusal::invalid_params(why.to_string());
+            place.map_err(invalid)?.0
         }
         None => 0,
     };
     let start = usize::try_from(start).unwrap_or(usize::MAX);
     let all = sources.recordings.found();
-    let all = all.map_err(|why| ErrorData::internal_error(why.to_string(), None))?;
+    let all = all.map_err(|why| Refusal::internal(why.to_string()))?;
     let listed = all.iter().skip(start).take(AT_ONCE);
-    let resources: Vec<Resource> = listed
+    let resources: Vec<Value> = listed
         .map(|found| {
             let (at, size) = (found.changed_at(), figures::size(found.bytes));
-            Resource::new(uri(&found.name), safe(&found.name))
-                .with_description(format!("A recording of {size}, last written to at {at}"))
-                .with_mime_type(JSON)
+            json!({
+                "uri": uri(&found.name),
+                "name": safe(&found.name),
+                "description": format!("A recording of {size}, last written to at {at}"),
+                "mimeType": JSON,
+            })
         })
         .collect();
     let end = start.saturating_add(resources.len());
-    let mut result = ListResourcesResult::with_all_items(resources);
-    if end < all.len() {
-        result.next_cursor = Some(question.cursor(RowPosition(end as u64, 0)));
+    let mut result = json!({ "resources": resources });
+    if end < all.len()
+        && let Value::Object(members) = &mut result
+    {
+        let next = question.cursor(RowPosition(end as u64, 0));
+        members.insert("nextCursor".to_owned(), next.into());
     }
     Ok(result)
 }
 
 /// How the rest is named.
-pub(super) fn templates() -> Vec<ResourceTemplate> {
-    vec![
-        ResourceTemplate::new(format!("{PREFIX}{{recording}}"), "recording")
-            .with_title("A recording")
-            .with_description("What is on a recording, in the format of `inspect_recording`")
-            .with_mime_type(JSON),
-        ResourceTemplate::new(
-            format!("{PREFIX}{{recording}}{EXCHANGE}{{seq}}"),
-            "exchange",
-        )
-        .with_title("An exchange")
-        .with_description("What was asked and answered, in the format of `show_exchange`")
-        .with_mime_type(JSON),
-    ]
+pub(super) fn templates() -> Value {
+    json!([
+        {
+            "uriTemplate": format!("{PREFIX}{{recording}}"),
+            "name": "recording",
+            "title": "A recording",
+            "description": "What is on a recording, in the format of `inspect_recording`",
+            "mimeType": JSON,
+        },
+        {
+            "uriTemplate": format!("{PREFIX}{{recording}}{EXCHANGE}{{seq}}"),
+            "name": "exchange",
+            "title": "An exchange",
+            "description": "What was asked and answered, in the format of `show_exchange`",
+            "mimeType": JSON,
+        },
+    ])
 }
 
 /// One of them.
-pub(super) fn read(sources: &Sources, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+pub(super) fn read(sources: &Sources, uri: &str) -> Result<Value, Refusal> {
     let missing = |why: &str| {
         let data = json!({ "uri": uri.chars().take(URI_CHARS).collect::<String>() });
-        ErrorData::resource_not_found(safe(why), Some(data))
+        Refusal::no_resource(safe(why), data)
     };
     let rest = uri.strip_prefix(PREFIX);
     let rest = rest.ok_or_else(|| missing("expected `tapewright://recording/NAME`"))?;
@@ -125,8 +128,7 @@ pub(super) fn read(sources: &Sources, uri: &str) -> Result<ReadResourceResult, E
     })?;
     let (value, _): (Value, String) = answer.finish(&sources.rules);
     let text = report::safe_json(&value.to_string()).into_owned();
-    let contents = ResourceContents::text(text, uri).with_mime_type(JSON);
-    Ok(ReadResourceResult::new(vec![contents]))
+    Ok(json!({ "contents": [{ "uri": uri, "mimeType": JSON, "text": text }] }))
 }
 
 const URI_CHARS: usize = 400;

@@ -13,18 +13,9 @@ use tokio::net::{TcpStream, UnixListener, UnixSocket};
 
 /// One end of a connection within this machine.
 pub type Stream = UnixStream;
-/// The async version.
-pub type AsyncStream = tokio::net::UnixStream;
 
 /// A connection that [`Listener`] accepted.
-pub(crate) type LocalStream = AsyncStream;
-
-/// Two ends of a connection within this process: one for blocking, one for the current runtime.
-pub fn pair() -> io::Result<(Stream, AsyncStream)> {
-    let (ours, theirs) = UnixStream::pair()?;
-    theirs.set_nonblocking(true)?;
-    Ok((ours, AsyncStream::from_std(theirs)?))
-}
+pub(crate) type LocalStream = tokio::net::UnixStream;
 
 /// Connects to the address of a `Listener`. Reads time out after `patience`.
 pub fn connect(path: &Path, patience: Duration) -> io::Result<Stream> {

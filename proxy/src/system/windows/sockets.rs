@@ -2,7 +2,6 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, TcpListener};
 use std::os::windows::io::AsSocket as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,31 +14,10 @@ use super::pipe::Pipe;
 use crate::upstream::{ChunkSource as _, ReadResult};
 use tapewright_schemas::slices::PartMut as _;
 
-/// One end of a connection within this machine.
-pub type Stream = std::net::TcpStream;
-/// The async version.
-pub type AsyncStream = TcpStream;
+/// A socket that blocks.
+type Stream = std::net::TcpStream;
 /// A connection that [`Listener`] accepted.
 pub(crate) type LocalStream = NamedPipeServer;
-
-/// Two ends of a connection within this process: one for blocking, one for the current runtime.
-pub fn pair() -> io::Result<(Stream, AsyncStream)> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let ours = Stream::connect(listener.local_addr()?)?;
-    let here = ours.local_addr()?;
-    // Another process may have connected first; it is rejected.
-    let theirs = loop {
-        let (stream, from) = listener.accept()?;
-        if from == here {
-            break stream;
-        }
-    };
-    for stream in [&ours, &theirs] {
-        stream.set_nodelay(true)?;
-    }
-    theirs.set_nonblocking(true)?;
-    Ok((ours, AsyncStream::from_std(theirs)?))
-}
 
 /// A connection to a named pipe.
 #[derive(Debug)]

@@ -11,10 +11,7 @@ mod list;
 mod live;
 mod step;
 
-use std::sync::Arc;
-
-use rmcp::model::{Tool, ToolAnnotations};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::Sources;
 use super::answer::Answer;
@@ -49,20 +46,21 @@ pub(super) const ALL: &[&Spec] = &[
 
 impl Spec {
     /// It, as `tools/list` tells it.
-    pub(super) fn tool(&self) -> Tool {
-        let object = |value: Value| match value {
-            Value::Object(members) => Arc::new(members),
-            _ => Arc::default(),
-        };
-        let hints = ToolAnnotations::with_title(self.title)
-            .read_only(true)
-            .destructive(false)
-            .idempotent(true)
-            .open_world(false);
-        Tool::new(self.name, self.about, object((self.input)()))
-            .with_title(self.title)
-            .with_raw_output_schema(object((self.output)()))
-            .with_annotations(hints)
+    pub(super) fn tool(&self) -> Value {
+        json!({
+            "name": self.name,
+            "title": self.title,
+            "description": self.about,
+            "inputSchema": (self.input)(),
+            "outputSchema": (self.output)(),
+            "annotations": {
+                "title": self.title,
+                "readOnlyHint": true,
+                "destructiveHint": false,
+                "idempotentHint": true,
+                "openWorldHint": false,
+            },
+        })
     }
 }
 
