@@ -14,6 +14,16 @@ use crate::revision::Revisions;
 use crate::session::Moment;
 use crate::value::Value;
 
+/// What a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Request,
+    Notification,
+    Response,
+    Batch,
+    Malformed,
+}
+
 /// One message: a whole line or body, or one member of a batch.
 #[derive(Debug)]
 pub(crate) struct Message<'a> {
@@ -22,18 +32,26 @@ pub(crate) struct Message<'a> {
     pub(crate) dir: Direction,
     pub(crate) conduit: ConduitId,
     pub(crate) envelope: &'a Envelope<'a>,
+    pub(crate) form: Form,
     pub(crate) text: &'a [u8],
     pub(crate) method: Method,
     /// The id of a request or response, in its comparable form; [`Key::Null`] without one.
     pub(crate) key: Key,
+    /// Whether it is a request with an integer for its id, written as one.
+    pub(crate) counts: bool,
     /// How it relates to a request.
     pub(crate) paired: Pair,
     /// The revisions that it may be of.
     pub(crate) revisions: Revisions,
     /// The ways in which it is plain.
     pub(crate) plain: Plain,
+    /// The method of the pending request that it answers, if any.
+    pub(crate) answers: Option<Method>,
     /// Its index in a batch.
     pub(crate) within: Option<usize>,
+    // The parameters or the result.
+    body: Option<&'a [u8]>,
+    error: Option<&'a [u8]>,
     fields: OnceCell<Fields>,
     content_alone: OnceCell<bool>,
 }
@@ -41,19 +59,55 @@ pub(crate) struct Message<'a> {
 impl<'a> Message<'a> {
     pub(crate) fn new(seen: &Seen<'_>, text: &'a [u8], envelope: &'a Envelope<'a>) -> Self {
         let event = seen.event;
+        let (mut method, mut key, mut refused) = (Method::Other, Key::Null, None);
+        let mut counts = false;
+        let (form, body) = match &envelope.kind {
+            Kind::Request {
+                id,
+                method: name,
+                params,
+            } => {
+                method = Method::named(name);
+                let exact = Key::exact(id);
+                counts = matches!(exact, Key::Integer(_));
+                key = match exact {
+                    Key::Number(_) => Key::by_value(id),
+                    known => known,
+                };
+                (Form::Request, *params)
+            }
+            Kind::Notification {
+                method: name,
+                params,
+            } => {
+                method = Method::named(name);
+                (Form::Notification, *params)
+            }
+            Kind::Response { id, result, error } => {
+                (key, refused) = (Key::by_value(id), *error);
+                (Form::Response, *result)
+            }
+            Kind::Batch { .. } => (Form::Batch, None),
+            _ => (Form::Malformed, None),
+        };
         Self {
             seq: seen.seq,
             at: event.at,
             dir: event.dir,
             conduit: event.conduit,
             envelope,
+            form,
             text,
-            method: envelope.method().map_or(Method::Other, Method::named),
-            key: key_of(envelope),
+            method,
+            key,
+            counts,
             paired: Pair::default(),
             revisions: Revisions::NONE,
             plain: Plain::NOT,
+            answers: None,
             within: None,
+            body,
+            error: refused,
             fields: OnceCell::new(),
             content_alone: OnceCell::new(),
         }
@@ -68,8 +122,8 @@ impl<'a> Message<'a> {
 
     /// The parameters of a request or notification.
     pub(crate) fn params(&self) -> Option<Value<'a>> {
-        match self.envelope.kind {
-            Kind::Request { params, .. } | Kind::Notification { params, .. } => params.map(Value),
+        match self.form {
+            Form::Request | Form::Notification => self.body.map(Value),
             _ => None,
         }
     }
@@ -105,18 +159,15 @@ impl<'a> Message<'a> {
 
     /// The result of a response, of any type.
     pub(crate) fn any_result(&self) -> Option<Value<'a>> {
-        match self.envelope.kind {
-            Kind::Response { result, .. } => result.map(Value),
+        match self.form {
+            Form::Response => self.body.map(Value),
             _ => None,
         }
     }
 
     /// The error of a response.
     pub(crate) fn error(&self) -> Option<Value<'a>> {
-        match self.envelope.kind {
-            Kind::Response { error, .. } => error.map(Value),
-            _ => None,
-        }
+        self.error.map(Value)
     }
 
     /// The error code of a response, if it is an integer.

@@ -10,14 +10,14 @@
 
 use std::ops::{BitAnd, BitOr};
 
-use tapewright_schemas::envelope::{Kind, RequestId};
+use tapewright_schemas::envelope::RequestId;
 use tapewright_schemas::event::{Direction, Event, EventBody, LineEnd};
 
 use crate::fields::is_plain_call;
 use crate::id::Key;
-use crate::message::Message;
+use crate::message::{Form, Message};
 use crate::method::Method;
-use crate::revision::Revisions;
+use crate::revision::{R5, Revisions};
 use crate::session::capabilities::{Capabilities, Capability};
 use crate::session::tools::Listed;
 use crate::session::{Answer, Session, SessionKind};
@@ -60,20 +60,23 @@ impl Plain {
     pub(crate) const NEVER: Self = Self(1 << 15);
 
     /// The ways in which a message is plain, among `wanted`, before it is added to its session.
-    /// `refused` marks a response that an HTTP error carries.
+    /// `refused` marks a response that an HTTP error carries. Also sets `answers` of the message.
     pub(crate) fn of(
-        message: &Message<'_>,
+        message: &mut Message<'_>,
         event: &Event,
         session: &Session,
         refused: bool,
         wanted: Self,
     ) -> Self {
-        let version = message.envelope.version == Some(b"\"2.0\"");
-        let of_kind = match &message.envelope.kind {
-            Kind::Request { id, .. } => Self::of_request(message, id, session, wanted),
-            Kind::Response { .. } => Self::of_response(message, session, refused, wanted),
-            Kind::Notification { .. } => Self::NOT,
-            _ => return Self::NOT,
+        let version = matches!(
+            message.envelope.version,
+            Some([b'"', b'2', b'.', b'0', b'"'])
+        );
+        let of_kind = match message.form {
+            Form::Request => Self::of_request(message, session, wanted),
+            Form::Response => Self::of_response(message, session, refused, wanted),
+            Form::Notification => Self::NOT,
+            Form::Batch | Form::Malformed => return Self::NOT,
         };
         let cut = matches!(
             &event.body,
@@ -85,18 +88,8 @@ impl Plain {
         of_kind | Self::VERSION.when(version) | Self::ONE.when(!cut)
     }
 
-    fn of_request(
-        message: &Message<'_>,
-        id: &RequestId<'_>,
-        session: &Session,
-        wanted: Self,
-    ) -> Self {
-        let fits = match id {
-            _ if !wanted.has(Self::ID) => false,
-            RequestId::Text(_) => true,
-            RequestId::Number(text) => Value(text.as_bytes()).is_integer(),
-            _ => false,
-        };
+    fn of_request(message: &Message<'_>, session: &Session, wanted: Self) -> Self {
+        let fits = message.counts || wanted.has(Self::ID) && is_sound(message);
         let paired = &message.paired;
         let known = paired.again || paired.forgotten || paired.first.is_some();
         let new = message.key != Key::Null && !known;
@@ -109,12 +102,18 @@ impl Plain {
             | Self::SERVED.when(calls && is_served(session, message.revisions))
     }
 
-    fn of_response(message: &Message<'_>, session: &Session, refused: bool, wanted: Self) -> Self {
+    fn of_response(
+        message: &mut Message<'_>,
+        session: &Session,
+        refused: bool,
+        wanted: Self,
+    ) -> Self {
         let result = message.result().filter(|_| message.error().is_none());
         let one = Self::RESULT.when(result.is_some());
         let Answer::Pairs(asked) = session.answer(message) else {
             return one;
         };
+        message.answers = Some(asked.method);
         let alone = session.sort == SessionKind::Exchange || session.beside.is_some();
         let awaited = asked.cancelled.is_none() && !alone && !refused;
         let called = asked.method == Method::ToolsCall && message.dir == Direction::ToClient;
@@ -137,6 +136,15 @@ impl Plain {
     }
 }
 
+/// Whether the id of a request is a string or an integer.
+fn is_sound(message: &Message<'_>) -> bool {
+    match message.id() {
+        Some(RequestId::Text(_)) => true,
+        Some(RequestId::Number(text)) => Value(text.as_bytes()).is_integer(),
+        _ => false,
+    }
+}
+
 /// Whether nothing restricts the result of the called tool.
 fn is_free(session: &Session, tool: Listed) -> bool {
     match tool {
@@ -152,6 +160,9 @@ fn is_free(session: &Session, tool: Listed) -> bool {
 /// Whether a session has agreed to tool calls with messages of these revisions.
 fn is_served(session: &Session, revisions: Revisions) -> bool {
     let life = &session.lifecycle;
+    if session.declared.is_none() && revisions != R5 {
+        return session.serves_tools && life.asked.is_some();
+    }
     let tools = |one: &Capabilities| one.has(Capability::TOOLS);
     life.agreed.is_some()
         && life.asked.is_some()

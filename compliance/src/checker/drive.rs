@@ -1,6 +1,6 @@
 //! Taking events.
 
-use tapewright_schemas::envelope::{Envelope, Kind, for_each_message};
+use tapewright_schemas::envelope::{Envelope, Kind};
 use tapewright_schemas::event::{
     ConduitId, Direction, Event, EventBody, Payload, Peer, Seen, SessionEnd, SessionKey,
     SessionMark, SessionStart, Sink,
@@ -8,14 +8,14 @@ use tapewright_schemas::event::{
 use tapewright_schemas::tape::Ending;
 
 use super::results::{Judged, Results};
-use super::turn::Turn;
+use super::turn::{Turn, silent};
 use super::{Checker, Closing, Out};
 use crate::facts::Transport;
 use crate::finding::Doubt;
 use crate::http::conduit::Conduit;
-use crate::message::Message;
+use crate::message::{Form, Message};
 use crate::plain::Plain;
-use crate::session::{Answer, Moment, Session, SessionKind};
+use crate::session::{Moment, Session, SessionKind};
 
 impl Sink for Checker {
     fn record(&mut self, event: &Event) {
@@ -26,7 +26,7 @@ impl Sink for Checker {
         } = &event.body
         {
             let envelope = Envelope::parse(bytes);
-            self.message(numbered(event, &envelope), bytes);
+            self.message(&numbered(event, &envelope), bytes);
         } else {
             self.event(event);
         }
@@ -45,7 +45,7 @@ impl Checker {
                 Some(envelope),
             ) => {
                 self.count(event.seq);
-                self.message(numbered(event, envelope), bytes);
+                self.message(&numbered(event, envelope), bytes);
             }
             _ => self.record(event),
         }
@@ -57,7 +57,7 @@ impl Checker {
             EventBody::Message {
                 payload: Payload::Whole(bytes),
                 ..
-            } => self.message(*seen, bytes),
+            } => self.message(seen, bytes),
             _ => self.record(&seen.to_event()),
         }
     }
@@ -202,10 +202,15 @@ impl Checker {
     pub(super) fn session(&mut self, event: &Event) -> &mut Session {
         // Nearly always it is the one before.
         let plain = self.facts.transport == Transport::Stdio && !self.sessionless;
-        if plain && self.conduits.is_empty() && self.sessions.is_last(event.session) {
-            let last = self.sessions.last_mut();
-            return last.expect("it was asked for");
+        if !(plain && self.conduits.is_empty() && self.sessions.is_last(event.session)) {
+            self.turn_to(event);
         }
+        let last = self.sessions.last_mut();
+        last.expect("it was turned to")
+    }
+
+    /// Looks for the session of an event, and begins it where there is none: it is the last then.
+    fn turn_to(&mut self, event: &Event) {
         if self.sessions.is_full() {
             self.make_room();
         }
@@ -232,7 +237,7 @@ impl Checker {
             session.gap = gap;
             session.start_unknown = sort == SessionKind::Http || resumed || facts.continues;
             session
-        })
+        });
     }
 
     /// Forgets the sessions that have been silent for longest. If they continue later, their
@@ -261,7 +266,7 @@ impl Checker {
         refused && response && event.dir == Direction::ToClient && envelope.version.is_none()
     }
 
-    fn message(&mut self, seen: Seen<'_>, bytes: &[u8]) {
+    fn message(&mut self, seen: &Seen<'_>, bytes: &[u8]) {
         let (event, envelope) = (seen.event, seen.message);
         let EventBody::Message { origin, .. } = &event.body else {
             return;
@@ -270,7 +275,7 @@ impl Checker {
         if !self.conduits.is_empty() && self.is_mere_refusal(event, envelope) {
             return self.body(event, bytes.len() as u64);
         }
-        let mut message = Message::new(&seen, bytes, envelope);
+        let mut message = Message::new(seen, bytes, envelope);
         let session = self.session(event);
         session.last = session.last.max(event.at);
         session.begin_payload(event.dir);
@@ -278,21 +283,32 @@ impl Checker {
         if event.is_made_by_us() {
             return session.answered_by_us(event, &message);
         }
-        let mut told = session.pair(event.scope(), &mut message);
+        let is_batch = message.form == Form::Batch;
+        let told = if is_batch {
+            Some(session.pair_batch(event.scope(), &mut message))
+        } else {
+            session.pair(event.scope(), &mut message);
+            None
+        };
         message.revisions = session.possible(era, &message);
         if !self.conduits.is_empty() {
             self.exchange_message(event, &message);
         }
-        let (Some(session), Some(results)) = (
-            self.sessions.last_mut(),
-            self.results.get_mut(&event.session),
-        ) else {
+        let Some(session) = self.sessions.last_mut() else {
             return;
         };
         let conduit = self.conduits.get(&event.conduit);
         let refused = conduit.is_some_and(Conduit::is_refused);
         let wanted = self.dispatch.spared;
-        message.plain = Plain::of(&message, event, session, refused, wanted);
+        message.plain = Plain::of(&mut message, event, session, refused, wanted);
+        let briefs = &mut self.briefs;
+        if let Some(number) = silent(&self.dispatch, briefs, session, conduit, carrier, &message) {
+            session.silent.count(number);
+            return session.enter(&message);
+        }
+        let Some(results) = self.results.get_mut(&event.session) else {
+            return;
+        };
         let mut turn = Turn {
             offers: &mut self.offers,
             carrier,
@@ -304,22 +320,11 @@ impl Checker {
             found: &mut self.found,
             mildest: self.selection.severity(),
         };
-        let checks = self.dispatch.payload(event.dir);
-        turn.show(session, checks, &message, Answer::Nameless);
-        if !matches!(envelope.kind, Kind::Batch { .. }) {
-            return turn.one(session, &message);
+        turn.payload(session, &message);
+        match told {
+            None => turn.member(session, &message),
+            Some(told) => turn.members(session, seen, bytes, told, era),
         }
-        let mut within = 0;
-        for_each_message(bytes, |text| {
-            let envelope = Envelope::of_json(text);
-            let mut member = Message::new(&seen, text, &envelope);
-            member.within = Some(within);
-            member.paired = told.pop_front().unwrap_or_default();
-            member.revisions = session.possible(era, &member);
-            member.plain = Plain::of(&member, event, session, refused, wanted);
-            within += 1;
-            turn.one(session, &member);
-        });
     }
 
     pub(super) fn close_session(&mut self, session: &Session, whole: bool) {
@@ -328,6 +333,7 @@ impl Checker {
         };
         let closing = Closing { session, whole };
         let over = session.exited.is_some() || session.ended.is_some();
+        results.add(&session.silent);
         results.settle(&self.briefs);
         results.lack(&self.selection, session);
         for entry in &self.dispatch.end {

@@ -26,6 +26,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use tapewright_schemas::event::{ConduitId, SessionKey};
 
 use self::briefs::Briefs;
+pub(crate) use self::briefs::Followed;
 pub(crate) use self::case::{Case, Closing};
 use self::dispatch::Dispatch;
 pub(crate) use self::out::{Fault, Out};

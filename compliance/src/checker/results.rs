@@ -2,7 +2,7 @@
 
 use tapewright_schemas::event::SessionKey;
 
-use super::briefs::Briefs;
+use super::briefs::{Briefs, Followed};
 use super::selection::Selection;
 use crate::carrier::Carriers;
 use crate::code::Code;
@@ -43,7 +43,7 @@ pub struct Outcome {
 pub(super) struct Results {
     tallies: Vec<Tally>,
     // The number of messages that each brief handled and that are not yet in the tallies.
-    briefed: Vec<u64>,
+    briefed: Followed,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -63,18 +63,18 @@ impl Results {
     pub(super) fn empty() -> Self {
         Self {
             tallies: vec![Tally::default(); TABLE.len()],
-            briefed: Vec::new(),
+            briefed: Followed::default(),
         }
     }
 
     /// The brief of this number is followed for a message.
     pub(super) fn count(&mut self, number: usize) {
-        if let Some(count) = self.briefed.get_mut(number) {
-            *count += 1;
-        } else {
-            self.briefed.resize(number, 0);
-            self.briefed.push(1);
-        }
+        self.briefed.count(number);
+    }
+
+    /// Adds the counts of a session that is over.
+    pub(super) fn add(&mut self, silent: &Followed) {
+        self.briefed.merge(silent);
     }
 
     /// Enters which rules held by the briefs that were followed.
@@ -85,7 +85,7 @@ impl Results {
         }
         let briefed = std::mem::take(&mut self.briefed);
         briefs.each(|number, held| {
-            let count = briefed.get(number).copied().unwrap_or_default();
+            let count = briefed.of(number);
             for index in held {
                 if let Some(tally) = self.tallies.get_mut(usize::from(*index)) {
                     tally.exercised += count;

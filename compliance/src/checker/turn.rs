@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use tapewright_schemas::envelope::Kind;
-use tapewright_schemas::event::{Carrier, Direction, Event, SessionKey};
+use tapewright_schemas::conversation::Pair;
+use tapewright_schemas::envelope::{Envelope, for_each_message};
+use tapewright_schemas::era::Era;
+use tapewright_schemas::event::{Carrier, Direction, Event, Seen, SessionKey};
 
 use super::briefs::Briefs;
 use super::dispatch::{Checks, Dispatch, Entry, MessageCheck, Spoken};
@@ -12,7 +14,7 @@ use super::{Case, Out};
 use crate::carrier::Carriers;
 use crate::finding::{Doubt, Finding, Severity};
 use crate::http::conduit::Conduit;
-use crate::message::Message;
+use crate::message::{Form, Message};
 use crate::method::Method;
 use crate::plain::Plain;
 use crate::revision::Revisions;
@@ -33,11 +35,41 @@ pub(super) struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Shows one message to the rules, and enters it.
-    pub(super) fn one(&mut self, session: &mut Session, message: &Message<'_>) {
+    /// Shows a payload to the rules that look at payloads.
+    pub(super) fn payload(&mut self, session: &Session, message: &Message<'_>) {
+        let checks = self.dispatch.payload(message.dir);
+        self.show(session, checks, message, Answer::Nameless);
+    }
+
+    /// Shows each message of a batch to the rules of its kind, and enters it.
+    pub(super) fn members(
+        &mut self,
+        session: &mut Session,
+        seen: &Seen<'_>,
+        batch: &[u8],
+        mut told: VecDeque<Pair>,
+        era: Option<Era>,
+    ) {
+        let refused = self.conduit.is_some_and(Conduit::is_refused);
+        let wanted = self.dispatch.spared;
+        let mut within = 0;
+        for_each_message(batch, |text| {
+            let envelope = Envelope::of_json(text);
+            let mut member = Message::new(seen, text, &envelope);
+            member.within = Some(within);
+            member.paired = told.pop_front().unwrap_or_default();
+            member.revisions = session.possible(era, &member);
+            member.plain = Plain::of(&mut member, self.event, session, refused, wanted);
+            within += 1;
+            self.member(session, &member);
+        });
+    }
+
+    /// Shows one message to the rules of its kind, and enters it.
+    pub(super) fn member(&mut self, session: &mut Session, message: &Message<'_>) {
         let (dir, dispatch) = (message.dir, self.dispatch);
-        match &message.envelope.kind {
-            Kind::Request { .. } => {
+        match message.form {
+            Form::Request => {
                 let opens = dir == Direction::ToServer && !session.lifecycle.is_settled();
                 if opens {
                     self.show(session, &dispatch.opening, message, Answer::Nameless);
@@ -46,32 +78,33 @@ impl Turn<'_> {
                     self.show(session, checks, message, Answer::Nameless);
                 }
             }
-            Kind::Notification { .. } => {
+            Form::Notification => {
                 if let Some(checks) = dispatch.notifications(dir, message.method) {
                     self.show(session, checks, message, Answer::Nameless);
                 }
             }
-            Kind::Response { .. } => {
-                let answer = session.answer(message);
-                let checks = match answer {
-                    Answer::Pairs(asked) => dispatch.responses(dir.opposite(), asked.method),
-                    _ => Some(&dispatch.stray),
-                };
-                if let Some(checks) = checks {
-                    self.show(session, checks, message, answer);
-                }
-                if message.error().is_some() {
-                    self.show(session, &dispatch.errors, message, answer);
-                }
-                if let Answer::Pairs(asked) = answer
-                    && asked.method == Method::ToolsList
-                {
-                    self.offer(session.key, message);
-                }
-            }
-            _ => return,
+            Form::Response => self.response(session, message),
+            Form::Batch | Form::Malformed => return,
         }
         session.enter(message);
+    }
+
+    fn response(&mut self, session: &Session, message: &Message<'_>) {
+        let (dir, dispatch) = (message.dir, self.dispatch);
+        let answer = session.answer(message);
+        let checks = match answer {
+            Answer::Pairs(asked) => dispatch.responses(dir.opposite(), asked.method),
+            _ => Some(&dispatch.stray),
+        };
+        if let Some(checks) = checks {
+            self.show(session, checks, message, answer);
+        }
+        if message.error().is_some() {
+            self.show(session, &dispatch.errors, message, answer);
+        }
+        if message.answers == Some(Method::ToolsList) {
+            self.offer(session.key, message);
+        }
     }
 
     /// Records the names of listed tools, for problems between servers.
@@ -101,10 +134,8 @@ impl Turn<'_> {
         let Some(first) = first.filter(|_| message.revisions != Revisions::NONE) else {
             return;
         };
-        // The missing events may include the head of its exchange.
-        let headless =
-            session.is_adrift() || session.gap && self.conduit.is_none_or(|conduit| conduit.gap);
-        let known = !headless && session.sort != SessionKind::Exchange;
+        let headless = is_headless(session, self.conduit);
+        let known = is_known(session, self.conduit);
         let spoken = Spoken::of(message.revisions, Carriers::of(&[self.carrier]));
         let brief = if known {
             self.briefs.of(list, message.plain, spoken)
@@ -132,6 +163,44 @@ impl Turn<'_> {
             None => out.look(list, spoken, Plain::NOT, &case, headless),
         }
     }
+}
+
+/// The number of the brief by which no rule is run for a message outside a batch, if there is one.
+#[inline]
+pub(super) fn silent(
+    dispatch: &Dispatch,
+    briefs: &mut Briefs,
+    session: &Session,
+    conduit: Option<&Conduit>,
+    carrier: Carrier,
+    message: &Message<'_>,
+) -> Option<usize> {
+    let dir = message.dir;
+    let list = match message.form {
+        Form::Request if dir == Direction::ToClient || session.lifecycle.is_settled() => {
+            dispatch.requests(dir, message.method)
+        }
+        // The names of listed tools are recorded.
+        Form::Response if message.error().is_none() => match message.answers {
+            None | Some(Method::ToolsList) => None,
+            Some(method) => dispatch.responses(dir.opposite(), method),
+        },
+        _ => None,
+    };
+    let is_known = message.revisions != Revisions::NONE && is_known(session, conduit);
+    let list = list.filter(|_| is_known)?;
+    let spoken = Spoken::of(message.revisions, Carriers::of(&[carrier]));
+    briefs.alone(dispatch.payload(dir), list, message.plain, spoken)
+}
+
+/// Whether the missing events may include the head of the exchange that carries a message.
+fn is_headless(session: &Session, conduit: Option<&Conduit>) -> bool {
+    session.is_adrift() || session.gap && conduit.is_none_or(|conduit| conduit.gap)
+}
+
+/// Whether a message belongs to a session, and the head of its exchange is not missing.
+fn is_known(session: &Session, conduit: Option<&Conduit>) -> bool {
+    session.sort != SessionKind::Exchange && !is_headless(session, conduit)
 }
 
 impl<'a> Out<'a> {

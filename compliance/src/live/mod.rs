@@ -61,9 +61,6 @@ impl Live {
         let Some(checker) = &mut self.checker else {
             return;
         };
-        if !checker.has_found() {
-            return;
-        }
         while let Some(finding) = checker.poll() {
             self.told.push_back(event(&finding));
         }
@@ -94,7 +91,9 @@ impl Judge for Live {
         }
         if let Some(checker) = &mut self.checker {
             checker.see(seen);
-            self.collect();
+            if checker.has_found() {
+                self.collect();
+            }
         }
     }
 

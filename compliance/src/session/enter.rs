@@ -1,6 +1,5 @@
 //! Updating the session with a message, after the rules have examined it.
 
-use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::era::PROTOCOL_VERSION_KEY;
 use tapewright_schemas::event::Direction;
 
@@ -12,7 +11,7 @@ use super::tasks::State;
 use super::tokens::Progress;
 use super::{Session, pick_mut};
 use crate::id::{Key, hash};
-use crate::message::Message;
+use crate::message::{Form, Message};
 use crate::method::Method;
 use crate::plain::Plain;
 use crate::revision::{R4, R5, Revisions};
@@ -22,12 +21,12 @@ impl Session {
     /// Enters a message.
     pub(crate) fn enter(&mut self, message: &Message<'_>) {
         self.enter_era(message);
-        match &message.envelope.kind {
-            Kind::Request { .. } => self.enter_request(message),
-            Kind::Notification { .. } if self.is_answered_beside() => self.enter_request(message),
-            Kind::Notification { .. } => self.enter_notification(message),
-            Kind::Response { .. } => self.enter_response(message),
-            _ => {}
+        match message.form {
+            Form::Request => self.enter_request(message),
+            Form::Notification if self.is_answered_beside() => self.enter_request(message),
+            Form::Notification => self.enter_notification(message),
+            Form::Response => self.enter_response(message),
+            Form::Batch | Form::Malformed => {}
         }
     }
 
@@ -37,7 +36,7 @@ impl Session {
             return;
         }
         self.stateless = true;
-        let asks = matches!(message.envelope.kind, Kind::Request { .. });
+        let asks = message.form == Form::Request;
         let probes = message.method == Method::ServerDiscover;
         self.beyond_probe |= asks && !probes && message.dir == Direction::ToServer;
         let typed = message.result().and_then(|result| result.get("resultType"));
@@ -290,6 +289,8 @@ impl Session {
         self.server = capabilities
             .map(Capabilities::read)
             .or_else(|| self.by_the_letter().then(Capabilities::default));
+        let has_tools = self.server.is_some_and(|one| one.has(Capability::TOOLS));
+        self.serves_tools = has_tools && !self.by_the_letter();
     }
 
     fn enter_result(
@@ -363,19 +364,18 @@ impl Session {
     }
 
     fn count(&mut self, message: &Message<'_>, method: Method) {
-        let error = message.error().is_some();
         let letter = self.by_the_letter();
         let Some(one) = self.uses.of(method) else {
             return;
         };
-        // Wrong arguments, missing resources and a required sign-in are not failures of the
-        // capability.
-        let wrong = matches!(message.error_code(), Some(-32_602 | -32_042 | -32_002));
-        if error && !letter && wrong {
+        if message.error().is_none() {
+            one.answered += 1;
             return;
         }
-        one.answered += 1;
-        if error {
+        // Wrong arguments, missing resources and a user who must sign in say nothing about the capability.
+        let wrong = matches!(message.error_code(), Some(-32_602 | -32_042 | -32_002));
+        if letter || !wrong {
+            one.answered += 1;
             one.errors += 1;
             one.last_error = message.seq;
         }

@@ -18,7 +18,6 @@ pub(crate) mod tokens;
 pub(crate) mod tools;
 
 use tapewright_schemas::conversation::{Handle, MessagePairs};
-use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::era::{Era, EraTracker};
 use tapewright_schemas::event::{
     CloseReason, ConduitId, Direction, Event, Exit, Offset, SessionEnd, SessionKey,
@@ -38,10 +37,11 @@ use self::tasks::Tasks;
 use self::tokens::Tokens;
 use self::tools::Tools;
 use crate::carrier::Carriers;
+use crate::checker::Followed;
 use crate::facts::{Facts, Keeps};
 use crate::finding::Side;
 use crate::http::session::HttpSession;
-use crate::message::Message;
+use crate::message::{Form, Message};
 use crate::revision::{R5, Revisions};
 
 /// The kind of a session.
@@ -102,6 +102,8 @@ pub(crate) struct Session {
     /// The server has answered in that era.
     pub(crate) serves_stateless: bool,
     pub(crate) server: Option<Capabilities>,
+    /// The handshake was answered by a server that declared tools; never set by the letter of the documented format.
+    pub(crate) serves_tools: bool,
     pub(crate) client: Option<Capabilities>,
     /// The capabilities from `server/discover`.
     pub(crate) discovered: Option<Capabilities>,
@@ -128,6 +130,8 @@ pub(crate) struct Session {
     /// When the session was ended as such, and how.
     pub(crate) ended: Option<(Moment, SessionEnd)>,
     pub(crate) last: Offset,
+    /// The messages for which no rule was run.
+    pub(crate) silent: Followed,
     /// In a capture the response is next to its request.
     pub(crate) beside: Option<CapturePair>,
     eras: EraTracker,
@@ -161,6 +165,7 @@ impl Session {
             beyond_probe: false,
             serves_stateless: false,
             server: None,
+            serves_tools: false,
             client: None,
             discovered: None,
             tools: Tools::default(),
@@ -180,6 +185,7 @@ impl Session {
             freed: None,
             ended: None,
             last: Offset::default(),
+            silent: Followed::default(),
             beside: None,
             eras: EraTracker::default(),
             pairs: MessagePairs::default(),
@@ -330,7 +336,7 @@ impl Session {
     /// The revisions that a message may be of.
     pub(crate) fn possible(&self, era: Option<Era>, message: &Message<'_>) -> Revisions {
         if self.stateless
-            && let Kind::Response { .. } = &message.envelope.kind
+            && message.form == Form::Response
             && let Answer::Pairs(asked) = self.answer(message)
         {
             // An answer has the era of its request.
@@ -343,10 +349,7 @@ impl Session {
         // After a handshake that followed only a probe, the server uses the negotiated revision.
         let agreed = self.lifecycle.agreed.is_some() && !self.beyond_probe;
         let own = message.dir == Direction::ToClient
-            && matches!(
-                message.envelope.kind,
-                Kind::Request { .. } | Kind::Notification { .. }
-            );
+            && matches!(message.form, Form::Request | Form::Notification);
         if agreed && own {
             return self.handshake_revisions();
         }
@@ -354,9 +357,7 @@ impl Session {
             Some(Era::Stateless) => R5,
             Some(Era::Handshake) => self.handshake_revisions(),
             // A request of the stateless era describes itself.
-            None if message.dir == Direction::ToServer
-                || matches!(message.envelope.kind, Kind::Response { .. }) =>
-            {
+            None if message.dir == Direction::ToServer || message.form == Form::Response => {
                 self.handshake_revisions()
             }
             None => Revisions::ALL,

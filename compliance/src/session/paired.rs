@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 
 use tapewright_schemas::conversation::{Handle, Pair};
-use tapewright_schemas::envelope::{Envelope, Kind, for_each_message};
+use tapewright_schemas::envelope::{Envelope, for_each_message};
 use tapewright_schemas::event::{Direction, Scope};
 
 use super::pending_request::PendingRequest;
 use super::{LATEST, Session, pick_mut};
 use crate::id::Key;
-use crate::message::{Message, key_of};
+use crate::message::{Form, Message, key_of};
 
 /// The request that a response answers.
 #[derive(Clone, Copy, Debug)]
@@ -46,17 +46,20 @@ pub(super) enum PairedRequest {
 }
 
 impl Session {
-    /// Passes a payload to the fold, which sets what the message does; returns what each message of
-    /// a batch does.
-    pub(crate) fn pair(&mut self, scope: Scope, message: &mut Message<'_>) -> VecDeque<Pair> {
-        let (dir, envelope) = (message.dir, message.envelope);
-        let mut told = VecDeque::new();
+    /// Passes a message to the fold, which sets what it does.
+    pub(crate) fn pair(&mut self, scope: Scope, message: &mut Message<'_>) {
         // The response next to a request answers it, whatever its id is.
-        if self.beside.is_some() && dir == Direction::ToClient {
-            return told;
-        }
-        if !matches!(envelope.kind, Kind::Batch { .. }) {
+        if self.beside.is_none() || message.dir == Direction::ToServer {
+            let (dir, envelope) = (message.dir, message.envelope);
             message.paired = self.pairs.observe(scope, dir, envelope, message.key);
+        }
+    }
+
+    /// Passes the messages of a batch to the fold; returns what each of them does.
+    pub(crate) fn pair_batch(&mut self, scope: Scope, message: &mut Message<'_>) -> VecDeque<Pair> {
+        let dir = message.dir;
+        let mut told = VecDeque::new();
+        if self.beside.is_some() && dir == Direction::ToClient {
             return told;
         }
         for_each_message(message.text, |text| {
@@ -117,7 +120,7 @@ impl Session {
             drop(self.requests_mut(Direction::ToClient).take(evicted));
         }
         // A cancellation that was answered is a separate request, not the request that it names.
-        let is_request = matches!(message.envelope.kind, Kind::Request { .. });
+        let is_request = message.form == Form::Request;
         let Some(handle) = message.paired.handle.filter(|_| is_request) else {
             if let Some(beside) = &mut self.beside {
                 beside.request = PairedRequest::Alone(Box::new(asked));

@@ -35,6 +35,8 @@ pub(super) struct Flight<T> {
     all: Ends,
     next: NonZeroU64,
     counts: [usize; 2],
+    /// Whether the order of each side is kept as well.
+    pub(super) by_side: bool,
 }
 
 #[derive(Debug)]
@@ -70,6 +72,7 @@ impl<T> Default for Flight<T> {
             all: Ends::default(),
             next: NonZeroU64::MIN,
             counts: [0; 2],
+            by_side: true,
         }
     }
 }
@@ -101,7 +104,7 @@ impl<T> Flight<T> {
         self.append(ALL, &mut all, place);
         self.all = all;
         // A request that names no session is not the latest of any.
-        if named {
+        if named && self.by_side {
             self.append(SIDE, side, place);
         }
         Handle { number, place }
@@ -122,9 +125,28 @@ impl<T> Flight<T> {
         Some(request)
     }
 
+    /// Removes a request and drops it; returns its handle.
+    pub(super) fn discard(&mut self, place: u32, side: &mut Ends) -> Option<Handle> {
+        let slot = self.slots.get_mut(place as usize)?;
+        let number = slot.number;
+        let dir = slot.request.as_ref()?.dir;
+        slot.request = None;
+        if let Some(count) = self.counts.get_mut(dir as usize) {
+            *count -= 1;
+        }
+        let mut all = self.all;
+        self.unlink(ALL, &mut all, place);
+        self.all = all;
+        self.withdraw(place, side);
+        self.free.push(place);
+        Some(Handle { number, place })
+    }
+
     /// Removes a request from the order of its side.
     pub(super) fn withdraw(&mut self, place: u32, side: &mut Ends) {
-        self.unlink(SIDE, side, place);
+        if self.by_side {
+            self.unlink(SIDE, side, place);
+        }
     }
 
     pub(super) fn handle(&self, place: u32) -> Option<Handle> {

@@ -42,7 +42,7 @@ pub struct Pair {
 impl Default for MessagePairs {
     fn default() -> Self {
         Self {
-            requests: Pairing::default().by_value(),
+            requests: Pairing::default().by_value().without_latest(),
             given_up: VecDeque::new(),
         }
     }

@@ -28,6 +28,12 @@ impl<T> Default for OldestFirst<T> {
 impl<T> OldestFirst<T> {
     /// Sets the value of the youngest exchange; returns the earlier value in its place.
     pub fn insert(&mut self, handle: Handle, value: T) -> Option<T> {
+        // Most requests are answered in about their order.
+        while let Some(oldest) = self.ages.front()
+            && self.noted.get(*oldest).is_none()
+        {
+            self.ages.pop_front();
+        }
         let before = self.noted.insert(handle, value);
         self.ages.push_back(handle);
         if self.ages.len() > 2 * self.noted.len() + LINGER {

@@ -79,6 +79,13 @@ impl<T> Pairing<T> {
         self
     }
 
+    /// Does not track the [`latest`](Self::latest) request.
+    #[must_use]
+    pub(super) fn without_latest(mut self) -> Self {
+        self.flight.by_side = false;
+        self
+    }
+
     /// An id in its comparable form.
     #[must_use]
     pub fn key(&self, id: &RequestId<'_>) -> IdKey {
@@ -166,7 +173,7 @@ impl<T> Pairing<T> {
         id: &RequestId<'_>,
         key: IdKey,
     ) -> Answer<()> {
-        if let Some((handle, _)) = self.take_only(scope, dir.opposite(), key) {
+        if let Some(handle) = self.discard_only(scope, dir.opposite(), key) {
             return Answer::Pairs(handle, ());
         }
         match self.seek(scope, dir, id, key) {
@@ -195,6 +202,18 @@ impl<T> Pairing<T> {
         side.count -= 1;
         self.forget_token(handle, &request);
         Some((handle, request))
+    }
+
+    /// Like [`take_only`](Self::take_only), but drops the request; only while no request has a token.
+    fn discard_only(&mut self, scope: Scope, dir: Direction, key: IdKey) -> Option<Handle> {
+        if !self.reused.is_empty() || !self.tokens.is_empty() {
+            return None;
+        }
+        let side = self.scopes.get_mut(scope, dir)?;
+        let place = side.take(key)?;
+        let handle = self.flight.discard(place, &mut side.waiting)?;
+        side.count -= 1;
+        Some(handle)
     }
 
     /// Like [`answer`](Self::answer), but the request remains accessible by its handle, and no
@@ -520,7 +539,8 @@ impl<T> Pairing<T> {
             return false;
         }
         if let IdKey::Integer(id) = id {
-            return self.scopes.remember(scope, dir, id);
+            let side = self.scopes.enter(scope, dir);
+            return !side.used.goes_on(id) && self.scopes.remember(scope, dir, id);
         }
         let scopes = &mut self.scopes;
         self.others.insert(whole, |(scope, dir, _)| {

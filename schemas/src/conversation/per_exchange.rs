@@ -31,9 +31,13 @@ impl<T> PerExchange<T> {
         if place >= self.places.len() {
             self.places.resize_with(place + 1, || None);
         }
-        let before = self.places.get_mut(place)?.replace((handle, value));
-        self.count += usize::from(before.is_none());
-        before.map(|(_, value)| value)
+        let place = self.places.get_mut(place)?;
+        if place.is_none() {
+            self.count += 1;
+            *place = Some((handle, value));
+            return None;
+        }
+        place.replace((handle, value)).map(|(_, value)| value)
     }
 
     /// The value of an exchange.

@@ -26,13 +26,21 @@ impl Runs {
         self.0.len()
     }
 
+    /// Adds a number if it is one more than the last, as nearly all are; returns whether it did.
+    #[inline]
+    pub(super) fn goes_on(&mut self, id: i64) -> bool {
+        match self.0.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(id) => {
+                *last = id;
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Adds a number; `all` is the number of runs of all sides.
     pub(super) fn insert(&mut self, id: i64, all: usize) -> Used {
-        // The usual case: one more than the last.
-        if let Some((_, last)) = self.0.last_mut()
-            && last.checked_add(1) == Some(id)
-        {
-            *last = id;
+        if self.goes_on(id) {
             return Used::First;
         }
         let after = self.0.partition_point(|(first, _)| *first <= id);
