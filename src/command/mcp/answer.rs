@@ -79,7 +79,7 @@ impl Answer {
     }
 }
 
-/// Room for what is said below a text that was cut.
+/// Bytes reserved for the note below a text that was cut.
 const NOTE_BYTES: usize = 400;
 
 /// The beginning of a text, and how much of it is missing.
@@ -124,7 +124,7 @@ pub(super) fn bounded(value: &mut Value) -> Value {
 /// The longest letter, in bytes.
 const LETTER: usize = 4;
 
-/// A piece of what was said.
+/// A piece of a message's text.
 #[derive(Debug)]
 pub(crate) struct Piece {
     pub(crate) text: String,

@@ -1,7 +1,7 @@
 //! Where an answer goes on: a place in what was asked about, sealed with what was asked.
 //!
 //! A place is that of an event on the tape, so that a tape that grows between two answers moves
-//! nothing. A cursor of another question is refused, as it would skip what nobody has seen.
+//! nothing. A cursor from another question is refused, because it would skip unread rows.
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 

@@ -67,7 +67,7 @@ impl State {
         self.pending.iter().filter(|it| it.is_wanted).count()
     }
 
-    /// Whether everything was read, or nobody will read any more.
+    /// Whether all answers were read, or the reader is gone.
     fn is_over(&self) -> bool {
         let is_told = self.answers.is_empty() || self.is_unheard;
         self.ended.is_some() || self.is_input_over && self.owed() == 0 && is_told

@@ -1,4 +1,4 @@
-//! One exchange of a recording: which is meant, and what was said in it.
+//! Finds one exchange of a recording, and its messages.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ pub(super) enum ExchangeSelector {
     Id(String, Option<u32>),
 }
 
-/// An exchange, and the events that say what was said.
+/// An exchange, and the events with its messages.
 pub(super) struct ShownExchange {
     pub(super) found: Found,
     pub(super) row: ExchangeRow,

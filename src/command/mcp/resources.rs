@@ -10,7 +10,7 @@ use super::tools::{exchange, inspect};
 use super::{Sources, answer::Answer};
 use crate::report::{self, figures, safe};
 
-/// What stands before the name of a recording.
+/// The prefix of a recording's URI.
 const PREFIX: &str = "tapewright://recording/";
 const EXCHANGE: &str = "/exchange/";
 /// How many resources are listed at once.
@@ -31,7 +31,7 @@ pub(super) fn uri(name: &str) -> String {
     uri
 }
 
-/// The name in what stands behind the prefix.
+/// Decodes the name after the prefix.
 fn name(encoded: &str) -> Option<String> {
     let mut bytes = Vec::new();
     let mut rest = encoded.bytes();

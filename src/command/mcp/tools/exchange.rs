@@ -1,4 +1,4 @@
-//! `show_exchange`: one exchange whole, with what was said.
+//! `show_exchange`: one whole exchange with its messages.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(super) const SPEC: Spec = Spec {
 /// How much is said of request and answer, in bytes.
 const PIECE: usize = 12 << 10;
 const MOST: usize = 32 << 10;
-/// The least room that an answer has beside a long request, in bytes.
+/// The minimum number of bytes left for an answer next to a long request.
 const LEAST: usize = 1 << 10;
 
 #[derive(Debug, Deserialize)]

@@ -96,7 +96,7 @@ fn published(name: &str) -> Value {
     let text = text.map_or("{}", |one| one.text());
     let mut schema: Value = serde_json::from_str(text).unwrap_or_default();
     if let Some(members) = schema.as_object_mut() {
-        // It stands within another one: what it refers to is put in its place.
+        // It is nested in another schema, so references are replaced by their definitions.
         let defined = members.remove("$defs").unwrap_or_default();
         members.remove("$schema");
         let properties = members.get_mut("properties");

@@ -160,7 +160,7 @@ fn rows(verdicts: &Verdicts, page: &mut Page) {
     }
 }
 
-/// So many invariants fit beside the number of a session.
+/// The bits of a key that hold the number of an invariant, below the number of a session.
 const SESSION_BITS: u32 = 20;
 
 fn row(server: &Server, outcome: &Outcome, index: usize) -> Option<Row> {

@@ -102,7 +102,7 @@ fn place(found: &Found) -> RowPosition {
     RowPosition(u64::MAX - micros, mark(&found.name))
 }
 
-/// What is told of a recording; nothing of what is none.
+/// The row of a recording; `None` for any other file.
 fn row(found: &Found, budget: &mut u64) -> Option<Row> {
     if !folder::is_recording(&found.path) {
         return None;

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use super::Sources;
 use super::answer::Answer;
 
-/// A tool: what clients are told of it, and what it does.
+/// A tool: its description for clients, and its implementation.
 pub(super) struct Spec {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
