@@ -1,12 +1,15 @@
 //! Requests in flight, and their answers.
 
+mod answers;
+mod removal;
+
 use std::collections::{HashMap, VecDeque};
 
 use foldhash::quality::RandomState;
 
 use super::IdKey;
 use super::flight::{Flight, Handle, Request};
-use super::paired::{Answer, Registered};
+use super::paired::Registered;
 use super::scopes::Scopes;
 use super::used::{Others, Whole};
 use crate::envelope::RequestId;
@@ -149,143 +152,6 @@ impl<T> Pairing<T> {
         }
     }
 
-    /// Takes a response that travels this way.
-    pub fn answer(&mut self, scope: Scope, dir: Direction, id: &RequestId<'_>) -> Answer<T> {
-        let key = self.key(id);
-        if let Some((handle, request)) = self.take_only(scope, dir.opposite(), key) {
-            return Answer::Pairs(handle, request.value);
-        }
-        match self.seek(scope, dir, id, key) {
-            Ok(handle) => match self.remove(handle) {
-                Some(value) => Answer::Pairs(handle, value),
-                None => Answer::Orphan,
-            },
-            Err(answer) => answer,
-        }
-    }
-
-    /// Like [`answer`](Self::answer), if the [key](Self::key) of its id is known and requests have
-    /// no values.
-    pub(super) fn answer_as(
-        &mut self,
-        scope: Scope,
-        dir: Direction,
-        id: &RequestId<'_>,
-        key: IdKey,
-    ) -> Answer<()> {
-        if let Some(handle) = self.discard_only(scope, dir.opposite(), key) {
-            return Answer::Pairs(handle, ());
-        }
-        match self.seek(scope, dir, id, key) {
-            Ok(handle) => {
-                self.remove_place(handle.place);
-                Answer::Pairs(handle, ())
-            }
-            Err(answer) => answer,
-        }
-    }
-
-    /// Removes the request with an id that is not shared by several, which is the usual case.
-    fn take_only(
-        &mut self,
-        scope: Scope,
-        dir: Direction,
-        key: IdKey,
-    ) -> Option<(Handle, Request<T>)> {
-        if !self.reused.is_empty() {
-            return None;
-        }
-        let side = self.scopes.get_mut(scope, dir)?;
-        let place = side.take(key)?;
-        let handle = self.flight.handle(place)?;
-        let request = self.flight.remove(place, &mut side.waiting)?;
-        side.count -= 1;
-        self.forget_token(handle, &request);
-        Some((handle, request))
-    }
-
-    /// Like [`take_only`](Self::take_only), but drops the request; only while no request has a token.
-    fn discard_only(&mut self, scope: Scope, dir: Direction, key: IdKey) -> Option<Handle> {
-        if !self.reused.is_empty() || !self.tokens.is_empty() {
-            return None;
-        }
-        let side = self.scopes.get_mut(scope, dir)?;
-        let place = side.take(key)?;
-        let handle = self.flight.discard(place, &mut side.waiting)?;
-        side.count -= 1;
-        Some(handle)
-    }
-
-    /// Like [`answer`](Self::answer), but the request remains accessible by its handle, and no
-    /// longer by its id.
-    pub fn meet(&mut self, scope: Scope, dir: Direction, id: &RequestId<'_>) -> Answer<()> {
-        match self.seek(scope, dir, id, self.key(id)) {
-            Ok(handle) => {
-                self.unlist(handle.place);
-                Answer::Pairs(handle, ())
-            }
-            Err(answer) => answer,
-        }
-    }
-
-    /// Makes an answered request accessible by its id again, as the first with that id: its sender
-    /// is still waiting.
-    pub fn restore(&mut self, handle: Handle) {
-        let Some((place, request)) = self.flight.place(handle).and_then(|place| {
-            let request = self.flight.get_mut(place)?;
-            Some((place, request))
-        }) else {
-            return;
-        };
-        request.listed = true;
-        let whole @ (scope, dir, id) = (request.scope, request.dir, request.id);
-        let side = self.scopes.enter(scope, dir);
-        if let Some(first) = side.find(id) {
-            side.take(id);
-            self.reused.entry(whole).or_default().push_front(first);
-        }
-        side.put(id, place);
-    }
-
-    /// The request that a response answers, or what it does instead.
-    fn seek<X>(
-        &self,
-        scope: Scope,
-        dir: Direction,
-        id: &RequestId<'_>,
-        key: IdKey,
-    ) -> Result<Handle, Answer<X>> {
-        let asked = dir.opposite();
-        if let Some(handle) = self.find(scope, asked, key) {
-            return Ok(handle);
-        }
-        if self.knows(scope, asked, key) {
-            let side = self.scopes.get(scope, asked);
-            let lost = side.is_some_and(|side| side.forgot);
-            return Err(if lost {
-                Answer::Forgotten
-            } else {
-                Answer::Duplicate
-            });
-        }
-        let alike = IdKey::look_alike(id).and_then(|other| self.find(scope, asked, other));
-        Err(match alike {
-            Some(handle) => Answer::TypeChanged(handle),
-            None if self.has_forgotten(scope, asked) => Answer::Forgotten,
-            None => Answer::Orphan,
-        })
-    }
-
-    /// Removes the first request with an id in this direction.
-    pub fn take(&mut self, scope: Scope, dir: Direction, id: impl Into<IdKey>) -> Option<T> {
-        let id = id.into();
-        if let Some((_, request)) = self.take_only(scope, dir, id) {
-            return Some(request.value);
-        }
-        let place = self.first(scope, dir, id)?;
-        self.remove_place(place)
-    }
-
     /// Handles a cancellation in the direction of its request, and returns the request, which stays
     /// in flight: of several with this id, the first that is not cancelled yet.
     pub fn cancel(&mut self, scope: Scope, dir: Direction, id: impl Into<IdKey>) -> Option<Handle> {
@@ -364,48 +230,6 @@ impl<T> Pairing<T> {
         Some(&mut self.flight.get_mut(place)?.value)
     }
 
-    /// Takes a request out, answered or not.
-    pub fn remove(&mut self, handle: Handle) -> Option<T> {
-        self.remove_place(self.flight.place(handle)?)
-    }
-
-    /// Removes the oldest request.
-    pub fn pop_oldest(&mut self) -> Option<T> {
-        self.remove_place(self.flight.oldest()?)
-    }
-
-    /// Forgets the oldest request: its answer may still come.
-    pub fn forget_oldest(&mut self) -> Option<(Handle, T)> {
-        self.forget_place(self.flight.oldest()?)
-    }
-
-    /// Forgets a request: its answer may still come.
-    pub fn forget_one(&mut self, handle: Handle) -> Option<T> {
-        let place = self.flight.place(handle)?;
-        self.forget_place(place).map(|(_, value)| value)
-    }
-
-    /// Ends a scope; returns the values of its requests in flight.
-    pub fn forget(&mut self, scope: Scope) -> Vec<T> {
-        let firsts = self.scopes.firsts(scope);
-        let mut places = firsts.clone();
-        for request in firsts.iter().filter_map(|first| self.flight.get(*first)) {
-            let shared = self.reused.get(&(scope, request.dir, request.id));
-            places.extend(shared.into_iter().flatten());
-        }
-        let mut handles: Vec<_> = places
-            .into_iter()
-            .filter_map(|place| self.flight.handle(place))
-            .collect();
-        handles.sort_unstable();
-        let values = handles
-            .into_iter()
-            .filter_map(|handle| self.remove(handle))
-            .collect();
-        self.scopes.drop_scope(scope);
-        values
-    }
-
     /// The requests in flight, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (Handle, &T)> {
         let all = self.flight.iter();
@@ -459,77 +283,6 @@ impl<T> Pairing<T> {
 
     fn request(&self, handle: Handle) -> Option<&Request<T>> {
         self.flight.get(self.flight.place(handle)?)
-    }
-
-    /// The request that an answer of this id is for: the first that was not cancelled, or else
-    /// the first.
-    fn first(&self, scope: Scope, dir: Direction, id: IdKey) -> Option<u32> {
-        let first = self.scopes.get(scope, dir)?.find(id)?;
-        let is_open = |place: &u32| self.flight.get(*place).is_some_and(|one| !one.cancelled);
-        if is_open(&first) {
-            return Some(first);
-        }
-        let shared = self.reused.get(&(scope, dir, id));
-        let mut others = shared.into_iter().flatten().copied();
-        Some(others.find(is_open).unwrap_or(first))
-    }
-
-    fn forget_place(&mut self, place: u32) -> Option<(Handle, T)> {
-        let handle = self.flight.handle(place)?;
-        let request = self.flight.get(place)?;
-        let (scope, dir) = (request.scope, request.dir);
-        self.forgotten += 1;
-        self.scopes.enter(scope, dir).forgot = true;
-        Some((handle, self.remove_place(place)?))
-    }
-
-    fn remove_place(&mut self, place: u32) -> Option<T> {
-        self.unlist(place);
-        let request = self.flight.get(place)?;
-        let (scope, dir) = (request.scope, request.dir);
-        let handle = self.flight.handle(place)?;
-        let side = self.scopes.enter(scope, dir);
-        let request = self.flight.remove(place, &mut side.waiting)?;
-        side.count -= 1;
-        self.forget_token(handle, &request);
-        Some(request.value)
-    }
-
-    /// Removes the progress token of a request that is no longer in flight.
-    fn forget_token(&mut self, handle: Handle, request: &Request<T>) {
-        let Some(token) = request.token else { return };
-        let whole = (request.scope, request.dir, token);
-        if self.tokens.get(&whole) == Some(&handle) {
-            self.tokens.remove(&whole);
-        }
-    }
-
-    /// No id finds this request any more.
-    fn unlist(&mut self, place: u32) {
-        let request = self.flight.get_mut(place).filter(|one| one.listed);
-        let Some(request) = request else {
-            return;
-        };
-        request.listed = false;
-        let whole @ (scope, dir, id) = (request.scope, request.dir, request.id);
-        let side = self.scopes.enter(scope, dir);
-        self.flight.withdraw(place, &mut side.waiting);
-        let is_first = side.find(id) == Some(place);
-        if is_first {
-            side.take(id);
-        }
-        if !self.reused.is_empty()
-            && let Some(shared) = self.reused.get_mut(&whole)
-        {
-            if !is_first {
-                shared.retain(|one| *one != place);
-            } else if let Some(next) = shared.pop_front() {
-                side.put(id, next);
-            }
-            if shared.is_empty() {
-                self.reused.remove(&whole);
-            }
-        }
     }
 
     /// An id is used; whether it was before.
