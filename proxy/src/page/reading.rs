@@ -18,9 +18,9 @@ use super::fold::Fold;
 use super::linked::Linked;
 use super::pace::{LOOK, Pace};
 use super::tape::Tape;
+use crate::behind::aside;
 use crate::clock::processor_time;
 use crate::growth::{Growth, WaitEnd};
-use crate::system::process::{Rank, step_back};
 
 /// The number of events read from one tape before the next one is read, and while the recorder is
 /// busy.
@@ -228,7 +228,7 @@ impl PageContent {
             pace.grown(now, self.written_bytes());
             if pace.steps_back() {
                 // There is a recorder.
-                step_back(Rank::Last);
+                aside();
             }
         }
         let reads_all = self.lock().reads_all;

@@ -23,3 +23,16 @@ pub(crate) use self::ours::{folder, growth, pipe, processes, unnamed};
 
 pub use self::ours::process::Signal;
 pub(crate) use self::started::Started;
+
+/// Whether a signal ends a server that runs within this process, as it would end another process.
+#[must_use]
+pub fn is_ending(signal: Signal) -> bool {
+    let ending = [
+        Signal::HUP,
+        Signal::INT,
+        Signal::QUIT,
+        Signal::TERM,
+        Signal::KILL,
+    ];
+    ending.contains(&signal)
+}

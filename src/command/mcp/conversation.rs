@@ -5,20 +5,16 @@
 //! decides which of the two it is.
 
 use serde_json::{Map, Value, json};
+use tapewright_proxy::client::{FIRST_STATELESS, LATEST_HANDSHAKE};
 use tapewright_schemas::envelope::{Envelope, Kind, Malformed, RequestId};
+use tapewright_schemas::era::{Era, PROTOCOL_VERSION_KEY};
 use tapewright_schemas::json::find;
 
-use super::refusal::{NAME_CHARS, Refusal};
+use super::refusal::{Refusal, short};
 use super::server::{self, Reply, Server};
 
 /// The revisions with `initialize`, oldest first.
 const WITH_INITIALIZE: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
-/// The answer to a client that asks for an unknown revision.
-const NEWEST_WITH_INITIALIZE: &str = "2025-11-25";
-/// The revision without a handshake.
-const MODERN: &str = "2026-07-28";
-
-const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
@@ -105,7 +101,7 @@ impl Conversation {
     fn asked(&mut self, id: String, request: Request) -> Heard {
         let revision = request.revision().map(str::to_owned);
         let revision = revision.as_deref().or(self.agreed);
-        let shape = Shape::of(&request.method, revision.is_some_and(|it| it >= MODERN));
+        let shape = Shape::of(&request.method, is_stateless(revision));
         match self.reply(request) {
             Ok(Reply::Now(result)) => Heard::Answer(shape.line(&id, Ok(result))),
             Ok(Reply::Later(work)) => Heard::Work {
@@ -119,7 +115,7 @@ impl Conversation {
     fn reply(&mut self, request: Request) -> Result<Reply, Refusal> {
         let method = request.method.as_str();
         if method == "initialize" {
-            let is_removed = self.is_stateless || request.revision().is_some_and(|it| it >= MODERN);
+            let is_removed = self.is_stateless || is_stateless(request.revision());
             return match self.initialize(&request.params) {
                 Ok(result) => Ok(Reply::Now(result)),
                 // A client that checks for the removed method need not send its parameters.
@@ -133,15 +129,13 @@ impl Conversation {
         }
         let revision = request.revision();
         if let Some(revision) = revision.filter(|it| !is_supported(it)) {
-            let requested: String = revision.chars().take(NAME_CHARS).collect();
+            let requested = short(revision);
             let data = json!({ "requested": requested, "supported": revisions() });
             return Err(Refusal::revision(data));
         }
         let is_discovery = method == "server/discover";
-        let stands_alone = !has_begun
-            || self.is_stateless
-            || is_discovery
-            || revision.is_some_and(|it| it >= MODERN);
+        let stands_alone =
+            !has_begun || self.is_stateless || is_discovery || is_stateless(revision);
         if stands_alone {
             request.needs_meta()?;
             // After `server/discover` the client can still use `initialize`.
@@ -169,7 +163,7 @@ impl Conversation {
             return Err(Refusal::invalid_params(why));
         };
         let known = WITH_INITIALIZE.into_iter().find(|it| *it == wanted);
-        let agreed = known.unwrap_or(NEWEST_WITH_INITIALIZE);
+        let agreed = known.unwrap_or(LATEST_HANDSHAKE);
         self.agreed = Some(agreed);
         Ok(json!({
             "protocolVersion": agreed,
@@ -203,12 +197,12 @@ impl Request {
 
     /// The revision in `_meta`.
     fn revision(&self) -> Option<&str> {
-        self.meta.get(REVISION).and_then(Value::as_str)
+        self.meta.get(PROTOCOL_VERSION_KEY).and_then(Value::as_str)
     }
 
     /// Checks for the `_meta` that is required without `initialize`.
     fn needs_meta(&self) -> Result<(), Refusal> {
-        let revision = self.revision().is_none().then_some(REVISION);
+        let revision = self.revision().is_none().then_some(PROTOCOL_VERSION_KEY);
         let capabilities = !are_capabilities(self.meta.get(CAPABILITIES));
         let capabilities = capabilities.then_some(CAPABILITIES);
         let missing: Vec<&str> = revision.into_iter().chain(capabilities).collect();
@@ -295,13 +289,21 @@ fn discovered() -> Value {
     })
 }
 
+/// Whether a revision has no handshake.
+fn is_stateless(revision: Option<&str>) -> bool {
+    Era::of_revision(revision) == Era::Stateless
+}
+
 /// The supported revisions, oldest first.
 fn revisions() -> Vec<&'static str> {
-    WITH_INITIALIZE.into_iter().chain([MODERN]).collect()
+    WITH_INITIALIZE
+        .into_iter()
+        .chain([FIRST_STATELESS])
+        .collect()
 }
 
 fn is_supported(revision: &str) -> bool {
-    revision == MODERN || WITH_INITIALIZE.contains(&revision)
+    revision == FIRST_STATELESS || WITH_INITIALIZE.contains(&revision)
 }
 
 /// Whether it is an object with valid capabilities of a client.

@@ -38,8 +38,7 @@ impl Refusal {
 
     /// Unknown method.
     pub(super) fn no_method(method: &str) -> Self {
-        let method: String = method.chars().take(NAME_CHARS).collect();
-        Self::new(-32601, safe(&method))
+        Self::new(-32601, safe(&short(method)))
     }
 
     /// Invalid parameters.
@@ -90,4 +89,9 @@ impl Refusal {
 }
 
 /// The longest name that an error repeats, in characters.
-pub(super) const NAME_CHARS: usize = 100;
+const NAME_CHARS: usize = 100;
+
+/// The beginning of a name, for an error.
+pub(super) fn short(name: &str) -> String {
+    name.chars().take(NAME_CHARS).collect()
+}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::refusal::{NAME_CHARS, Refusal};
+use super::refusal::{Refusal, short};
 use super::tools::{self, Spec};
 use super::{Sources, prompts, resources};
 use crate::report::{self, safe, safe_json};
@@ -89,8 +89,7 @@ impl Server {
         let method = "tools/call";
         let name = text(&params, method, "name")?;
         let Some(spec) = self.tools().find(|spec| spec.name == name) else {
-            let name: String = name.chars().take(NAME_CHARS).collect();
-            let why = format!("unknown tool `{}`", safe(&name));
+            let why = format!("unknown tool `{}`", safe(&short(&name)));
             return Err(Refusal::invalid_params(why));
         };
         let arguments = arguments(params, method)?;

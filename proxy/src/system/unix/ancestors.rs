@@ -5,6 +5,8 @@ use std::fs;
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::process::parent_id;
 
+use super::processes::Stat;
+
 /// The maximum number of ancestors: launchers are between an agent and the servers it starts.
 const GENERATIONS: usize = 16;
 
@@ -20,8 +22,10 @@ pub fn variable_above(name: &str) -> Option<OsString> {
         if let Some(value) = value_in(&environment, name) {
             return Some(value);
         }
-        let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-        process = parent_in(&stat).filter(|parent| *parent > 1)?;
+        process = Stat::of(process)?.parent;
+        if process <= 1 {
+            return None;
+        }
     }
     None
 }
@@ -35,12 +39,6 @@ fn value_in(environment: &[u8], name: &str) -> Option<OsString> {
     Some(OsString::from_vec(value.to_vec()))
 }
 
-/// The parent in `PID (NAME) STATE PPID …`; the name may contain anything.
-fn parent_in(stat: &str) -> Option<u32> {
-    let (_, after) = stat.rsplit_once(')')?;
-    after.split_whitespace().nth(1)?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,7 +50,5 @@ mod tests {
         assert_eq!(value(environment), Some("id:/a".into()));
         assert_eq!(value(b"RECORDINGS=1\0"), None);
         assert_eq!(value(b"RECORDING=\0"), Some(OsString::new()));
-        assert_eq!(parent_in("7 (a) b (c) S 3 42 42 0"), Some(3));
-        assert_eq!(parent_in(""), None);
     }
 }

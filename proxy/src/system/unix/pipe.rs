@@ -38,10 +38,7 @@ impl Watch {
             return true;
         };
         let mut fds = [PollFd::new(&*fd, PollFlags::empty())];
-        let now = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
+        let now = Timespec::default();
         let broken = PollFlags::ERR | PollFlags::HUP;
         poll(&mut fds, Some(&now)).is_ok() && fds.iter().any(|fd| fd.revents().intersects(broken))
     }
@@ -116,10 +113,7 @@ impl ChunkSource for Pipe {
 
     fn is_over(&self) -> bool {
         let mut fds = [PollFd::new(&*self.0, PollFlags::empty())];
-        let now = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
+        let now = Timespec::default();
         let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
         poll(&mut fds, Some(&now)).is_ok() && fds.iter().any(|one| one.revents().intersects(gone))
     }

@@ -30,7 +30,7 @@ pub(crate) fn command(program: &OsStr, folder: Option<&Path>) -> io::Result<Comm
 
 /// How a process exited.
 #[must_use]
-pub fn exit_of(status: ExitStatus) -> Exit {
+pub(super) fn exit_of(status: ExitStatus) -> Exit {
     match (status.code(), status.signal()) {
         (Some(code), _) => Exit::Code(code),
         (None, signal) => Exit::Signal(signal.unwrap_or_default()),

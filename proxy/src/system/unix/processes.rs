@@ -34,15 +34,16 @@ pub(crate) fn of_group(pid: u32) -> Vec<Process> {
 }
 
 /// One process, from `/proc/PID/stat`.
-struct Stat {
+pub(super) struct Stat {
     name: String,
     state: u8,
+    pub(super) parent: u32,
     group: u32,
     ticks: u64,
 }
 
 impl Stat {
-    fn of(pid: u32) -> Option<Self> {
+    pub(super) fn of(pid: u32) -> Option<Self> {
         let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
         Self::read(&String::from_utf8_lossy(&text))
     }
@@ -56,6 +57,7 @@ impl Stat {
         Some(Self {
             name: name.to_owned(),
             state: *fields.first()?.as_bytes().first()?,
+            parent: fields.get(1)?.parse().ok()?,
             group: fields.get(2)?.parse().ok()?,
             ticks: number(11)? + number(12)?,
         })
@@ -113,10 +115,11 @@ mod tests {
 
     #[test]
     fn names_may_hold_anything() {
-        let text = "7 (a) b (c) S 1 42 42 0 -1 4194304 1 2 3 4 150 50 7 8 20 0 1";
+        let text = "7 (a) b (c) S 3 42 42 0 -1 4194304 1 2 3 4 150 50 7 8 20 0 1";
         let stat = Stat::read(text).unwrap();
         assert_eq!(stat.name, "a) b (c");
-        assert_eq!((stat.state, stat.group, stat.ticks), (b'S', 42, 200));
+        assert_eq!((stat.state, stat.parent), (b'S', 3));
+        assert_eq!((stat.group, stat.ticks), (42, 200));
         assert!(Stat::read("").is_none());
         assert!(Stat::read("7 (a) S").is_none());
     }

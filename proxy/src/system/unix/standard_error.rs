@@ -14,10 +14,7 @@ pub fn shared() -> io::Result<File> {
 /// Whether a write would block.
 #[must_use]
 pub fn is_full(file: &File) -> bool {
-    let nothing = Timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let nothing = Timespec::default();
     let mut fds = [PollFd::new(file, PollFlags::OUT)];
     poll(&mut fds, Some(&nothing)) == Ok(0)
 }

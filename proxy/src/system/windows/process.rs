@@ -77,7 +77,7 @@ pub(super) fn window() -> u32 {
 
 /// How a process exited.
 #[must_use]
-pub fn exit_of(status: ExitStatus) -> Exit {
+pub(super) fn exit_of(status: ExitStatus) -> Exit {
     // Every process has one on this system.
     Exit::Code(status.code().unwrap_or(1))
 }
