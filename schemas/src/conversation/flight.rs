@@ -114,14 +114,7 @@ impl<T> Flight<T> {
     pub(super) fn remove(&mut self, place: u32, side: &mut Ends) -> Option<Request<T>> {
         let slot = self.slots.get_mut(place as usize)?;
         let request = slot.request.take()?;
-        if let Some(count) = self.counts.get_mut(request.dir as usize) {
-            *count -= 1;
-        }
-        let mut all = self.all;
-        self.unlink(ALL, &mut all, place);
-        self.all = all;
-        self.withdraw(place, side);
-        self.free.push(place);
+        self.release(place, request.dir, side);
         Some(request)
     }
 
@@ -131,6 +124,12 @@ impl<T> Flight<T> {
         let number = slot.number;
         let dir = slot.request.as_ref()?.dir;
         slot.request = None;
+        self.release(place, dir, side);
+        Some(Handle { number, place })
+    }
+
+    /// Frees the slot of a request that was removed.
+    fn release(&mut self, place: u32, dir: Direction, side: &mut Ends) {
         if let Some(count) = self.counts.get_mut(dir as usize) {
             *count -= 1;
         }
@@ -139,7 +138,6 @@ impl<T> Flight<T> {
         self.all = all;
         self.withdraw(place, side);
         self.free.push(place);
-        Some(Handle { number, place })
     }
 
     /// Removes a request from the order of its side.

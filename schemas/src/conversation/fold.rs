@@ -12,7 +12,7 @@ use super::{Handle, IdKey, Pairing};
 use crate::cassette::ends::Ends;
 use crate::envelope::{Envelope, Kind, RequestId, for_each_message};
 use crate::event::{
-    ConduitId, Direction, Event, EventBody, Head, MessageNumber, Offset, Payload, Peer, Scope,
+    ConduitId, Direction, Event, EventBody, Head, MessageNumber, Offset, Payload, Peer,
 };
 
 /// Follows the requests of both sides from events to the end of their exchanges.
@@ -52,8 +52,6 @@ pub struct Conversation<T> {
     gaps: u64,
     // Exchanges record what they refer to and how they end.
     describes: bool,
-    // Whether progress notifications are matched with their exchange.
-    follows_progress: bool,
 }
 
 /// One message of an event.
@@ -118,7 +116,6 @@ impl<T> Default for Conversation<T> {
             now: Offset::default(),
             gaps: 0,
             describes: true,
-            follows_progress: true,
         }
     }
 }
@@ -141,14 +138,6 @@ impl<T: Default> Conversation<T> {
     #[must_use]
     pub fn by_value(mut self) -> Self {
         self.exchanges = self.exchanges.by_value();
-        self
-    }
-
-    /// Does not match progress with requests, for code that follows tokens itself: no request is
-    /// searched for a token.
-    #[must_use]
-    pub fn without_progress(mut self) -> Self {
-        self.follows_progress = false;
         self
     }
 
@@ -210,12 +199,6 @@ impl<T: Default> Conversation<T> {
         self.kept.pop_front()
     }
 
-    /// The request in flight that an answer with this id would be for.
-    #[must_use]
-    pub fn find(&self, scope: Scope, dir: Direction, id: &RequestId<'_>) -> Option<Handle> {
-        self.exchanges.find(scope, dir, self.exchanges.key(id))
-    }
-
     /// An exchange that is not over.
     #[must_use]
     pub fn get(&self, handle: Handle) -> Option<&Exchange<T>> {
@@ -227,11 +210,6 @@ impl<T: Default> Conversation<T> {
     pub fn get_mut(&mut self, handle: Handle) -> Option<&mut Exchange<T>> {
         let exchange = self.exchanges.get_mut(handle).map(|one| &mut **one);
         exchange.filter(|exchange| exchange.state != State::GivenUp)
-    }
-
-    /// Removes an exchange that is over for a reason that no event reports.
-    pub fn take(&mut self, handle: Handle) -> Option<Exchange<T>> {
-        self.exchanges.remove(handle).map(|one| *one)
     }
 
     /// The exchanges that are not over, the oldest first.
@@ -355,7 +333,6 @@ impl<T: Default> Conversation<T> {
             None => Box::new(exchange),
         };
         let asked = self.exchanges.ask(event.scope(), event.dir, key, exchange);
-        let params = params.filter(|_| self.follows_progress);
         if let Some(token) = params.and_then(progress_token) {
             self.exchanges
                 .set_token(asked.handle, IdKey::exact_of(token));

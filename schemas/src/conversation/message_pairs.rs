@@ -212,7 +212,7 @@ mod tests {
     }
 
     fn of_handles() -> Conversation<()> {
-        Conversation::of_handles().by_value().without_progress()
+        Conversation::of_handles().by_value()
     }
 
     const IDS: &[&str] = &[

@@ -192,8 +192,12 @@ fn scrubbed_within(
 ) -> Result<Option<Vec<u8>>, StreamError> {
     let whole = wrapped(piece);
     if let Some(place) = place {
-        // The findings are what would be replaced.
-        for found in found(redactor, &whole) {
+        // The findings are what would be replaced: without any, there is no second search.
+        let places = found(redactor, &whole);
+        if places.is_empty() {
+            return Ok(None);
+        }
+        for found in places {
             place(moved(found, piece.part));
         }
     }

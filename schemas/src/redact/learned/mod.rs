@@ -89,10 +89,13 @@ impl Learned {
             return;
         }
         let Some(reach) = telling::reach(value) else {
-            if self.plain.len() == MOST_VALUES {
-                self.plain.clear();
+            // Longer values are examined each time, so that these take at most `MOST_BYTES`.
+            if value.len() <= MOST_BYTES / MOST_VALUES {
+                if self.plain.len() == MOST_VALUES {
+                    self.plain.clear();
+                }
+                self.plain.insert(value.into());
             }
-            self.plain.insert(value.into());
             return;
         };
         if self.values.len() == MOST_VALUES || self.bytes + value.len() > MOST_BYTES {
