@@ -52,6 +52,14 @@ pub(crate) struct Entry {
     end: u32,
 }
 
+impl Entry {
+    /// The entry after this one.
+    pub(crate) fn next(self) -> Option<Self> {
+        let at = self.at.saturating_add(1);
+        (at < self.end).then_some(Self { at, ..self })
+    }
+}
+
 impl Chains {
     /// Builds the lists from the links of consecutive parts of the recording, each
     /// [sorted](in_order).
@@ -123,13 +131,6 @@ impl Chains {
         })
     }
 
-    /// The entry after this one.
-    #[expect(clippy::unused_self, reason = "an entry is one of these lists")]
-    pub(crate) fn next(&self, entry: Entry) -> Option<Entry> {
-        let at = entry.at.saturating_add(1);
-        (at < entry.end).then_some(Entry { at, ..entry })
-    }
-
     /// The take of an entry.
     pub(crate) fn ordinal(&self, entry: Entry) -> u32 {
         let ordinal = self.ordinals.get(entry.at as usize);
@@ -138,7 +139,7 @@ impl Chains {
 
     /// The takes from an entry on.
     pub(crate) fn from(&self, entry: Option<Entry>) -> impl Iterator<Item = u32> + '_ {
-        std::iter::successors(entry, |entry| self.next(*entry)).map(|entry| self.ordinal(entry))
+        std::iter::successors(entry, |entry| entry.next()).map(|entry| self.ordinal(entry))
     }
 }
 

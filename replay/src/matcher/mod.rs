@@ -183,7 +183,7 @@ impl Matcher {
                 .or_else(|| chains.first(key));
             while let Some(entry) = here.filter(|entry| self.is_used(chains.ordinal(*entry))) {
                 self.cursors.insert(key, entry);
-                here = chains.next(entry);
+                here = entry.next();
             }
         }
     }

@@ -264,7 +264,7 @@ impl Matcher {
         let mut here = self.cursors.get(&key).copied().unwrap_or(first);
         // Those before were played.
         while self.is_used(chains.ordinal(here)) {
-            let Some(next) = chains.next(here) else { break };
+            let Some(next) = here.next() else { break };
             here = next;
         }
         self.cursors.insert(key, here);
@@ -300,7 +300,7 @@ impl Matcher {
         belongs: impl Fn(&Self, u32) -> bool,
     ) -> Option<Found> {
         let first = chains.first(key)?;
-        let entries = |start| std::iter::successors(Some(start), |entry| chains.next(*entry));
+        let entries = |start: Entry| std::iter::successors(Some(start), |entry| entry.next());
         let played = |entry: &Entry| {
             let ordinal = chains.ordinal(*entry);
             self.is_used(ordinal) && belongs(self, ordinal)
@@ -320,7 +320,7 @@ impl Matcher {
                 last.or_else(|| entries(first).filter(played).last())?
             }
         };
-        self.rounds.insert(key, chains.next(entry));
+        self.rounds.insert(key, entry.next());
         Some(Found {
             ordinal: chains.ordinal(entry),
             again: true,
