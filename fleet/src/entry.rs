@@ -163,7 +163,8 @@ impl Rows {
         *self == Self::default()
     }
 
-    fn files(&self) -> impl Iterator<Item = (Kind, &RowFile)> {
+    /// The files that there are, with their kinds.
+    pub fn files(&self) -> impl Iterator<Item = (Kind, &RowFile)> {
         let all = [
             (Kind::Exchanges, &self.exchanges),
             (Kind::Findings, &self.findings),

@@ -13,7 +13,7 @@ use tapewright_fleet::chain::{Chain, Missing};
 use tapewright_fleet::clock;
 use tapewright_fleet::entry::{Entry, RowFile};
 use tapewright_fleet::list::{Catalogue, State};
-use tapewright_fleet::names::{EntryName, Gateway, TapeName};
+use tapewright_fleet::names::{EntryName, Gateway, Kind, TapeName};
 use tapewright_fleet::store::{Problem, Store, StoreError};
 use tapewright_fleet_query::{File, Named, Source, SourceError, Table, Tape};
 
@@ -211,19 +211,20 @@ fn tape(name: &TapeName, chain: &Chain) -> Tape {
     }
 }
 
-fn files(entry: &Entry) -> impl Iterator<Item = File> + use<> {
-    let rows = &entry.rows;
-    let all = [
-        rows.exchanges
-            .as_ref()
-            .map(|one| file(Table::Exchanges, one)),
-        rows.findings.as_ref().map(|one| file(Table::Findings, one)),
-        rows.model_calls
-            .as_ref()
-            .map(|one| file(Table::ModelCalls, one)),
-        rows.tools.as_ref().map(|one| file(Table::Tools, one)),
-    ];
-    all.into_iter().flatten()
+fn files(entry: &Entry) -> impl Iterator<Item = File> {
+    let files = entry.rows.files();
+    files.filter_map(|(kind, one)| Some(file(table(kind)?, one)))
+}
+
+/// The table that a file of this kind is part of.
+fn table(kind: Kind) -> Option<Table> {
+    match kind {
+        Kind::Segment => None,
+        Kind::Exchanges => Some(Table::Exchanges),
+        Kind::Findings => Some(Table::Findings),
+        Kind::ModelCalls => Some(Table::ModelCalls),
+        Kind::Tools => Some(Table::Tools),
+    }
 }
 
 fn file(table: Table, file: &RowFile) -> File {

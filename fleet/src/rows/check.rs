@@ -1,6 +1,6 @@
 //! Checks recordings whose recorder did not.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use tapewright_compliance::live::{Live, Watch};
 use tapewright_compliance::{Facts, Selection};
@@ -15,8 +15,16 @@ use tapewright_schemas::tape::Header;
 pub(super) struct Check {
     judge: Live,
     waiting: VecDeque<Waiting>,
+    // What the recorder wrote before this judge found it: a recorder writes its findings about the
+    // end of a session before its footer.
+    written: HashSet<Key>,
     events: u64,
+    // The number and the time of the last event.
+    last: (u64, Offset),
 }
+
+/// The rule of a finding, and its decisive event.
+type Key = (String, Option<u64>);
 
 /// A finding that the recorder may still write.
 #[derive(Debug)]
@@ -37,7 +45,8 @@ pub(super) struct Derived {
 
 /// How many events later a recorder may write a finding at most.
 const LATE: u64 = 4_096;
-/// How many findings wait; beyond that, the first one is reported.
+/// How many findings wait; beyond that, the first one is reported. As many of the recorder's are
+/// remembered.
 const WAITING: usize = 4_096;
 
 impl Check {
@@ -49,7 +58,9 @@ impl Check {
         Self {
             judge: Live::new(Facts::of(FileKind::Tape, header, true), &watch),
             waiting: VecDeque::new(),
+            written: HashSet::new(),
             events: 0,
+            last: (0, Offset::default()),
         }
     }
 
@@ -61,9 +72,9 @@ impl Check {
         found: &mut Vec<Derived>,
     ) {
         self.events += 1;
+        self.last = (event.seq, event.at);
         if let EventBody::Finding(theirs) = &event.body {
-            let is_theirs = |one: &Waiting| is_same(&one.found.finding, theirs);
-            self.waiting.retain(|one| !is_theirs(one));
+            self.written(key(theirs));
         } else {
             self.judge.observe(event, message);
             self.collect(event.seq, event.at);
@@ -77,11 +88,23 @@ impl Check {
         }
     }
 
+    /// Takes a finding that the recorder wrote.
+    fn written(&mut self, key_of: Key) {
+        let before = self.waiting.len();
+        self.waiting.retain(|one| key(&one.found.finding) != key_of);
+        if self.waiting.len() == before && self.written.len() < WAITING {
+            self.written.insert(key_of);
+        }
+    }
+
     fn collect(&mut self, seq: u64, at: Offset) {
         while let Some(told) = self.judge.poll() {
             let EventBody::Finding(finding) = told.body else {
                 continue;
             };
+            if self.written.contains(&key(&finding)) {
+                continue;
+            }
             let found = Derived {
                 seq: finding.evidence.first().map_or(seq, |place| place.seq),
                 at_us: at.0,
@@ -93,16 +116,17 @@ impl Check {
         }
     }
 
-    /// Ends the tape after this event.
-    pub(super) fn finish(&mut self, seq: u64, at: Offset) -> Vec<Derived> {
+    /// Ends the tape after the last event.
+    pub(super) fn finish(mut self) -> Vec<Derived> {
+        let (seq, at) = self.last;
         self.judge.end(at);
         self.collect(seq, at);
-        self.waiting.drain(..).map(|one| one.found).collect()
+        self.waiting.into_iter().map(|one| one.found).collect()
     }
 }
 
-/// Whether two findings have the same rule and the same decisive event.
-fn is_same(one: &Finding, other: &Finding) -> bool {
-    let event = |one: &Finding| one.evidence.first().map(|place| place.seq);
-    one.code == other.code && event(one) == event(other)
+/// What two findings have in common that are the same one.
+fn key(finding: &Finding) -> Key {
+    let event = finding.evidence.first().map(|place| place.seq);
+    (finding.code.clone(), event)
 }

@@ -7,12 +7,12 @@ use tapewright_models::listing;
 use tapewright_models::prices::Prices;
 use tapewright_schemas::conversation::{Conversation, Does, ExchangeRow, ModelRow, Step};
 use tapewright_schemas::envelope::{Envelope, Kind};
-use tapewright_schemas::event::{Event, EventBody, Finding, Offset, SessionKey};
+use tapewright_schemas::event::{Event, EventBody, Finding, SessionKey};
 use tapewright_schemas::summary::Introduction;
 use tapewright_schemas::tape::{Header, VERSION};
 
 use super::check::{Check, Derived};
-use super::tools::{Defined, Definitions};
+use super::tools::{Defined, Definitions, LIST_LIMIT};
 use crate::entry::About;
 use crate::names::TapeName;
 
@@ -78,8 +78,6 @@ pub(super) struct Fold {
     prices: Prices,
     check: Option<Check>,
     definitions: Definitions,
-    // The number and the time of the last event.
-    last: (u64, Offset),
     told: RangeRows,
 }
 
@@ -107,10 +105,11 @@ impl Fold {
         let side = self.sides.get(&event.session);
         let is_known = side.is_some_and(|side| side.server.is_some());
         let (mut tool, mut listed) = (None, None);
-        self.last = (event.seq, event.at);
         self.conversation.observe(event, message, |step| {
             said.extend(SideStatement::of(&step, is_known));
-            listed = listed_tools(&step).or(listed.take());
+            if let Some(result) = listed_tools(&step) {
+                listed = Some(result);
+            }
             tool = step.exchange.and_then(|exchange| {
                 let is_of_tool = exchange.method.starts_with("tools/");
                 exchange.name.clone().filter(|_| is_of_tool)
@@ -226,12 +225,8 @@ impl Fold {
             self.called(step);
         }
         self.collect();
-        let (seq, at) = self.last;
-        let check = self.check.take();
-        for one in check
-            .into_iter()
-            .flat_map(|mut check| check.finish(seq, at))
-        {
+        let found = self.check.take().map(Check::finish).unwrap_or_default();
+        for one in found {
             self.found(one, false);
         }
     }
@@ -251,6 +246,7 @@ impl Fold {
 fn listed_tools(step: &Step<'_, ()>) -> Option<Vec<u8>> {
     match (&step.envelope.kind, step.what) {
         (Kind::Response { result, .. }, Does::Answers) if step.exchange?.method == "tools/list" => {
+            let result = result.filter(|result| result.len() <= LIST_LIMIT);
             result.map(<[u8]>::to_vec)
         }
         _ => None,

@@ -165,21 +165,81 @@ fn an_exchange_and_a_finding_are_rows() {
         ),
         (1, &"INV-012".into(), &7.into())
     );
-    // The client calls before it has sent `notifications/initialized`, which its recorder did not
-    // check.
-    assert!(!by_shipper.is_empty());
-    for row in by_shipper {
-        assert_ne!(
-            (&row["code"], &row["evidence_seq"]),
-            (&"INV-012".into(), &7.into())
-        );
-        assert!(
-            row["evidence_seq"]
-                .as_u64()
-                .is_some_and(|seq| (1..=9).contains(&seq)),
-            "{row}"
-        );
+    // The client calls before it has sent `notifications/initialized`, and the server did not declare
+    // `tools`, which the recorder did not check.
+    let by_shipper: Vec<_> = by_shipper
+        .iter()
+        .map(|row| (row["code"].as_str().unwrap(), &row["evidence_seq"]))
+        .collect();
+    assert_eq!(
+        by_shipper,
+        [
+            ("INV-002", &3.into()),
+            ("INV-027", &3.into()),
+            ("INV-027", &4.into()),
+            ("INV-003", &5.into()),
+            ("INV-027", &6.into()),
+        ]
+    );
+}
+
+/// A recorder writes what the end of a session shows before its footer, when this judge has not
+/// found it yet.
+#[test]
+fn what_a_recorder_found_at_the_end_is_found_once() {
+    let mut lines =
+        vec![r#"{"tape":"2.4","created":"2026-11-26T03:15:00Z","transport":"stdio","command":["server"],"label":"files"}"#.to_owned()];
+    for (at, rest) in [
+        (0, r#""opened":{"pid":7}"#),
+        (
+            1,
+            r#""dir":"to_server","number":1,"message":{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#,
+        ),
+        (
+            2,
+            r#""dir":"to_client","number":1,"message":{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"files","version":"1.2.3"}}}"#,
+        ),
+        (
+            3,
+            r#""dir":"to_server","number":2,"message":{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        ),
+        (
+            4,
+            r#""dir":"to_server","number":3,"message":{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
+        ),
+        (9_000, r#""dir":"to_server","closed":"end of input""#),
+        (9_001, r#""exited":{"code":0}"#),
+        (9_002, r#""dir":"to_client","closed":"end of input""#),
+    ] {
+        let (seq, at_us) = (lines.len(), at * 1_000);
+        lines.push(format!("{{\"seq\":{seq},\"at_us\":{at_us},{rest}}}"));
     }
+    let unanswered = |lines: &[String]| -> Vec<(serde_json::Value, serde_json::Value)> {
+        let (file, ends) = file(lines);
+        let rows = Deriver::new(tape())
+            .derive(&file, 0, *ends.last().unwrap(), true)
+            .unwrap();
+        let findings = read(rows.findings.as_ref());
+        let findings = findings.iter().map(json);
+        findings
+            .filter(|row| row["code"] == "INV-016")
+            .map(|row| (row["found_by"].clone(), row["evidence_seq"].clone()))
+            .collect()
+    };
+    let end_of = |lines: &[String]| {
+        let events = lines.len() - 1;
+        format!("{{\"end\":{{\"at_us\":9900000,\"events\":{events},\"complete\":true}}}}")
+    };
+    let mut unchecked = lines.clone();
+    unchecked.push(end_of(&unchecked));
+    assert_eq!(unanswered(&unchecked), [("shipper".into(), 5.into())]);
+    let seq = lines.len();
+    lines.push(format!(
+        "{{\"seq\":{seq},\"at_us\":9800000,\"finding\":{{\"code\":\"INV-016\",\"status\":\"fail\",\"side\":\"server\",\
+         \"severity\":\"should\",\"detail\":\"no answer\",\"evidence\":[{{\"seq\":5,\"pointer\":\"/id\"}}]}}}}"
+    ));
+    lines.push(end_of(&lines));
+    assert_eq!(unanswered(&lines), [("recorder".into(), 5.into())]);
 }
 
 /// However a tape is cut, and whether one process continues or a new one starts at every cut, the

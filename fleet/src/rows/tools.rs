@@ -23,7 +23,7 @@ const COLUMNS: &str = "message tool {
     REQUIRED BYTE_ARRAY definition (STRING);
 }";
 
-/// A definition that a server has not listed before on this tape.
+/// A definition that is new on this tape, or differs from the tool's latest one.
 #[derive(Clone, Debug)]
 pub(super) struct Defined {
     pub(super) seq: u64,
@@ -45,18 +45,16 @@ type Key = (Option<(String, String)>, String);
 /// How many definitions are kept. Those of further tools have no rows.
 const REMEMBERED: usize = 4_096;
 /// The longest list to parse, in bytes.
-const LIST_LIMIT: usize = 4 << 20;
+pub(super) const LIST_LIMIT: usize = 4 << 20;
 
 impl Definitions {
-    /// The tools of a list with the hashes of their definitions, if they are new or changed.
+    /// The tools of a list, of at most [`LIST_LIMIT`] bytes, with the hashes of their definitions,
+    /// if they are new or changed.
     pub(super) fn listed(
         &mut self,
         server: Option<&(String, String)>,
         result: &[u8],
     ) -> Vec<(String, String)> {
-        if result.len() > LIST_LIMIT {
-            return Vec::new();
-        }
         let list: Value = serde_json::from_slice(result).unwrap_or_default();
         let tools = list.get("tools").and_then(Value::as_array);
         let mut changed = Vec::new();
