@@ -10,6 +10,8 @@ use tapewright_fleet::names::{Gateway, Kind};
 use tapewright_fleet::ship::WhenFull;
 use tapewright_fleet::store::StoreLocation;
 
+use crate::command::Priority;
+
 /// Ship the tapes of many recorders to one store, and bring them back
 #[derive(Debug, Parser)]
 #[command(name = "tapewright-fleet", version, max_term_width = 100)]
@@ -57,9 +59,9 @@ pub(crate) struct Ship {
     /// What to do if they exceed it while the store is unavailable
     #[arg(long, value_name = "WHAT", default_value = "wait", requires = "buffer")]
     pub(crate) when_full: Full,
-    /// Lowest priority to run at, 0 to 19 as for `nice`, so that recorders go first
-    #[arg(long, value_name = "LEVEL", default_value = "10", value_parser = clap::value_parser!(i32).range(0..=19))]
-    pub(crate) nice: i32,
+    /// Lowest priority to run at: 0 to 19 as for `nice`, or `idle` to only use processors that nobody else needs
+    #[arg(long, value_name = "LEVEL", default_value = "idle", value_parser = Priority::parse)]
+    pub(crate) nice: Priority,
     /// NATS server to announce every segment to, `nats://HOST:PORT/STREAM` or `tls://…`
     ///
     /// Credentials come from the environment: `NATS_CREDS` or `NATS_NKEY`, each the path of a file, or `NATS_USER` with

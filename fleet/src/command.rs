@@ -1,6 +1,7 @@
 //! The commands.
 
 mod announced;
+mod priority;
 mod scrub;
 mod tail;
 
@@ -21,6 +22,7 @@ use tapewright_fleet::sweep::{Policy, sweep};
 use tapewright_fleet_query::QueryError;
 
 use self::announced::Listener;
+pub(crate) use self::priority::Priority;
 use crate::cli::{Command, Fetch, Ls, Ship, Sweep};
 use crate::report;
 
@@ -144,7 +146,7 @@ async fn ship(arguments: Ship) -> Result<Exit, Failure> {
         buffer: arguments.buffer,
         when_full: arguments.when_full.into(),
     };
-    be_nice(arguments.nice);
+    arguments.nice.take();
     let store = open(&to, true)?;
     let listener = Listener::new(verbosity);
     let on_event = |told: &ShipEvent<'_>| listener.tell(told);
@@ -190,15 +192,6 @@ async fn ship_once(shipper: &mut Shipper<'_>, signals: &mut Signals) -> Result<E
     tokio::select! {
         done = flush(shipper, PATIENCE) => done.map(|()| Exit::Pass),
         exit = signals.wait() => Ok(exit),
-    }
-}
-
-/// Lowers the priority, so that other processes go first, above all recorders. Threads that start
-/// later inherit it. A lower priority at the start is kept.
-fn be_nice(level: i32) {
-    if rustix::process::getpriority_process(None).is_ok_and(|now| now < level) {
-        // If the system does not allow it, the priority stays as it is.
-        let _is_set = rustix::process::setpriority_process(None, level);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The interface for users: arguments, exit statuses, and output.
 
 use std::fs;
-use std::process::Output;
+use std::process::{Command, Output};
 
 use crate::support::{Fleet, Recorder, eventually};
 
@@ -157,43 +157,56 @@ fn a_shipper_follows_until_it_is_told_to_stop_and_ships_what_is_left() {
     assert!(events.iter().any(|event| event["event"] == "shipped"));
 }
 
-/// The niceness of each thread of a process.
-fn niceness(process: u32) -> Vec<i32> {
+/// A field of `proc_pid_stat(5)` for each thread of a process.
+fn of_threads(process: u32, field: usize) -> Vec<i32> {
     let threads = fs::read_dir(format!("/proc/{process}/task")).unwrap();
     let stats =
         threads.filter_map(|thread| fs::read_to_string(thread.unwrap().path().join("stat")).ok());
-    let nice = |stat: String| -> i32 {
+    let value = |stat: String| -> i32 {
         let behind_name = stat.rsplit(')').next().unwrap();
-        behind_name
-            .split_whitespace()
-            .nth(16)
-            .unwrap()
-            .parse()
-            .unwrap()
+        let mut fields = behind_name.split_whitespace();
+        fields.nth(field - 3).unwrap().parse().unwrap()
     };
-    stats.map(nice).collect()
+    stats.map(value).collect()
+}
+
+const NICENESS: usize = 19;
+const POLICY: usize = 41;
+const SCHED_IDLE: i32 = 5;
+
+/// The value of a field for all threads of a shipper that is started like this.
+fn of_shipper(fleet: &Fleet, command: &mut Command, field: usize) -> i32 {
+    let mut recorder = Recorder::begin(fleet.tapes.path(), "files");
+    recorder.events(3);
+    recorder.end();
+    let mut shipper = command.spawn().unwrap();
+    eventually("it has shipped", || fleet.events() == 3);
+    let found = of_threads(shipper.id(), field);
+    shipper.kill().unwrap();
+    shipper.wait().unwrap();
+    assert!(found.len() > 1, "{found:?}");
+    assert!(found.iter().all(|one| *one == found[0]), "{found:?}");
+    found[0]
 }
 
 /// On a busy machine, a recorder has priority over its shipper.
 #[test]
-fn a_shipper_runs_at_a_low_priority() {
-    let ours = niceness(std::process::id())[0];
-    for (options, level) in [(&[][..], 10), (&["--nice", "3"], 3), (&["--nice", "0"], 0)] {
+fn a_shipper_only_takes_processors_that_nobody_needs() {
+    let fleet = Fleet::new();
+    assert_eq!(
+        of_shipper(&fleet, &mut fleet.ship_idle(&[]), POLICY),
+        SCHED_IDLE
+    );
+}
+
+#[test]
+fn a_shipper_can_have_a_share_of_the_processors() {
+    let ours = of_threads(std::process::id(), NICENESS)[0];
+    for level in [0, 3, 10] {
         let fleet = Fleet::new();
-        let mut recorder = Recorder::begin(fleet.tapes.path(), "files");
-        recorder.events(3);
-        recorder.end();
-        let mut shipper = fleet.ship(options).spawn().unwrap();
-        eventually("it has shipped", || fleet.events() == 3);
-        let found = niceness(shipper.id());
-        shipper.kill().unwrap();
-        shipper.wait().unwrap();
-        assert!(found.len() > 1, "{found:?}");
-        let wanted = level.max(ours);
-        assert!(
-            found.iter().all(|nice| *nice == wanted),
-            "{found:?} {wanted}"
-        );
+        let nice = level.to_string();
+        let mut command = fleet.ship_idle(&["--nice", &nice]);
+        assert_eq!(of_shipper(&fleet, &mut command, NICENESS), level.max(ours));
     }
 }
 
@@ -218,7 +231,10 @@ fn wrong_arguments_are_refused_with_status_2() {
             vec!["ship", folder, "--segment-bytes", "0"],
             "expected a size such as",
         ),
-        (vec!["ship", folder, "--nice", "20"], "20 is not in 0..=19"),
+        (
+            vec!["ship", folder, "--nice", "20"],
+            "expected `idle`, or a level from 0 to 19",
+        ),
         (
             vec!["ship", folder, "--when-full", "drop-oldest"],
             "--buffer",

@@ -78,8 +78,16 @@ impl Fleet {
         self.command(arguments).output().unwrap()
     }
 
-    /// `ship` as gateway `g1`, with more arguments.
+    /// `ship` as gateway `g1`, with more arguments. It does not wait until other tests need
+    /// no processor.
     pub(crate) fn ship(&self, more: &[&str]) -> Command {
+        let mut command = self.ship_idle(more);
+        command.args(["--nice", "0"]);
+        command
+    }
+
+    /// The same at the default priority.
+    pub(crate) fn ship_idle(&self, more: &[&str]) -> Command {
         let mut command = self.command(&["ship"]);
         command.arg(self.tapes.path());
         command.args(["--gateway", "g1"]).args(more);
