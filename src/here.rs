@@ -1,5 +1,6 @@
 //! Where this program runs: its working folder and the user's home.
 
+use tapewright_proxy::system::folders;
 use tapewright_replay::Here;
 use tapewright_schemas::made_in::MadeIn;
 
@@ -8,7 +9,7 @@ pub(crate) fn here() -> Here {
     let text = |path: std::path::PathBuf| path.to_string_lossy().into_owned();
     Here {
         folder: std::env::current_dir().map_or_else(|_| String::new(), text),
-        home: std::env::var_os("HOME").map_or_else(String::new, |home| text(home.into())),
+        home: folders::home().map_or_else(String::new, text),
     }
 }
 

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use crate::system::Readiness;
 pub use crate::system::growth::Wakeup;
-use crate::system::growth::{FileWatcher, Readiness, wait};
+use crate::system::growth::{FileWatcher, wait};
 
 /// The minimum time between two checks, so that a busy recorder is checked about twenty times a
 /// second instead of for every message.

@@ -10,6 +10,9 @@ use super::find::final_target;
 use super::output;
 use crate::report::{self, Mistake};
 
+/// How a new file is opened.
+type Open = fn(&mut OpenOptions, &Path) -> io::Result<File>;
+
 /// A file that is being written: under a temporary name next to its target, and renamed when it is
 /// complete. If dropped before that, it leaves nothing behind.
 #[derive(Debug)]
@@ -24,7 +27,16 @@ impl NewFile {
     /// Begins a file that only its owner can read. A link is followed, so that its target is
     /// replaced and not the link. Missing folders are created.
     pub(crate) fn create(path: &Path) -> anyhow::Result<Self> {
-        output::links(path)?;
+        Self::begin(path, files::open_own)
+    }
+
+    /// Begins a file that gets other permissions when it is complete.
+    pub(crate) fn shared(path: &Path) -> anyhow::Result<Self> {
+        Self::begin(path, files::open_shared)
+    }
+
+    fn begin(path: &Path, open: Open) -> anyhow::Result<Self> {
+        output::possible(path)?;
         let goal = final_target(path);
         let fail = |error: io::Error| unwritable(path, &error);
         if let Ok(there) = fs::metadata(&goal)
@@ -41,7 +53,7 @@ impl NewFile {
         if let Some(folder) = goal.parent() {
             fs::create_dir_all(folder).map_err(fail)?;
         }
-        let (file, temporary) = create_beside(&goal).map_err(fail)?;
+        let (file, temporary) = create_beside(&goal, open).map_err(fail)?;
         Ok(Self {
             file,
             goal,
@@ -93,13 +105,14 @@ impl Drop for NewFile {
 pub(crate) fn spool() -> anyhow::Result<File> {
     let folder = std::env::temp_dir();
     let fail = |error: io::Error| unwritable(&folder, &error);
-    let (file, path) = create_beside(&folder.join("tapewright-spool")).map_err(fail)?;
+    let (file, path) =
+        create_beside(&folder.join("tapewright-spool"), files::open_own).map_err(fail)?;
     // Where an open file cannot be removed, the system's clean-up does it.
     fs::remove_file(path).ok();
     Ok(file)
 }
 
-fn create_beside(goal: &Path) -> io::Result<(File, PathBuf)> {
+fn create_beside(goal: &Path, open: Open) -> io::Result<(File, PathBuf)> {
     let name = goal.file_name().unwrap_or_default().to_string_lossy();
     let mut attempt = 0;
     loop {
@@ -107,7 +120,7 @@ fn create_beside(goal: &Path) -> io::Result<(File, PathBuf)> {
             goal.with_file_name(format!(".{name}.{}-{attempt}.tmp", std::process::id()));
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
-        match files::open_own(&mut options, &temporary) {
+        match open(&mut options, &temporary) {
             Ok(file) => return Ok((file, temporary)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => {
                 attempt += 1;

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path, PathBuf, is_separator};
 
 use tapewright_proxy::system::files;
 
@@ -37,10 +37,10 @@ pub(crate) fn check(path: &Path, over: Overwrite) -> anyhow::Result<()> {
         };
         Err(Mistake::new(what, hint).into())
     };
-    if path.file_name().is_none() || path.to_string_lossy().ends_with('/') {
+    if path.file_name().is_none() || is_folder_name(path) {
         return mistake("is not a file name");
     }
-    links(path)?;
+    possible(path)?;
     match fs::metadata(path) {
         Ok(data) if data.is_dir() => return mistake("is a folder"),
         Ok(data) if !data.is_file() => return mistake("is not a regular file"),
@@ -70,7 +70,7 @@ pub(crate) fn check_ahead(path: &Path, over: Overwrite) -> anyhow::Result<()> {
 /// Creates a missing folder, and refuses one in which no file can be created.
 pub(crate) fn folder(folder: &Path) -> anyhow::Result<()> {
     let folder = or_here(folder);
-    links(folder)?;
+    possible(folder)?;
     let hint = "choose a folder that you can write to";
     if fs::metadata(folder).is_ok_and(|data| !data.is_dir()) {
         let what = format!("`{}` is not a folder", shown(folder));
@@ -92,6 +92,21 @@ pub(crate) fn folder(folder: &Path) -> anyhow::Result<()> {
         let what = format!("cannot write to `{}`: {error}", shown(folder));
         Mistake::new(what, hint).into()
     })
+}
+
+/// Whether a path is written like that of a folder, which need not exist.
+pub(crate) fn is_folder_name(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(is_separator)
+}
+
+/// Refuses a path that the system would take for something else than a file, or that leads through
+/// another user's link.
+pub(crate) fn possible(path: &Path) -> anyhow::Result<()> {
+    if let Some(problem) = files::name_problem(path) {
+        let what = report::safe(&format!("cannot write `{}`: {problem}", path.display()));
+        return Err(Mistake::new(what, "use another name, such as `recording.json`").into());
+    }
+    links(path)
 }
 
 /// Refuses a path through a link that another user made in a folder that everyone can write to: it

@@ -87,7 +87,7 @@ impl Program<'_> {
             return Err("is empty".to_owned());
         };
         let beside = self.beside.join(program);
-        let program = if program.contains('/') && beside.is_file() {
+        let program = if program.contains(std::path::is_separator) && beside.is_file() {
             // It may be started in another folder than ours.
             std::path::absolute(&beside).unwrap_or(beside).into()
         } else {

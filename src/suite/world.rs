@@ -154,7 +154,7 @@ fn write(path: &Path, value: &Json) -> anyhow::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    let mut file = NewFile::create(path)?;
+    let mut file = NewFile::shared(path)?;
     writeln!(file.writer(), "{value:#}")?;
     // Snapshots are committed, and read by others.
     file.commit(tapewright_proxy::system::files::readable_by_all())

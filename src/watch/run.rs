@@ -12,8 +12,9 @@ use std::time::Duration;
 
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use tapewright_proxy::clock::{self, Clock};
+use tapewright_proxy::system::TerminalSignal;
 use tapewright_proxy::system::signals;
-use tapewright_proxy::system::terminal::{TerminalSignal, TerminalSignals, suspend};
+use tapewright_proxy::system::terminal::{TerminalSignals, suspend};
 use tapewright_schemas::event::Offset;
 
 use super::keys::Key;

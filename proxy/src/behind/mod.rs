@@ -22,7 +22,8 @@ use self::follow::Follower;
 use crate::clock::Clock;
 use crate::growth::Wakeup;
 use crate::page::Search;
-use crate::system::process::{Rank, step_back};
+use crate::system::Rank;
+use crate::system::process::step_back;
 
 /// Observes the events of one tape.
 pub trait Observer: Send {

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -10,12 +10,13 @@ use tapewright_schemas::tape::{Ending, Header, Reader};
 
 use super::{MakeObserver, Observer};
 use crate::page::Growing;
-use crate::record::is_held;
+use crate::system::files;
 
 /// A tape that is read while it is written.
 pub(super) struct Tape {
     reader: Reader<Growing>,
     file: Arc<File>,
+    path: PathBuf,
     observer: Box<dyn Observer>,
     is_over: bool,
 }
@@ -54,6 +55,7 @@ impl Tape {
         Ok(Opened::Tape(Box::new(Self {
             reader,
             file,
+            path: path.to_owned(),
             observer,
             is_over: false,
         })))
@@ -120,6 +122,6 @@ impl Tape {
 
     /// Whether it is still being written.
     fn is_written(&self) -> bool {
-        is_held(&self.file)
+        files::is_written(&self.file, &self.path)
     }
 }

@@ -13,7 +13,7 @@ use super::fold::Fold;
 use super::growing::Growing;
 use super::linked::LinkedTape;
 use super::rows::RowWriter;
-use crate::record::is_held;
+use crate::system::files;
 
 /// A tape that is read while a page is open.
 #[derive(Debug)]
@@ -240,7 +240,7 @@ impl Tape {
 
     /// Whether it is still being written.
     fn is_written(&self) -> bool {
-        is_held(&self.file)
+        files::is_written(&self.file, &self.path)
     }
 }
 

@@ -203,8 +203,7 @@ impl Projection<'_> {
         finished: &mut Finished,
     ) -> io::Result<Option<PathBuf>> {
         let Before { file: before, ours } = before;
-        let folder = File::open(folder_of(path))?;
-        folder.lock()?;
+        let _lock = files::lock_folder(folder_of(path))?;
         let now = Identity::of(path);
         let whole = finished.lost.is_none() && finished.gaps.is_empty();
         match now {

@@ -62,7 +62,6 @@ pub use self::projecting::{ToCapture, ToCassette};
 pub use self::stats::{Amount, Figures};
 pub use self::tapped::Tapped;
 pub(crate) use self::ticks::Ticks;
-pub(crate) use self::together::is_held;
 pub use self::together::is_written;
 
 /// What is guaranteed about a tape when the recorder is killed.

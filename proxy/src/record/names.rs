@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use tapewright_schemas::tape::Header;
 
-use super::together::hold;
 use crate::system::files;
 
 /// The extension of a tape's name.
@@ -191,7 +190,7 @@ pub(crate) fn create_tape(
         }
         match create(&path) {
             Ok(file) => {
-                hold(&file);
+                files::mark_written(&file);
                 return Ok((file, path, number));
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

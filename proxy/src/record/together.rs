@@ -7,7 +7,7 @@
 //! a cassette does not name its recording, so recording the same again yields the same file. All of
 //! this happens under the lock that the recorders of a folder share.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -17,28 +17,10 @@ use tapewright_schemas::tape::Reader;
 use super::names::{Target, numbered};
 use crate::system::files;
 
-/// Marks a tape as being written, as long as the file is open.
-pub(super) fn hold(tape: &File) {
-    // Without file locks the mark is missing; nothing else depends on it.
-    drop(tape.try_lock());
-}
-
 /// Whether a tape is still being written.
 #[must_use]
 pub fn is_written(tape: &Path) -> bool {
-    File::open(tape).is_ok_and(|file| is_held(&file))
-}
-
-/// Whether an open tape is still being written.
-pub(crate) fn is_held(tape: &File) -> bool {
-    match tape.try_lock_shared() {
-        Ok(()) => {
-            // Released here, or when the file is closed.
-            drop(tape.unlock());
-            false
-        }
-        Err(error) => matches!(error, TryLockError::WouldBlock),
-    }
+    File::open(tape).is_ok_and(|file| files::is_written(&file, tape))
 }
 
 /// The number for a recording whose name is already used: the first for which no other recording

@@ -7,6 +7,12 @@
 #[cfg(not(any(unix, windows)))]
 compile_error!("tapewright speaks to processes over pipes, and knows those of Unix and of Windows");
 
+#[cfg(any(windows, test))]
+mod access;
+pub mod folders;
+#[cfg(any(windows, test))]
+mod names;
+mod shared;
 mod started;
 #[cfg(unix)]
 mod unix;
@@ -22,6 +28,8 @@ pub use self::ours::{files, guard, process, signals, sockets, standard_error, te
 pub(crate) use self::ours::{folder, growth, pipe, processes, unnamed};
 
 pub use self::ours::process::Signal;
+pub(crate) use self::shared::{FolderProblem, Rank, Readiness};
+pub use self::shared::{NameProblem, TerminalSignal};
 pub(crate) use self::started::Started;
 
 /// Whether a signal ends a server that runs within this process, as it would end another process.

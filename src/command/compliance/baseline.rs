@@ -110,7 +110,7 @@ pub(super) fn update(
         }
     }
     baseline.update_hazards(&verdicts.hazards);
-    let mut file = NewFile::create(path)?;
+    let mut file = NewFile::shared(path)?;
     file.writer().write_all(baseline.write().as_bytes())?;
     file.commit(fs::metadata(path).ok().map(|data| data.permissions()))?;
     Ok(baseline)

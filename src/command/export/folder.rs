@@ -73,7 +73,7 @@ impl Arguments {
             return Err(Mistake::new(what, hint).into());
         };
         // A name without a slash is a folder if it exists as one.
-        if goal.is_dir() || !fs::exists(goal)? && goal.to_string_lossy().ends_with('/') {
+        if goal.is_dir() || !fs::exists(goal)? && output::is_folder_name(goal) {
             return Ok(goal);
         }
         let shown = report::safe(&goal.display().to_string());

@@ -108,7 +108,7 @@ impl Arguments {
         summary.codes += plan.edits().len();
         if self.write {
             let permissions = fs::metadata(path).ok().map(|data| data.permissions());
-            let mut file = NewFile::create(path)?;
+            let mut file = NewFile::shared(path)?;
             file.writer().write_all(&plan.apply(&text))?;
             file.commit(permissions)?;
         }

@@ -53,7 +53,7 @@ pub(super) fn text(baseline: &Baseline, rules: &Arc<Rules>) -> anyhow::Result<St
 
 /// Writes a baseline in one step, since others may read it.
 pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    let mut file = NewFile::create(path)?;
+    let mut file = NewFile::shared(path)?;
     file.writer().write_all(text.as_bytes())?;
     let there = fs::metadata(path).map(|data| data.permissions());
     file.commit(

@@ -22,7 +22,7 @@ pub(super) fn open(hosts: &[String], tells: bool) -> anyhow::Result<Authority> {
         Mistake::new(what, hint)
     })?;
     let folder = folder()?;
-    output::links(&folder)?;
+    output::possible(&folder)?;
     let settings = AuthoritySettings {
         folder,
         hosts,

@@ -1,7 +1,7 @@
 //! Entries for clients' configurations.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, is_separator};
 
 use anyhow::Context as _;
 use tapewright_clients::Run;
@@ -120,7 +120,7 @@ fn words(arguments: &Arguments) -> anyhow::Result<Vec<String>> {
     }
     let command = command.iter().enumerate().map(|(at, word)| {
         // A program without a slash is found through `PATH`.
-        let is_relative = at == 0 && word.contains('/') && !word.starts_with('/');
+        let is_relative = at == 0 && word.contains(is_separator) && !Path::new(word).has_root();
         if is_relative {
             wrap::absolute(word)
         } else {

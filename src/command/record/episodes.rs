@@ -4,7 +4,7 @@
 //! guarantees of any tape. At the end they are added and the tape is removed. If the recorder did
 //! not get that far, the next one does it.
 
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::record::{Recorder, Target};
+use tapewright_proxy::system::files;
 use tapewright_schemas::cassette::{self, Projector, Unfinished};
 use tapewright_schemas::order::Order as _;
 use tapewright_schemas::tape::Ending;
@@ -97,17 +98,14 @@ pub(super) fn recover(path: &Path, times: bool) {
         // Anyone can put files into a folder that is open to all.
         let is_ours = tape
             .symlink_metadata()
-            .is_ok_and(|data| data.is_file() && tapewright_proxy::system::files::is_ours(&data));
+            .is_ok_and(|data| data.is_file() && files::is_ours(&data));
         if !is_ours {
             continue;
         }
         // Another recorder may be adding it, or still be writing it.
-        let Ok(file) = File::open(&tape) else {
+        let Ok(Some(_claim)) = files::claim(&tape) else {
             continue;
         };
-        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
-            continue;
-        }
         match add(path, &tape, times) {
             Ok(0) => {}
             Ok(added) => tell(path, added, " of a recorder that was stopped"),
@@ -173,8 +171,7 @@ fn add(path: &Path, tape: &Path, times: bool) -> anyhow::Result<u64> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = File::open(folder.unwrap_or(Path::new(".")))?;
-    folder.lock()?;
+    let _lock = files::lock_folder(folder.unwrap_or(Path::new(".")))?;
     let old = fs::read(path)?;
     let merged = cassette::merge(&old, &new, unfinished).context("not a cassette any more")?;
     let permissions = fs::metadata(path).ok().map(|data| data.permissions());

@@ -116,7 +116,7 @@ pub(super) struct Served<'a> {
 /// Whether a name can be that of a cassette.
 fn is_cassette(path: &Path) -> bool {
     let name = path.to_string_lossy();
-    !name.ends_with('/') && !name.ends_with(".tape.jsonl") && !path.is_dir()
+    !name.ends_with(std::path::is_separator) && !name.ends_with(".tape.jsonl") && !path.is_dir()
 }
 
 fn play(

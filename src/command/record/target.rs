@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use tapewright_proxy::record::Target;
+use tapewright_proxy::system::folders;
 
 use crate::files::output::{self, Overwrite};
 use crate::report::Mistake;
@@ -17,7 +18,7 @@ pub(crate) fn of(
     let Some(output) = output else {
         return Ok(Target::tape_only(&home()?.join(name(label, created))));
     };
-    let is_folder = output.to_string_lossy().ends_with('/') || output.is_dir();
+    let is_folder = output::is_folder_name(output) || output.is_dir();
     if is_folder {
         // Without its slash: a path of a file with a slash does not exist.
         let plain: PathBuf = output.components().collect();
@@ -69,16 +70,12 @@ pub(crate) fn plain(label: &str) -> String {
     label.chars().take(60).map(plain).collect()
 }
 
-/// `TAPEWRIGHT_HOME`, or the XDG state folder.
+/// `TAPEWRIGHT_HOME`, or our folder in the user's state folder.
 pub(crate) fn home() -> anyhow::Result<PathBuf> {
-    let folder = |name: &str| {
-        std::env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
-    folder("TAPEWRIGHT_HOME")
-        .or_else(|| Some(folder("XDG_STATE_HOME")?.join("tapewright")))
-        .or_else(|| Some(folder("HOME")?.join(".local/state/tapewright")))
+    let named = std::env::var_os("TAPEWRIGHT_HOME").filter(|value| !value.is_empty());
+    named
+        .map(PathBuf::from)
+        .or_else(|| Some(folders::state()?.join("tapewright")))
         .ok_or_else(|| {
             let what = "no folder for recordings: set `TAPEWRIGHT_HOME`, or name a file with `-o`";
             Mistake::new(what, "choose a file with `-o FILE`").into()

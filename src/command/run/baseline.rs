@@ -149,7 +149,7 @@ impl Baseline {
         }
         let mut text = serde_json::to_string_pretty(&self.file)?;
         text.push('\n');
-        let mut file = NewFile::create(&self.path)?;
+        let mut file = NewFile::shared(&self.path)?;
         file.writer().write_all(text.as_bytes())?;
         file.commit(fs::metadata(&self.path).ok().map(|data| data.permissions()))
     }

@@ -66,7 +66,7 @@ pub(super) fn write(path: &Path, record: &Record, rules: &Arc<Rules>) -> anyhow:
         fs::create_dir_all(folder)?;
     }
     let text = hidden(&record.write(), rules);
-    let mut file = NewFile::create(path)?;
+    let mut file = NewFile::shared(path)?;
     file.writer().write_all(text.as_bytes())?;
     // They are committed, and read by others.
     file.commit(tapewright_proxy::system::files::readable_by_all())

@@ -25,7 +25,8 @@ use tapewright_schemas::{capture, cassette};
 use self::progress::Behind;
 use super::finish::{Content, folder_of, spool};
 use super::names::Target;
-use crate::system::process::{Rank, step_back};
+use crate::system::Rank;
+use crate::system::process::step_back;
 use crate::system::{files, unnamed};
 
 pub(crate) use self::progress::Progress;

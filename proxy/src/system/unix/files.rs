@@ -1,7 +1,7 @@
 //! Files: their owners, and operations that differ between systems.
 
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io;
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::{
@@ -11,9 +11,23 @@ use std::path::Path;
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
+use crate::system::NameProblem;
+
 /// Opens a file; a new one is only accessible for its owner.
 pub fn open_own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     options.mode(0o600).open(path)
+}
+
+/// Opens a file whose permissions are set when it is complete; until then, only its owner can access
+/// a new one.
+pub fn open_shared(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    open_own(options, path)
+}
+
+/// What is wrong with the names in a path: here every name is possible.
+#[must_use]
+pub fn name_problem(_: &Path) -> Option<NameProblem> {
+    None
 }
 
 /// Creates a folder that only its owner can enter.
@@ -45,6 +59,42 @@ pub fn is_ours(data: &Metadata) -> bool {
 pub fn is_foreign_link(link: &Metadata, folder: &Metadata) -> bool {
     let is_open = folder.mode() & 0o1002 != 0;
     is_open && !is_ours(link) && link.uid() != folder.uid()
+}
+
+/// Marks a file as being written, as long as it is open.
+pub(crate) fn mark_written(file: &File) {
+    // Without file locks the mark is missing; nothing else depends on it.
+    drop(file.try_lock());
+}
+
+/// Whether an open file is still being written.
+pub(crate) fn is_written(file: &File, _: &Path) -> bool {
+    match file.try_lock_shared() {
+        Ok(()) => {
+            // Released here, or when the file is closed.
+            drop(file.unlock());
+            false
+        }
+        Err(error) => matches!(error, TryLockError::WouldBlock),
+    }
+}
+
+/// Opens a file that is not written any more, and marks it; `None` if another process has marked it.
+pub fn claim(path: &Path) -> io::Result<Option<File>> {
+    let file = File::open(path)?;
+    let is_taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+    Ok((!is_taken).then_some(file))
+}
+
+/// A lock that only one process has for a folder.
+#[derive(Debug)]
+pub struct FolderLock(#[expect(dead_code, reason = "the lock lasts as long as it is open")] File);
+
+/// Waits for the lock of a folder.
+pub fn lock_folder(folder: &Path) -> io::Result<FolderLock> {
+    let folder = File::open(folder)?;
+    folder.lock()?;
+    Ok(FolderLock(folder))
 }
 
 /// Reads at a position in a file, independent of other reads.

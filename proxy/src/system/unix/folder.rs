@@ -13,24 +13,13 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use crate::system::FolderProblem;
+
 /// An open folder that only the current user can access: operations relative to it cannot be
 /// redirected.
 pub(crate) struct Folder {
     fd: OwnedFd,
     path: PathBuf,
-}
-
-/// Why a folder cannot be used.
-#[derive(Debug)]
-pub(crate) enum FolderProblem {
-    /// The system returned an error.
-    Files { path: PathBuf, source: io::Error },
-    /// Other users may read or write it.
-    Loose { path: PathBuf, mode: u32 },
-    /// It belongs to another user.
-    Foreign { path: PathBuf },
-    /// Another process keeps it locked.
-    Locked { path: PathBuf },
 }
 
 /// The permissions of everyone but the owner.
@@ -45,7 +34,7 @@ const LONGEST: u64 = 1 << 20;
 impl Folder {
     /// Opens a folder, which is created if necessary.
     pub(crate) fn at(path: &Path) -> Result<Self, FolderProblem> {
-        let files = |source: io::Error| problem(path, source);
+        let files = |source: io::Error| FolderProblem::of(path, source);
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(files)?;
         }
@@ -57,14 +46,14 @@ impl Folder {
     /// Opens a folder in it, which is created if necessary.
     pub(crate) fn inside(&self, name: &str) -> Result<Self, FolderProblem> {
         let path = self.path.join(name);
-        let files = |error: Errno| problem(&path, error.into());
+        let files = |error: Errno| FolderProblem::of(&path, error.into());
         made(mkdirat(&self.fd, name, Mode::RWXU)).map_err(files)?;
         let fd = openat(&self.fd, name, flags(), Mode::empty()).map_err(files)?;
         Self::checked(fd, path)
     }
 
     fn checked(fd: OwnedFd, path: PathBuf) -> Result<Self, FolderProblem> {
-        let found = fstat(&fd).map_err(|error| problem(&path, error.into()))?;
+        let found = fstat(&fd).map_err(|error| FolderProblem::of(&path, error.into()))?;
         check(&found, &path)?;
         Ok(Self { fd, path })
     }
@@ -88,7 +77,7 @@ impl Folder {
                     let path = self.path.clone();
                     return Err(FolderProblem::Locked { path });
                 }
-                Err(error) => return Err(problem(&self.path, error.into())),
+                Err(error) => return Err(FolderProblem::of(&self.path, error.into())),
             }
         }
     }
@@ -96,7 +85,7 @@ impl Folder {
     /// The content of a file; `None` if there is none.
     pub(crate) fn read(&self, name: &str) -> Result<Option<String>, FolderProblem> {
         let path = self.path.join(name);
-        let files = |error: io::Error| problem(&path, error);
+        let files = |error: io::Error| FolderProblem::of(&path, error);
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let fd = match openat(&self.fd, name, flags, Mode::empty()) {
             Ok(fd) => fd,
@@ -115,7 +104,7 @@ impl Folder {
     /// Writes a file for its owner only, atomically.
     pub(crate) fn write(&self, name: &str, text: &str) -> Result<(), FolderProblem> {
         let fresh = format!(".{name}.new");
-        let files = |error: io::Error| problem(&self.path.join(name), error);
+        let files = |error: io::Error| FolderProblem::of(&self.path.join(name), error);
         // Left behind by a killed recorder: a live one holds the lock.
         unlinkat(&self.fd, &*fresh, AtFlags::empty()).ok();
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
@@ -138,13 +127,6 @@ fn made(result: Result<(), Errno>) -> Result<(), Errno> {
     match result {
         Err(Errno::EXIST) => Ok(()),
         other => other,
-    }
-}
-
-fn problem(path: &Path, source: io::Error) -> FolderProblem {
-    FolderProblem::Files {
-        path: path.to_owned(),
-        source,
     }
 }
 

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::system::Readiness;
+
 pub(crate) use self::told::FileWatcher;
 
 /// How long to wait between two checks if waiting for events is not possible.
@@ -129,15 +131,6 @@ impl FileWatcher {
     pub(crate) fn is_told(&self) -> bool {
         self.watch().is_some()
     }
-}
-
-/// What ended a wait, if anything did.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Readiness {
-    /// The system reported a change of a file.
-    pub(crate) has_grown: bool,
-    /// Another thread has woken this one; the state is reset.
-    pub(crate) is_woken: bool,
 }
 
 /// Waits for a notification of the system, a wake-up by another thread, or the timeout.

@@ -14,6 +14,8 @@ use rustix::process::{
 };
 use tapewright_schemas::event::Exit;
 
+use crate::system::Rank;
+
 pub use rustix::process::Signal;
 
 pub use super::ancestors::variable_above;
@@ -77,15 +79,6 @@ impl LiveChild {
     fn lock(&self) -> MutexGuard<'_, Option<Pid>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// The priority of this thread if processors are scarce.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Rank {
-    /// Lower than threads that others wait for.
-    Behind,
-    /// The lowest.
-    Last,
 }
 
 /// Lowers the priority of this thread only; if that is not permitted, it is unchanged.

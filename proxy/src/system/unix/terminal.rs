@@ -6,14 +6,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-/// A request to a program that uses the terminal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TerminalSignal {
-    /// End, with this signal.
-    End(i32),
-    /// Stop until the shell continues it.
-    Suspend,
-}
+use crate::system::TerminalSignal;
 
 /// Caught from its creation.
 #[derive(Debug)]

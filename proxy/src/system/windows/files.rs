@@ -1,28 +1,32 @@
-//! Files: operations that differ between systems.
-//!
-//! The folder determines who may read a file: `%LOCALAPPDATA%` and `%TEMP%` are only accessible for
-//! their user.
+//! Files: their access lists, and operations that differ between systems.
 
+use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io;
-use std::os::windows::fs::{FileExt as _, MetadataExt as _};
-use std::path::Path;
+use std::os::windows::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, absolute};
 use std::thread::sleep;
 use std::time::Duration;
 
 use tapewright_schemas::slices::{Part as _, PartMut as _};
 use winsafe::{GetDiskFreeSpaceEx, MoveFileEx, co::MOVEFILE};
 
+use super::owned::{self, system_path};
+use crate::system::{NameProblem, names};
+
 /// The number of attempts if another program may briefly block an operation.
 const TRIES: u32 = 20;
 /// The pause in between.
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// Another program has it open and does not share it.
+const SHARING_VIOLATION: i32 = 32;
+/// Sharing for reading and removing. Opening fails if the file is open for writing elsewhere.
+const NOT_WRITTEN: u32 = 1 | 4;
+
 /// Retries an operation that another program, such as a virus scanner, may briefly block.
 fn patiently<T>(mut work: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    /// Another program has it open and does not share it.
-    const SHARING_VIOLATION: i32 = 32;
     /// It is about to be removed.
     const ACCESS_DENIED: i32 = 5;
     let mut tries = 0;
@@ -40,14 +44,25 @@ fn patiently<T>(mut work: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     }
 }
 
-/// Opens a file; a new one has the permissions of its folder.
+/// Opens a file; a new one is only accessible for its owner.
 pub fn open_own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    options.open(path)
+    patiently(|| owned::open(options, path))
 }
 
-/// Creates a folder, with the permissions of its parent.
+/// Opens a file that has the permissions of its folder.
+pub fn open_shared(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    patiently(|| options.open(path))
+}
+
+/// What is wrong with the names in a path.
+#[must_use]
+pub fn name_problem(path: &Path) -> Option<NameProblem> {
+    names::problem(&path.to_string_lossy())
+}
+
+/// Creates a folder that only its owner can enter.
 pub fn create_own_folder(path: &Path) -> io::Result<()> {
-    fs::create_dir(path)
+    owned::create_folder(path)
 }
 
 /// Renames a complete file, replacing an existing one.
@@ -73,6 +88,47 @@ pub fn is_ours(_: &Metadata) -> bool {
 #[must_use]
 pub fn is_foreign_link(_link: &Metadata, _folder: &Metadata) -> bool {
     false
+}
+
+/// Marks a file as being written, as long as it is open. Being open for writing is the mark here: a
+/// lock would keep other processes from reading the file.
+pub(crate) fn mark_written(_: &File) {}
+
+/// Whether a file is still being written.
+pub(crate) fn is_written(_: &File, path: &Path) -> bool {
+    let mut options = OpenOptions::new();
+    let opened = options.read(true).share_mode(NOT_WRITTEN).open(path);
+    opened.is_err_and(|error| error.raw_os_error() == Some(SHARING_VIOLATION))
+}
+
+/// Opens a file that is not written any more, and marks it; `None` if another process has marked it.
+pub fn claim(path: &Path) -> io::Result<Option<File>> {
+    let mut options = OpenOptions::new();
+    let options = options.read(true).write(true).share_mode(NOT_WRITTEN);
+    match options.open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.raw_os_error() == Some(SHARING_VIOLATION) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// A lock that only one process of this user has for a folder.
+#[derive(Debug)]
+pub struct FolderLock(#[expect(dead_code, reason = "the lock lasts as long as it is open")] File);
+
+/// Waits for the lock of a folder: that of a file among the temporary ones, since a folder has none.
+pub fn lock_folder(folder: &Path) -> io::Result<FolderLock> {
+    // Wine fails for long paths.
+    let whole = fs::canonicalize(folder).or_else(|_| absolute(folder))?;
+    // FNV-1a: all versions must agree on it.
+    let bytes = whole.as_os_str().as_encoded_bytes().iter();
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let path = env::temp_dir().join(format!("tapewright-{hash:016x}.lock"));
+    let file = open_own(OpenOptions::new().write(true).create(true), &path)?;
+    file.lock()?;
+    Ok(FolderLock(file))
 }
 
 /// Reads at a position in a file.
@@ -132,15 +188,15 @@ impl Identity {
 /// The free space for a folder, in bytes.
 pub(crate) fn room(folder: &Path) -> io::Result<u64> {
     let mut free = 0;
-    let folder = text(folder)?;
-    GetDiskFreeSpaceEx(Some(folder), Some(&mut free), None, None).map_err(system_error)?;
+    let folder = system_path(folder)?;
+    GetDiskFreeSpaceEx(Some(&folder), Some(&mut free), None, None).map_err(system_error)?;
     Ok(free)
 }
 
 /// Renames a file to an unused name.
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    let (from, to) = (text(from)?, text(to)?);
-    patiently(|| MoveFileEx(from, Some(to), MOVEFILE::WRITE_THROUGH).map_err(system_error))
+    let (from, to) = (system_path(from)?, system_path(to)?);
+    patiently(|| MoveFileEx(&from, Some(&to), MOVEFILE::WRITE_THROUGH).map_err(system_error))
 }
 
 /// Exchanges the names of two files. Not atomic: after a failure, the second one may be left under
@@ -154,10 +210,77 @@ pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     moved
 }
 
-fn text(path: &Path) -> io::Result<&str> {
-    path.to_str().ok_or(io::ErrorKind::InvalidFilename.into())
+pub(super) fn system_error(error: winsafe::co::ERROR) -> io::Error {
+    io::Error::from_raw_os_error(error.raw().cast_signed())
 }
 
-fn system_error(error: winsafe::co::ERROR) -> io::Error {
-    io::Error::from_raw_os_error(error.raw().cast_signed())
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_written_as_long_as_it_is_open_for_writing_and_can_be_read() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("a.tape.jsonl");
+        let mut writer = open_own(OpenOptions::new().append(true).create_new(true), &path).unwrap();
+        mark_written(&writer);
+        writer.write_all(b"line").unwrap();
+        let reader = File::open(&path).unwrap();
+        assert!(is_written(&reader, &path));
+        assert!(claim(&path).unwrap().is_none());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "line");
+        drop(writer);
+        assert!(!is_written(&reader, &path));
+        let claimed = claim(&path).unwrap().unwrap();
+        assert!(claim(&path).unwrap().is_none() && is_written(&reader, &path));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "line");
+        fs::remove_file(&path).unwrap();
+        drop(claimed);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_file_that_is_open_can_be_renamed_and_replaced() {
+        let place = tempfile::tempdir().unwrap();
+        let name = |name: &str| place.path().join(name);
+        for text in ["one", "two"] {
+            let mut options = OpenOptions::new();
+            let fresh = open_own(options.write(true).create_new(true), &name("new"));
+            let mut fresh = fresh.unwrap();
+            fresh.write_all(text.as_bytes()).unwrap();
+            let _reader = File::open(name("a.json"));
+            replace(&name("new"), &name("a.json")).unwrap();
+            assert_eq!(fs::read_to_string(name("a.json")).unwrap(), text);
+        }
+        fs::write(name("b.json"), "b").unwrap();
+        assert!(rename_new(&name("a.json"), &name("b.json")).is_err());
+        exchange(&name("a.json"), &name("b.json")).unwrap();
+        assert_eq!(fs::read_to_string(name("a.json")).unwrap(), "b");
+        assert_eq!(fs::read_to_string(name("b.json")).unwrap(), "two");
+    }
+
+    #[test]
+    fn one_process_at_a_time_has_the_lock_of_a_folder() {
+        let place = tempfile::tempdir().unwrap();
+        let other = tempfile::tempdir().unwrap();
+        let lock = lock_folder(place.path()).unwrap();
+        drop(lock_folder(other.path()).unwrap());
+        let path = place.path().to_owned();
+        let (first, order) = std::sync::mpsc::sync_channel(2);
+        let second = first.clone();
+        let waits = std::thread::spawn(move || {
+            let lock = lock_folder(&path).unwrap();
+            second.send("second").unwrap();
+            drop(lock);
+        });
+        first.send("first").unwrap();
+        drop(lock);
+        waits.join().unwrap();
+        assert_eq!(
+            order.iter().take(2).collect::<Vec<_>>(),
+            ["first", "second"]
+        );
+    }
 }

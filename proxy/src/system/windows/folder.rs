@@ -1,4 +1,4 @@
-//! A private folder. Its parent determines who may read it.
+//! A folder that only its owner can access.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -7,30 +7,15 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::files::replace;
+use super::files::{create_own_folder, open_own, replace};
+use crate::system::FolderProblem;
 
-/// A private folder.
+/// A folder that only its owner can access, if it was created here: the access list of one that
+/// exists cannot be read without `unsafe`.
 pub(crate) struct Folder {
     path: PathBuf,
     // The file whose lock keeps others out, if locked.
     lock: Mutex<Option<File>>,
-}
-
-/// Why a folder cannot be used.
-#[derive(Debug)]
-#[expect(
-    dead_code,
-    reason = "whose it is, and who else may look into it, is not asked here"
-)]
-pub(crate) enum FolderProblem {
-    /// The system returned an error.
-    Files { path: PathBuf, source: io::Error },
-    /// Other users may read or write it.
-    Loose { path: PathBuf, mode: u32 },
-    /// It belongs to another user.
-    Foreign { path: PathBuf },
-    /// Another process keeps it locked.
-    Locked { path: PathBuf },
 }
 
 /// The interval between attempts to lock.
@@ -42,7 +27,17 @@ const LONGEST: u64 = 1 << 20;
 impl Folder {
     /// Opens a folder, which is created if necessary.
     pub(crate) fn at(path: &Path) -> Result<Self, FolderProblem> {
-        fs::create_dir_all(path).map_err(|error| problem(path, error))?;
+        let files = |error: io::Error| FolderProblem::of(path, error);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(files)?;
+        }
+        match create_own_folder(path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(files(error)),
+            _ => {}
+        }
+        if !path.is_dir() {
+            return Err(files(io::ErrorKind::NotADirectory.into()));
+        }
         Ok(Self {
             path: path.to_owned(),
             lock: Mutex::default(),
@@ -63,7 +58,7 @@ impl Folder {
         let path = self.path.join(".lock");
         let mut options = OpenOptions::new();
         let file = options.write(true).create(true).truncate(false).open(&path);
-        let file = file.map_err(|error| problem(&path, error))?;
+        let file = file.map_err(|error| FolderProblem::of(&path, error))?;
         let mut waited = Duration::ZERO;
         loop {
             match file.try_lock() {
@@ -76,7 +71,7 @@ impl Folder {
                     let path = self.path.clone();
                     return Err(FolderProblem::Locked { path });
                 }
-                Err(TryLockError::Error(error)) => return Err(problem(&path, error)),
+                Err(TryLockError::Error(error)) => return Err(FolderProblem::of(&path, error)),
             }
         }
         *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
@@ -89,11 +84,11 @@ impl Folder {
         let file = match File::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(problem(&path, error)),
+            Err(error) => return Err(FolderProblem::of(&path, error)),
         };
         let mut text = String::new();
         let read = file.take(LONGEST).read_to_string(&mut text);
-        read.map_err(|error| problem(&path, error))?;
+        read.map_err(|error| FolderProblem::of(&path, error))?;
         Ok(Some(text))
     }
 
@@ -103,20 +98,15 @@ impl Folder {
         // One left behind by a killed recorder is overwritten: a live one holds the lock.
         let fresh = self.path.join(format!(".{name}.new"));
         let write = || {
-            let mut file = File::create(&fresh)?;
+            let mut options = OpenOptions::new();
+            let options = options.write(true).create(true).truncate(true);
+            let mut file = open_own(options, &fresh)?;
             file.write_all(text.as_bytes())?;
             file.sync_all()?;
             replace(&fresh, &path)
         };
         write()
             .inspect_err(|_| fs::remove_file(&fresh).unwrap_or_default())
-            .map_err(|error| problem(&path, error))
-    }
-}
-
-fn problem(path: &Path, source: io::Error) -> FolderProblem {
-    FolderProblem::Files {
-        path: path.to_owned(),
-        source,
+            .map_err(|error| FolderProblem::of(&path, error))
     }
 }

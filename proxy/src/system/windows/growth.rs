@@ -6,6 +6,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::system::Readiness;
+
 /// Wakes another thread from a wait.
 #[derive(Debug, Default)]
 pub struct Wakeup {
@@ -76,15 +78,6 @@ impl FileWatcher {
     pub(crate) fn came(&self) -> bool {
         true
     }
-}
-
-/// What ended a wait, if anything did.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Readiness {
-    /// The system reported a change of a file.
-    pub(crate) has_grown: bool,
-    /// Another thread has woken this one; the state is reset.
-    pub(crate) is_woken: bool,
 }
 
 /// Waits for a wake-up by another thread, or the timeout.

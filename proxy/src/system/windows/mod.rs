@@ -4,6 +4,7 @@ pub mod files;
 pub(crate) mod folder;
 pub(crate) mod growth;
 pub mod guard;
+mod owned;
 pub(crate) mod pipe;
 pub mod process;
 pub(crate) mod processes;

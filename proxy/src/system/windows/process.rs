@@ -14,6 +14,7 @@ use tapewright_schemas::event::Exit;
 use winsafe::HTHREAD;
 
 use super::program;
+use crate::system::Rank;
 
 /// A request to a process. Windows has no signals: these have the meaning and the numbers that the
 /// rest of the program uses.
@@ -117,15 +118,6 @@ impl LiveChild {
             sleep(LOOK);
         }
     }
-}
-
-/// The priority of this thread if processors are scarce.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Rank {
-    /// Lower than threads that others wait for.
-    Behind,
-    /// The lowest.
-    Last,
 }
 
 /// Lowers the priority of this thread. Has no effect: the libraries in use do not support it for

@@ -4,15 +4,7 @@ use std::io;
 
 use super::process::Signal;
 use super::signals;
-
-/// A request to a program that uses the terminal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TerminalSignal {
-    /// End, with this signal.
-    End(i32),
-    /// Stop until the shell continues it: no shell on this system asks for it.
-    Suspend,
-}
+use crate::system::TerminalSignal;
 
 /// Caught when `each` is called.
 #[derive(Debug)]

@@ -75,7 +75,7 @@ fn write(path: &Path, before: &Baseline, listed: &BTreeSet<String>) -> anyhow::R
     for id in listed {
         entry(id, old(id), &mut text);
     }
-    let mut file = NewFile::create(path)?;
+    let mut file = NewFile::shared(path)?;
     file.writer().write_all(text.as_bytes())?;
     file.commit(fs::metadata(path).ok().map(|data| data.permissions()))
 }

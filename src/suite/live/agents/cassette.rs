@@ -126,7 +126,7 @@ pub(super) fn write(
     let text = hidden(&cassette.write(), rules);
     fs::create_dir_all(folder)?;
     let path = folder.join(&agent.files.0);
-    let mut file = NewFile::create(&path)?;
+    let mut file = NewFile::shared(&path)?;
     file.writer().write_all(text.as_bytes())?;
     // Cassettes are committed and read by others.
     file.commit(tapewright_proxy::system::files::readable_by_all())

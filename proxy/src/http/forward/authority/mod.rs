@@ -20,7 +20,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use self::leaf::{SKEW, WEEK, leaf};
 use self::stored::StoredAuthority;
 use crate::http::origin::versions;
-use crate::system::folder::FolderProblem;
+use crate::system::FolderProblem;
 
 pub use self::hosts::{BadHost, Hosts};
 
