@@ -31,21 +31,47 @@ pub struct Candidate {
 pub fn candidates(client: &Client, world: &PathEnvironment<'_>) -> Vec<Candidate> {
     let here = |place: &&KnownFile| place.systems.contains(&world.system);
     let places = client.places.iter().filter(here);
-    places.filter_map(|place| world.candidate(place)).collect()
+    places.flat_map(|place| world.candidates(place)).collect()
 }
 
 impl PathEnvironment<'_> {
-    fn candidate(&self, place: &KnownFile) -> Option<Candidate> {
-        let base = self.base(place.base)?;
-        let filled = |step: &&str| step.replace("{project}", self.project);
-        let servers = place.servers.iter();
-        Some(Candidate {
+    /// One candidate, or one for each spelling of the project if the servers are in it.
+    fn candidates(&self, place: &KnownFile) -> Vec<Candidate> {
+        let Some(base) = self.base(place.base) else {
+            return Vec::new();
+        };
+        let candidate = |project: &String| Candidate {
             path: self.join(&base, place.path),
             scope: place.scope,
-            servers: servers
-                .map(|path| path.iter().map(filled).collect())
-                .collect(),
-        })
+            servers: servers(place, project),
+        };
+        let mut candidates: Vec<Candidate> = self.spellings().iter().map(candidate).collect();
+        candidates.dedup();
+        candidates
+    }
+
+    /// The ways in which a client may write the project. On Windows, the same folder has several,
+    /// and Claude Code keeps the one that it was started with.
+    fn spellings(&self) -> Vec<String> {
+        let mut spellings = vec![self.project.to_owned()];
+        if self.system == System::Windows {
+            for path in [
+                self.project.replace('/', "\\"),
+                self.project.replace('\\', "/"),
+            ] {
+                // A drive has one letter; what begins otherwise is in the list as it is.
+                let Some((drive, rest)) = path.split_at_checked(1) else {
+                    continue;
+                };
+                for drive in [drive.to_ascii_uppercase(), drive.to_ascii_lowercase()] {
+                    let spelling = drive + rest;
+                    if !spellings.contains(&spelling) {
+                        spellings.push(spelling);
+                    }
+                }
+            }
+        }
+        spellings
     }
 
     fn base(&self, base: Base) -> Option<String> {
@@ -88,6 +114,15 @@ impl PathEnvironment<'_> {
     }
 }
 
+/// The positions of the servers in a file.
+fn servers(place: &KnownFile, project: &str) -> Vec<Vec<String>> {
+    let filled = |step: &&str| step.replace("{project}", project);
+    let servers = place.servers.iter();
+    servers
+        .map(|path| path.iter().map(filled).collect())
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,7 +141,11 @@ mod tests {
         let world = PathEnvironment {
             system,
             home,
-            project: "/work/p",
+            project: if system == System::Windows {
+                "C:\\p"
+            } else {
+                "/work/p"
+            },
             variable: &variable,
         };
         let client = CLIENTS.iter().find(|client| client.id == id).expect(id);
@@ -132,6 +171,102 @@ mod tests {
                 "C:\\Users\\ada\\AppData\\Local\\Packages\\Claude_*\\LocalCache\\Roaming\\Claude\\claude_desktop_config.json"
             ]
         );
+    }
+
+    #[test]
+    fn the_files_on_windows_are_those_of_the_table() {
+        let profile = "C:\\Users\\ada";
+        let roaming = "C:\\Users\\ada\\AppData\\Roaming";
+        for (id, files) in [
+            ("cursor", vec![(profile, ".cursor\\mcp.json")]),
+            (
+                "vscode",
+                vec![
+                    (roaming, "Code\\User\\mcp.json"),
+                    (roaming, "Code\\User\\profiles\\*\\mcp.json"),
+                ],
+            ),
+            (
+                "windsurf",
+                vec![
+                    (profile, ".codeium\\windsurf\\mcp_config.json"),
+                    (profile, ".codeium\\mcp_config.json"),
+                ],
+            ),
+            ("zed", vec![(roaming, "Zed\\settings.json")]),
+            ("codex", vec![(profile, ".codex\\config.toml")]),
+            ("gemini", vec![(profile, ".gemini\\settings.json")]),
+            (
+                "goose",
+                vec![(roaming, "Block\\goose\\config\\config.yaml")],
+            ),
+            (
+                "cline",
+                vec![
+                    (
+                        roaming,
+                        "Code\\User\\globalStorage\\saoudrizwan.claude-dev\\settings\\cline_mcp_settings.json",
+                    ),
+                    (profile, ".cline\\data\\settings\\cline_mcp_settings.json"),
+                ],
+            ),
+            (
+                "continue",
+                vec![
+                    (profile, ".continue\\config.yaml"),
+                    (profile, ".continue\\mcpServers\\*"),
+                ],
+            ),
+            (
+                "opencode",
+                vec![
+                    (profile, ".config\\opencode\\opencode.json"),
+                    (profile, ".config\\opencode\\opencode.jsonc"),
+                ],
+            ),
+            ("kiro", vec![(profile, ".kiro\\settings\\mcp.json")]),
+            (
+                "lm-studio",
+                vec![
+                    (profile, ".lmstudio\\mcp.json"),
+                    (profile, ".cache\\lm-studio\\mcp.json"),
+                ],
+            ),
+        ] {
+            let wanted = files.iter().map(|(base, path)| format!("{base}\\{path}"));
+            let found = paths(id, System::Windows, &[]);
+            let found = found.into_iter().filter(|path| !path.starts_with("C:\\p"));
+            assert_eq!(
+                found.collect::<Vec<_>>(),
+                wanted.collect::<Vec<_>>(),
+                "{id}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_project_on_windows_is_found_however_it_is_spelled() {
+        let client = CLIENTS.iter().find(|client| client.id == "claude-code");
+        let world = PathEnvironment {
+            system: System::Windows,
+            home: "C:\\Users\\ada",
+            project: "C:\\work\\p",
+            variable: &|_| None,
+        };
+        let found = candidates(client.unwrap(), &world);
+        let local = found.iter().filter(|one| one.scope == Scope::Local);
+        let keys: Vec<&str> = local
+            .map(|one| {
+                assert_eq!(one.path, "C:\\Users\\ada\\.claude.json");
+                one.servers.first().unwrap().get(1).unwrap().as_str()
+            })
+            .collect();
+        assert_eq!(
+            keys,
+            ["C:\\work\\p", "c:\\work\\p", "C:/work/p", "c:/work/p"]
+        );
+        let user = found.iter().filter(|one| one.scope == Scope::User);
+        assert_eq!(user.count(), 1);
     }
 
     #[test]

@@ -138,6 +138,70 @@ fn a_wrapped_entry_means_the_recorder_with_the_old_command_behind_it() {
 }
 
 #[test]
+fn a_recorder_on_windows_is_quoted_and_removed_again() {
+    let how = RecordOptions {
+        program: r"C:\Program Files\tapewright\tapewright.exe".to_owned(),
+        options: vec!["-o".to_owned(), r"C:\Users\Jürgen\tapes\".to_owned()],
+        gateway: None,
+    };
+    for sample in samples() {
+        for server in sample.read(&sample.text).servers() {
+            if server.name.starts_with("no-") {
+                continue;
+            }
+            let document = sample.read(&sample.text);
+            let (edits, kept) = wrapped(&document, &server.name, &how);
+            let text = apply(&sample.text, &edits);
+            let document = sample.read(&text);
+            let found = document.servers();
+            let found = found.iter().find(|one| one.name == server.name).unwrap();
+            let Transport::Process { program, arguments } = &found.transport else {
+                panic!("{text}");
+            };
+            assert_eq!(*program, how.program);
+            assert_eq!(arguments.get(1..3), Some(how.options.as_slice()));
+            assert!(found.transport.is_recorder());
+            let restored = document.unwrap(&kept).unwrap();
+            assert_eq!(apply(&text, &restored.edits), sample.text);
+        }
+    }
+}
+
+#[test]
+fn a_batch_file_and_a_shell_stay_what_they_were_behind_the_recorder() {
+    let samples = samples();
+    let sample = samples
+        .iter()
+        .find(|one| one.name.ends_with("windows.json"));
+    let sample = sample.unwrap();
+    assert!(sample.text.contains("\r\n") && sample.text.starts_with('\u{feff}'));
+    let (text, _) = wrap_all(sample);
+    assert_eq!(text.matches('\n').count(), text.matches("\r\n").count());
+    for (name, words) in [
+        ("shell", vec!["cmd", "/c", "npx", "-y", "server"]),
+        (
+            "batch",
+            vec![
+                r"C:\Program Files\nodejs\npx.cmd",
+                "-y",
+                "@scope/server",
+                r"D:\notes\",
+            ],
+        ),
+        ("only", vec![r"C:\tools\server.exe"]),
+    ] {
+        let document = sample.read(&text);
+        let servers = document.servers();
+        let server = servers.iter().find(|server| server.name == name).unwrap();
+        let Transport::Process { arguments, .. } = &server.transport else {
+            panic!("{text}");
+        };
+        let behind = arguments.iter().skip_while(|word| *word != "--").skip(1);
+        assert_eq!(behind.collect::<Vec<_>>(), words);
+    }
+}
+
+#[test]
 fn what_cannot_be_spliced_is_refused() {
     let mut refused = 0;
     for sample in samples() {

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use anyhow::Context as _;
 use tapewright_clients::{Client, Edit, Note, Scope, apply, unified};
+use tapewright_schemas::order::Order as _;
 
 use crate::files::NewFile;
 use crate::report::{self, Mistake, wrap as words};
@@ -17,7 +18,7 @@ use super::store::Store;
 /// A change of a client's file.
 pub(super) struct Changed {
     file: ClientFile,
-    store: Store,
+    stores: Vec<Store>,
     edits: Vec<Edit>,
     hidden: Vec<Range<usize>>,
     shown: Masked,
@@ -42,11 +43,34 @@ impl Changed {
     ) -> Self {
         Self {
             file,
-            store,
+            stores: vec![store],
             edits,
             hidden,
             shown,
         }
+    }
+
+    /// Combines the changes of each file: one file may have servers at several places, and is
+    /// replaced once.
+    pub(super) fn combined(all: Vec<Self>) -> Vec<Self> {
+        let mut combined: Vec<Self> = Vec::new();
+        for one in all {
+            let is_same = |other: &&mut Self| {
+                other.file.path == one.file.path && other.file.text == one.file.text
+            };
+            match combined.iter_mut().find(is_same) {
+                Some(same) => same.add(one),
+                None => combined.push(one),
+            }
+        }
+        combined
+    }
+
+    fn add(&mut self, other: Self) {
+        self.stores.extend(other.stores);
+        self.edits.extend(other.edits);
+        self.edits.order_by_key(|edit| edit.range.start);
+        self.shown.extend(other.shown);
     }
 
     /// The change as a diff, without secrets.
@@ -60,16 +84,20 @@ impl Changed {
 
     /// Saves what is needed to undo the change, then changes the file in one step.
     pub(super) fn carry_out(&self) -> anyhow::Result<()> {
-        self.store.back_up(&self.file.text)?;
-        // Saving too much does no harm; saving too little would.
-        if !self.store.is_empty() {
-            self.store.save()?;
+        for store in &self.stores {
+            store.back_up(&self.file.text)?;
+            // Saving too much does no harm; saving too little would.
+            if !store.is_empty() {
+                store.save()?;
+            }
         }
         self.replace()?;
-        if self.store.is_empty() {
-            self.store.remove();
-        } else {
-            self.store.save()?;
+        for store in &self.stores {
+            if store.is_empty() {
+                store.remove();
+            } else {
+                store.save()?;
+            }
         }
         Ok(())
     }
@@ -79,7 +107,7 @@ impl Changed {
         let permissions = fs::metadata(path)
             .context("the file was removed")?
             .permissions();
-        let mut new = NewFile::create(path)?;
+        let mut new = NewFile::shared(path)?;
         let text = apply(&self.file.text, &self.edits);
         new.writer().write_all(text.as_bytes())?;
         if files::read(path)? != self.file.text {

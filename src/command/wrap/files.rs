@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use tapewright_clients::{
     Candidate, Client, Document, Format, PathEnvironment, Scope, System, candidates,
 };
+use tapewright_proxy::system::folders;
 use tapewright_schemas::order::Order as _;
 
 use crate::files;
@@ -96,15 +97,17 @@ fn places(client: &Client) -> anyhow::Result<Vec<Candidate>> {
         _ => System::Linux,
     };
     let variable = |name: &str| std::env::var(name).ok();
-    let home = variable("HOME").or_else(|| variable("USERPROFILE"));
-    let Some(home) = home.filter(|home| !home.is_empty()) else {
-        let hint = "set `HOME` to the folder with the client's files";
+    let Some(home) = folders::home() else {
+        let hint = format!(
+            "set `{}` to the folder with the client's files",
+            folders::HOME
+        );
         return Err(Mistake::new("no home folder", hint).into());
     };
     let project = std::env::current_dir()?.to_string_lossy().into_owned();
     let world = PathEnvironment {
         system,
-        home: &home,
+        home: &home.to_string_lossy(),
         project: &project,
         variable: &variable,
     };

@@ -6,7 +6,7 @@ mod secrets;
 mod store;
 mod unwrap;
 
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, is_separator};
 
 use anyhow::Context as _;
 use clap::{Args, Parser as _, ValueEnum};
@@ -185,6 +185,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     for file in files {
         changed.extend(arguments.file(client, file, &mut said)?);
     }
+    let changed = Changed::combined(changed);
     let is_dry = arguments.which.dry_run;
     for change in &changed {
         if is_dry {
@@ -306,7 +307,7 @@ pub(crate) fn program() -> anyhow::Result<String> {
 pub(crate) fn absolute(path: &str) -> anyhow::Result<String> {
     let whole = std::path::absolute(path).context("cannot find the path of this folder")?;
     let whole = whole.to_string_lossy().into_owned();
-    let needs_slash = path.ends_with('/') && !whole.ends_with('/');
+    let needs_slash = path.ends_with(is_separator) && !whole.ends_with(is_separator);
     Ok(if needs_slash { whole + "/" } else { whole })
 }
 

@@ -47,6 +47,11 @@ impl Masked {
         self.0.len() > before
     }
 
+    /// Adds those of other commands.
+    pub(super) fn extend(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
     /// A text without them, and without anything that looks like a secret.
     pub(super) fn hide(&self, text: &str) -> String {
         let mut text = text.to_owned();

@@ -43,6 +43,7 @@ pub(crate) fn run(arguments: &UnwrapArguments) -> anyhow::Result<Exit> {
     for file in files {
         changed.extend(restore(which, file, &mut said)?);
     }
+    let changed = Changed::combined(changed);
     for change in &changed {
         if which.dry_run {
             report::out(&change.diff())?;

@@ -217,6 +217,29 @@ fn each_client_has_its_own_file_and_a_link_stays_a_link() {
 }
 
 #[test]
+fn servers_at_two_places_of_a_file_are_wrapped_in_one_step() {
+    let home = Home::new();
+    let project = home.file("project").display().to_string();
+    let text = format!(
+        r#"{{"mcpServers":{{"a":{{"command":"x"}}}},"projects":{{{project:?}:{{"mcpServers":{{"b":{{"command":"y"}}}}}}}}}}"#
+    );
+    let path = home.write(".claude.json", &text);
+    let shown = home.ok(&["wrap", "--all", "--client", "claude-code", "--dry-run"]);
+    assert_eq!(shown.matches("--- ").count(), 1, "{shown}");
+    home.ok(&["wrap", "--all", "--client", "claude-code"]);
+    let wrapped = fs::read_to_string(&path).unwrap();
+    assert_eq!(wrapped.matches("\"record\"").count(), 2, "{wrapped}");
+    // Each place can be restored alone.
+    home.ok(&["unwrap", "b", "--client", "claude-code"]);
+    let half = fs::read_to_string(&path).unwrap();
+    assert_eq!(half.matches("\"record\"").count(), 1, "{half}");
+    home.ok(&["wrap", "b", "--client", "claude-code"]);
+    home.ok(&["unwrap", "--all", "--client", "claude-code"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    assert!(home.kept().is_empty());
+}
+
+#[test]
 fn the_file_of_a_project_has_notes_of_its_own() {
     let home = Home::new();
     let path = home.file("project/.codex/config.toml");
