@@ -1,4 +1,4 @@
-//! Lets the linker fold identical functions in the shipped build.
+//! Embeds a manifest in a program for Windows, and lets the linker fold identical functions in the shipped build for Linux.
 //!
 //! Generic code produces many of them. Nothing here compares the addresses of functions, and Rust does not guarantee that they
 //! differ. `rust-lld`, Rust's linker on Linux on x86-64 and included elsewhere, can fold them; GNU's linker cannot. Without a linker
@@ -9,15 +9,32 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
+use embed_manifest::manifest::{ActiveCodePage, Setting};
+use embed_manifest::{embed_manifest, new_manifest};
+
 const FOLD: &str = "-Wl,--icf=all";
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     // Of our profiles, only `dist` has a level for `main.rs`.
     let is_shipped = env::var("OPT_LEVEL")? != "0";
-    if !is_shipped || env::var("CARGO_CFG_TARGET_OS")? != "linux" {
-        return Ok(());
+    match &*env::var("CARGO_CFG_TARGET_OS")? {
+        "windows" => settings(),
+        "linux" if is_shipped => fold(),
+        _ => Ok(()),
     }
+}
+
+/// Paths longer than 260 characters, where the user permits them, and UTF-8 for everything that is not UTF-16.
+fn settings() -> Result<(), Box<dyn Error>> {
+    let manifest = new_manifest("tapewright.tapewright")
+        .active_code_page(ActiveCodePage::Utf8)
+        .long_path_aware(Setting::Enabled)
+        .remove_dependency("Microsoft.Windows.Common-Controls");
+    Ok(embed_manifest(manifest)?)
+}
+
+fn fold() -> Result<(), Box<dyn Error>> {
     for words in [vec![FOLD.to_owned()], rust_lld()?] {
         if links(&words)? {
             for word in words {

@@ -6,7 +6,7 @@
 const { spawn } = require('node:child_process')
 const { constants } = require('node:os')
 
-const NAMES = { linux: ['x64', 'arm64'], darwin: ['x64', 'arm64'] }
+const NAMES = { linux: ['x64', 'arm64'], darwin: ['x64', 'arm64'], win32: ['x64'] }
 
 function binary() {
   if (process.env.TAPEWRIGHT_BINARY) return process.env.TAPEWRIGHT_BINARY
@@ -16,7 +16,7 @@ function binary() {
   }
   const name = `@tapewright/${platform}-${arch}${isMusl() ? '-musl' : ''}`
   try {
-    return require.resolve(`${name}/bin/tapewright`)
+    return require.resolve(`${name}/bin/tapewright${platform === 'win32' ? '.exe' : ''}`)
   } catch {
     fail(`the package ${name} is missing`, 'install without `--omit=optional` and `--no-optional`, or name a program in TAPEWRIGHT_BINARY')
   }
@@ -39,9 +39,12 @@ if (process.argv.length === 3 && process.argv[2] === '--print-binary') {
 }
 const child = spawn(path, process.argv.slice(2), { stdio: 'inherit' })
 const passed = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT']
-for (const name of passed) {
+if (process.platform === 'win32') {
+  // The console tells the child of them, too, and `kill` would end it at once. We wait until it has ended.
+  for (const name of ['SIGINT', 'SIGBREAK', 'SIGHUP']) process.on(name, () => {})
+} else {
   // A signal that a terminal sends to the whole group reaches the child twice; it ignores the second.
-  process.on(name, () => child.kill(name))
+  for (const name of passed) process.on(name, () => child.kill(name))
 }
 child.on('error', (error) => fail(`cannot start ${path}: ${error.message}`, 'is it a program for this machine?'))
 child.on('exit', (status, signal) => {
