@@ -1,9 +1,10 @@
 //! The origins of messages, for recordings that do not contain them.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::LazyLock;
 
 use foldhash::quality::RandomState;
-use memchr::memmem;
+use memchr::memmem::Finder;
 
 use super::{
     Carrier, ConduitId, Direction, Event, EventBody, Head, MessageCount, MessageNumber, Payload,
@@ -152,10 +153,12 @@ impl Conduit {
     }
 }
 
+/// Made once: every message to the server is searched.
+static FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(LISTEN));
+
 /// Whether a message asks for a stream of its subscriptions.
 fn listens(message: &[u8]) -> bool {
-    memmem::find(message, LISTEN.as_bytes()).is_some()
-        && Envelope::parse(message).method() == Some(LISTEN)
+    FINDER.find(message).is_some() && Envelope::parse(message).method() == Some(LISTEN)
 }
 
 #[cfg(test)]

@@ -4,10 +4,14 @@
 //! elements come in runs of some hundred kilobytes, and the concatenation of all pieces is the
 //! document: reading one exchange at a time only needs memory for a few of them.
 
+mod objects;
+
 use std::io::{self, Read};
+use std::ops::Range;
 
 use crate::json::{Invalid, Scanner, Token};
 use crate::slices::Part as _;
+use objects::Objects;
 
 /// Cuts a document into pieces.
 #[derive(Debug)]
@@ -21,6 +25,8 @@ pub struct Pieces<R> {
     lists: &'static [&'static str],
     place: Within,
     next: Next,
+    // The elements of the last piece, if requested.
+    objects: Option<Objects>,
 }
 
 /// A part of a document.
@@ -107,11 +113,38 @@ impl<R: Read> Pieces<R> {
             lists,
             place: Within::Start,
             next: Next::ItemOrEnd,
+            objects: None,
         }
+    }
+
+    /// Notes the members of elements, which costs nothing more than reading over them.
+    pub(crate) fn with_objects(mut self) -> Self {
+        self.objects = Some(Objects::default());
+        self
+    }
+
+    /// Like [`next_piece`](Self::next_piece), with its elements, if they are noted.
+    pub(crate) fn next_objects(&mut self) -> Result<Option<(Piece<'_>, &Objects)>, NoPieces> {
+        let Some((part, place)) = self.next_part()? else {
+            return Ok(None);
+        };
+        let text = self.buffer.part(place);
+        let objects = self.objects.get_or_insert_default();
+        Ok(Some((Piece { part, text }, objects)))
     }
 
     /// The next piece; `None` after the last one.
     pub fn next_piece(&mut self) -> Result<Option<Piece<'_>>, NoPieces> {
+        let next = self.next_part()?;
+        Ok(next.map(|(part, place)| Piece {
+            part,
+            text: self.buffer.part(place),
+        }))
+    }
+
+    /// The next piece, and its place in the buffer.
+    fn next_part(&mut self) -> Result<Option<(Part, Range<usize>)>, NoPieces> {
+        let mut objects = self.objects.take();
         let mut wanted = 1;
         let step = loop {
             self.fill(wanted)?;
@@ -119,7 +152,10 @@ impl<R: Read> Pieces<R> {
             if self.ended && rest.is_empty() && self.place == Within::End {
                 return Ok(None);
             }
-            match self.step(rest) {
+            if let Some(objects) = &mut objects {
+                objects.clear();
+            }
+            match self.step(rest, objects.as_mut()) {
                 Ok(step) => break step,
                 Err(Stop::Short) if !self.ended => wanted = rest.len() * 2,
                 Err(_) => return Err(NoPieces::NoObject),
@@ -128,9 +164,8 @@ impl<R: Read> Pieces<R> {
         let start = self.at;
         self.at += step.length;
         (self.place, self.next) = (step.place, step.next);
-        let text = self.buffer.part(start..self.at);
-        let part = step.part;
-        Ok(Some(Piece { part, text }))
+        self.objects = objects;
+        Ok(Some((step.part, start..self.at)))
     }
 
     /// Reads until this many bytes are available that belong to no piece yet, or to the end.
@@ -149,7 +184,7 @@ impl<R: Read> Pieces<R> {
         Ok(())
     }
 
-    fn step(&self, text: &[u8]) -> Result<Step, Stop> {
+    fn step(&self, text: &[u8], objects: Option<&mut Objects>) -> Result<Step, Stop> {
         let glue = |length, place, next| {
             let part = Part::Glue;
             Ok(Step {
@@ -177,16 +212,25 @@ impl<R: Read> Pieces<R> {
             (b',', place, Next::CommaOrEnd) => glue(start + 1, place, Next::Item),
             (_, Within::Start, _) | (_, _, Next::CommaOrEnd) => Err(Stop::NoObject),
             (_, place, _) if start > 0 => glue(start, place, Next::Item),
-            (_, Within::List { name, count }, _) => self.elements(text, name, count),
+            (_, Within::List { name, count }, _) => self.elements(text, name, count, objects),
             (_, Within::Document | Within::End, _) => self.members(text),
         }
     }
 
     /// A run of elements.
-    fn elements(&self, text: &[u8], list: &'static str, first: usize) -> Result<Step, Stop> {
+    fn elements(
+        &self,
+        text: &[u8],
+        list: &'static str,
+        first: usize,
+        mut objects: Option<&mut Objects>,
+    ) -> Result<Step, Stop> {
         let mut count = first;
         let length = run(text, |text, at| {
-            let end = self.value(text, at)?;
+            let end = match &mut objects {
+                Some(objects) => objects.read(text, at, || self.value(text, at))?,
+                None => self.value(text, at)?,
+            };
             count += 1;
             Ok(Some(end))
         })?;

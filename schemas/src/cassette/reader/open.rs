@@ -13,7 +13,7 @@ use crate::cassette::read::{
 };
 use crate::cassette::timeline::Timeline;
 use crate::event::Event;
-use crate::json::valid_elements;
+use crate::json::{Span, Text};
 use crate::recording::{Element, NoPieces, Part, Pieces};
 
 /// The members that are lists.
@@ -52,28 +52,23 @@ struct Noted {
 impl Noted {
     /// `Ok(None)` if it needs the full parser.
     fn read(&mut self, input: impl Read) -> Result<Option<()>, NoPieces> {
-        let mut pieces = Pieces::new(input, LISTS);
+        let mut pieces = Pieces::new(input, LISTS).with_objects();
         let mut at = 0;
-        let mut text = Vec::new();
-        while let Some(piece) = pieces.next_piece()? {
+        while let Some((piece, objects)) = pieces.next_objects()? {
             let start: u64 = at;
             at += piece.text.len() as u64;
-            // After a bracket in tapewright's layout.
-            let (open, close) = match piece.part {
-                Part::Glue => continue,
-                Part::Members => (b'{', b'}'),
-                Part::Elements { .. } => (b'[', b']'),
-            };
             if std::str::from_utf8(piece.text).is_err() {
                 return Ok(None);
             }
-            text.clear();
-            text.push(open);
-            text.extend_from_slice(piece.text);
-            text.push(close);
             let noted = match piece.part {
-                Part::Elements { list, first } => self.elements(list, first == 0, &text, start),
-                _ => self.members(&text),
+                Part::Glue => Some(()),
+                Part::Members => self.members(&[b"{", piece.text, b"}"].concat()),
+                Part::Elements { list, first } => self.list(list, first == 0).and_then(|()| {
+                    objects.iter().try_for_each(|(span, members)| {
+                        let text = span.of(piece.text);
+                        self.element(list, text, members, start + span.start as u64)
+                    })
+                }),
             };
             if noted.is_none() {
                 return Ok(None);
@@ -104,26 +99,26 @@ impl Noted {
         Some(())
     }
 
-    fn elements(&mut self, list: &'static str, new: bool, text: &[u8], start: u64) -> Option<()> {
+    /// Elements of a list follow, the first ones or more of them.
+    fn list(&mut self, list: &'static str, new: bool) -> Option<()> {
         if new && self.seen.contains(&list) {
             return None;
         }
         if new {
             self.seen.push(list);
         }
-        let mut good = Some(());
-        valid_elements(text, |span| {
-            if good.is_some() {
-                // One bracket is not in the file.
-                good = self.element(list, span.of(text), start + span.start as u64 - 1);
-            }
-        });
-        good
+        Some(())
     }
 
-    fn element(&mut self, list: &str, text: &[u8], start: u64) -> Option<()> {
+    fn element(
+        &mut self,
+        list: &str,
+        text: &[u8],
+        members: &[(Text, Span)],
+        start: u64,
+    ) -> Option<()> {
         if list == "exchanges"
-            && let Some(plain) = Plain::read(text, start)
+            && let Some(plain) = Plain::read(text, members, start)
         {
             self.plain.push(plain);
             return Some(());

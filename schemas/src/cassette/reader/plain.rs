@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::cassette::read::micros;
 use crate::era::Era;
 use crate::event::{Offset, SessionKey};
-use crate::json::{Span, valid_members};
+use crate::json::{Span, Text, valid_members};
 
 /// An exchange that is only a request and its answer.
 #[derive(Clone, Copy, Debug)]
@@ -31,12 +31,11 @@ const NONE: u64 = u64::MAX;
 const NOT_SAID: u32 = u32::MAX;
 
 impl Plain {
-    /// The positions in an element of `exchanges`, which must be valid JSON; `None` for an element
-    /// with other parts, or that needs the full parser.
-    pub(super) fn read(text: &[u8], start: u64) -> Option<Self> {
+    /// The positions in an element of `exchanges` with these members; `None` for an element with
+    /// other parts, or that needs the full parser.
+    pub(super) fn read(text: &[u8], members: &[(Text, Span)], start: u64) -> Option<Self> {
         let mut found = Members::default();
-        let mut plain = true;
-        let object = valid_members(text, |name, value| {
+        for (name, value) in members {
             let place = match name.span.of(text) {
                 _ if name.escaped => None,
                 b"request" => Some(&mut found.request),
@@ -46,13 +45,12 @@ impl Plain {
                 b"session" => Some(&mut found.session),
                 b"seen" => Some(&mut found.seen),
                 // Not used by any reader.
-                b"marks" => return,
+                b"marks" => continue,
                 _ => None,
             };
-            plain &= place.is_some_and(|place| place.replace(value).is_none());
-        });
-        if !object || !plain {
-            return None;
+            if place?.replace(*value).is_some() {
+                return None;
+            }
         }
         let timing = found.timing.map(|span| span.of(text)).unwrap_or_default();
         let [sent, took] = times(timing)?;
