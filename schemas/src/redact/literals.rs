@@ -5,7 +5,7 @@ use std::ops::Range;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::common::{Reach, reach};
-use super::forms::{Form, Within, anywhere};
+use super::forms::{Form, Forms, Within};
 
 /// Literal values to search for.
 pub(super) struct Literals {
@@ -29,6 +29,7 @@ impl Literals {
         values: impl Iterator<Item = &'v str>,
     ) -> Result<Option<Self>, aho_corasick::BuildError> {
         let mut literals: Vec<(Vec<u8>, Form)> = Vec::new();
+        let mut forms = Forms::default();
         let (mut wholes, mut numbers) = (Vec::new(), Vec::new());
         for value in values.map(str::trim) {
             let Some(reach) = reach(value) else { continue };
@@ -38,7 +39,10 @@ impl Literals {
             match reach {
                 Reach::Whole => wholes.push(value.as_bytes().to_vec()),
                 Reach::Words => literals.push((value.as_bytes().to_vec(), Form::Words)),
-                Reach::Anywhere => literals.extend(anywhere(value)),
+                Reach::Anywhere => {
+                    forms.write(value);
+                    literals.extend(forms.iter().map(|(text, form)| (text.to_vec(), form)));
+                }
             }
         }
         wholes.sort_unstable();

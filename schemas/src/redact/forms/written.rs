@@ -57,17 +57,43 @@ pub(super) fn html(value: &str) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// A value in URLs and forms, and in a URL that is in a URL.
-pub(super) fn percents(value: &str) -> Vec<Vec<u8>> {
-    let mut all = Vec::new();
-    for upper in [true, false] {
-        for (kept, space) in KEPT {
-            let once = percent(value, kept, space, upper);
-            let twice = percent(&once, kept, space, upper);
-            all.extend([once.into_bytes(), twice.into_bytes()]);
+/// Calls `each` with a value in URLs and forms, and in a URL that is in a URL, where it differs from
+/// the value.
+pub(super) fn each_percent(value: &str, mut each: impl FnMut(&[u8])) {
+    let mut escaped: Vec<u8> = Vec::new();
+    let (mut once, mut twice) = (Vec::new(), Vec::new());
+    let signs = signs(value);
+    let mut known = Vec::with_capacity(KEPT.len());
+    for (kept, space) in KEPT {
+        // Most values contain few signs, so that most programs write them alike.
+        escaped.clear();
+        escaped.extend(signs.iter().filter(|sign| !kept.contains(sign)));
+        let space_here = if signs.contains(&b' ') { space } else { "" };
+        let style = (escaped.clone(), space_here);
+        if escaped.is_empty() || known.contains(&style) {
+            continue;
+        }
+        for upper in [true, false] {
+            once.clear();
+            percent(value.as_bytes(), kept, space, upper, &mut once);
+            twice.clear();
+            percent(&once, kept, space, upper, &mut twice);
+            each(&once);
+            each(&twice);
+        }
+        known.push(style);
+    }
+}
+
+/// The different bytes of a value that some program escapes.
+fn signs(value: &str) -> Vec<u8> {
+    let mut signs = Vec::new();
+    for byte in value.bytes() {
+        if !byte.is_ascii_alphanumeric() && !signs.contains(&byte) {
+            signs.push(byte);
         }
     }
-    all
+    signs
 }
 
 /// The characters that are not escaped, and how a space is written: in components of URLs (WHATWG
@@ -79,24 +105,59 @@ const KEPT: [(&[u8], &str); 4] = [
     (b"*-._", "+"),
 ];
 
-fn percent(value: &str, kept: &[u8], space: &str, upper: bool) -> String {
-    let mut out = String::with_capacity(value.len() + 8);
-    for byte in value.bytes() {
+fn percent(value: &[u8], kept: &[u8], space: &str, upper: bool, out: &mut Vec<u8>) {
+    for byte in value {
         match byte {
-            b' ' => out.push_str(space),
-            _ if byte.is_ascii_alphanumeric() || kept.contains(&byte) => out.push(byte.into()),
+            b' ' => out.extend_from_slice(space.as_bytes()),
+            _ if byte.is_ascii_alphanumeric() || kept.contains(byte) => out.push(*byte),
             _ => {
-                let digits = hex(&[byte]);
-                out.push('%');
-                out.push_str(&if upper { digits.to_uppercase() } else { digits });
+                out.push(b'%');
+                push_hex(&[*byte], upper, out);
             }
         }
     }
-    out
 }
 
 pub(in crate::redact) fn hex(value: &[u8]) -> String {
     let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
     let halves = value.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     halves.map(digit).collect()
+}
+
+/// Appends a value in hex.
+pub(super) fn push_hex(value: &[u8], upper: bool, out: &mut Vec<u8>) {
+    let ten = if upper { b'A' } else { b'a' };
+    let digit = |half: u8| match half {
+        0..=9 => b'0' + half,
+        _ => ten + half - 10,
+    };
+    out.reserve(2 * value.len());
+    for byte in value {
+        out.extend_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
+    }
+}
+
+/// Whether no program writes a value differently in JSON.
+pub(super) fn is_same_in_json(value: &str) -> bool {
+    let plain = |byte: u8| matches!(byte, b' '..=b'~') && !b"\"\\/<>&'+`".contains(&byte);
+    value.bytes().all(plain)
+}
+
+/// Whether no program writes a value differently in HTML.
+pub(super) fn is_same_in_html(value: &str) -> bool {
+    !value.bytes().any(|byte| b"&<>\"'".contains(&byte))
+}
+
+/// Like [`each_percent`], with the value itself and equal texts.
+#[cfg(test)]
+pub(super) fn each_percent_plainly(value: &str, mut each: impl FnMut(Vec<u8>)) {
+    for upper in [true, false] {
+        for (kept, space) in KEPT {
+            let (mut once, mut twice) = (Vec::new(), Vec::new());
+            percent(value.as_bytes(), kept, space, upper, &mut once);
+            percent(&once, kept, space, upper, &mut twice);
+            each(once);
+            each(twice);
+        }
+    }
 }

@@ -2,66 +2,72 @@
 //!
 //! Every text is at least [`SHORTEST`] bytes long, so that, wherever it occurs, one of [`STEP`]
 //! neighbouring groups of four of its bytes begins at a multiple of [`STEP`]. Each text is filed
-//! under such groups, where they are rarest, and a search only examines every fifth byte.
+//! under such groups, where they are rare, and a search only examines every fifth byte.
+//!
+//! A peer may send another secret with each message, whose forms are some twenty texts: everything
+//! here is kept in a few vectors, which [`clear`](Index::clear) leaves for the next texts.
 
-use std::collections::HashMap;
+mod groups;
+
 use std::ops::Range;
-
-use foldhash::quality::RandomState;
 
 use super::Secret;
 use crate::redact::forms::{Form, Within};
 use crate::slices::Part as _;
+use groups::{Groups, Spot};
 
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    // A bit for each group, by its hash. Empty before the first text.
-    filter: Vec<u64>,
-    groups: HashMap<u32, Vec<Spot>, RandomState>,
+    groups: Groups,
     texts: Vec<Text>,
-}
-
-/// The position of a group in a text.
-#[derive(Clone, Copy, Debug)]
-struct Spot {
-    text: usize,
-    offset: usize,
-}
-
-#[derive(Debug)]
-struct Text {
+    // Their bytes, one after another.
     bytes: Vec<u8>,
+    secrets: Vec<Secret>,
+}
+
+#[derive(Clone, Debug)]
+struct Text {
+    bytes: Range<usize>,
     form: Form,
-    secret: Secret,
+    // Its place in `secrets`.
+    secret: usize,
 }
 
 impl Index {
-    /// Adds a text. One that is too short, or that is too similar to many others, is omitted: a
-    /// search would have to compare them all.
-    pub(super) fn insert(&mut self, bytes: Vec<u8>, form: Form, secret: Secret) {
-        let Some(start) = self.rarest(&bytes) else {
-            return;
-        };
-        if self.filter.is_empty() {
-            self.filter = vec![0; 1 << (FILTER_BITS - 6)];
+    /// Adds the texts of a secret, and returns their places. One that is too short, or that is too
+    /// similar to many others, is omitted: a search would have to compare them all.
+    pub(super) fn insert<'t>(
+        &mut self,
+        secret: Secret,
+        texts: impl Iterator<Item = (&'t [u8], Form)>,
+    ) -> Range<usize> {
+        let first = self.texts.len();
+        self.secrets.push(secret);
+        for (text, form) in texts {
+            let start = self.bytes.len();
+            self.bytes.extend_from_slice(text);
+            self.groups.file(text, self.texts.len());
+            self.texts.push(Text {
+                bytes: start..self.bytes.len(),
+                form,
+                secret: self.secrets.len() - 1,
+            });
         }
-        let text = self.texts.len();
-        for offset in start..start + STEP {
-            let Some(group) = group(bytes.part(offset..)) else {
-                return;
-            };
-            let (word, bit) = place(group);
-            if let Some(word) = self.filter.get_mut(word) {
-                *word |= bit;
-            }
-            let spots = self.groups.entry(group).or_default();
-            spots.push(Spot { text, offset });
-        }
-        self.texts.push(Text {
-            bytes,
-            form,
-            secret,
-        });
+        first..self.texts.len()
+    }
+
+    /// The texts at these places.
+    pub(super) fn texts(&self, places: Range<usize>) -> impl Iterator<Item = (&[u8], Form)> {
+        let texts = self.texts.part(places).iter();
+        texts.map(|text| (self.bytes.part(text.bytes.clone()), text.form))
+    }
+
+    /// Removes all texts.
+    pub(super) fn clear(&mut self) {
+        self.groups.clear();
+        self.texts.clear();
+        self.bytes.clear();
+        self.secrets.clear();
     }
 
     /// Calls `found` for every text that occurs in `text`.
@@ -72,8 +78,8 @@ impl Index {
         mut found: impl FnMut(Range<usize>, Secret),
     ) {
         self.probe(text, |at, group| {
-            for spot in self.groups.get(&group).into_iter().flatten() {
-                if let Some((span, secret)) = self.hit(text, at, *spot, place) {
+            for spot in self.groups.spots(group) {
+                if let Some((span, secret)) = self.hit(text, at, spot, place) {
                     found(span, secret);
                 }
             }
@@ -94,9 +100,7 @@ impl Index {
         }
         for (number, bytes) in text.chunks(STEP).enumerate() {
             let Some(group) = group(bytes) else { break };
-            let (word, bit) = place(group);
-            let known = self.filter.get(word).is_some_and(|word| word & bit != 0);
-            if known && hit(number * STEP, group) {
+            if self.groups.may_know(group) && hit(number * STEP, group) {
                 return true;
             }
         }
@@ -111,28 +115,14 @@ impl Index {
         place: Within,
     ) -> Option<(Range<usize>, Secret)> {
         let known = self.texts.get(spot.text)?;
+        let bytes = self.bytes.part(known.bytes.clone());
         let start = at.checked_sub(spot.offset)?;
-        let end = start + known.bytes.len();
-        if text.get(start..end)? != known.bytes {
+        let end = start + bytes.len();
+        if text.get(start..end)? != bytes {
             return None;
         }
-        Some((known.form.span(text, start..end, place)?, known.secret))
-    }
-
-    /// The offset at which the groups of a text begin under which the fewest others are filed.
-    fn rarest(&self, bytes: &[u8]) -> Option<usize> {
-        let crowd = |at: usize| {
-            let group = group(bytes.part(at..));
-            let spots = group.and_then(|group| self.groups.get(&group));
-            spots.map_or(0, Vec::len)
-        };
-        let crowds: Vec<usize> = (0..bytes.len().checked_sub(SHORTEST)? + STEP)
-            .map(crowd)
-            .collect();
-        let most = |window: &[usize]| window.iter().copied().max().unwrap_or_default();
-        let windows = crowds.windows(STEP).map(most).enumerate();
-        let (start, crowd) = windows.min_by_key(|(_, crowd)| *crowd)?;
-        (crowd < MOST_ALIKE).then_some(start)
+        let secret = self.secrets.get(known.secret)?;
+        Some((known.form.span(text, start..end, place)?, *secret))
     }
 }
 
@@ -140,13 +130,6 @@ impl Index {
 #[inline]
 fn group(bytes: &[u8]) -> Option<u32> {
     bytes.first_chunk().map(|four| u32::from_le_bytes(*four))
-}
-
-/// The word and the bit of a group in the filter.
-#[inline]
-fn place(group: u32) -> (usize, u64) {
-    let hash = group.wrapping_mul(0x9e37_79b1) >> (32 - FILTER_BITS);
-    ((hash >> 6) as usize, 1 << (hash & 63))
 }
 
 /// Shorter texts are not searched for.
@@ -157,10 +140,7 @@ const GROUP: usize = 4;
 const STEP: usize = SHORTEST - GROUP + 1;
 
 /// The maximum number of texts that are filed under one group.
-const MOST_ALIKE: usize = 256;
-
-/// 16 KiB, which fits into the processor's cache.
-const FILTER_BITS: u32 = 17;
+const MOST_ALIKE: u32 = 256;
 
 #[cfg(test)]
 mod tests {
@@ -172,6 +152,11 @@ mod tests {
         kind: "token",
         mark: 7,
     };
+
+    fn add(index: &mut Index, text: &str) {
+        let one = std::iter::once((text.as_bytes(), Form::Anywhere));
+        index.insert(SECRET, one);
+    }
 
     fn found(index: &Index, text: &[u8]) -> Vec<Range<usize>> {
         let mut found = Vec::new();
@@ -189,13 +174,12 @@ mod tests {
         ) {
             let mut index = Index::default();
             for one in &texts {
-                index.insert(one.clone().into_bytes(), Form::Anywhere, SECRET);
+                add(&mut index, one);
             }
-            let kept: Vec<_> = index.texts.iter().map(|text| text.bytes.clone()).collect();
-            let mut wanted: Vec<_> = kept
+            let mut wanted: Vec<_> = texts
                 .iter()
                 .flat_map(|one| (0..text.len()).map(move |at| at..at + one.len()).filter(|span| {
-                    text.as_bytes().get(span.clone()) == Some(one.as_slice())
+                    text.as_bytes().get(span.clone()) == Some(one.as_bytes())
                 }))
                 .collect();
             wanted.sort_by_key(|span| (span.start, span.end));
@@ -206,7 +190,7 @@ mod tests {
         #[test]
         fn every_place_counts(before in 0_usize..12, after in 0_usize..12) {
             let mut index = Index::default();
-            index.insert(b"k1l2m3n4".to_vec(), Form::Anywhere, SECRET);
+            add(&mut index, "k1l2m3n4");
             let text = format!("{}k1l2m3n4{}", "-".repeat(before), "-".repeat(after));
             prop_assert_eq!(found(&index, text.as_bytes()), vec![before..before + 8]);
             prop_assert!(index.may_stand_in(text.as_bytes()));
@@ -214,15 +198,24 @@ mod tests {
     }
 
     #[test]
+    fn a_cleared_index_finds_what_was_added_since() {
+        let mut index = Index::default();
+        add(&mut index, "k1l2m3n4");
+        index.clear();
+        add(&mut index, "k1l2m3n5");
+        assert!(found(&index, b"a k1l2m3n4 b").is_empty());
+        assert_eq!(found(&index, b"a k1l2m3n5 b"), vec![2..10]);
+    }
+
+    #[test]
     fn texts_that_are_alike_are_left_out_when_there_are_many() {
         let mut index = Index::default();
         for number in 0..1_000 {
-            let text = format!("{}{number}", "ab".repeat(60));
-            index.insert(text.into_bytes(), Form::Anywhere, SECRET);
+            add(&mut index, &format!("{}{number}", "ab".repeat(60)));
         }
-        index.insert(b"abc".to_vec(), Form::Anywhere, SECRET);
-        let crowd = index.groups.values().map(Vec::len).max();
-        assert!(crowd <= Some(MOST_ALIKE + STEP), "{crowd:?}");
+        add(&mut index, "abc");
+        let crowd = index.groups.largest();
+        assert!(crowd <= MOST_ALIKE + 5, "{crowd:?}");
         assert!(found(&index, b"abc").is_empty());
     }
 }

@@ -16,7 +16,7 @@ use std::ops::Range;
 use foldhash::quality::RandomState;
 
 use super::common::Reach;
-use super::forms::{Form, Within, anywhere};
+use super::forms::{Form, Forms, Within};
 use index::Index;
 
 /// The kind of a learned value, and the mark of its placeholder.
@@ -33,6 +33,9 @@ pub(super) struct Learned {
     // Values that cannot be distinguished from other text: they occur just as often.
     plain: HashSet<Box<[u8]>, RandomState>,
     index: Index,
+    // Gives its room to the next index.
+    spare: Index,
+    forms: Forms,
     bytes: usize,
     // The number of learned values; never decreases.
     count: u64,
@@ -43,10 +46,11 @@ pub(super) struct Learned {
     off: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct LearnedSecret {
     secret: Secret,
-    reach: Reach,
+    // Its forms in the index.
+    texts: Range<usize>,
     seen: u64,
 }
 
@@ -107,10 +111,11 @@ impl Learned {
         };
         let kept = LearnedSecret {
             secret,
-            reach,
+            texts: self.index_forms(value, reach, secret),
             seen: self.tick,
         };
-        self.keep(value.into(), kept);
+        self.bytes += value.len();
+        self.values.insert(value.into(), kept);
         self.count += 1;
         self.fresh = true;
     }
@@ -134,6 +139,11 @@ impl Learned {
         self.count
     }
 
+    /// Whether nothing that was learned has been forgotten.
+    pub(super) fn knows_all(&self) -> bool {
+        !self.off && self.values.len() as u64 == self.count
+    }
+
     /// Whether something was learned since the last [`begin`](Self::begin).
     pub(super) fn is_fresh(&self) -> bool {
         self.fresh
@@ -151,30 +161,32 @@ impl Learned {
             .map(|(value, kept)| (&**value, kept.secret.kind))
     }
 
-    fn keep(&mut self, value: Box<[u8]>, kept: LearnedSecret) {
-        self.bytes += value.len();
-        let secret = kept.secret;
-        match (kept.reach, std::str::from_utf8(&value)) {
-            (Reach::Anywhere, Ok(text)) => {
-                for (literal, form) in anywhere(text) {
-                    self.index.insert(literal, form, secret);
-                }
-            }
-            _ => self.index.insert(value.to_vec(), Form::Words, secret),
+    /// Adds the forms of a value to the index, and returns their places there.
+    fn index_forms(&mut self, value: &[u8], reach: Reach, secret: Secret) -> Range<usize> {
+        if reach == Reach::Anywhere
+            && let Ok(text) = std::str::from_utf8(value)
+        {
+            self.forms.write(text);
+            return self.index.insert(secret, self.forms.iter());
         }
-        self.values.insert(value, kept);
+        let whole = std::iter::once((value, Form::Words));
+        self.index.insert(secret, whole)
     }
 
     /// Forgets the least recently seen values. Half of all at once, to amortize the cost of
     /// building a new search.
     fn forget_half(&mut self) {
-        let mut all: Vec<_> = std::mem::take(&mut self.values).into_iter().collect();
+        let mut all: Vec<_> = self.values.drain().collect();
         all.sort_unstable_by_key(|(_, kept)| Reverse(kept.seen));
-        self.index = Index::default();
+        std::mem::swap(&mut self.index, &mut self.spare);
+        self.index.clear();
         self.bytes = 0;
-        for (value, kept) in all.into_iter().take(MOST_VALUES / 2) {
+        for (value, mut kept) in all.into_iter().take(MOST_VALUES / 2) {
             if self.bytes + value.len() <= MOST_BYTES / 2 {
-                self.keep(value, kept);
+                let texts = self.spare.texts(kept.texts);
+                kept.texts = self.index.insert(kept.secret, texts);
+                self.bytes += value.len();
+                self.values.insert(value, kept);
             }
         }
     }
