@@ -66,6 +66,16 @@ impl NewFile {
         &mut self.file
     }
 
+    /// Whether it can be read again, as a pipe or a device cannot.
+    pub(crate) fn is_regular(&self) -> bool {
+        self.temporary.is_some()
+    }
+
+    /// The file, for reading what was written.
+    pub(crate) fn file(&mut self) -> &mut File {
+        &mut self.file
+    }
+
     /// Gives the file its name, and these permissions if any.
     pub(crate) fn commit(mut self, permissions: Option<Permissions>) -> anyhow::Result<()> {
         let Some(temporary) = self.temporary.clone() else {

@@ -93,6 +93,17 @@ pub struct Finding {
     pub kind: String,
 }
 
+/// What a redactor knows, without any value: what was learned, and what was replaced so far.
+///
+/// Two redactors that have given the same results for the same texts and have the same standing
+/// also give the same results for what follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    learned: u64,
+    numbers: BTreeMap<String, u64>,
+    counts: BTreeMap<String, u64>,
+}
+
 /// Replaces the secrets of one tape.
 #[derive(Debug)]
 pub struct Redactor {
@@ -209,6 +220,22 @@ impl Redactor {
             redacted.push(self.settle(argument, Reading::Text).into_owned());
         }
         redacted
+    }
+
+    /// How many secrets were learned. Never decreases.
+    #[must_use]
+    pub fn learned(&self) -> u64 {
+        self.finder.learned.count()
+    }
+
+    /// What it knows; `None` if it has forgotten a secret, or learns none.
+    #[must_use]
+    pub fn standing(&self) -> Option<Standing> {
+        self.finder.learned.knows_all().then(|| Standing {
+            learned: self.learned(),
+            numbers: self.table.numbers().clone(),
+            counts: self.counts.clone(),
+        })
     }
 
     /// How often each kind was replaced.

@@ -56,6 +56,11 @@ impl Table {
         slot
     }
 
+    /// The last number given out for each kind, or learned of it.
+    pub(super) fn numbers(&self) -> &BTreeMap<String, u64> {
+        &self.last
+    }
+
     /// The number of values with a placeholder. Never decreases.
     pub(super) fn len(&self) -> usize {
         self.values.len()

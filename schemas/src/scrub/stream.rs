@@ -13,7 +13,7 @@ use super::cassette::{self, LISTS};
 use super::document::{FoundSecret, found};
 use crate::json::Invalid;
 use crate::recording::{Document, NoPieces, Part, Piece, Pieces};
-use crate::redact::Redactor;
+use crate::redact::{Redactor, Standing};
 use crate::slices::Part as _;
 
 /// Why a document cannot be scrubbed a few exchanges at a time.
@@ -45,36 +45,54 @@ impl From<Invalid> for StreamError {
 }
 
 /// The result of [`check`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// It consists of messages only: [`beside`] would find nothing, and the second redactor has
     /// read everything.
     pub is_plain: bool,
     /// It contains no secrets, as far as that redactor has read.
     pub is_clean: bool,
+    /// The length of the text up to the last piece that taught that redactor a secret.
+    pub taught: u64,
+    /// The state of that redactor there.
+    pub standing: Option<Standing>,
 }
 
 /// Validates that a text is a cassette or a capture, and has `redactor` adopt the placeholders in
-/// it. In the same pass `first` reads it as [`within`] does, as long as the text consists of
-/// messages only.
+/// it. In the same pass `first` reads it as [`within`] does, and `out` gets the new text, as long as
+/// the text consists of messages only.
 pub fn check(
     text: impl Read,
     redactor: &mut Redactor,
     first: &mut Redactor,
+    out: &mut Out<'_>,
 ) -> Result<Checked, StreamError> {
     let mut checked = Checked {
         is_plain: true,
         is_clean: true,
+        taught: 0,
+        standing: first.standing(),
     };
+    let (mut length, mut learned) = (0, first.learned());
     let mut pieces = Pieces::new(text, &LISTS);
     let mut frame = Frame::default();
     while let Some(piece) = pieces.next_piece()? {
         redactor.adopt(piece.text);
         frame.take(piece)?;
+        length += piece.text.len() as u64;
         checked.is_plain &= !cassette::may_stand_beside(piece);
-        if checked.is_plain && piece.part != Part::Glue {
-            let new = scrubbed_within(first, piece, None)?;
-            checked.is_clean &= new.is_none();
+        if !checked.is_plain {
+            continue;
+        }
+        let new = scrubbed_within(first, piece, None)?;
+        checked.is_clean &= new.is_none();
+        // After it has forgotten a secret, a second reading cannot be compared.
+        if checked.standing.is_some() {
+            put(piece, new.as_deref(), out)?;
+        }
+        if std::mem::replace(&mut learned, first.learned()) != first.learned() {
+            checked.taught = length;
+            checked.standing = first.standing();
         }
     }
     if Document::read(frame.text).is_err() {
@@ -184,12 +202,50 @@ pub fn within(
     })
 }
 
+/// Takes the new text of a piece, with the redactor and the length of the text so far; returns
+/// whether that is enough.
+pub type Taking<'o> = dyn FnMut(&[u8], &Redactor, u64) -> io::Result<bool> + 'o;
+
+/// Like [`within`], until `out` has enough.
+pub fn within_until(
+    redactor: &mut Redactor,
+    text: impl Read,
+    out: &mut Taking<'_>,
+) -> Result<(), StreamError> {
+    let mut pieces = Pieces::new(text, &LISTS);
+    let mut length = 0;
+    let mut is_enough = false;
+    while !is_enough && let Some(piece) = pieces.next_piece()? {
+        length += piece.text.len() as u64;
+        let new = scrubbed_within(redactor, piece, None)?;
+        put(piece, new.as_deref(), &mut |text, _| {
+            is_enough = out(text, redactor, length)?;
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+/// Gives `out` a piece, or its new text.
+fn put(piece: Piece<'_>, new: Option<&[u8]>, out: &mut Out<'_>) -> io::Result<()> {
+    match new {
+        None => out(piece.text, true),
+        Some(new) => out(unwrapped(new, piece.part), false),
+    }
+}
+
 /// The new text of a piece, if it changes.
 fn scrubbed_within(
     redactor: &mut Redactor,
     piece: Piece<'_>,
     place: Option<&mut dyn FnMut(FoundSecret)>,
 ) -> Result<Option<Vec<u8>>, StreamError> {
+    if piece.part == Part::Glue {
+        return Ok(None);
+    }
+    if std::str::from_utf8(piece.text).is_err() {
+        return Err(StreamError::Whole);
+    }
     let whole = wrapped(piece);
     if let Some(place) = place {
         // The findings are what would be replaced: without any, there is no second search.
@@ -223,13 +279,9 @@ fn each(
         if std::str::from_utf8(piece.text).is_err() {
             return Err(StreamError::Whole);
         }
-        match scrub(piece)? {
-            None => out(piece.text, true)?,
-            Some(new) => {
-                changed = true;
-                out(unwrapped(&new, piece.part), false)?;
-            }
-        }
+        let new = scrub(piece)?;
+        changed |= new.is_some();
+        put(piece, new.as_deref(), out)?;
     }
     Ok(changed)
 }

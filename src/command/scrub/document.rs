@@ -11,6 +11,7 @@ use tapewright_schemas::redact::{Redactor, Rules};
 use tapewright_schemas::scrub::stream::{self, StreamError};
 use tapewright_schemas::scrub::{self, FoundSecret};
 
+use super::draft::{Again, Draft};
 use super::{BUFFER, Found, Place};
 use crate::files::{NewFile, spool, unreadable};
 use crate::report::progress::{Counted, Work};
@@ -32,7 +33,6 @@ pub(super) fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Res
 fn streamed(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> {
     let io = |error: io::Error| unreadable(path, &error.to_string(), HINT);
     let file = File::open(path).map_err(io)?;
-    let permissions = file.metadata().map_err(io)?.permissions();
     let mut redactor = Redactor::new(Arc::clone(rules));
     // It is read once for checking, and up to twice in each of two passes.
     let length = file.metadata().map_err(io)?.len();
@@ -40,8 +40,16 @@ fn streamed(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Foun
     let work = RefCell::new(Work::new(length.saturating_mul(5), name.into_owned()));
     // A secret in front of its name is found by the second reading.
     let mut first = Redactor::new(Arc::clone(rules));
-    let checked = stream::check(Counted::new(&file, &work), &mut redactor, &mut first)?;
-    let mut found = Found::default();
+    let mut draft = Draft::new(path, &file);
+    let mut keep = |text: &[u8], is_same| {
+        if check {
+            return Ok(());
+        }
+        draft.keep(text, is_same)
+    };
+    let text = Counted::new(&file, &work);
+    let checked = stream::check(text, &mut redactor, &mut first, &mut keep);
+    let checked = draft.checked(checked)?;
     let document = Text {
         file: &file,
         work: &work,
@@ -55,34 +63,17 @@ fn streamed(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Foun
         !document.both(&mut first, &mut io::sink(), None)?
     };
     if is_clean {
-        return Ok(found);
+        return Ok(Found::default());
     }
     redactor.learn_from(&first);
     (&file).rewind()?;
-    let changed = if check {
-        // A member's name may be a secret, and is part of the place.
-        let mut names = Redactor::new(Arc::clone(rules));
-        let mut place = |place: FoundSecret| found.place(check, || shown(&mut names, place));
-        document.both(&mut redactor, &mut io::sink(), Some(&mut place))?
-    } else {
-        let mut new = NewFile::create(path)?;
-        let mut out = BufWriter::with_capacity(BUFFER, new.writer());
-        let changed = document.both(&mut redactor, &mut out, None)?;
-        found.any |= changed;
-        out.flush()?;
-        drop(out);
-        if changed {
-            new.commit(Some(permissions))?;
-        }
-        changed
-    };
-    found.counts.clone_from(redactor.counts());
-    if changed && !found.any {
-        for kind in redactor.counts().keys() {
-            found.place(check, || (Place::Pointer(String::new()), kind.clone()));
-        }
+    if check {
+        return document.places(&mut redactor, rules);
     }
-    Ok(found)
+    match draft.finish(&checked) {
+        Some(new) => document.confirm(Again::new(new, &checked)?, &first, &mut redactor),
+        None => document.rewrite(path, &mut redactor),
+    }
 }
 
 /// The text of a document, and how much of it was read.
@@ -94,6 +85,61 @@ struct Text<'t> {
 }
 
 impl Text<'_> {
+    /// Finds the secrets.
+    fn places(&self, redactor: &mut Redactor, rules: &Arc<Rules>) -> anyhow::Result<Found> {
+        let mut found = Found::default();
+        // A member's name may be a secret, and is part of the place.
+        let mut names = Redactor::new(Arc::clone(rules));
+        let mut place = |place: FoundSecret| found.place(true, || shown(&mut names, place));
+        let changed = self.both(redactor, &mut io::sink(), Some(&mut place))?;
+        found.counts.clone_from(redactor.counts());
+        if changed && !found.any {
+            for kind in redactor.counts().keys() {
+                found.place(true, || (Place::Pointer(String::new()), kind.clone()));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Replaces the file by its new text.
+    fn rewrite(&self, path: &Path, redactor: &mut Redactor) -> anyhow::Result<Found> {
+        let mut new = NewFile::create(path)?;
+        let mut out = BufWriter::with_capacity(BUFFER, new.writer());
+        let changed = self.both(redactor, &mut out, None)?;
+        out.flush()?;
+        drop(out);
+        if changed {
+            new.commit(Some(self.file.metadata()?.permissions()))?;
+        }
+        Ok(Found {
+            any: changed,
+            counts: redactor.counts().clone(),
+            ..Found::default()
+        })
+    }
+
+    /// Replaces the file by the text that the first reading has written, or by that of a second
+    /// reading where it differs.
+    fn confirm(
+        &self,
+        mut again: Again<'_>,
+        first: &Redactor,
+        redactor: &mut Redactor,
+    ) -> anyhow::Result<Found> {
+        let text = Counted::new(self.file, self.work);
+        stream::within_until(redactor, text, &mut |text, redactor, length| {
+            again.take(text, redactor, length)
+        })?;
+        let (new, differs) = again.finish();
+        new.commit(Some(self.file.metadata()?.permissions()))?;
+        let last = if differs { &*redactor } else { first };
+        Ok(Found {
+            any: true,
+            counts: last.counts().clone(),
+            ..Found::default()
+        })
+    }
+
     /// Reads the parts next to messages, if any, then everything. Returns whether anything changed.
     fn both(
         &self,
@@ -204,3 +250,64 @@ fn whole(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> 
 }
 
 const HINT: &str = "give a tape, cassette or capture";
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use tapewright_schemas::redact::Settings;
+
+    use super::*;
+
+    /// A document by two whole readings, and how often each kind was replaced.
+    fn twice(text: &str, rules: &Arc<Rules>) -> (Vec<u8>, BTreeMap<String, u64>) {
+        let redactor = || Redactor::new(Arc::clone(rules));
+        let (mut first, mut second, mut new) = (redactor(), redactor(), Vec::new());
+        stream::check(text.as_bytes(), &mut second, &mut first, &mut |_, _| Ok(())).unwrap();
+        second.learn_from(&first);
+        let mut write = |text: &[u8], _| new.write_all(text);
+        stream::within(&mut second, text.as_bytes(), &mut write, None).unwrap();
+        let counts = second.counts().clone();
+        (new, counts)
+    }
+
+    #[test]
+    fn one_reading_gives_what_two_give() {
+        let exchange = |text: &str| {
+            format!(
+                r#"{{"request":{{"id":1,"method":"x","params":{text}}},"response":{{"id":1}}}}"#
+            )
+        };
+        // Longer than what is read at once.
+        let long = exchange(&format!("{:?}", "x".repeat(300_000)));
+        let many: Vec<_> = (0..300)
+            .map(|at| exchange(&format!(r#"{{"password":"s3cr3t-v4lue-{at:04}x"}}"#)))
+            .collect();
+        let parts = [
+            exchange(r#"{"text":"it is Tr0ub4dor&3x here, and s3cr3t-v4lue-0002x"}"#),
+            long.clone(),
+            exchange(r#"{"password":"Tr0ub4dor&3x"}"#),
+            exchange(r#"{"text":"ghp_abcdefghijklmnopqrstuvwxyz0123456789"}"#),
+            long,
+            exchange(r#"{"text":"<REDACTED:password#7> again"}"#),
+            many.join(","),
+        ];
+        let rules = Arc::new(Rules::new(&Settings::default()).unwrap());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        for from in 0..parts.len() {
+            for left_out in [0, 2, 5, 6] {
+                let mut parts = parts.clone().map(Some);
+                parts[left_out] = None;
+                parts.rotate_left(from);
+                let list: Vec<_> = parts.into_iter().flatten().collect();
+                let text = format!(r#"{{"version":"1","exchanges":[{}]}}"#, list.join(",\n"));
+                fs::write(&path, &text).unwrap();
+                let found = scrub(&path, &rules, false).unwrap();
+                let (wanted, counts) = twice(&text, &rules);
+                assert_eq!(found.counts, counts);
+                assert!(fs::read(&path).unwrap() == wanted, "{from} {left_out}");
+            }
+        }
+    }
+}

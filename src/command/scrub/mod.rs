@@ -2,24 +2,24 @@
 
 mod agent;
 mod document;
+mod draft;
+mod tape;
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, BufWriter, Seek as _, Write};
+use std::io::{BufReader, Seek as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Map, Value, json};
 use tapewright_schemas::recording::FileKind;
-use tapewright_schemas::redact::{Redactor, Rules};
-use tapewright_schemas::scrub::TapeScrubber;
+use tapewright_schemas::redact::Rules;
 
 use super::format::FormatArguments;
 use super::redaction::{self, Redaction};
 use crate::exit::Exit;
-use crate::files::{NewFile, first_line, folder, unreadable, unreadable_or_near};
-use crate::report::progress::Work;
+use crate::files::{first_line, folder, unreadable, unreadable_or_near};
 use crate::report::{self, Mistake};
 
 /// Remove secrets from recordings
@@ -195,10 +195,8 @@ fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> 
         unreadable_or_near(path, &error, hint, folder::has_name)
     };
     let file = File::open(path).map_err(io)?;
-    let metadata = file.metadata().map_err(io)?;
     let mut file = BufReader::with_capacity(BUFFER, file);
     let line = first_line(&mut file).map_err(io)?;
-    let redactor = Redactor::new(Arc::clone(rules));
     file.rewind().map_err(io)?;
     if !FileKind::is_tape_header(&line) {
         drop(file);
@@ -207,99 +205,7 @@ fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> 
         }
         return document::scrub(path, rules, check);
     }
-    // It is read twice.
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let mut pass = Pass {
-        rules,
-        check,
-        work: Work::new(metadata.len().saturating_mul(2), name.into_owned()),
-    };
-    if check {
-        let mut out = std::io::sink();
-        return tape(&mut file, redactor, &mut pass, &mut out);
-    }
-    let mut new = NewFile::create(path)?;
-    let mut out = BufWriter::with_capacity(BUFFER, new.writer());
-    let found = tape(&mut file, redactor, &mut pass, &mut out)?;
-    out.flush()?;
-    drop(out);
-    if found.any() {
-        new.commit(Some(metadata.permissions()))?;
-    }
-    Ok(found)
-}
-
-/// The settings and the progress of scrubbing a tape.
-struct Pass<'p> {
-    rules: &'p Arc<Rules>,
-    check: bool,
-    work: Work,
-}
-
-fn tape(
-    file: &mut BufReader<File>,
-    mut redactor: Redactor,
-    pass: &mut Pass<'_>,
-    out: &mut dyn Write,
-) -> anyhow::Result<Found> {
-    if !rehearse(file, &mut redactor, pass)? {
-        return Ok(Found::default());
-    }
-    file.rewind()?;
-    let mut line = Vec::new();
-    let mut scrubber = TapeScrubber::new(redactor);
-    let mut found = Found::default();
-    for number in 1_u64.. {
-        line.clear();
-        if file.read_until(b'\n', &mut line)? == 0 {
-            break;
-        }
-        pass.work.read(line.len());
-        let (content, feed) = match line.split_last() {
-            Some((b'\n', content)) => (content, &b"\n"[..]),
-            _ => (line.as_slice(), &b""[..]),
-        };
-        let clean = scrubber.line(content);
-        out.write_all(&clean)?;
-        out.write_all(feed)?;
-        if *clean != *content {
-            let counts = scrubber.redactor().counts();
-            let before = std::mem::replace(&mut found.counts, counts.clone());
-            let risen = counts
-                .iter()
-                .filter(|(kind, count)| before.get(*kind) != Some(count));
-            let mut is_known = false;
-            for (kind, _) in risen {
-                is_known = true;
-                found.place(pass.check, || (Place::Line(number), kind.clone()));
-            }
-            if !is_known {
-                found.place(pass.check, || (Place::Line(number), "secret".to_owned()));
-            }
-        }
-    }
-    Ok(found)
-}
-
-/// Reads a tape once before it is scrubbed: learns its placeholders, and the secrets whose names
-/// come after their first occurrence. Returns whether there is anything to scrub.
-fn rehearse(
-    file: &mut BufReader<File>,
-    redactor: &mut Redactor,
-    pass: &mut Pass<'_>,
-) -> anyhow::Result<bool> {
-    let mut first = TapeScrubber::new(Redactor::new(Arc::clone(pass.rules)));
-    let mut any = false;
-    let mut line = Vec::new();
-    while file.read_until(b'\n', &mut line)? > 0 {
-        pass.work.read(line.len());
-        redactor.adopt(&line);
-        let content = line.strip_suffix(b"\n").unwrap_or(&line);
-        any |= *first.line(content) != *content;
-        line.clear();
-    }
-    redactor.learn_from(first.redactor());
-    Ok(any)
+    tape::scrub(path, file, rules, check)
 }
 
 /// How many bytes are read and written at once.

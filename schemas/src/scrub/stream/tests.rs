@@ -81,7 +81,9 @@ fn both(redactor: &mut Redactor, text: &[u8], asked: bool) -> (Vec<u8>, Vec<Foun
 
 fn streamed(text: &[u8], asked: bool) -> Scrubbed {
     let (mut first, mut second) = (redactor(), redactor());
-    let checked = check(text, &mut second, &mut first).unwrap();
+    let mut draft = Vec::new();
+    let mut keep = |text: &[u8], _| draft.write_all(text);
+    let checked = check(text, &mut second, &mut first, &mut keep).unwrap();
     let mut alone = redactor();
     let (new, places) = both(&mut alone, text, true);
     if checked.is_plain {
@@ -94,7 +96,28 @@ fn streamed(text: &[u8], asked: bool) -> Scrubbed {
     }
     second.learn_from(&first);
     let (new, places) = both(&mut second, text, asked);
+    if checked.is_plain && is_confirmed(&checked, &draft, &first, text) {
+        assert_eq!((&new, second.counts()), (&draft, first.counts()));
+    }
     told(new, places, &second)
+}
+
+/// Whether a second reading begins with the text of the first one, and has the same state after the
+/// last piece that taught a secret.
+fn is_confirmed(checked: &Checked, draft: &[u8], first: &Redactor, text: &[u8]) -> bool {
+    let mut again = redactor();
+    again.adopt(text);
+    again.learn_from(first);
+    let mut new = Vec::new();
+    let mut is_confirmed = false;
+    within_until(&mut again, text, &mut |text, redactor, length| {
+        new.extend_from_slice(text);
+        let is_known = checked.standing.is_some() && redactor.standing() == checked.standing;
+        is_confirmed = is_known && draft.starts_with(&new);
+        Ok(length >= checked.taught)
+    })
+    .unwrap();
+    is_confirmed
 }
 
 proptest! {
@@ -116,7 +139,12 @@ proptest! {
 fn what_stands_beside_messages_is_seen() {
     let plain = |text: &str| {
         let whole = format!(r#"{{"version":"1",{text}}}"#);
-        let checked = check(whole.as_bytes(), &mut redactor(), &mut redactor());
+        let checked = check(
+            whole.as_bytes(),
+            &mut redactor(),
+            &mut redactor(),
+            &mut |_, _| Ok(()),
+        );
         checked.unwrap().is_plain
     };
     let exchange = |more: &str| {
@@ -146,6 +174,33 @@ fn what_stands_beside_messages_is_seen() {
 }
 
 #[test]
+fn a_second_reading_confirms_the_first_unless_a_secret_precedes_its_name() {
+    let exchange = |text: &str| {
+        format!(r#"{{"request":{{"id":1,"method":"x","params":{text}}},"response":{{"id":1}}}}"#)
+    };
+    let (named, echo) = (
+        exchange(r#"{"password":"Tr0ub4dor&3x"}"#),
+        exchange(r#"{"text":"it is Tr0ub4dor&3x"}"#),
+    );
+    let placeholder = exchange(r#"{"text":"<REDACTED:password#3>"}"#);
+    let filler = exchange(&format!("{:?}", "x".repeat(300)));
+    for (list, wanted) in [
+        ([&named, &filler, &echo], true),
+        ([&echo, &filler, &named], false),
+        ([&named, &filler, &placeholder], false),
+        ([&filler, &named, &named], true),
+    ] {
+        let list = list.map(String::as_str).join(",");
+        let text = format!(r#"{{"version":"1","exchanges":[{list}]}}"#);
+        let (mut first, mut second, mut draft) = (redactor(), redactor(), Vec::new());
+        let mut keep = |text: &[u8], _| draft.write_all(text);
+        let checked = check(text.as_bytes(), &mut second, &mut first, &mut keep).unwrap();
+        let confirmed = is_confirmed(&checked, &draft, &first, text.as_bytes());
+        assert_eq!(confirmed, wanted, "{text}");
+    }
+}
+
+#[test]
 fn a_capture_is_scrubbed_as_all_at_once() {
     let exchange = r#"{"request":{"id":1,"method":"x","params":{"password":"Tr0ub4dor&3x"}},"response":{"id":1,"result":"Tr0ub4dor&3x"}}"#;
     let text = format!(
@@ -167,7 +222,12 @@ fn what_is_not_as_ours_is_left_to_who_reads_all_of_it() {
         r#"{"version":"1","exchanges":[],"messages":[{"from":"x"}]}"#,
         r#"{"version":"1","exchanges":[]"#,
     ] {
-        let told = check(text.as_bytes(), &mut redactor(), &mut redactor());
+        let told = check(
+            text.as_bytes(),
+            &mut redactor(),
+            &mut redactor(),
+            &mut |_, _| Ok(()),
+        );
         assert!(matches!(told, Err(StreamError::Whole)), "{text}");
     }
 }
