@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use tapewright_proxy::system::process;
+
 /// The exit status. These numbers are part of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -15,8 +17,8 @@ pub(crate) enum Exit {
     Inconclusive,
     /// Only allowed differences between models: for `model-baseline` only.
     Drift,
-    /// The status of the wrapped command.
-    External(u8),
+    /// The status of the wrapped command. On Windows it has 32 bits, elsewhere eight.
+    External(i32),
 }
 
 impl Exit {
@@ -31,7 +33,7 @@ impl Exit {
 
 impl Exit {
     /// The number.
-    pub(crate) fn status(self) -> u8 {
+    pub(crate) fn status(self) -> i32 {
         match self {
             Self::Pass => 0,
             Self::Fail => 1,
@@ -45,7 +47,7 @@ impl Exit {
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(exit.status())
+        process::exit_code(exit.status())
     }
 }
 

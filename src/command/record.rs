@@ -314,7 +314,7 @@ fn exit_of(exit: Option<event::Exit>) -> Exit {
         }
         None => 128 + 9,
     };
-    Exit::External(u8::try_from(status & 0xff).unwrap_or(u8::MAX))
+    Exit::External(status)
 }
 
 impl Arguments {

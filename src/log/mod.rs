@@ -125,7 +125,7 @@ pub(crate) fn end_by(signal: i32) {
     conclude(None, Some(signal));
 }
 
-fn conclude(status: Option<u8>, signal: Option<i32>) {
+fn conclude(status: Option<i32>, signal: Option<i32>) {
     let Some(log) = LOG.get() else { return };
     let took_ms = u64::try_from(log.clock.elapsed().as_millis()).unwrap_or(u64::MAX);
     info!(name: "ended", target: "tapewright::command", status, signal, took_ms);

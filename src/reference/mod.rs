@@ -67,7 +67,7 @@ fn the_page_of_statuses_is_not_stale() {
         writeln!(text, "| {} | {} |", exit.status(), cell(meaning)).expect("a text");
     }
     text += "\nOf several results the worst counts: 2 before 1, 1 before 3, 3 before 6.\n\n\
-        `record` and `replay` around a command end as the command did, when they have nothing worse to say: with its status, or by the signal that it died by. \
+        `record` and `replay` around a command end as the command did, when they have nothing worse to say: with its status (of 32 bits on Windows), or by the signal that it died by. \
         Ctrl-C and SIGTERM end a session in order, and the recording is finished first.\n";
     page("exit-status.md", "Exit status", &text);
 }

@@ -84,9 +84,7 @@ pub(crate) fn run(watching: Watching) -> anyhow::Result<Exit> {
     drop(terminal);
     if let Some(signal) = ended {
         signals::die_by(signal);
-        return Ok(Exit::External(
-            u8::try_from(128 + signal).unwrap_or(u8::MAX),
-        ));
+        return Ok(Exit::External(128 + signal));
     }
     Ok(Exit::Pass)
 }

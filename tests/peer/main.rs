@@ -14,6 +14,7 @@ mod stream;
 
 mod asking_server;
 mod corpus_server;
+mod processes;
 mod provider;
 mod rmcp_server;
 mod suite_server;
@@ -27,6 +28,7 @@ fn main() {
         ["asks", broken @ ..] => asking_server::serve(broken),
         ["chatter", bytes] => chatter(bytes.parse().expect("a number of bytes")),
         ["corpus", broken @ ..] => corpus_server::serve(broken),
+        ["processes", role, words @ ..] => processes::play(role, words),
         ["provider", script, log @ ..] => provider::serve(script, log.first()),
         ["corpus-http", broken @ ..] => corpus_server::serve_http(broken),
         ["rmcp"] => rmcp_server::serve(),

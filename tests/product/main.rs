@@ -39,6 +39,7 @@ mod migrate;
 mod models;
 mod otlp;
 mod page;
+mod processes;
 mod provider;
 mod replay;
 mod rmcp;

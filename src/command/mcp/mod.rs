@@ -126,9 +126,7 @@ fn serve_stdio(
         .context("cannot serve")?;
     Ok(match outcome.exit {
         // As one ends that a signal ends.
-        Some(event::Exit::Signal(signal)) => {
-            Exit::External(u8::try_from(128 + signal).unwrap_or(u8::MAX))
-        }
+        Some(event::Exit::Signal(signal)) => Exit::External(128 + signal),
         _ => Exit::Pass,
     })
 }

@@ -238,12 +238,8 @@ fn serve_stdio(
 fn ended(exit: Option<event::Exit>) -> Exit {
     match exit {
         // Like a process that was ended by a signal.
-        Some(event::Exit::Signal(signal)) => {
-            Exit::External(u8::try_from(128 + signal).unwrap_or(u8::MAX))
-        }
-        Some(event::Exit::Code(status)) if status != 0 => {
-            Exit::External(u8::try_from(status & 0xff).unwrap_or(u8::MAX))
-        }
+        Some(event::Exit::Signal(signal)) => Exit::External(128 + signal),
+        Some(event::Exit::Code(status)) if status != 0 => Exit::External(status),
         Some(event::Exit::Code(_)) | None => Exit::Pass,
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -37,6 +37,12 @@ pub(super) fn exit_of(status: ExitStatus) -> Exit {
         (Some(code), _) => Exit::Code(code),
         (None, signal) => Exit::Signal(signal.unwrap_or_default()),
     }
+}
+
+/// The status with which this process exits: the system keeps eight bits.
+#[must_use]
+pub fn exit_code(status: i32) -> ExitCode {
+    ExitCode::from(u8::try_from(status & 0xff).unwrap_or(u8::MAX))
 }
 
 /// Kills a process that was not waited for yet, so that its id is still valid.

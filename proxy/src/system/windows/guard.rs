@@ -7,7 +7,7 @@
 
 use std::io;
 use std::process::{Command, ExitCode, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap, CreationFlags, JobObject, KillOnDrop};
 use tapewright_schemas::event::Exit;
@@ -102,8 +102,8 @@ impl Group {
             output: Pipe::of(stdout.into_owned_handle()?),
             log: Pipe::of(stderr.into_owned_handle()?),
             ended: Box::new(move || {
-                let exit = runtime.block_on(wait(child.as_mut(), told));
-                *over.lock().unwrap_or_else(PoisonError::into_inner) = Some(child);
+                let exit = runtime.block_on(wait(child.as_mut(), told.clone()));
+                leave(&over, child, &told);
                 exit
             }),
             group: Self { wanted, left },
@@ -115,20 +115,38 @@ impl Group {
     pub fn signal(&self, signal: Signal) {
         if signal.ends() {
             self.wanted.send_replace(Wanted::Killed);
+            end_rest(&self.left);
         }
     }
 
     /// Ends everything that the child of the session left behind: the job ends with its last
     /// handle.
     pub fn finish(self) {
-        self.wanted.send_replace(Wanted::Killed);
-        drop(
-            self.left
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take(),
-        );
+        self.signal(Signal::KILL);
+        drop(lock(&self.left).take());
     }
+}
+
+/// Keeps the job of a child that has exited: what the child has started may live until the session
+/// is over, or until its end is requested.
+fn leave(left: &Left, child: Box<dyn ChildWrapper>, told: &watch::Receiver<Wanted>) {
+    *lock(left) = Some(child);
+    // The request may have come before the job was there to be ended.
+    if *told.borrow() == Wanted::Killed {
+        end_rest(left);
+    }
+}
+
+/// Ends the processes of a job whose child has exited.
+fn end_rest(left: &Left) {
+    if let Some(child) = lock(left).as_mut() {
+        // There may be none left.
+        child.start_kill().ok();
+    }
+}
+
+fn lock(left: &Left) -> MutexGuard<'_, Option<Box<dyn ChildWrapper>>> {
+    left.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Waits for the child alone, and ends the job if requested.

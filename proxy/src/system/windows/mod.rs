@@ -5,6 +5,7 @@ pub(crate) mod folder;
 pub(crate) mod growth;
 pub mod guard;
 mod owned;
+mod parent;
 pub(crate) mod pipe;
 pub mod process;
 pub(crate) mod processes;

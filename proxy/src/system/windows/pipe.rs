@@ -3,13 +3,16 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::windows::io::{AsHandle as _, OwnedHandle};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use tapewright_schemas::slices::{Front as _, Part as _};
+use tapewright_schemas::slices::{Front as _, Part as _, PartMut as _};
+use winsafe::HSTD;
+use winsafe::co::STD_HANDLE;
 
+use super::parent::Parent;
 use crate::upstream::{ChunkSink, ChunkSource, ReadResult};
 
 /// The size of one read, in bytes.
@@ -20,6 +23,8 @@ const CHUNK: usize = 256 << 10;
 pub(crate) struct Pipe {
     file: Arc<File>,
     reading: Reading,
+    // Whose pipe it is, if it is the process's standard input or output.
+    client: Option<Watch>,
 }
 
 /// How it is read.
@@ -40,15 +45,16 @@ struct Ahead {
     rest: Vec<u8>,
 }
 
-/// A reference to a pipe.
-#[derive(Debug)]
-pub(crate) struct Watch;
+/// The process at the other end of a pipe, for the question whether it still reads once it has
+/// closed its own end. The pipe itself shows only with the next write that it has no reader.
+#[derive(Clone, Debug)]
+pub(crate) struct Watch(Arc<Mutex<Parent>>);
 
 impl Watch {
-    /// Whether the pipe has no reader: only known after a write.
-    #[expect(clippy::unused_self, reason = "elsewhere the pipe is looked at")]
+    /// Whether the client has ended, as far as known.
     pub(crate) fn is_broken(&self) -> bool {
-        false
+        let client = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        client.has_ended()
     }
 }
 
@@ -57,27 +63,59 @@ impl Pipe {
         Self {
             file: Arc::new(handle.into()),
             reading: Reading::Here(Vec::new()),
+            client: None,
         }
     }
 
-    /// A reference to this pipe for another thread.
-    #[expect(clippy::unused_self, reason = "elsewhere the pipe is looked at")]
+    /// What shows another thread whether this pipe has a reader.
     pub(crate) fn watch(&self) -> Watch {
-        Watch
+        let unknown = || Watch(Arc::new(Mutex::new(Parent::unknown())));
+        self.client.clone().unwrap_or_else(unknown)
     }
 
-    /// The process's standard input and output. Lints forbid printing, so nothing else writes to
-    /// the client; the client sees the end of the output when the process exits.
+    /// Takes over the process's standard input and output. Nothing else in this process can write
+    /// to the client afterwards, and dropping a pipe closes it for the client.
     pub(crate) fn take_standard() -> io::Result<(Self, Self)> {
+        let client = Watch(Arc::new(Mutex::new(Parent::find())));
+        let own = |handle| Self {
+            client: Some(client.clone()),
+            ..Self::of(handle)
+        };
         let input = io::stdin().as_handle().try_clone_to_owned()?;
         let output = io::stdout().as_handle().try_clone_to_owned()?;
-        Ok((Self::of(input), Self::of(output)))
+        let pipes = (own(input), own(output));
+        close_standard()?;
+        Ok(pipes)
     }
 
     /// The process's standard error, shared with other code.
     pub(crate) fn standard_error() -> io::Result<Self> {
         Ok(Self::of(io::stderr().as_handle().try_clone_to_owned()?))
     }
+}
+
+/// Closes the standard input and output, which a server would inherit otherwise.
+fn close_standard() -> io::Result<()> {
+    let handle = |which| {
+        let guard = HSTD::GetStdHandle(which);
+        guard.map(|mut guard| guard.leak()).ok()
+    };
+    let input = handle(STD_HANDLE::INPUT);
+    let output = handle(STD_HANDLE::OUTPUT);
+    let error = handle(STD_HANDLE::ERROR);
+    // A client may give one handle for several streams, and the log keeps its own.
+    if input != output && input != error {
+        drop(HSTD::GetStdHandle(STD_HANDLE::INPUT));
+    }
+    if output != input && output != error {
+        drop(HSTD::GetStdHandle(STD_HANDLE::OUTPUT));
+    }
+    // The system uses a closed handle again. It gets one of these, and never one of a file, which
+    // someone who prints would write to.
+    for _ in 0..2 {
+        std::mem::forget(File::options().read(true).write(true).open("NUL")?);
+    }
+    Ok(())
 }
 
 impl ChunkSource for Pipe {
@@ -90,7 +128,7 @@ impl ChunkSource for Pipe {
             Reading::Here(buffer) => buffer,
         };
         buffer.resize(CHUNK, 0);
-        let count = read_some(&self.file, buffer)?;
+        let count = read_some(&self.file, buffer.part_mut(..room(space)))?;
         if count == 0 {
             return Ok(ReadResult::End);
         }
@@ -98,8 +136,18 @@ impl ChunkSource for Pipe {
         Ok(ReadResult::Bytes(count))
     }
 
+    /// Known of a client that has ended; a wrong answer only means that a read is not put off. The
+    /// exit of a server is noticed by itself.
     fn is_over(&self) -> bool {
-        false
+        self.client.as_ref().is_some_and(Watch::is_broken)
+    }
+}
+
+/// How much one read may append.
+fn room(space: &Vec<u8>) -> usize {
+    match space.capacity() - space.len() {
+        0 => CHUNK,
+        room => room.min(CHUNK),
     }
 }
 
@@ -145,11 +193,7 @@ impl Ahead {
         if self.rest.is_empty() {
             return Ok(ReadResult::End);
         }
-        let room = match space.capacity() - space.len() {
-            0 => CHUNK,
-            room => room,
-        };
-        let count = room.min(self.rest.len());
+        let count = room(space).min(self.rest.len());
         space.extend(self.rest.drain(..count));
         Ok(ReadResult::Bytes(count))
     }

@@ -5,7 +5,7 @@ use std::fs::OpenOptions;
 use std::io;
 use std::os::windows::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
@@ -81,6 +81,20 @@ pub(super) fn window() -> u32 {
 pub(super) fn exit_of(status: ExitStatus) -> Exit {
     // Every process has one on this system.
     Exit::Code(status.code().unwrap_or(1))
+}
+
+/// The status with which this process exits. It ends at once with one of more than eight bits, such
+/// as that of a server that crashed: `ExitCode` has no more.
+#[must_use]
+pub fn exit_code(status: i32) -> ExitCode {
+    if let Ok(status) = u8::try_from(status) {
+        return ExitCode::from(status);
+    }
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the last that is done, and the only way to end with such a status"
+    )]
+    std::process::exit(status)
 }
 
 /// Kills a process that has left its group. None can: it is in its job.

@@ -2,8 +2,10 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::windows::fs::OpenOptionsExt as _;
 use std::os::windows::io::AsSocket as _;
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
 use std::time::Duration;
 
 use tokio::net::TcpStream;
@@ -25,16 +27,41 @@ pub struct LocalClient {
     pipe: Pipe,
     file: File,
     patience: Duration,
+    // What was read and not fetched yet.
+    unread: Vec<u8>,
 }
+
+/// The number of attempts to connect while a listener is taking another client, and the pause in
+/// between.
+const TRIES: u32 = 200;
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Connects to the address of a [`Listener`]. Reads time out after `patience`.
 pub fn connect(path: &Path, patience: Duration) -> io::Result<LocalClient> {
-    let file = OpenOptions::new().read(true).write(true).open(path)?;
+    /// No instance is free: the listener makes the next one when it has taken a client.
+    const PIPE_BUSY: i32 = 231;
+    /// Who listens learns who we are, and cannot act in our name.
+    const SECURITY_IDENTIFICATION: u32 = 0x0001_0000;
+    let name = name_of(path)?;
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    options.security_qos_flags(SECURITY_IDENTIFICATION);
+    let mut tries = 0;
+    let file = loop {
+        match options.open(&name) {
+            Err(error) if error.raw_os_error() == Some(PIPE_BUSY) && tries < TRIES => {
+                tries += 1;
+                sleep(PAUSE);
+            }
+            other => break other?,
+        }
+    };
     let pipe = Pipe::of(file.try_clone()?.into());
     Ok(LocalClient {
         pipe,
         file,
         patience,
+        unread: Vec::new(),
     })
 }
 
@@ -50,15 +77,16 @@ impl Write for LocalClient {
 
 impl Read for LocalClient {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let mut space = Vec::with_capacity(bytes.len());
-        match self.pipe.read(&mut space, Some(self.patience))? {
-            ReadResult::Bytes(count) => {
-                bytes.part_mut(..count).copy_from_slice(&space);
-                Ok(count)
+        if self.unread.is_empty() {
+            let read = self.pipe.read(&mut self.unread, Some(self.patience))?;
+            if read == ReadResult::TimedOut {
+                return Err(io::ErrorKind::TimedOut.into());
             }
-            ReadResult::End => Ok(0),
-            ReadResult::TimedOut => Err(io::ErrorKind::TimedOut.into()),
         }
+        let count = self.unread.len().min(bytes.len());
+        let taken = self.unread.drain(..count);
+        bytes.part_mut(..count).copy_from_slice(taken.as_slice());
+        Ok(count)
     }
 }
 
@@ -67,17 +95,20 @@ impl Read for LocalClient {
 #[derive(Debug)]
 pub(crate) struct Listener {
     path: PathBuf,
+    name: PathBuf,
     // The instance for the next client.
     next: Mutex<NamedPipeServer>,
 }
 
 impl Listener {
     pub(crate) fn bind(path: PathBuf) -> io::Result<Self> {
+        let name = name_of(&path)?;
         let first = ServerOptions::new()
             .first_pipe_instance(true)
-            .create(&path)?;
+            .create(&name)?;
         Ok(Self {
             path,
+            name,
             next: Mutex::new(first),
         })
     }
@@ -90,9 +121,24 @@ impl Listener {
     pub(crate) async fn accept(&self) -> io::Result<LocalStream> {
         let mut next = self.next.lock().await;
         next.connect().await?;
-        let free = ServerOptions::new().create(&self.path)?;
+        let free = ServerOptions::new().create(&self.name)?;
         Ok(std::mem::replace(&mut *next, free))
     }
+}
+
+/// The name of the pipe for a path: all pipes are in one folder, and their names may contain
+/// anything but a backslash.
+fn name_of(path: &Path) -> io::Result<PathBuf> {
+    const FOLDER: &str = r"\\.\pipe\";
+    let path = std::path::absolute(path)?;
+    let text = path.to_str().ok_or(io::ErrorKind::InvalidFilename)?;
+    if text.to_lowercase().starts_with(FOLDER) {
+        return Ok(path);
+    }
+    Ok(PathBuf::from(format!(
+        "{FOLDER}{}",
+        text.replace('\\', "/")
+    )))
 }
 
 /// Checks a connection that other code reads.
@@ -109,5 +155,20 @@ impl ConnectionProbe {
         // It does not block: the runtime has made it non-blocking.
         let waits = |error: io::Error| error.kind() == io::ErrorKind::WouldBlock;
         !self.0.peek(&mut [0]).is_err_and(waits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_the_name_of_a_pipe() {
+        let name = |path| name_of(Path::new(path)).unwrap();
+        let named = Path::new(r"\\.\pipe\C:/a b/control");
+        assert_eq!(name(r"C:\a b\control"), named);
+        assert_eq!(name("C:/a b/control"), named);
+        let given = r"\\.\pipe\mine";
+        assert_eq!(name(given), Path::new(given));
     }
 }
