@@ -22,13 +22,13 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// Another program has it open and does not share it.
 const SHARING_VIOLATION: i32 = 32;
+/// It is about to be removed, or open without sharing that it is removed.
+const ACCESS_DENIED: i32 = 5;
 /// Sharing for reading and removing. Opening fails if the file is open for writing elsewhere.
 const NOT_WRITTEN: u32 = 1 | 4;
 
 /// Retries an operation that another program, such as a virus scanner, may briefly block.
 fn patiently<T>(mut work: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    /// It is about to be removed.
-    const ACCESS_DENIED: i32 = 5;
     let mut tries = 0;
     loop {
         match work() {
@@ -67,7 +67,13 @@ pub fn create_own_folder(path: &Path) -> io::Result<()> {
 
 /// Renames a complete file, replacing an existing one.
 pub fn replace(from: &Path, to: &Path) -> io::Result<()> {
-    patiently(|| fs::rename(from, to))
+    patiently(|| fs::rename(from, to)).map_err(|error| match error.raw_os_error() {
+        Some(SHARING_VIOLATION | ACCESS_DENIED) => {
+            let why = "another program has it open, or it is read-only";
+            io::Error::new(io::ErrorKind::ResourceBusy, why)
+        }
+        _ => error,
+    })
 }
 
 /// The permissions of a file that other users may read, if they must be set: here they come from
@@ -237,7 +243,7 @@ mod tests {
         assert!(claim(&path).unwrap().is_none() && is_written(&reader, &path));
         assert_eq!(fs::read_to_string(&path).unwrap(), "line");
         fs::remove_file(&path).unwrap();
-        drop(claimed);
+        drop((claimed, reader));
         assert!(!path.exists());
     }
 
@@ -250,7 +256,9 @@ mod tests {
             let fresh = open_own(options.write(true).create_new(true), &name("new"));
             let mut fresh = fresh.unwrap();
             fresh.write_all(text.as_bytes()).unwrap();
-            let _reader = File::open(name("a.json"));
+            // Wine does not replace a file that is open.
+            let is_windows = env::var_os("TAPEWRIGHT_ON_WINDOWS").is_some();
+            let _reader = is_windows.then(|| File::open(name("a.json")));
             replace(&name("new"), &name("a.json")).unwrap();
             assert_eq!(fs::read_to_string(name("a.json")).unwrap(), text);
         }
@@ -259,6 +267,23 @@ mod tests {
         exchange(&name("a.json"), &name("b.json")).unwrap();
         assert_eq!(fs::read_to_string(name("a.json")).unwrap(), "b");
         assert_eq!(fs::read_to_string(name("b.json")).unwrap(), "two");
+    }
+
+    #[test]
+    fn a_file_that_another_program_does_not_share_stays_as_it_is() {
+        let place = tempfile::tempdir().unwrap();
+        let (path, new) = (place.path().join("a.json"), place.path().join("new"));
+        fs::write(&path, "old").unwrap();
+        fs::write(&new, "new").unwrap();
+        let mut options = OpenOptions::new();
+        let other = options.read(true).share_mode(1).open(&path).unwrap();
+        let refused = replace(&new, &path).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::ResourceBusy);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        let waits = std::thread::spawn(move || replace(&new, &path).map(|()| path));
+        drop(other);
+        let path = waits.join().unwrap().unwrap();
+        assert_eq!(fs::read_to_string(path).unwrap(), "new");
     }
 
     #[test]
