@@ -196,6 +196,21 @@ impl ListedFile {
         }
     }
 
+    /// One entry for each file and scope, although its servers may be at several places in it.
+    pub(crate) fn combined(all: Vec<Self>) -> Vec<Self> {
+        let mut combined: Vec<Self> = Vec::new();
+        for one in all {
+            let last = combined.last_mut().filter(|last| {
+                (last.client, last.scope, &last.path) == (one.client, one.scope, &one.path)
+            });
+            match (last.map(|last| &mut last.servers), one.servers) {
+                (Some(Ok(there)), Ok(servers)) => there.extend(servers),
+                (_, servers) => combined.push(Self { servers, ..one }),
+            }
+        }
+        combined
+    }
+
     fn text(&self) -> String {
         let mut text = format!("{} ({}): {}\n", self.client, self.scope, safe(&self.path));
         match &self.servers {
@@ -255,5 +270,43 @@ pub(crate) fn list(files: &[ListedFile]) -> String {
         "no client configuration found\n".to_owned()
     } else {
         files.iter().map(ListedFile::text).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_with_servers_at_several_places_is_listed_once() {
+        let file = |scope, path: &str, names: &[&str]| ListedFile {
+            client: "claude-code",
+            scope,
+            path: path.to_owned(),
+            servers: Ok(names
+                .iter()
+                .map(|name| ListedServer {
+                    name: (*name).to_owned(),
+                    state: ServerState::Process,
+                })
+                .collect()),
+        };
+        let listed = ListedFile::combined(vec![
+            file("user", "/a", &["u"]),
+            file("local", "/a", &[]),
+            file("local", "/a", &["one"]),
+            file("local", "/a", &["two"]),
+            file("local", "/b", &[]),
+        ]);
+        let text = "\
+claude-code (user): /a
+  u: process
+claude-code (local): /a
+  one: process
+  two: process
+claude-code (local): /b
+  no servers
+";
+        assert_eq!(list(&listed), text);
     }
 }

@@ -329,6 +329,7 @@ fn list(only: Option<ClientId>, is_json: bool) -> anyhow::Result<Exit> {
             });
         }
     }
+    let listed = ListedFile::combined(listed);
     report::out(&if is_json {
         listed.iter().map(ListedFile::json).collect()
     } else {
