@@ -61,26 +61,66 @@ fn is_time(value: &[u8]) -> bool {
 
 /// Whether letters, digits and signs are mixed as in no word, name or version.
 fn is_mixed(value: &[u8]) -> bool {
-    let has = |is: fn(&u8) -> bool| value.iter().any(is);
-    let letter = has(u8::is_ascii_alphabetic);
-    let changes = |from: fn(&u8) -> bool, to: fn(&u8) -> bool| {
-        let pairs = value.windows(2);
-        pairs
-            .filter(|pair| matches!(pair, [a, b] if from(a) && to(b)))
-            .count()
-    };
-    let (lower, upper) = (u8::is_ascii_lowercase, u8::is_ascii_uppercase);
-    let (alphabetic, digit) = (u8::is_ascii_alphabetic, u8::is_ascii_digit);
-    if letter && has(digit) {
-        let humps = changes(lower, upper) + changes(alphabetic, digit) + changes(digit, alphabetic);
-        let signs = value.iter().filter(|byte| is_sign(**byte)).count();
-        return humps + signs >= LEAST_CHANGES;
+    let Mixture {
+        lower,
+        upper,
+        digits,
+        spaces,
+        signs,
+        humps,
+        capitals,
+        turns,
+    } = Mixture::of(value);
+    let letters = lower + upper;
+    if letters > 0 && digits > 0 {
+        return humps + turns + signs >= LEAST_CHANGES;
     }
-    if has(|byte| is_sign(*byte)) {
-        let signs = value.iter().filter(|byte| is_sign(**byte)).count();
-        return letter && signs >= LEAST_CHANGES && !has(u8::is_ascii_whitespace);
+    if signs > 0 {
+        return letters > 0 && signs >= LEAST_CHANGES && spaces == 0;
     }
-    has(lower) && has(upper) && (changes(lower, upper) + changes(upper, upper)) * 3 >= value.len()
+    lower > 0 && upper > 0 && (humps + capitals) * 3 >= value.len()
+}
+
+/// How many bytes of each kind a value has, and how often one kind follows another.
+#[derive(Default)]
+struct Mixture {
+    lower: usize,
+    upper: usize,
+    digits: usize,
+    spaces: usize,
+    signs: usize,
+    // A capital behind a small letter, and behind a capital.
+    humps: usize,
+    capitals: usize,
+    // From letters to digits, and back.
+    turns: usize,
+}
+
+impl Mixture {
+    fn of(value: &[u8]) -> Self {
+        let mut all = Self::default();
+        let mut last = b' ';
+        for byte in value.iter().copied() {
+            match byte {
+                b'a'..=b'z' => all.lower += 1,
+                b'A'..=b'Z' => {
+                    all.upper += 1;
+                    all.humps += usize::from(last.is_ascii_lowercase());
+                    all.capitals += usize::from(last.is_ascii_uppercase());
+                }
+                b'0'..=b'9' => all.digits += 1,
+                _ => {
+                    all.spaces += usize::from(byte.is_ascii_whitespace());
+                    all.signs += usize::from(is_sign(byte));
+                }
+            }
+            let turns = last.is_ascii_alphabetic() && byte.is_ascii_digit()
+                || last.is_ascii_digit() && byte.is_ascii_alphabetic();
+            all.turns += usize::from(turns);
+            last = byte;
+        }
+        all
+    }
 }
 
 /// A sign that does not occur in names, addresses or sentences.
@@ -119,6 +159,8 @@ const OF_SENTENCES: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -177,6 +219,41 @@ mod tests {
             "line1x2y3\nline2",
         ] {
             assert_eq!(reach(value.as_bytes()), None, "{value}");
+        }
+    }
+
+    /// The rule in the words of its parts.
+    fn is_mixed_plainly(value: &[u8]) -> bool {
+        let has = |is: fn(&u8) -> bool| value.iter().any(is);
+        let letter = has(u8::is_ascii_alphabetic);
+        let changes = |from: fn(&u8) -> bool, to: fn(&u8) -> bool| {
+            let pairs = value.windows(2);
+            pairs
+                .filter(|pair| matches!(pair, [a, b] if from(a) && to(b)))
+                .count()
+        };
+        let (lower, upper) = (u8::is_ascii_lowercase, u8::is_ascii_uppercase);
+        let (alphabetic, digit) = (u8::is_ascii_alphabetic, u8::is_ascii_digit);
+        if letter && has(digit) {
+            let humps =
+                changes(lower, upper) + changes(alphabetic, digit) + changes(digit, alphabetic);
+            let signs = value.iter().filter(|byte| is_sign(**byte)).count();
+            return humps + signs >= LEAST_CHANGES;
+        }
+        if has(|byte| is_sign(*byte)) {
+            let signs = value.iter().filter(|byte| is_sign(**byte)).count();
+            return letter && signs >= LEAST_CHANGES && !has(u8::is_ascii_whitespace);
+        }
+        has(lower)
+            && has(upper)
+            && (changes(lower, upper) + changes(upper, upper)) * 3 >= value.len()
+    }
+
+    proptest! {
+        #[test]
+        fn a_mixture_is_counted_as_its_rule_says(value in "[a-cA-C0-2 !%\t-]{0,14}") {
+            let value = value.as_bytes();
+            prop_assert_eq!(is_mixed(value), is_mixed_plainly(value));
         }
     }
 }
