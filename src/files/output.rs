@@ -265,6 +265,7 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
     #[test]
     fn links_of_others_where_everybody_writes_are_refused() {
         use std::os::unix::fs::{PermissionsExt as _, lchown, symlink};
@@ -291,6 +292,7 @@ mod tests {
         assert_eq!(foreign_link(&inside), None);
     }
 
+    #[cfg(unix)]
     #[test]
     fn links_of_ours_are_followed() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
 //! Tests of the view without a terminal.
 
 use std::io::{Seek as _, SeekFrom, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -21,7 +21,11 @@ const HANG_AFTER_US: u64 = 30_000_000;
 
 /// The recorded example of tests and pictures.
 pub(crate) fn example() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/watch/example.tape.jsonl")
+    concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../tests/watch/example.tape.jsonl"
+    )
+    .into()
 }
 
 /// A state with a source: its updates, and its messages.
@@ -299,14 +303,20 @@ fn faults_are_switched_where_there_is_a_control_and_only_there() {
     assert_eq!(state.faults.all.len(), 1);
 }
 
+/// Marks a tape like its recorder. On Windows, that it is open for writing is the mark.
+fn mark(tape: &std::fs::File) {
+    if cfg!(unix) {
+        tape.lock().unwrap();
+    }
+}
+
 #[test]
 fn a_growing_tape_is_followed_to_its_end() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.tape.jsonl");
     let text = std::fs::read_to_string(example()).unwrap();
     let mut file = std::fs::File::create(&path).unwrap();
-    // Locked as by a recorder.
-    file.lock().unwrap();
+    mark(&file);
     let (early, late) = text.split_at(text.find("\"id\":9").unwrap());
     let torn = early.len() - 30;
     file.write_all(&early.as_bytes()[..torn]).unwrap();
@@ -323,7 +333,6 @@ fn a_growing_tape_is_followed_to_its_end() {
     assert_eq!(played.state.stream.list, focus);
     played.press(&[Key::Char('G')]);
     assert_eq!(played.state.stream.list.cursor, 11);
-    file.unlock().unwrap();
     drop(file);
     played.until(|state| state.store.parts.all[0].state == PartState::Over);
     assert_eq!(lines(&played.state), lines(&Played::whole(example()).state));
@@ -335,7 +344,7 @@ fn a_recorder_that_is_killed_leaves_a_tape_that_is_cut_short() {
     let path = folder.path().join("run.tape.jsonl");
     let text = std::fs::read_to_string(example()).unwrap();
     let mut file = std::fs::File::create(&path).unwrap();
-    file.lock().unwrap();
+    mark(&file);
     file.write_all(&text.as_bytes()[..text.len() / 2]).unwrap();
     let mut played = Played::start(vec![path], None);
     played.until(|state| state.store.parts.is_live());

@@ -1,6 +1,5 @@
 //! The files of a recording: names, links, concurrency, and failing disks.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -8,6 +7,7 @@ use std::time::Duration;
 use tapewright_schemas::event::{Direction, EventBody};
 use tapewright_schemas::json;
 
+use crate::support::system::assert_mode;
 use crate::support::{Session, Tape, eventually, record, tapewright};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -67,11 +67,7 @@ fn files_are_for_their_owner_alone_and_nothing_else_is_left() {
         ["fs.capture.json", "fs.json", "fs.tape.jsonl"]
     );
     for name in names(&folder) {
-        let mode = std::fs::metadata(folder.join(&name))
-            .unwrap()
-            .permissions()
-            .mode();
-        assert_eq!(mode & 0o777, 0o600, "{name}");
+        assert_mode(&folder.join(&name), 0o600);
     }
     assert_eq!(exchanges(&cassette), 1);
 }
@@ -280,6 +276,7 @@ fn a_probe_gives_way_to_the_session_that_follows() {
     assert!(text.contains(r#""method":"ping""#), "{text}");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_symbolic_link_is_followed() {
     let folder = tempfile::tempdir().unwrap();

@@ -97,7 +97,7 @@ fn awkward_lines_pass_unchanged_and_stand_on_the_tape() {
             &["--durability", durability, "-o", cassette.to_str().unwrap()],
             &["cat"],
         );
-        let input = std::fs::File::from(memory_file(&folder, &sent));
+        let input = stored(&folder, &sent);
         let output = command.stdin(input).output().unwrap();
         assert_eq!(output.stdout, sent, "{durability}");
         assert_eq!(output.stderr, b"", "{durability}");
@@ -127,10 +127,10 @@ fn on_the_wire(events: &[Event], wanted: Direction) -> Vec<u8> {
     bytes
 }
 
-fn memory_file(folder: &tempfile::TempDir, content: &[u8]) -> std::os::fd::OwnedFd {
+fn stored(folder: &tempfile::TempDir, content: &[u8]) -> std::fs::File {
     let path = folder.path().join("input");
     std::fs::write(&path, content).unwrap();
-    std::fs::File::open(path).unwrap().into()
+    std::fs::File::open(path).unwrap()
 }
 
 /// Chunks are forwarded as they arrive: a prompt without a line feed is not held back, and neither

@@ -22,7 +22,9 @@ mod support;
 
 mod cli;
 mod compliance;
+#[cfg(unix)]
 mod docs;
+#[cfg(unix)]
 mod endings;
 mod faults;
 mod files;
@@ -32,6 +34,7 @@ mod http_rmcp;
 mod kill;
 mod law;
 mod log;
+#[cfg(unix)]
 mod long;
 mod manners;
 mod mcp;
@@ -44,6 +47,8 @@ mod provider;
 mod replay;
 mod rmcp;
 mod secrets;
+#[cfg(unix)]
+mod shell;
 mod suite;
 mod verify;
 mod wrap;

@@ -4,37 +4,27 @@ mod eventually;
 pub(crate) mod http;
 pub(crate) mod provider;
 pub(crate) mod stream;
+pub(crate) mod system;
 
+use std::env::consts::EXE_EXTENSION;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Once};
+use std::sync::Once;
 use std::time::Duration;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::flag::register_conditional_shutdown;
 use tapewright_schemas::event::{Direction, Event, EventBody};
 use tapewright_schemas::tape::{Ending, Reader};
 
 pub(crate) use self::eventually::eventually;
-
-static HEARD: Once = Once::new();
+#[cfg(unix)]
+pub(crate) use self::system::marked;
+pub(crate) use self::system::signal;
 
 /// The binary under test.
-///
-/// If the tests run in the background of a script, or under `nohup`, SIGINT or SIGHUP is ignored,
-/// also by the processes that they start. A signal that is handled here has its default action
-/// there.
 pub(crate) fn tapewright() -> Command {
-    HEARD.call_once(|| {
-        let always = Arc::new(AtomicBool::new(true));
-        for signal in [SIGHUP, SIGINT, SIGTERM] {
-            let always = Arc::clone(&always);
-            register_conditional_shutdown(signal, 128 + signal, always).expect("a handler");
-        }
-    });
     let mut command = Command::new(env!("CARGO_BIN_EXE_tapewright"));
+    system::prepare(&mut command);
     command.env_remove("TAPEWRIGHT_HOME");
     command
 }
@@ -43,18 +33,24 @@ static BUILT: Once = Once::new();
 
 /// The scriptable server, which is built next to the binary.
 pub(crate) fn peer() -> PathBuf {
+    example("peer")
+}
+
+/// A program of the tests.
+pub(crate) fn example(name: &str) -> PathBuf {
     let binary = Path::new(env!("CARGO_BIN_EXE_tapewright"));
-    let peer = binary.with_file_name("examples").join("peer");
+    let folder = binary.with_file_name("examples");
+    let path = |name| folder.join(name).with_extension(EXE_EXTENSION);
     BUILT.call_once(|| {
-        // `cargo test` has built it; `cargo test --test product` has not.
-        if !peer.exists() {
+        // `cargo test` has built them; `cargo test --test product` has not.
+        if !path("peer").exists() || !path("sh").exists() {
             let done = Command::new(env!("CARGO"))
-                .args(["build", "--quiet", "--example", "peer"])
+                .args(["build", "--quiet", "--example", "peer", "--example", "sh"])
                 .status();
             assert!(done.expect("cargo can be run").success());
         }
     });
-    peer
+    path(name)
 }
 
 /// A recorder around `server`, with pipes on all three streams.
@@ -118,15 +114,6 @@ impl Session {
     }
 }
 
-/// Sends a signal as a client would.
-pub(crate) fn signal(pid: u32, name: &str) {
-    let done = Command::new("kill")
-        .arg(format!("-{name}"))
-        .arg(pid.to_string())
-        .status();
-    assert!(done.expect("kill can be run").success());
-}
-
 /// Waits for a process; one that takes longer than `within` fails the test.
 pub(crate) fn wait(child: &mut Child, within: Duration) -> ExitStatus {
     let mut status = None;
@@ -139,35 +126,6 @@ pub(crate) fn wait(child: &mut Child, within: Duration) -> ExitStatus {
         panic!("the process was still there after {within:?}");
     }
     status.expect("it ended")
-}
-
-/// Processes that carry this mark in their environment. Guards count too.
-pub(crate) fn marked(mark: &str) -> Vec<u32> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir("/proc")
-        .expect("a process list")
-        .flatten()
-    {
-        let Ok(pid) = entry.file_name().to_string_lossy().parse() else {
-            continue;
-        };
-        let environ = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-        if environ
-            .windows(mark.len())
-            .any(|part| part == mark.as_bytes())
-            && !is_zombie(pid)
-        {
-            found.push(pid);
-        }
-    }
-    found
-}
-
-fn is_zombie(pid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit(") ")
-        .next()
-        .is_some_and(|rest| rest.starts_with('Z'))
 }
 
 /// A tape, read whole.

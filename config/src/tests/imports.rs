@@ -1,5 +1,7 @@
 //! Imports: order, precedence, circles.
 
+use std::path::Path;
+
 use super::{load_files, shown};
 
 #[test]
@@ -33,7 +35,7 @@ fn later_files_win_by_name() {
         servers,
         [
             "t Cassette(\"x.json\")",
-            "c Cassette(\"sub/c.json\")",
+            &format!("c Cassette({:?})", Path::new("sub").join("c.json")),
             "s Command(CommandServer { argv: [\"b\"], env: [] })",
         ]
     );

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustix::process::Signal;
+use tapewright_proxy::system::Signal;
 
 use crate::server::{Seen, Server};
 use crate::session::welcomes;

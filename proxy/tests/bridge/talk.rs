@@ -5,11 +5,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::Signal;
 use tapewright_proxy::bridge::{Remote, RemoteSettings};
 use tapewright_proxy::http::origin::{
     Origin, OriginSettings, OriginUrl, TlsSettings, client_config,
 };
+use tapewright_proxy::system::Signal;
 use tapewright_proxy::upstream::{ChunkSink, Life, Link, ReadResult, Upstream as _};
 use tapewright_schemas::event::Exit;
 

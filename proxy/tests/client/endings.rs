@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use rustix::process::Signal;
 use tapewright_proxy::client::{Client, ClientError, Settings};
 use tapewright_proxy::clock::Clock;
+use tapewright_proxy::system::Signal;
 use tapewright_schemas::event::Exit;
 
 use crate::server::{LIMIT, Server, settings};

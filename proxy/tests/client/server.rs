@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::Signal;
 use tapewright_proxy::client::{Client, Settings};
 use tapewright_proxy::clock::Clock;
+use tapewright_proxy::system::Signal;
 use tapewright_proxy::upstream::{
     ChunkSink, ChunkSource, Life, Link, OpenError, ReadResult, Upstream,
 };

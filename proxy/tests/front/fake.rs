@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::Signal;
+use tapewright_proxy::system::Signal;
 use tapewright_proxy::upstream::{
     ChunkSink, ChunkSource, Life, Link, OpenError, ReadResult, Upstream,
 };

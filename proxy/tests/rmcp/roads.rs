@@ -1,8 +1,7 @@
 //! The transports between a client and a server.
 
 use std::io::{self, Read as _, Write as _};
-use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::thread;
@@ -14,11 +13,11 @@ use hyper_util::service::TowerToHyperService;
 use rmcp::ServiceExt as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use rustix::process::Signal;
 use tapewright_proxy::bridge::{Remote, RemoteSettings};
 use tapewright_proxy::http::origin::{
     Origin, OriginSettings, OriginUrl, TlsSettings, client_config,
 };
+use tapewright_proxy::system::Signal;
 use tapewright_proxy::upstream::{
     ChunkSink, ChunkSource, Life, Link, OpenError, ReadResult, Upstream,
 };
@@ -45,12 +44,12 @@ impl Child {
 
 impl Upstream for Child {
     fn open(&self) -> Result<Link, OpenError> {
-        let (ours, theirs) = UnixStream::pair().unwrap();
+        let (ours, theirs) = pair();
         theirs.set_nonblocking(true).unwrap();
         let (tell, told) = sync_channel(1);
         let server = self.server.clone();
         self.runtime.spawn(async move {
-            let theirs = tokio::net::UnixStream::from_std(theirs).unwrap();
+            let theirs = tokio::net::TcpStream::from_std(theirs).unwrap();
             if let Ok(service) = server.serve(theirs).await {
                 service.waiting().await.ok();
             }
@@ -70,7 +69,14 @@ impl Upstream for Child {
     }
 }
 
-struct Socket(UnixStream);
+/// The two ends of a connection.
+fn pair() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let ours = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    (ours, listener.accept().unwrap().0)
+}
+
+struct Socket(TcpStream);
 
 impl ChunkSink for Socket {
     fn write(&mut self, chunk: &[u8]) -> io::Result<()> {
@@ -97,7 +103,7 @@ impl Drop for Socket {
     }
 }
 
-struct Killed(UnixStream);
+struct Killed(TcpStream);
 
 impl Life for Killed {
     fn signal(&self, _: Signal) {
@@ -160,14 +166,14 @@ pub(crate) fn over_http(url: &str) -> Remote {
 }
 
 /// A client's end of a link, as for a client on stdio.
-pub(crate) fn stdio(upstream: &impl Upstream) -> tokio::net::UnixStream {
+pub(crate) fn stdio(upstream: &impl Upstream) -> tokio::net::TcpStream {
     let Link {
         mut to_server,
         mut to_client,
         life,
         ..
     } = upstream.open().unwrap();
-    let (ours, theirs) = UnixStream::pair().unwrap();
+    let (ours, theirs) = pair();
     let mut input = ours.try_clone().unwrap();
     thread::spawn(move || {
         let mut chunk = [0; 4_096];
@@ -190,5 +196,5 @@ pub(crate) fn stdio(upstream: &impl Upstream) -> tokio::net::UnixStream {
         life.finish();
     });
     theirs.set_nonblocking(true).unwrap();
-    tokio::net::UnixStream::from_std(theirs).unwrap()
+    tokio::net::TcpStream::from_std(theirs).unwrap()
 }

@@ -177,12 +177,13 @@ const NAME_CHARS: usize = 200;
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
-
+    #[cfg(unix)]
     use super::*;
 
+    #[cfg(unix)]
     #[test]
     fn names_never_lead_out_of_the_folder() {
+        use std::os::unix::fs::symlink;
         let outer = tempfile::tempdir().unwrap();
         let inner = outer.path().join("inner");
         fs::create_dir_all(inner.join("agent")).unwrap();

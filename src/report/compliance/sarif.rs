@@ -1,7 +1,7 @@
 //! Verdicts as SARIF 2.1.0, for code scanning.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, is_separator};
 
 use serde_json::{Value, json};
 use tapewright_compliance::code::Code;
@@ -123,13 +123,20 @@ fn level(severity: Severity) -> &'static str {
 
 /// A path as a URI reference, relative if the path is.
 pub(super) fn uri(path: &Path) -> String {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let is_separator = |byte: u8| is_separator(char::from(byte));
     let mut uri = String::new();
     if path.is_absolute() {
         uri.push_str("file://");
+        // A drive of Windows follows a slash.
+        if !bytes.first().is_some_and(|first| is_separator(*first)) {
+            uri.push('/');
+        }
     }
-    for byte in path.as_os_str().as_encoded_bytes() {
+    for byte in bytes {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+            separator if is_separator(*separator) => uri.push('/'),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
                 uri.push(char::from(*byte));
             }
             other => uri.extend(['%', hex(other >> 4), hex(other & 15)]),
@@ -149,6 +156,9 @@ mod tests {
     #[test]
     fn paths_become_uris() {
         assert_eq!(uri(Path::new("a b/ü.json")), "a%20b/%C3%BC.json");
-        assert_eq!(uri(Path::new("/x")), "file:///x");
+        let absolute = uri(&std::path::absolute("/x/y").unwrap());
+        assert!(absolute.starts_with("file:///"), "{absolute}");
+        assert!(absolute.ends_with("/x/y"), "{absolute}");
+        assert_eq!(absolute == "file:///x/y", cfg!(unix), "{absolute}");
     }
 }

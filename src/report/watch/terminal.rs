@@ -137,81 +137,87 @@ fn base64(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
-    use std::io::Read as _;
-    use std::os::unix::fs::OpenOptionsExt as _;
-    use std::process::Command;
+    use super::base64;
 
-    use rustix::fs::OFlags;
-    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-    use rustix::termios::{Winsize, tcgetattr, tcsetwinsize};
+    /// In a terminal of Unix.
+    #[cfg(unix)]
+    mod panics {
+        use std::fs::File;
+        use std::io::Read as _;
+        use std::os::unix::fs::OpenOptionsExt as _;
+        use std::process::Command;
 
-    use super::{Terminal, base64};
+        use rustix::fs::OFlags;
+        use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+        use rustix::termios::{Winsize, tcgetattr, tcsetwinsize};
 
-    const IN_A_TERMINAL: &str = "TAPEWRIGHT_TEST_IN_A_TERMINAL";
+        use super::super::Terminal;
 
-    /// The part of the test below that runs in a separate terminal.
-    fn a_view_that_panics() {
-        let mut terminal = Terminal::take().unwrap();
-        let drawn = terminal.draw(|buffer| panic!("drawn on {}", buffer.area));
-        drawn.unwrap();
-    }
+        const IN_A_TERMINAL: &str = "TAPEWRIGHT_TEST_IN_A_TERMINAL";
 
-    #[test]
-    fn a_panic_gives_the_terminal_back_before_it_is_told() {
-        if std::env::var_os(IN_A_TERMINAL).is_some() {
-            return a_view_that_panics();
+        /// The part of the test below that runs in a separate terminal.
+        fn a_view_that_panics() {
+            let mut terminal = Terminal::take().unwrap();
+            let drawn = terminal.draw(|buffer| panic!("drawn on {}", buffer.area));
+            drawn.unwrap();
         }
-        let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&ours).unwrap();
-        unlockpt(&ours).unwrap();
-        let size = Winsize {
-            ws_row: 24,
-            ws_col: 80,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        };
-        tcsetwinsize(&ours, size).unwrap();
-        let name = ptsname(&ours, Vec::new()).unwrap();
-        let path = name.to_str().unwrap();
-        // A test program without a controlling terminal must not acquire this one.
-        let flags = OFlags::NOCTTY.bits().cast_signed();
-        let mut options = File::options();
-        let options = options.read(true).write(true).custom_flags(flags);
-        let theirs = options.open(path).unwrap();
-        let modes = || {
-            let told = tcgetattr(&theirs).unwrap();
-            (told.input_modes, told.output_modes, told.local_modes)
-        };
-        let before = modes();
-        let status = Command::new(std::env::current_exe().unwrap())
-            .args(["--nocapture", "--exact"])
-            .arg(
-                "report::watch::terminal::tests::a_panic_gives_the_terminal_back_before_it_is_told",
-            )
-            .env(IN_A_TERMINAL, "1")
-            .stdin(theirs.try_clone().unwrap())
-            .stdout(theirs.try_clone().unwrap())
-            .stderr(theirs.try_clone().unwrap())
-            .status()
-            .unwrap();
-        assert!(!status.success());
-        assert_eq!(modes(), before, "keys are lines and are echoed again");
-        drop(theirs);
-        let mut told = Vec::new();
-        // Once no other process has it open, the rest is read, followed by an error.
-        drop(File::from(ours).read_to_end(&mut told));
-        let told = String::from_utf8_lossy(&told);
-        let place = |text: &str| {
-            told.find(text)
-                .unwrap_or_else(|| panic!("{text:?}: {told:?}"))
-        };
-        let (taken, back) = (place("\u{1b}[?1049h"), place("\u{1b}[?1049l"));
-        let (hidden, shown) = (place("\u{1b}[?25l"), place("\u{1b}[?25h"));
-        let words = place("drawn on 80x24");
-        assert!(taken < back && back < words, "{told:?}");
-        assert!(hidden < shown && shown < words, "{told:?}");
-        assert_eq!(told.matches("\u{1b}[?1049h").count(), 1);
+
+        #[test]
+        fn a_panic_gives_the_terminal_back_before_it_is_told() {
+            if std::env::var_os(IN_A_TERMINAL).is_some() {
+                return a_view_that_panics();
+            }
+            let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+            grantpt(&ours).unwrap();
+            unlockpt(&ours).unwrap();
+            let size = Winsize {
+                ws_row: 24,
+                ws_col: 80,
+                ws_xpixel: 0,
+                ws_ypixel: 0,
+            };
+            tcsetwinsize(&ours, size).unwrap();
+            let name = ptsname(&ours, Vec::new()).unwrap();
+            let path = name.to_str().unwrap();
+            // A test program without a controlling terminal must not acquire this one.
+            let flags = OFlags::NOCTTY.bits().cast_signed();
+            let mut options = File::options();
+            let options = options.read(true).write(true).custom_flags(flags);
+            let theirs = options.open(path).unwrap();
+            let modes = || {
+                let told = tcgetattr(&theirs).unwrap();
+                (told.input_modes, told.output_modes, told.local_modes)
+            };
+            let before = modes();
+            let status = Command::new(std::env::current_exe().unwrap())
+                .args(["--nocapture", "--exact"])
+                .arg(
+                    "report::watch::terminal::tests::panics::a_panic_gives_the_terminal_back_before_it_is_told",
+                )
+                .env(IN_A_TERMINAL, "1")
+                .stdin(theirs.try_clone().unwrap())
+                .stdout(theirs.try_clone().unwrap())
+                .stderr(theirs.try_clone().unwrap())
+                .status()
+                .unwrap();
+            assert!(!status.success());
+            assert_eq!(modes(), before, "keys are lines and are echoed again");
+            drop(theirs);
+            let mut told = Vec::new();
+            // Once no other process has it open, the rest is read, followed by an error.
+            drop(File::from(ours).read_to_end(&mut told));
+            let told = String::from_utf8_lossy(&told);
+            let place = |text: &str| {
+                told.find(text)
+                    .unwrap_or_else(|| panic!("{text:?}: {told:?}"))
+            };
+            let (taken, back) = (place("\u{1b}[?1049h"), place("\u{1b}[?1049l"));
+            let (hidden, shown) = (place("\u{1b}[?25l"), place("\u{1b}[?25h"));
+            let words = place("drawn on 80x24");
+            assert!(taken < back && back < words, "{told:?}");
+            assert!(hidden < shown && shown < words, "{told:?}");
+            assert_eq!(told.matches("\u{1b}[?1049h").count(), 1);
+        }
     }
 
     #[test]

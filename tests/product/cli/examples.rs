@@ -2,14 +2,15 @@
 //! place of the names.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use super::helps::{commands, help};
 use crate::support::http::Gateway;
 use crate::support::provider::Provider;
-use crate::support::{eventually, peer, signal, tapewright, wait};
+use crate::support::system::make_executable;
+use crate::support::{eventually, peer, signal, wait};
 
 /// Commands that run until they are stopped.
 const SERVERS: [&str; 3] = ["--listen", "--forward-proxy", "tapewright view "];
@@ -22,31 +23,6 @@ const AGENTS: &str = "servers:\n  fs: { command: [npx] }\nagents:\n  - { name: s
 const EVALS: &str = "servers:\n  fs: { command: [npx] }\nevals:\n  - { name: sum, server: fs, prompt: What is 2 + 3?, rubric: It is 5. }\n";
 
 const SUITE: &str = "servers:\n  fs: { command: [\"${PEER}\", \"suite\"] }\ntools:\n  - { name: smoke, server: fs, tool: echo, tags: [smoke] }\n  - { name: other, server: fs, tool: echo, args: { message: hello } }\n";
-
-/// The words of the command lines whose help has examples.
-pub(super) fn commands() -> Vec<Vec<String>> {
-    let mut found = Vec::new();
-    let mut waiting = vec![Vec::new()];
-    while let Some(words) = waiting.pop() {
-        let help = help(&words);
-        let listed = help.split("\nCommands:\n").nth(1).unwrap_or_default();
-        let names = listed.split("\n\n").next().unwrap_or_default().lines();
-        for line in names.filter(|line| line.starts_with("  ") && !line.starts_with("   ")) {
-            let name = line.split_whitespace().next().expect("a name");
-            if name != "help" {
-                waiting.push([words.clone(), vec![name.to_owned()]].concat());
-            }
-        }
-        found.push(words);
-    }
-    assert!(found.len() > 10, "{found:?}");
-    found
-}
-
-pub(super) fn help(words: &[String]) -> String {
-    let output = tapewright().args(words).arg("--help").output();
-    String::from_utf8(output.expect("the binary runs").stdout).expect("text")
-}
 
 fn examples() -> Vec<String> {
     let mut examples = Vec::new();
@@ -67,7 +43,7 @@ fn examples() -> Vec<String> {
 pub(crate) fn stand_in(folder: &Path, name: &str, text: &str) {
     let path = folder.join(name);
     fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("a file");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("rights");
+    make_executable(&path);
 }
 
 /// Everything that the examples name.

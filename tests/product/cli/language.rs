@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::examples::{commands, help};
 use super::golden::{folder, run};
+use super::helps::{commands, help};
 
 const COLUMNS: usize = 80;
 

@@ -2,16 +2,19 @@
 
 mod captures;
 mod diff;
+#[cfg(unix)]
 pub(crate) mod examples;
 mod export;
 mod folders;
 mod foreign;
 pub(crate) mod golden;
+mod helps;
 mod inspect;
 mod inspect_http;
 mod language;
 mod options;
 mod page;
+#[cfg(unix)]
 mod progress;
 mod record;
 mod rows;

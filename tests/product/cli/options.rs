@@ -4,8 +4,8 @@
 use std::fs;
 use std::process::Output;
 
-use super::examples::{commands, help};
 use super::golden::folder;
+use super::helps::{commands, help};
 use crate::support::tapewright;
 
 /// Spellings from before, which still work and are in no help: the command, the old one with a value, the new one.

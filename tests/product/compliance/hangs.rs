@@ -1,7 +1,6 @@
 //! Requests without an answer, named while they hang.
 
 use std::fs;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -157,8 +156,10 @@ fn what_can_be_mistyped_is_explained() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_server_that_never_answers_and_is_ended_by_a_signal_is_found_to_hang() {
+    use std::os::unix::process::ExitStatusExt as _;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.tape.jsonl");
     let check = ["--check", "--all", "--hang-after", "1100ms"];

@@ -1,9 +1,9 @@
 //! Faults that are added and removed while messages flow.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use super::call;
+use crate::support::system::assert_mode;
 use crate::support::{Session, eventually, peer, record, tapewright};
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -33,8 +33,7 @@ fn a_hang_is_added_seen_and_let_go() {
     let mut session = Session::start(record(&options, &server));
     session.send(&call(1, "search"));
     assert!(session.line().contains("\"id\":1,"));
-    let mode = std::fs::metadata(&socket).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
+    assert_mode(&socket, 0o600);
 
     let (status, name, errors) = fault(&control, &["add", "hang tool=search"]);
     assert_eq!((status, name.as_str()), (Some(0), "hang-1\n"), "{errors}");

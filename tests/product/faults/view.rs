@@ -1,13 +1,14 @@
 //! The live view of messages, and that it matches its documentation.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+
+use tapewright_proxy::system::sockets;
 
 use super::call;
 use super::openapi::document;
@@ -26,7 +27,7 @@ impl Recorded {
     fn start(options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-        let control = format!("unix:{}", path("control"));
+        let control = format!("unix:{}", folder.path().join("control").display());
         let (tape, log) = (path("run.tape.jsonl"), path("log"));
         let mut all = vec!["-o", &tape, "--control", &control];
         all.extend(options);
@@ -67,7 +68,7 @@ fn asked(socket: &Path, words: &[&str]) -> Vec<u8> {
 
 /// The control's response, which must match its documentation.
 pub(super) fn got(socket: &Path, path: &str) -> Value {
-    let mut stream = UnixStream::connect(socket).unwrap();
+    let mut stream = sockets::connect(socket, PATIENCE).unwrap();
     write!(stream, "GET {path} HTTP/1.0\r\n\r\n").unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
@@ -208,7 +209,7 @@ fn a_replay_that_nobody_records_is_seen_as_well() {
     session.line();
     assert_eq!(session.finish(PATIENCE).code(), Some(0));
 
-    let socket = path("control");
+    let socket = folder.path().join("control");
     let mut command = tapewright();
     command
         .arg("replay")

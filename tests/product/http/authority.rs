@@ -1,7 +1,6 @@
 //! The certificate authority of `--intercept`, on the disk and on the command line.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt as _;
+use std::fs;
 use std::path::Path;
 use std::process::Output;
 
@@ -11,6 +10,7 @@ use rustls::pki_types::pem::PemObject as _;
 
 use crate::support::http::tls::{client_config, connect};
 use crate::support::http::{Gateway, Upstream, tunnel};
+use crate::support::system::set_mode;
 use crate::support::tapewright;
 
 const INTERCEPT: [&str; 3] = ["--forward-proxy", "127.0.0.1:0", "--intercept"];
@@ -57,15 +57,16 @@ fn only_tunnels_to_named_hosts_are_read_and_the_authority_vouches_for_no_others(
     assert!(!gateway.folder.path().join("home/authority/ca.pem").exists());
 }
 
+#[cfg(unix)]
 #[test]
 fn an_authority_that_others_may_read_or_write_is_refused_with_what_to_do() {
     let folder = kept();
     let authority = folder.path().join("home/authority");
     for (file, mode, tight) in [("", 0o750, 0o700), ("ca.key", 0o644, 0o600)] {
         let path = authority.join(file);
-        fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        set_mode(&path, mode);
         let output = refused(folder.path(), &[]);
-        fs::set_permissions(&path, Permissions::from_mode(tight)).unwrap();
+        set_mode(&path, tight);
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{said}");
         for word in [
@@ -85,7 +86,7 @@ fn an_authority_without_an_end_is_replaced_and_the_user_told() {
     let folder = tempfile::tempdir().unwrap();
     let authority = folder.path().join("home/authority");
     fs::create_dir_all(&authority).unwrap();
-    fs::set_permissions(&authority, Permissions::from_mode(0o700)).unwrap();
+    set_mode(&authority, 0o700);
     // In the form of earlier versions.
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::default();
@@ -93,7 +94,7 @@ fn an_authority_without_an_end_is_replaced_and_the_user_told() {
     let old = params.self_signed(&key).unwrap();
     for (name, text) in [("ca.key", key.serialize_pem()), ("ca.pem", old.pem())] {
         fs::write(authority.join(name), text).unwrap();
-        fs::set_permissions(authority.join(name), Permissions::from_mode(0o600)).unwrap();
+        set_mode(&authority.join(name), 0o600);
     }
     let upstream = Upstream::start();
     let gateway = Gateway::start_in(folder, &INTERCEPT);

@@ -136,7 +136,7 @@ fn a_hundred_megabytes_pass_in_constant_memory() {
     client.head();
     check(&mut client);
     sending.join().unwrap();
-    let peak = gateway.memory_kib("VmHWM:");
+    let peak = gateway.peak_memory_kib();
     assert!(peak < 60 * 1024, "{peak} KiB at the peak");
     let exchange = gateway.stop().only();
     let lengths = exchange.find(|body| match body {
@@ -323,7 +323,7 @@ fn a_slow_reader_slows_the_sender_and_nothing_is_held() {
         looks > 20 && sent > 0
     });
     assert!(full);
-    let peak = gateway.memory_kib("VmHWM:");
+    let peak = gateway.peak_memory_kib();
     assert!(peak < 60 * 1024, "{peak} KiB at the peak");
     let mut read = vec![0; MIB];
     client.writer().read_exact(&mut read).unwrap();

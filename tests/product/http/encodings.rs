@@ -97,7 +97,7 @@ fn pass(coding: &str, body: &[u8], options: &[&str]) -> Gateway {
     let head = client.head();
     assert_eq!(head.get("content-encoding"), Some(coding));
     assert!(client.body(&head) == body);
-    let peak = gateway.memory_kib("VmHWM:");
+    let peak = gateway.peak_memory_kib();
     assert!(peak < 80 * 1024, "{peak} KiB at the peak");
     gateway
 }

@@ -1,7 +1,6 @@
 //! The forward proxy: clients use the server's own address, and nothing is rewritten.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use bytes::Bytes;
@@ -12,6 +11,7 @@ use tokio_rustls::TlsConnector;
 
 use crate::support::http::tls::{Certificates, accept, client_config, connect};
 use crate::support::http::{Gateway, Recorded, Upstream, find, json, runtime, step, tunnel};
+use crate::support::system::assert_mode;
 use crate::support::tapewright;
 
 const CALL: &str = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
@@ -334,8 +334,7 @@ fn an_intercepted_tunnel_is_read_and_nothing_in_it_is_rewritten() {
         let own = authority_of(gateway.folder.path());
         for file in ["ca.pem", "ca.key"] {
             let path = gateway.folder.path().join("home/authority").join(file);
-            let mode = fs::metadata(&path).unwrap().permissions().mode();
-            assert_eq!(mode & 0o777, 0o600, "{file}");
+            assert_mode(&path, 0o600);
         }
         let said = gateway.errors();
         for variable in [

@@ -318,7 +318,7 @@ fn floods_are_stopped_and_hold_nothing() {
         }
         drop(wire);
         assert!(canary(&mut open(gateway.address), 1), "{name}");
-        assert!(gateway.memory_kib("VmHWM:") < 80 * 1024, "{name}");
+        assert!(gateway.peak_memory_kib() < 80 * 1024, "{name}");
     }
     gateway.stop();
 }

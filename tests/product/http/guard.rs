@@ -1,9 +1,9 @@
 //! Who may use the recorder, and its limits.
 
 use std::io::{Read as _, Write as _};
-use std::os::unix::net::UnixStream;
 
 use serde_json::Value;
+use tapewright_proxy::system::sockets;
 use tapewright_schemas::event::InPlace;
 
 use crate::support::http::{Gateway, PATIENCE, Strict, Upstream, Wire, find, json, pair, request};
@@ -169,7 +169,7 @@ fn pages_of_other_sites_get_nothing_of_a_replay_a_proxy_the_figures_or_the_contr
         }
     }
     for (fields, status) in [("", "200"), ("Sec-Fetch-Site: same-site\r\n", "401")] {
-        let mut client = UnixStream::connect(&socket).unwrap();
+        let mut client = sockets::connect(&socket, PATIENCE).unwrap();
         let asked = format!("GET /sessions HTTP/1.1\r\nHost: localhost\r\n{fields}\r\n");
         client.write_all(asked.as_bytes()).unwrap();
         let mut line = [0; 12];
@@ -406,7 +406,7 @@ fn heads_have_a_limit() {
     }
     assert!(sent < 64 << 20, "nobody stopped it");
     client.rest();
-    assert!(gateway.memory_kib("VmHWM:") < 60 * 1024);
+    assert!(gateway.peak_memory_kib() < 60 * 1024);
     assert_eq!(get(&mut gateway.connect(), "localhost", "").0, 200);
 }
 

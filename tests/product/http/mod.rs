@@ -24,6 +24,7 @@ mod once;
 mod refused;
 mod sessions;
 mod shutdown;
+#[cfg(unix)]
 mod socket;
 mod time;
 mod tls;

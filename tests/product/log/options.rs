@@ -1,9 +1,9 @@
 //! The destination of a log, and invalid options.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output, Stdio};
 
 use super::{Folder, PING, names};
+use crate::support::system::assert_mode;
 use crate::support::tapewright;
 
 fn recorded(command: &mut Command, folder: &Folder) -> Output {
@@ -88,11 +88,7 @@ fn a_log_is_private_and_only_ever_added_to() {
         assert!(recorded(&mut command, &folder).status.success());
         assert_eq!(folder.log().len(), 2 * count);
     }
-    let mode = std::fs::metadata(folder.file("log"))
-        .unwrap()
-        .permissions()
-        .mode();
-    assert_eq!(mode & 0o777, 0o600);
+    assert_mode(&folder.path().join("log"), 0o600);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
@@ -236,8 +235,10 @@ fn what_is_asked_wrong_says_what_to_do() {
     assert_eq!(unknown["error"]["code"], -32602);
 }
 
+#[cfg(unix)]
 #[test]
 fn nothing_outside_of_the_folder_is_told() {
+    use std::os::unix::fs::symlink;
     let folder = library();
     let outside = folder.path().join("outside");
     let inner = folder.path().join("inner");

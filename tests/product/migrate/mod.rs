@@ -7,6 +7,7 @@ use std::process::Output;
 use serde_json::json;
 
 use crate::cli::scrub::json_lines;
+use crate::support::system::{assert_mode, set_mode};
 use crate::support::tapewright;
 
 const SUITE: &str = "# ours\nservers:\n  s: { command: [x] }\ntools:\n  - name: t\n    server: s\n    tool: t\n    expect: [{ target: error.code, matcher: { exact: -32002 } }]\nresources:\n  - name: a # where\n    server: s\n    uri: a://b\n    expect:\n      - target: result.error.code   # its code\n        matcher: { exact: -32002 }\ncompliance:\n  - name: l\n    server: s\n    check: logging/setLevel";
@@ -88,10 +89,9 @@ fn json_has_a_line_for_each_suite_and_cassette() {
 
 #[test]
 fn with_write_only_the_codes_of_missing_resources_change() {
-    use std::os::unix::fs::PermissionsExt as _;
     let folder = folder();
     let suite = folder.path().join("suite.yaml");
-    fs::set_permissions(&suite, fs::Permissions::from_mode(0o640)).unwrap();
+    set_mode(&suite, 0o640);
     let output = migrate(&[".", "--write", "--to", "2026-07-28"], folder.path());
     assert_eq!(output.status.code(), Some(0));
     let expected = SUITE.replace(
@@ -100,10 +100,7 @@ fn with_write_only_the_codes_of_missing_resources_change() {
     );
     assert_ne!(expected, SUITE);
     assert_eq!(fs::read_to_string(&suite).unwrap(), expected);
-    assert_eq!(
-        fs::metadata(&suite).unwrap().permissions().mode() & 0o777,
-        0o640
-    );
+    assert_mode(&suite, 0o640);
     let cassette = CASSETTE.replacen("-32002", "-32602", 1);
     assert_eq!(
         fs::read_to_string(folder.path().join("sub/c.json")).unwrap(),

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::{PATIENCE, Page, Recorded, eventually};
 use crate::models::links;
+use crate::support::system::mark_written;
 use crate::support::{signal, tapewright, wait};
 
 /// A page over a recording.
@@ -160,7 +161,7 @@ fn a_tape_is_shown_as_it_grows() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.tape.jsonl");
     let mut file = File::create(&path).unwrap();
-    file.try_lock().unwrap();
+    mark_written(&file);
     let header = header("grows", "");
     file.write_all(lines(&header, 0..2).as_bytes()).unwrap();
     let viewed = Viewed::start(&path);

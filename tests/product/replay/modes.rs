@@ -2,7 +2,6 @@
 //! is a replay of another recording.
 
 use std::io::Read as _;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -10,7 +9,7 @@ use serde_json::Value;
 
 use super::replay_server::{ReplayServer, listening};
 use super::{LIMIT, ask, call, cassette, exchange, opening, say};
-use crate::support::{Session, record, tapewright, wait};
+use crate::support::{Session, tapewright, wait};
 
 /// A recorder in front of a server that plays `live.json` and lists who starts it.
 fn command(folder: &Path, options: &[&str]) -> std::process::Command {
@@ -293,8 +292,13 @@ fn what_a_killed_recorder_was_told_is_added_by_the_next() {
     );
 }
 
+#[cfg(unix)]
 #[test]
 fn a_signal_reaches_the_live_server_and_its_status_is_ours() {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    use crate::support::record;
+
     // It reads until the first request; then it only waits for a signal.
     let reply = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}"#;
     let answer = r#"{"jsonrpc":"2.0","id":5,"result":{"tools":[]}}"#;

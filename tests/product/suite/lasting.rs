@@ -230,6 +230,7 @@ fn a_budget_of_the_default_test_points_at_its_own_line() {
     assert_eq!(places, expected, "{report:#}");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_transform_lies_beside_the_suite_and_has_the_time_of_its_test() {
     let stage = Stage::new();
@@ -239,8 +240,7 @@ fn a_transform_lies_beside_the_suite_and_has_the_time_of_its_test() {
         ))
     };
     let script = stage.write("deep/slow.sh", "#!/bin/sh\ncat > /dev/null\n[ -e hold ] && sleep 60\nprintf '{\"result\":{\"ok\":true}}'\n");
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(script, mode).expect("rights");
+    crate::support::system::make_executable(&script);
     stage.write("deep/suite.yaml", &suite(30_000));
     let (status, report) = stage.json(&["deep/suite.yaml"]);
     assert_eq!(status, 0, "{report:#}");

@@ -71,6 +71,7 @@ fn no_test_at_all_may_be_allowed() {
     assert_eq!(stage.run(&words).status, 0);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_test_that_passes_on_retry_is_flaky() {
     // The transform counts its runs: the second one has another result.
@@ -80,8 +81,7 @@ fn a_test_that_passes_on_retry_is_flaky() {
         "flip.sh",
         "#!/bin/sh\ncat > /dev/null\necho x >> flips\nprintf '{\"result\":{\"flip\":%s}}' $(wc -l < flips)\n",
     );
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(script, mode).expect("rights");
+    crate::support::system::make_executable(&script);
     let (status, report) = stage.json(&["suite.yaml", "--retry", "2"]);
     assert_eq!(status, 0, "{report:#}");
     let test = &report["suites"][0]["tests"][0];

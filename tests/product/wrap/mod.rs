@@ -1,13 +1,13 @@
 //! The recorder in the configuration of clients, and its removal, in a separate home.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::support::system::{assert_mode, set_mode};
 use crate::support::{Session, peer, tapewright};
 
 struct Home(tempfile::TempDir);
@@ -77,16 +77,13 @@ fn cursor(home: &Home) -> (PathBuf, String) {
 fn a_wrapped_command_records_and_unwrapping_gives_the_same_bytes() {
     let home = Home::new();
     let (path, before) = cursor(&home);
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    set_mode(&path, 0o640);
     let out = format!("{}/", home.file("recordings").display());
     let said = home.ok(&["wrap", "fs", "--client", "cursor", "-o", &out]);
     assert!(said.contains("wrapped `fs`"), "{said}");
     let wrapped = fs::read_to_string(&path).unwrap();
     assert_ne!(wrapped, before);
-    assert_eq!(
-        fs::metadata(&path).unwrap().permissions().mode() & 0o777,
-        0o640
-    );
+    assert_mode(&path, 0o640);
 
     // The command that the client would start.
     let line = wrapped
@@ -108,8 +105,7 @@ fn a_wrapped_command_records_and_unwrapping_gives_the_same_bytes() {
     assert!(recorded > 0);
 
     for path in home.kept() {
-        let mode = fs::metadata(path).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
+        assert_mode(&path, 0o600);
     }
     assert_eq!(home.kept().len(), 2);
     home.ok(&["unwrap", "fs", "--client", "cursor"]);
@@ -181,6 +177,7 @@ fn what_was_edited_since_is_refused_and_the_rest_of_the_file_may_change() {
     );
 }
 
+#[cfg(unix)]
 #[test]
 fn each_client_has_its_own_file_and_a_link_stays_a_link() {
     let home = Home::new();

@@ -13,6 +13,7 @@ use tapewright_schemas::event::{
 };
 
 use super::{PATIENCE, Wire};
+use crate::support::system::peak_memory_kib;
 use crate::support::{Tape, signal, tapewright, wait};
 
 /// A gateway that runs.
@@ -99,13 +100,9 @@ impl Gateway {
         std::fs::read_to_string(self.folder.path().join("stderr")).expect("a file")
     }
 
-    /// A figure of `/proc`, in KiB.
-    pub(crate) fn memory_kib(&self, name: &str) -> u64 {
-        let path = format!("/proc/{}/status", self.child.id());
-        let status = std::fs::read_to_string(path).expect("a process");
-        let line = status.lines().find_map(|line| line.strip_prefix(name));
-        let number = line.and_then(|line| line.split_ascii_whitespace().nth(0)?.parse().ok());
-        number.expect("a figure")
+    /// The most memory that it had.
+    pub(crate) fn peak_memory_kib(&self) -> u64 {
+        peak_memory_kib(self.child.id())
     }
 
     pub(crate) fn signal(&self, name: &str) {

@@ -1,8 +1,12 @@
 //! One end of a connection, byte by byte: it can send anything, and sees everything.
 
+use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
+
+use socket2::{Domain, SockRef, Socket, Type};
 
 /// The time after which a single step has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -298,8 +302,8 @@ impl Wire {
 
     /// Ends the connection with a reset.
     pub(crate) fn reset(self) {
-        rustix::net::sockopt::set_socket_linger(&self.socket, Some(Duration::ZERO))
-            .expect("an option");
+        let socket = SockRef::from(&self.socket);
+        socket.set_linger(Some(Duration::ZERO)).expect("an option");
     }
 }
 
@@ -308,15 +312,24 @@ pub(crate) fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
 }
 
 /// A server driven by the test.
-pub(crate) struct Upstream(TcpListener);
+pub(crate) struct Upstream {
+    listener: TcpListener,
+    /// Connections that were accepted to see whether there are any.
+    seen: Mutex<VecDeque<TcpStream>>,
+}
 
 impl Upstream {
     pub(crate) fn start() -> Self {
-        Self(TcpListener::bind("127.0.0.1:0").expect("a port"))
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        listener.set_nonblocking(true).expect("an option");
+        Self {
+            listener,
+            seen: Mutex::default(),
+        }
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
-        self.0.local_addr().expect("an address")
+        self.listener.local_addr().expect("an address")
     }
 
     pub(crate) fn accept(&self) -> Wire {
@@ -324,34 +337,38 @@ impl Upstream {
     }
 
     pub(crate) fn accept_socket(&self) -> TcpStream {
-        self.0.set_nonblocking(true).expect("an option");
         let mut found = None;
         let came = crate::support::eventually(PATIENCE, || {
-            found = self.0.accept().ok();
+            found = self.seen().pop_front();
             found.is_some()
         });
         assert!(came, "nobody connected");
-        let (socket, _) = found.expect("a connection");
+        let socket = found.expect("a connection");
         socket.set_nonblocking(false).expect("an option");
         socket
     }
 
-    /// The number of connections that wait to be accepted.
+    /// The number of connections that wait to be accepted, which are closed.
     pub(crate) fn waiting(&self) -> usize {
-        self.0.set_nonblocking(true).expect("an option");
-        std::iter::from_fn(|| self.0.accept().ok()).count()
+        self.seen().drain(..).count()
     }
 
     /// Whether a connection waits to be accepted, now or after some time.
     pub(crate) fn waiting_after(&self, time: Duration) -> bool {
-        use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        let time = Timespec::try_from(time).expect("a time");
-        poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&time)).is_ok_and(|count| count > 0)
+        crate::support::eventually(time, || !self.seen().is_empty())
+    }
+
+    fn seen(&self) -> MutexGuard<'_, VecDeque<TcpStream>> {
+        let mut seen = self.seen.lock().expect("no test panicked in it");
+        seen.extend(std::iter::from_fn(|| self.listener.accept().ok()).map(|(socket, _)| socket));
+        seen
     }
 
     /// The socket itself, for a runtime.
     pub(crate) fn into_listener(self) -> TcpListener {
-        self.0
+        assert!(self.seen().is_empty(), "a connection would be lost");
+        self.listener.set_nonblocking(false).expect("an option");
+        self.listener
     }
 }
 
@@ -364,11 +381,10 @@ pub(crate) struct Crowded {
 impl Crowded {
     /// A socket whose backlog is full.
     pub(crate) fn new() -> Self {
-        use rustix::net::{AddressFamily, SocketType, bind, listen, socket};
-        let socket = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
         let any: SocketAddr = "127.0.0.1:0".parse().expect("an address");
-        bind(&socket, &any).expect("a port");
-        listen(&socket, 0).expect("a socket that listens");
+        socket.bind(&any.into()).expect("a port");
+        socket.listen(0).expect("a socket that listens");
         let listener = TcpListener::from(socket);
         let address = listener.local_addr().expect("an address");
         let fill = || TcpStream::connect_timeout(&address, Duration::from_millis(200)).ok();

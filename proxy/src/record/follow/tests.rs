@@ -1,5 +1,7 @@
 //! Projecting a tape while it is written has the same result as at its end.
 
+#![cfg(target_os = "linux")] // Only Linux has the unnamed files that follow a tape.
+
 use std::fs;
 use std::io::{Seek as _, SeekFrom, Write as _};
 

@@ -2,6 +2,7 @@
 //! compared with people.
 
 mod calibrate;
+#[cfg(unix)]
 mod scorers;
 mod similar;
 

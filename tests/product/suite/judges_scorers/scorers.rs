@@ -1,10 +1,10 @@
 //! Scorers: programs of the suite that grade.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use super::super::stage::with_peer;
 use super::*;
+use crate::support::system::make_executable;
 use crate::support::{eventually, marked};
 
 /// A model that answers at once.
@@ -17,7 +17,7 @@ fn model() -> Provider {
 /// A suite with one evaluation, and a scorer with this script.
 fn suite(stage: &Stage, script: &str, rubric: &str, scorer: &str) {
     let path = stage.write("grade", &format!("#!/bin/sh\n{script}\n"));
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    make_executable(&path);
     stage.write(
         "suite.yaml",
         &with_peer(&format!(

@@ -1,12 +1,11 @@
 //! Captures, comparisons of two, noise, and accepting a candidate.
 
-use std::os::unix::fs::PermissionsExt as _;
-
 use serde_json::{Value, json};
 
 use super::super::stage::{Stage, said, with_peer};
 use super::{KEY, adds, captured, command, compared, found, run, suite, well};
 use crate::support::provider::Provider;
+use crate::support::system::assert_mode;
 
 #[test]
 fn the_same_cassettes_make_the_same_bytes() {
@@ -33,11 +32,7 @@ fn the_same_cassettes_make_the_same_bytes() {
         !text.contains('\n') && text.ends_with("\"version\":1}"),
         "{text}"
     );
-    let mode = std::fs::metadata(stage.path("one.json"))
-        .expect("a file")
-        .permissions()
-        .mode();
-    assert_eq!(mode & 0o777, 0o644);
+    assert_mode(&stage.path("one.json"), 0o644);
 
     let file: Value = serde_json::from_str(&text).expect("JSON");
     let errors = super::misfits(&file);

@@ -1,7 +1,6 @@
 //! What clients accept that trust an authority, throughout its life.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt as _;
+use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustls::client::{ClientConnection, WebPkiServerVerifier};
@@ -148,7 +147,9 @@ fn roots(authority: &Authority) -> RootCertStore {
     roots
 }
 
+#[cfg(unix)]
 fn mode(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt as _;
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
 }
 
@@ -221,15 +222,22 @@ fn no_two_certificates_have_the_same_number() {
     }
 }
 
+#[cfg(unix)]
 #[test]
-fn an_authority_lives_a_year_and_its_files_are_its_owners() {
+fn the_files_of_an_authority_are_its_owners() {
     let (world, folder) = (World::new(), tempfile::tempdir().unwrap());
-    let authority = world.open(folder.path(), &[]).unwrap();
+    drop(world.open(folder.path(), &[]).unwrap());
     let path = folder.path().join("authority");
     assert_eq!(mode(&path), 0o700);
     for file in ["ca.pem", "ca.key"] {
         assert_eq!(mode(&path.join(file)), 0o600, "{file}");
     }
+}
+
+#[test]
+fn an_authority_lives_a_year() {
+    let (world, folder) = (World::new(), tempfile::tempdir().unwrap());
+    let authority = world.open(folder.path(), &[]).unwrap();
     let certificate = CertificateDer::from_pem_file(authority.certificate()).unwrap();
     // The dates in the encoding of a certificate (RFC 5280 §4.1.2.5.1).
     for time in ["241003000000Z", "251004000000Z"] {
@@ -351,8 +359,11 @@ fn an_authority_of_an_earlier_version_is_replaced() {
     assert_eq!(roots(&authority).len(), 1);
 }
 
+#[cfg(unix)]
 #[test]
-fn what_is_open_to_others_or_damaged_is_refused() {
+fn what_is_open_to_others_is_refused() {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
     let (world, folder) = (World::new(), tempfile::tempdir().unwrap());
     drop(world.open(folder.path(), &[]).unwrap());
     let path = folder.path().join("authority");
@@ -370,6 +381,14 @@ fn what_is_open_to_others_or_damaged_is_refused() {
         assert!(is_loose, "{loose:o} {refused:?}");
         fs::set_permissions(file, Permissions::from_mode(tight)).unwrap();
     }
+}
+
+#[test]
+fn what_is_damaged_is_refused() {
+    let (world, folder) = (World::new(), tempfile::tempdir().unwrap());
+    drop(world.open(folder.path(), &[]).unwrap());
+    let path = folder.path().join("authority");
+    let (key, certificate) = (path.join("ca.key"), path.join("ca.pem"));
     let text = fs::read_to_string(&key).unwrap();
     let other = Record::other(&text);
     for damaged in ["", "rubbish", text.get(..text.len() / 2).unwrap(), &other] {
@@ -408,6 +427,7 @@ impl Record {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_folder_that_is_a_link_is_refused() {
     let (world, folder) = (World::new(), tempfile::tempdir().unwrap());

@@ -1,0 +1,17 @@
+//! What differs between the systems on which the tests run: `unix` and `windows` have the same names and signatures.
+
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+use self::unix as ours;
+#[cfg(windows)]
+use self::windows as ours;
+
+pub(crate) use self::ours::{
+    assert_mode, mark_written, peak_memory_kib, prepare, set_mode, signal,
+};
+#[cfg(unix)]
+pub(crate) use self::ours::{make_executable, marked};

@@ -1,0 +1,92 @@
+//! Unix: signals, `/proc`, modes.
+
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Once};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag::register_conditional_shutdown;
+
+static HEARD: Once = Once::new();
+
+/// Makes signals reach a recorder.
+///
+/// If the tests run in the background of a script, or under `nohup`, SIGINT or SIGHUP is ignored,
+/// also by the processes that they start. A signal that is handled here has its default action
+/// there.
+pub(crate) fn prepare(_recorder: &mut Command) {
+    HEARD.call_once(|| {
+        let always = Arc::new(AtomicBool::new(true));
+        for signal in [SIGHUP, SIGINT, SIGTERM] {
+            let always = Arc::clone(&always);
+            register_conditional_shutdown(signal, 128 + signal, always).expect("a handler");
+        }
+    });
+}
+
+/// Sends a signal as a client would.
+pub(crate) fn signal(pid: u32, name: &str) {
+    let done = Command::new("kill")
+        .arg(format!("-{name}"))
+        .arg(pid.to_string())
+        .status();
+    assert!(done.expect("kill can be run").success());
+}
+
+/// Processes that carry this mark in their environment. Guards count too.
+pub(crate) fn marked(mark: &str) -> Vec<u32> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").expect("a process list").flatten() {
+        let Ok(pid) = entry.file_name().to_string_lossy().parse() else {
+            continue;
+        };
+        let environ = fs::read(entry.path().join("environ")).unwrap_or_default();
+        if environ
+            .windows(mark.len())
+            .any(|part| part == mark.as_bytes())
+            && !is_zombie(pid)
+        {
+            found.push(pid);
+        }
+    }
+    found
+}
+
+fn is_zombie(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(") ")
+        .next()
+        .is_some_and(|rest| rest.starts_with('Z'))
+}
+
+/// The most memory that a process had.
+pub(crate) fn peak_memory_kib(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("a process");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let number = line.and_then(|line| line.split_ascii_whitespace().next()?.parse().ok());
+    number.expect("a figure")
+}
+
+/// Checks who may do what with a file or folder.
+pub(crate) fn assert_mode(path: &Path, mode: u32) {
+    let found = fs::metadata(path).expect("a file").permissions().mode() & 0o7777;
+    assert_eq!(found, mode, "{}: {found:o}", path.display());
+}
+
+/// Determines who may do what with a file or folder.
+pub(crate) fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).expect("a mode");
+}
+
+/// Makes a script a program.
+pub(crate) fn make_executable(path: &Path) {
+    set_mode(path, 0o755);
+}
+
+/// Marks a tape as being written, like its recorder.
+pub(crate) fn mark_written(tape: &File) {
+    tape.try_lock().expect("nobody else writes it");
+}
