@@ -29,6 +29,7 @@ fn refused(folder: &Path, options: &[&str]) -> Output {
 }
 
 /// A folder with a stored authority.
+#[cfg(unix)]
 fn kept() -> tempfile::TempDir {
     let mut gateway = Gateway::start(&INTERCEPT);
     gateway.signal("TERM");
