@@ -64,7 +64,8 @@ impl Models {
     fn stop(mut self) -> (tempfile::TempDir, String) {
         self.gateway.signal("TERM");
         let ended = crate::support::wait(&mut self.gateway.child, crate::support::http::PATIENCE);
-        assert!(ended.success(), "{}", self.gateway.errors());
+        let regular = Some(self.gateway.regular());
+        assert_eq!(ended.code(), regular, "{}", self.gateway.errors());
         let written = String::from_utf8_lossy(&self.gateway.bytes_on_disk()).into_owned();
         let none = tempfile::tempdir().unwrap();
         (std::mem::replace(&mut self.gateway.folder, none), written)

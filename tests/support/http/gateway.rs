@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 use serde_json::Value;
 use tapewright_schemas::event::{
@@ -13,7 +14,7 @@ use tapewright_schemas::event::{
 };
 
 use super::{PATIENCE, Wire};
-use crate::support::system::peak_memory_kib;
+use crate::support::system::{STOPPED, peak_memory_kib};
 use crate::support::{Tape, signal, tapewright, wait};
 
 /// A gateway that runs.
@@ -23,6 +24,8 @@ pub(crate) struct Gateway {
     /// The line of JSON that it printed.
     pub(crate) line: Value,
     pub(crate) folder: tempfile::TempDir,
+    // The status of a regular end.
+    status: AtomicI32,
 }
 
 impl Gateway {
@@ -85,6 +88,7 @@ impl Gateway {
             line,
             child,
             folder,
+            status: AtomicI32::new(0),
         }
     }
 
@@ -106,12 +110,20 @@ impl Gateway {
     }
 
     pub(crate) fn signal(&self, name: &str) {
+        if name == "TERM" {
+            self.status.store(STOPPED, Relaxed);
+        }
         signal(self.child.id(), name);
+    }
+
+    /// The status of a regular end: that of being stopped, if it was.
+    pub(crate) fn regular(&self) -> i32 {
+        self.status.load(Relaxed)
     }
 
     /// Waits for its regular end and reads its tape, which must be complete.
     pub(crate) fn ended(&mut self) -> Tape {
-        let tape = self.ended_with(0);
+        let tape = self.ended_with(self.regular());
         assert!(tape.is_complete(), "{:?}", tape.ending);
         tape
     }

@@ -27,6 +27,9 @@ pub(crate) fn prepare(_recorder: &mut Command) {
     });
 }
 
+/// The status of a recorder that [`signal`] `TERM` has stopped.
+pub(crate) const STOPPED: i32 = 0;
+
 /// Sends a signal as a client would.
 pub(crate) fn signal(pid: u32, name: &str) {
     let done = Command::new("kill")

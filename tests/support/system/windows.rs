@@ -16,6 +16,9 @@ pub(crate) fn prepare(recorder: &mut Command) {
     recorder.creation_flags(OWN_CONSOLE);
 }
 
+/// The status of a recorder that [`signal`] `TERM` has stopped.
+pub(crate) const STOPPED: i32 = 130;
+
 /// What comes closest to a signal: Ctrl-C for `INT` and `TERM`, the end for `KILL`.
 ///
 /// A process can only send a Ctrl-C to its own console, so that a small program, `tests/system/interrupt.c`, goes there; it must be in `PATH`.
