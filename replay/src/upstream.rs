@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use tapewright_proxy::clock::Clock;
-use tapewright_proxy::system::{Signal, is_ending};
+use tapewright_proxy::system::{Signal, ends_within};
 use tapewright_proxy::upstream::{
     ChunkSink, ChunkSource, Life, Link, OpenError, ReadResult, Upstream,
 };
@@ -258,7 +258,7 @@ impl Stage {
 
 impl Life for ReplaySession {
     fn signal(&self, signal: Signal) {
-        if is_ending(signal) {
+        if ends_within(signal) {
             let mut state = self.stage.lock();
             state.gone.get_or_insert(Exit::Signal(signal.as_raw()));
             drop(state);

@@ -56,7 +56,7 @@ impl Era {
 }
 
 /// The first revision without a handshake.
-const FIRST_STATELESS: &str = "2026-07-28";
+pub const FIRST_STATELESS: &str = "2026-07-28";
 
 /// The `_meta` member by which a stateless request names its revision
 /// (2026-07-28, basic/index §_meta).

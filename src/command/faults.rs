@@ -86,7 +86,7 @@ impl FaultArguments {
         let place =
             ListenAddress::parse(text).map_err(|error| mistake(format!("`--control`: {error}")))?;
         if let ListenAddress::Unix(path) = &place {
-            output::possible(path)?;
+            output::links(path)?;
         }
         let long = hang_after.and_then(|time| u64::try_from(time.as_micros()).ok());
         let view = View::new(clock, long.map(Offset));

@@ -1,7 +1,7 @@
 //! Writes files that are either complete or missing.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use tapewright_proxy::system::files;
@@ -61,19 +61,14 @@ impl NewFile {
         })
     }
 
-    /// The writer.
-    pub(crate) fn writer(&mut self) -> &mut impl Write {
+    /// The file, for writing it and for reading what was written.
+    pub(crate) fn writer(&mut self) -> &mut File {
         &mut self.file
     }
 
     /// Whether it can be read again, as a pipe or a device cannot.
     pub(crate) fn is_regular(&self) -> bool {
         self.temporary.is_some()
-    }
-
-    /// The file, for reading what was written.
-    pub(crate) fn file(&mut self) -> &mut File {
-        &mut self.file
     }
 
     /// Gives the file its name, and these permissions if any.

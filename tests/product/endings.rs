@@ -233,15 +233,7 @@ fn a_client_that_died_leaves_nobody_behind() {
         let scene = Scene::new("client");
         let mut session = scene.start(&["sh", "-c", server]);
         assert_eq!(session.line(), "ready");
-        // All ends of its pipes close at once, as when a process dies.
-        let Session {
-            mut child,
-            input,
-            output,
-        } = session;
-        let pipes = (input, output, child.stderr.take());
-        drop(pipes);
-        wait(&mut child, LIMIT);
+        wait(&mut session.die(), LIMIT);
         scene.assert_nobody_left();
         assert!(scene.tape().is_complete());
     }

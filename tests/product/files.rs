@@ -334,6 +334,7 @@ fn a_folder_that_goes_away_stops_no_traffic_and_is_told() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_full_disk_stops_no_traffic_and_is_told_by_status_and_tape() {
     for durability in ["queue", "written"] {

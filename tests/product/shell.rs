@@ -60,6 +60,8 @@ fn scripts_do_the_same_in_both_shells() {
 fn what_it_does_not_know_is_refused() {
     for script in [
         "echo a | cat",
+        "echo a; echo b 2>&1",
+        "exec <&-",
         "sleep 1 &",
         "trap 'exit 7' TERM",
         "echo $((2 * 3))",

@@ -34,9 +34,7 @@ fn main() {
 /// `sh -c SCRIPT [NAME ARGUMENT…]`, or `sh FILE [ARGUMENT…]`.
 fn interpret(words: &[String]) -> i32 {
     let (script, words) = match words {
-        [option, script, rest @ ..] if option == "-c" || option == "-ec" => {
-            (Ok(script.clone()), rest)
-        }
+        [option, script, rest @ ..] if option == "-c" => (Ok(script.clone()), rest),
         [file, ..] => (std::fs::read_to_string(file), words),
         [] => return refuse("no script"),
     };

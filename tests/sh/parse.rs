@@ -260,7 +260,7 @@ fn command(tokens: &mut Tokens) -> Result<Command, String> {
 
 /// The rest of a simple command: words and redirections.
 fn plain(tokens: &mut Tokens) -> Vec<Token> {
-    let redirections = ["2>/dev/null", "2>&1", ">&2", ">>", ">", "<", "<&-"];
+    let redirections = ["2>/dev/null", ">&2", ">>", ">"];
     std::iter::from_fn(|| {
         tokens.next_if(|token| {
             matches!(token, Token::Word(_)) || is_operator(Some(token), &redirections)

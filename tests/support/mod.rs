@@ -83,6 +83,12 @@ impl Session {
         }
     }
 
+    /// Closes all ends of its client at once, as when a process dies; what is left is the recorder.
+    pub(crate) fn die(mut self) -> Child {
+        drop((self.input, self.output, self.child.stderr.take()));
+        self.child
+    }
+
     pub(crate) fn send(&mut self, line: &str) {
         let input = self.input.as_mut().expect("the input is open");
         input

@@ -17,14 +17,11 @@ pub(super) struct Check {
     waiting: VecDeque<Waiting>,
     // What the recorder wrote before this judge found it: a recorder writes its findings about the
     // end of a session before its footer.
-    written: HashSet<Key>,
+    written: HashSet<(String, Option<u64>)>,
     events: u64,
     // The number and the time of the last event.
     last: (u64, Offset),
 }
-
-/// The rule of a finding, and its decisive event.
-type Key = (String, Option<u64>);
 
 /// A finding that the recorder may still write.
 #[derive(Debug)]
@@ -74,7 +71,7 @@ impl Check {
         self.events += 1;
         self.last = (event.seq, event.at);
         if let EventBody::Finding(theirs) = &event.body {
-            self.written(key(theirs));
+            self.take_theirs(theirs);
         } else {
             self.judge.observe(event, message);
             self.collect(event.seq, event.at);
@@ -88,12 +85,13 @@ impl Check {
         }
     }
 
-    /// Takes a finding that the recorder wrote.
-    fn written(&mut self, key_of: Key) {
+    fn take_theirs(&mut self, theirs: &Finding) {
         let before = self.waiting.len();
-        self.waiting.retain(|one| key(&one.found.finding) != key_of);
+        let theirs = key(theirs);
+        self.waiting.retain(|one| key(&one.found.finding) != theirs);
         if self.waiting.len() == before && self.written.len() < WAITING {
-            self.written.insert(key_of);
+            let (code, event) = theirs;
+            self.written.insert((code.to_owned(), event));
         }
     }
 
@@ -102,7 +100,8 @@ impl Check {
             let EventBody::Finding(finding) = told.body else {
                 continue;
             };
-            if self.written.contains(&key(&finding)) {
+            let (code, event) = key(&finding);
+            if self.written.contains(&(code.to_owned(), event)) {
                 continue;
             }
             let found = Derived {
@@ -125,8 +124,8 @@ impl Check {
     }
 }
 
-/// What two findings have in common that are the same one.
-fn key(finding: &Finding) -> Key {
+/// What two findings have in common that are the same one: the rule, and the decisive event.
+fn key(finding: &Finding) -> (&str, Option<u64>) {
     let event = finding.evidence.first().map(|place| place.seq);
-    (finding.code.clone(), event)
+    (&finding.code, event)
 }

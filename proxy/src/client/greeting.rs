@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tapewright_schemas::envelope::RequestId;
+pub use tapewright_schemas::era::FIRST_STATELESS;
 use tapewright_schemas::era::{Era, PROTOCOL_VERSION_KEY};
 use tapewright_schemas::json;
 use tapewright_schemas::redact::Redactor;
@@ -53,9 +54,6 @@ pub struct Greeting {
 
 /// The latest revision with a handshake.
 pub const LATEST_HANDSHAKE: &str = "2025-11-25";
-
-/// The first revision without a handshake.
-pub const FIRST_STATELESS: &str = "2026-07-28";
 
 impl Default for Opening {
     /// This program's name and version, and no capabilities.

@@ -34,13 +34,6 @@ pub(crate) use self::started::Started;
 
 /// Whether a signal ends a server that runs within this process, as it would end another process.
 #[must_use]
-pub fn is_ending(signal: Signal) -> bool {
-    let ending = [
-        Signal::HUP,
-        Signal::INT,
-        Signal::QUIT,
-        Signal::TERM,
-        Signal::KILL,
-    ];
-    ending.contains(&signal)
+pub fn ends_within(signal: Signal) -> bool {
+    signal == Signal::KILL || signals::is_ending(signal.as_raw())
 }

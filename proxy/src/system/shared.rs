@@ -3,6 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// The maximum number of processes of a server.
+pub(super) const PROCESSES: usize = 8;
+
 /// Why a folder cannot be used.
 #[derive(Debug)]
 #[cfg_attr(

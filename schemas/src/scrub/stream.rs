@@ -176,7 +176,10 @@ pub fn beside(
 ) -> Result<bool, StreamError> {
     each(text, out, |piece| {
         let mut places = Vec::new();
-        let whole = wrapped(piece);
+        if std::str::from_utf8(piece.text).is_err() {
+        return Err(StreamError::Whole);
+    }
+    let whole = wrapped(piece);
         let new = match cassette::beside_messages(redactor, &whole, &mut places) {
             Cow::Borrowed(_) => None,
             Cow::Owned(new) => (new != whole).then_some(new),
@@ -242,9 +245,6 @@ fn scrubbed_within(
 ) -> Result<Option<Vec<u8>>, StreamError> {
     if piece.part == Part::Glue {
         return Ok(None);
-    }
-    if std::str::from_utf8(piece.text).is_err() {
-        return Err(StreamError::Whole);
     }
     let whole = wrapped(piece);
     if let Some(place) = place {

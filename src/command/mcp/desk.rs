@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tapewright_proxy::system::{Signal, is_ending};
+use tapewright_proxy::system::{Signal, ends_within};
 use tapewright_proxy::upstream::{Life, ReadResult};
 use tapewright_schemas::envelope::RequestId;
 use tapewright_schemas::event::Exit;
@@ -256,7 +256,7 @@ impl Drop for Owed {
 
 impl Life for Desk {
     fn signal(&self, signal: Signal) {
-        if is_ending(signal) {
+        if ends_within(signal) {
             self.end(Exit::Signal(signal.as_raw()));
         }
     }

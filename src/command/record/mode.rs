@@ -22,6 +22,7 @@ use crate::command::page::PageSources;
 use crate::command::replay;
 use crate::command::unrecorded::{Readers, UnrecordedRun};
 use crate::exit::Exit;
+use crate::files::output;
 use crate::log;
 use crate::report::{self, Mistake};
 
@@ -116,7 +117,7 @@ pub(super) struct Served<'a> {
 /// Whether a name can be that of a cassette.
 fn is_cassette(path: &Path) -> bool {
     let name = path.to_string_lossy();
-    !name.ends_with(std::path::is_separator) && !name.ends_with(".tape.jsonl") && !path.is_dir()
+    !output::is_folder_name(path) && !name.ends_with(".tape.jsonl") && !path.is_dir()
 }
 
 fn play(

@@ -109,10 +109,19 @@ impl Text<'_> {
         out.flush()?;
         drop(out);
         if changed {
-            new.commit(Some(self.file.metadata()?.permissions()))?;
+            return self.commit(new, redactor);
         }
         Ok(Found {
-            any: changed,
+            counts: redactor.counts().clone(),
+            ..Found::default()
+        })
+    }
+
+    /// Gives the new text the name of the file.
+    fn commit(&self, new: NewFile, redactor: &Redactor) -> anyhow::Result<Found> {
+        new.commit(Some(self.file.metadata()?.permissions()))?;
+        Ok(Found {
+            any: true,
             counts: redactor.counts().clone(),
             ..Found::default()
         })
@@ -131,13 +140,7 @@ impl Text<'_> {
             again.take(text, redactor, length)
         })?;
         let (new, differs) = again.finish();
-        new.commit(Some(self.file.metadata()?.permissions()))?;
-        let last = if differs { &*redactor } else { first };
-        Ok(Found {
-            any: true,
-            counts: last.counts().clone(),
-            ..Found::default()
-        })
+        self.commit(new, if differs { redactor } else { first })
     }
 
     /// Reads the parts next to messages, if any, then everything. Returns whether anything changed.

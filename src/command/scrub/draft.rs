@@ -102,7 +102,7 @@ pub(super) struct Again<'c> {
 
 impl<'c> Again<'c> {
     pub(super) fn new(mut new: NewFile, checked: &'c Checked) -> io::Result<Self> {
-        new.file().rewind()?;
+        new.writer().rewind()?;
         Ok(Self {
             new,
             checked,
@@ -120,7 +120,7 @@ impl<'c> Again<'c> {
         redactor: &Redactor,
         length: u64,
     ) -> io::Result<bool> {
-        let file = self.new.file();
+        let file = self.new.writer();
         if !self.differs {
             self.text.resize(text.len(), 0);
             if file.read_exact(&mut self.text).is_ok() && self.text == text {

@@ -43,7 +43,7 @@ pub(super) fn scrub(
     }
     let mut new = NewFile::create(path)?;
     let found = if new.is_regular() {
-        tape.scrub(new.file())?
+        tape.scrub(new.writer())?
     } else {
         tape.scrub_at_once(new.writer())?
     };

@@ -1,29 +1,17 @@
 //! Nothing outlives a session, however it ends.
 
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::scene::{LIMIT, Scene};
-use crate::support::{Session, eventually, peer, wait};
+use super::scene::{LIMIT, Living, Scene};
+use crate::support::{eventually, peer, wait};
 
 /// The maximum duration of an ending, even on a busy machine: ten times the two seconds that real
 /// clients wait.
 const IN_TIME: Duration = Duration::from_secs(20);
 
 const REQUEST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#;
-
-/// Closes all ends of a client at once, as when its process dies; what is left is the recorder.
-fn die(session: Session) -> Child {
-    let Session {
-        mut child,
-        input,
-        output,
-    } = session;
-    let pipes = (input, output, child.stderr.take());
-    drop(pipes);
-    child
-}
 
 #[test]
 fn a_server_that_heeds_the_end_of_input_ends_by_itself() {
@@ -54,42 +42,30 @@ fn a_server_that_ignores_the_end_of_input_is_ended_in_time() {
 #[test]
 fn a_tree_that_ignores_the_end_of_input_ends_with_its_root() {
     let scene = Scene::new();
-    let mut session = scene.start(&["tree"]);
-    let processes = [scene.living(), scene.living()];
-    assert_eq!(session.line(), "ready");
+    let (mut session, processes) = scene.tree();
     session.close_input();
     assert!(!wait(&mut session.child, LIMIT).success());
-    for process in processes {
-        process.ended();
-    }
+    processes.into_iter().for_each(Living::ended);
     scene.assert_finished();
 }
 
 #[test]
 fn a_killed_recorder_takes_the_tree_along_and_leaves_a_readable_tape() {
     let scene = Scene::new();
-    let mut session = scene.start(&["tree"]);
-    let processes = [scene.living(), scene.living()];
-    assert_eq!(session.line(), "ready");
+    let (mut session, processes) = scene.tree();
     session.send(REQUEST);
     session.child.kill().unwrap();
     wait(&mut session.child, LIMIT);
-    for process in processes {
-        process.ended();
-    }
+    processes.into_iter().for_each(Living::ended);
     scene.assert_broken_off();
 }
 
 #[test]
 fn a_client_that_died_leaves_nobody_behind() {
     let scene = Scene::new();
-    let mut session = scene.start(&["tree"]);
-    let processes = [scene.living(), scene.living()];
-    assert_eq!(session.line(), "ready");
-    wait(&mut die(session), LIMIT);
-    for process in processes {
-        process.ended();
-    }
+    let (session, processes) = scene.tree();
+    wait(&mut session.die(), LIMIT);
+    processes.into_iter().for_each(Living::ended);
     scene.assert_finished();
 }
 
@@ -116,9 +92,7 @@ fn a_client_that_was_killed_amid_a_call_leaves_nobody_behind() {
     // The answer never comes.
     client.kill().unwrap();
     wait(&mut client, LIMIT);
-    for process in processes {
-        process.ended();
-    }
+    processes.into_iter().for_each(Living::ended);
     assert!(eventually(LIMIT, || scene.tape().is_complete()));
 }
 
@@ -156,8 +130,6 @@ fn what_a_server_leaves_behind_ends_with_its_session() {
     session.send("go");
     assert_eq!(wait(&mut session.child, LIMIT).code(), Some(5));
     assert!(begin.elapsed() < IN_TIME, "{:?}", begin.elapsed());
-    for process in processes {
-        process.ended();
-    }
+    processes.into_iter().for_each(Living::ended);
     scene.assert_finished();
 }

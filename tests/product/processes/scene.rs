@@ -76,6 +76,14 @@ impl Scene {
         Session::start(command)
     }
 
+    /// A session with a server of two processes that is ready.
+    pub(super) fn tree(&self) -> (Session, [Living; 2]) {
+        let mut session = self.start(&["tree"]);
+        let processes = [self.living(), self.living()];
+        assert_eq!(session.line(), "ready");
+        (session, processes)
+    }
+
     /// A process of the server that has started.
     pub(super) fn living(&self) -> Living {
         let living = self.living.recv_timeout(LIMIT);

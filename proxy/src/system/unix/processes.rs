@@ -7,8 +7,8 @@ use rustix::param::clock_ticks_per_second;
 use tapewright_schemas::event::Process;
 use tapewright_schemas::order::Order as _;
 
-/// The maximum number of processes.
-const PROCESSES: usize = 8;
+use crate::system::shared::PROCESSES;
+
 /// The maximum number of open files of each.
 const FILES: usize = 24;
 

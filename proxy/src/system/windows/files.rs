@@ -28,7 +28,7 @@ const ACCESS_DENIED: i32 = 5;
 const NOT_WRITTEN: u32 = 1 | 4;
 
 /// Retries an operation that another program, such as a virus scanner, may briefly block.
-fn patiently<T>(mut work: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+pub(super) fn patiently<T>(mut work: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     let mut tries = 0;
     loop {
         match work() {
@@ -46,7 +46,7 @@ fn patiently<T>(mut work: impl FnMut() -> io::Result<T>) -> io::Result<T> {
 
 /// Opens a file; a new one is only accessible for its owner.
 pub fn open_own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    patiently(|| owned::open(options, path))
+    owned::open(options, path)
 }
 
 /// Opens a file that has the permissions of its folder.

@@ -16,32 +16,41 @@ use winsafe::{
     SECURITY_DESCRIPTOR, SysResult, TokenInfo,
 };
 
-use super::files::system_error;
+use super::files::{patiently, system_error};
 use crate::system::{access, names};
 
 /// Opens a file, which is created with access for its owner only unless it exists.
 pub(super) fn open(options: &OpenOptions, path: &Path) -> io::Result<File> {
     let name = system_path(path)?;
     let share = FILE_SHARE::READ | FILE_SHARE::WRITE;
-    let created = with_list(false, |attributes| {
-        HFILE::CreateFile(
-            &name,
-            GENERIC::WRITE,
-            Some(share),
-            Some(attributes),
-            DISPOSITION::CREATE_NEW,
-            FILE_ATTRIBUTE::NORMAL,
-            None,
-            None,
-            None,
-        )
-    })?;
-    match created {
-        // While it is open, it cannot be removed or replaced by another file.
-        Ok((_open, _)) => options.clone().create_new(false).open(path),
-        Err(ERROR::FILE_EXISTS) => options.open(path),
-        Err(error) => Err(system_error(error)),
+    let create = || {
+        let created = with_list(false, |attributes| {
+            HFILE::CreateFile(
+                &name,
+                GENERIC::WRITE,
+                Some(share),
+                Some(attributes),
+                DISPOSITION::CREATE_NEW,
+                FILE_ATTRIBUTE::NORMAL,
+                None,
+                None,
+                None,
+            )
+        })?;
+        match created {
+            Ok((open, _)) => Ok(Some(open)),
+            Err(ERROR::FILE_EXISTS) => Ok(None),
+            Err(error) => Err(system_error(error)),
+        }
+    };
+    // While it is open, it cannot be removed or replaced by another file. A retry of both steps
+    // would take the file of the first one for somebody else's.
+    let created = patiently(create)?;
+    let mut options = options.clone();
+    if created.is_some() {
+        options.create_new(false);
     }
+    patiently(|| options.open(path))
 }
 
 /// Creates a folder. What is created in it is only accessible for its owner, too.

@@ -9,35 +9,31 @@ use winsafe::co::WAIT;
 
 use super::processes::{Handle, all, open, start_of};
 
-/// The process that started this one, if it was running when this was made.
-pub(super) struct Parent(Option<Handle>);
+/// The process that started this one.
+pub(super) struct Parent(Handle);
 
 impl std::fmt::Debug for Parent {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_tuple("Parent").field(&self.0.is_some()).finish()
+        out.debug_tuple("Parent").finish_non_exhaustive()
     }
 }
 
 impl Parent {
-    /// The parent of this process. Unknown if the system does not tell.
-    pub(super) fn find() -> Self {
+    /// The parent of this process, if it is running and the system tells.
+    pub(super) fn find() -> Option<Self> {
         let ours = std::process::id();
         let all = all();
         let parent = all.get(&ours).map(|entry| entry.parent);
         let parent = parent.and_then(open);
         // The id of a process that has ended may belong to another one, which is younger.
         let started = open(ours).as_deref().and_then(start_of);
-        Self(parent.filter(|parent| start_of(parent) <= started))
-    }
-
-    /// Nothing is known about it.
-    pub(super) fn unknown() -> Self {
-        Self(None)
+        parent
+            .filter(|parent| start_of(parent) <= started)
+            .map(Self)
     }
 
     /// Whether it has ended since.
     pub(super) fn has_ended(&self) -> bool {
-        let ended = |parent: &Handle| parent.WaitForSingleObject(Some(0)) == Ok(WAIT::OBJECT_0);
-        self.0.as_ref().is_some_and(ended)
+        self.0.WaitForSingleObject(Some(0)) == Ok(WAIT::OBJECT_0)
     }
 }

@@ -24,7 +24,7 @@ pub(crate) struct Pipe {
     file: Arc<File>,
     reading: Reading,
     // Whose pipe it is, if it is the process's standard input or output.
-    client: Option<Watch>,
+    client: Watch,
 }
 
 /// How it is read.
@@ -47,14 +47,18 @@ struct Ahead {
 
 /// The process at the other end of a pipe, for the question whether it still reads once it has
 /// closed its own end. The pipe itself shows only with the next write that it has no reader.
-#[derive(Clone, Debug)]
-pub(crate) struct Watch(Arc<Mutex<Parent>>);
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Watch(Option<Arc<Mutex<Parent>>>);
 
 impl Watch {
     /// Whether the client has ended, as far as known.
     pub(crate) fn is_broken(&self) -> bool {
-        let client = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        client.has_ended()
+        let client = self.0.as_ref();
+        client.is_some_and(|one| {
+            one.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .has_ended()
+        })
     }
 }
 
@@ -63,22 +67,21 @@ impl Pipe {
         Self {
             file: Arc::new(handle.into()),
             reading: Reading::Here(Vec::new()),
-            client: None,
+            client: Watch::default(),
         }
     }
 
     /// What shows another thread whether this pipe has a reader.
     pub(crate) fn watch(&self) -> Watch {
-        let unknown = || Watch(Arc::new(Mutex::new(Parent::unknown())));
-        self.client.clone().unwrap_or_else(unknown)
+        self.client.clone()
     }
 
     /// Takes over the process's standard input and output. Nothing else in this process can write
     /// to the client afterwards, and dropping a pipe closes it for the client.
     pub(crate) fn take_standard() -> io::Result<(Self, Self)> {
-        let client = Watch(Arc::new(Mutex::new(Parent::find())));
+        let client = Watch(Parent::find().map(|parent| Arc::new(Mutex::new(parent))));
         let own = |handle| Self {
-            client: Some(client.clone()),
+            client: client.clone(),
             ..Self::of(handle)
         };
         let input = io::stdin().as_handle().try_clone_to_owned()?;
@@ -139,7 +142,7 @@ impl ChunkSource for Pipe {
     /// Known of a client that has ended; a wrong answer only means that a read is not put off. The
     /// exit of a server is noticed by itself.
     fn is_over(&self) -> bool {
-        self.client.as_ref().is_some_and(Watch::is_broken)
+        self.client.is_broken()
     }
 }
 

@@ -9,11 +9,6 @@ impl<T> Pairing<T> {
         self.remove_place(self.flight.place(handle)?)
     }
 
-    /// Removes the oldest request.
-    pub fn pop_oldest(&mut self) -> Option<T> {
-        self.remove_place(self.flight.oldest()?)
-    }
-
     /// Forgets the oldest request: its answer may still come.
     pub fn forget_oldest(&mut self) -> Option<(Handle, T)> {
         self.forget_place(self.flight.oldest()?)

@@ -12,9 +12,14 @@ pub(crate) struct Objects {
     members: Vec<(Text, Span)>,
 }
 
+/// The maximum number of members that are noted of an element: a note takes more room than the
+/// shortest member.
+const MOST: usize = 64;
+
 impl Objects {
     /// The elements: where each is in its piece, and the names and values of its members, relative
-    /// to its start. There are no members if it is not an object, or nested very deeply.
+    /// to its start. There are no members if it is not an object, nested very deeply, or has more
+    /// than 64 of them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Span, &[(Text, Span)])> {
         let elements = self.elements.iter();
         elements.map(|(span, members)| (*span, self.members.part(members.clone())))
@@ -39,14 +44,17 @@ impl Objects {
             end: end - at,
         };
         let end = members_end(text, at, 0, |name, value| {
-            let span = moved(name.span);
-            self.members.push((Text { span, ..name }, moved(value)));
+            if self.members.len() - first <= MOST {
+                let span = moved(name.span);
+                self.members.push((Text { span, ..name }, moved(value)));
+            }
         });
-        let end = if let Some(end) = end {
-            end
-        } else {
+        if end.is_none() || self.members.len() - first > MOST {
             self.members.truncate(first);
-            other()?
+        }
+        let end = match end {
+            Some(end) => end,
+            None => other()?,
         };
         let members = first..self.members.len();
         self.elements.push((Span { start: at, end }, members));

@@ -29,10 +29,8 @@ fn escaped(value: &str, numbered: impl Fn(char) -> bool, upper: bool) -> Vec<u8>
             continue;
         }
         for unit in char.encode_utf16(&mut [0; 2]) {
-            let digits = hex(&unit.to_be_bytes());
-            let digits = if upper { digits.to_uppercase() } else { digits };
             out.extend_from_slice(b"\\u");
-            out.extend_from_slice(digits.as_bytes());
+            push_hex(&unit.to_be_bytes(), upper, &mut out);
         }
     }
     out
@@ -60,16 +58,16 @@ pub(super) fn html(value: &str) -> impl Iterator<Item = Vec<u8>> {
 /// Calls `each` with a value in URLs and forms, and in a URL that is in a URL, where it differs from
 /// the value.
 pub(super) fn each_percent(value: &str, mut each: impl FnMut(&[u8])) {
-    let mut escaped: Vec<u8> = Vec::new();
     let (mut once, mut twice) = (Vec::new(), Vec::new());
     let signs = signs(value);
     let mut known = Vec::with_capacity(KEPT.len());
     for (kept, space) in KEPT {
         // Most values contain few signs, so that most programs write them alike.
-        escaped.clear();
-        escaped.extend(signs.iter().filter(|sign| !kept.contains(sign)));
-        let space_here = if signs.contains(&b' ') { space } else { "" };
-        let style = (escaped.clone(), space_here);
+        let signs = signs.iter().copied();
+        let escaped: Vec<u8> = signs.filter(|sign| !kept.contains(sign)).collect();
+        let space_here = if escaped.contains(&b' ') { space } else { "" };
+        let style = (escaped, space_here);
+        let (escaped, _) = &style;
         if escaped.is_empty() || known.contains(&style) {
             continue;
         }
@@ -118,6 +116,7 @@ fn percent(value: &[u8], kept: &[u8], space: &str, upper: bool, out: &mut Vec<u8
     }
 }
 
+#[cfg(test)]
 pub(in crate::redact) fn hex(value: &[u8]) -> String {
     let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
     let halves = value.iter().flat_map(|byte| [byte >> 4, byte & 15]);
