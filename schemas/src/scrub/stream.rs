@@ -177,9 +177,9 @@ pub fn beside(
     each(text, out, |piece| {
         let mut places = Vec::new();
         if std::str::from_utf8(piece.text).is_err() {
-        return Err(StreamError::Whole);
-    }
-    let whole = wrapped(piece);
+            return Err(StreamError::Whole);
+        }
+        let whole = wrapped(piece);
         let new = match cassette::beside_messages(redactor, &whole, &mut places) {
             Cow::Borrowed(_) => None,
             Cow::Owned(new) => (new != whole).then_some(new),

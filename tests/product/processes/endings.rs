@@ -54,6 +54,8 @@ fn a_killed_recorder_takes_the_tree_along_and_leaves_a_readable_tape() {
     let scene = Scene::new();
     let (mut session, processes) = scene.tree();
     session.send(REQUEST);
+    // By default, the last instants before a kill may be missing.
+    assert!(eventually(LIMIT, || scene.has_recorded(REQUEST)));
     session.child.kill().unwrap();
     wait(&mut session.child, LIMIT);
     processes.into_iter().for_each(Living::ended);

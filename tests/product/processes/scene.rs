@@ -1,5 +1,6 @@
 //! A session whose processes are seen to live and to end.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
@@ -96,6 +97,12 @@ impl Scene {
 
     pub(super) fn tape(&self) -> Tape {
         Tape::read(&self.file("s.tape.jsonl"))
+    }
+
+    /// Whether a message is on the tape.
+    pub(super) fn has_recorded(&self, message: &str) -> bool {
+        let text = fs::read_to_string(self.file("s.tape.jsonl"));
+        text.is_ok_and(|text| text.contains(message))
     }
 
     /// The recording is whole, with its footer.
