@@ -100,6 +100,7 @@ mod tests {
 
     #[test]
     fn who_started_this_process_has_not_ended() {
-        assert!(Parent::find().is_some_and(|parent| !parent.has_ended()));
+        // One that was started from Unix, under Wine, has no parent.
+        assert!(Parent::find().is_none_or(|parent| !parent.has_ended()));
     }
 }
