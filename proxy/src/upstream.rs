@@ -47,7 +47,7 @@ pub trait ChunkSource: Send {
 
     /// Whether it is known, without a read, that the other side has closed the stream. There may
     /// still be unread data.
-    fn is_over(&self) -> bool {
+    fn is_over(&mut self) -> bool {
         false
     }
 

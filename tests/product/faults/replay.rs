@@ -5,6 +5,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use super::call;
+use crate::support::system::without_console;
 use crate::support::{Session, peer, record, tapewright};
 
 /// Records two calls, and replays them with a fault.
@@ -27,6 +28,7 @@ fn replayed(folder: &Path, fault: &str) -> Session {
         .args(["--fault", fault, "--exhausted", "last"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
+    without_console(&mut command);
     Session::start(command)
 }
 

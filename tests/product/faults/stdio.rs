@@ -6,6 +6,7 @@ use std::time::Duration;
 use tapewright_schemas::event::Direction;
 
 use super::{call, effects};
+use crate::support::system::without_console;
 use crate::support::{Session, Tape, peer, record};
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -27,8 +28,12 @@ impl Stage {
         }
         let peer = peer();
         let server = [peer.to_str().unwrap(), "answer", log.to_str().unwrap()];
-        let session = Session::start(record(&options, &server));
-        Self { session, folder }
+        let mut command = record(&options, &server);
+        without_console(&mut command);
+        Self {
+            session: Session::start(command),
+            folder,
+        }
     }
 
     fn tape(&self) -> Tape {

@@ -11,7 +11,7 @@ use self::unix as ours;
 use self::windows as ours;
 
 pub(crate) use self::ours::{
-    STOPPED, assert_mode, mark_written, peak_memory_kib, prepare, set_mode, signal,
+    STOPPED, assert_mode, mark_written, peak_memory_kib, prepare, set_mode, signal, without_console,
 };
 #[cfg(unix)]
 pub(crate) use self::ours::{make_executable, marked};

@@ -27,6 +27,9 @@ pub(crate) fn prepare(_recorder: &mut Command) {
     });
 }
 
+/// Does nothing: a recorder shares the terminal of the tests, if there is one.
+pub(crate) fn without_console(_recorder: &mut Command) {}
+
 /// The status of a recorder that [`signal`] `TERM` has stopped.
 pub(crate) const STOPPED: i32 = 0;
 

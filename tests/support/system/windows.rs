@@ -1,6 +1,7 @@
 //! Windows: console events, named pipes. There are no modes.
 
 use std::fs::File;
+use std::io::Read as _;
 use std::os::windows::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
@@ -14,6 +15,15 @@ const OWN_CONSOLE: u32 = 0x0800_0000;
 /// Gives a recorder a console of its own, so that [`signal`] reaches it and its server, and nothing else.
 pub(crate) fn prepare(recorder: &mut Command) {
     recorder.creation_flags(OWN_CONSOLE);
+}
+
+/// `DETACHED_PROCESS`
+const NO_CONSOLE: u32 = 8;
+
+/// Starts a recorder without a console, so that [`signal`] cannot reach it, and its end of a pipe is closed when it
+/// closes it: the process of a console of Wine has a copy of it until the recorder ends.
+pub(crate) fn without_console(recorder: &mut Command) {
+    recorder.creation_flags(NO_CONSOLE);
 }
 
 /// The status of a recorder that [`signal`] `TERM` has stopped.
@@ -39,11 +49,32 @@ fn opened(pid: u32, access: PROCESS) -> winsafe::guard::CloseHandleGuard<HPROCES
     HPROCESS::OpenProcess(access, false, pid).expect("a process")
 }
 
-/// The most memory that a process had.
+/// Whether this is no Wine, as the workflow for it says.
+fn is_windows() -> bool {
+    std::env::var_os("TAPEWRIGHT_ON_WINDOWS").is_some()
+}
+
+/// The most memory that a recorder had, without its program: Wine reads the whole of it into memory.
 pub(crate) fn peak_memory_kib(pid: u32) -> u64 {
     let process = opened(pid, PROCESS::QUERY_INFORMATION | PROCESS::VM_READ);
     let counters = process.GetProcessMemoryInfo().expect("figures");
-    u64::try_from(counters.PeakWorkingSetSize).expect("a size") / 1024
+    let peak = u64::try_from(counters.PeakWorkingSetSize).expect("a size");
+    let program = if is_windows() { 0 } else { program_size() };
+    peak.saturating_sub(program) / 1024
+}
+
+/// The size of the recorder's program in memory, as its header tells it.
+fn program_size() -> u64 {
+    let mut header = Vec::new();
+    let program = File::open(env!("CARGO_BIN_EXE_tapewright")).expect("a program");
+    program
+        .take(4096)
+        .read_to_end(&mut header)
+        .expect("a header");
+    let number = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));
+    // Where the part begins that is not for DOS, and the size in it.
+    let start = usize::try_from(number(0x3c)).expect("a place");
+    number(start + 0x50).into()
 }
 
 /// Does nothing: who may read a file is tested where access lists are written.

@@ -111,7 +111,7 @@ impl ChunkSource for Pipe {
         }
     }
 
-    fn is_over(&self) -> bool {
+    fn is_over(&mut self) -> bool {
         let mut fds = [PollFd::new(&*self.0, PollFlags::empty())];
         let now = Timespec::default();
         let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;

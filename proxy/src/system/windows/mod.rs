@@ -1,5 +1,6 @@
 //! Handles, the console and job objects.
 
+mod ahead;
 pub mod files;
 pub(crate) mod folder;
 pub(crate) mod growth;

@@ -3,20 +3,19 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::windows::io::{AsHandle as _, OwnedHandle};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 use tapewright_schemas::slices::{Front as _, Part as _, PartMut as _};
 use winsafe::HSTD;
 use winsafe::co::STD_HANDLE;
 
+use super::ahead::Ahead;
 use super::parent::Parent;
 use crate::upstream::{ChunkSink, ChunkSource, ReadResult};
 
 /// The size of one read, in bytes.
-const CHUNK: usize = 256 << 10;
+pub(super) const CHUNK: usize = 256 << 10;
 
 /// One end of a pipe, file or console.
 #[derive(Debug)]
@@ -32,17 +31,9 @@ pub(crate) struct Pipe {
 enum Reading {
     /// By the calling thread, which blocks: into this buffer.
     Here(Vec<u8>),
-    /// By a separate thread, as soon as there is a timeout, which the system does not support for a
-    /// pipe on which both sides block.
+    /// By a separate thread, as soon as there is a timeout, or the question whether the other side
+    /// has closed it.
     Ahead(Ahead),
-}
-
-/// The data read by a thread.
-#[derive(Debug)]
-struct Ahead {
-    chunks: Receiver<io::Result<Vec<u8>>>,
-    // The part that did not fit into the space of the last read.
-    rest: Vec<u8>,
 }
 
 /// The process at the other end of a pipe, for the question whether it still reads once it has
@@ -91,6 +82,14 @@ impl Pipe {
         Ok(pipes)
     }
 
+    /// Has a thread read it from here on.
+    fn read_ahead(&mut self) -> io::Result<()> {
+        if let Reading::Here(_) = self.reading {
+            self.reading = Reading::Ahead(Ahead::start(&self.file)?);
+        }
+        Ok(())
+    }
+
     /// The process's standard error, shared with other code.
     pub(crate) fn standard_error() -> io::Result<Self> {
         Ok(Self::of(io::stderr().as_handle().try_clone_to_owned()?))
@@ -123,15 +122,16 @@ fn close_standard() -> io::Result<()> {
 
 impl ChunkSource for Pipe {
     fn read(&mut self, space: &mut Vec<u8>, timeout: Option<Duration>) -> io::Result<ReadResult> {
-        if timeout.is_some() && matches!(self.reading, Reading::Here(_)) {
-            self.reading = Reading::Ahead(Ahead::start(&self.file)?);
+        let room = room(space);
+        if timeout.is_some() {
+            self.read_ahead()?;
         }
         let buffer = match &mut self.reading {
-            Reading::Ahead(ahead) => return ahead.read(space, timeout),
+            Reading::Ahead(ahead) => return ahead.read(space, room, timeout),
             Reading::Here(buffer) => buffer,
         };
         buffer.resize(CHUNK, 0);
-        let count = read_some(&self.file, buffer.part_mut(..room(space)))?;
+        let count = read_some(&self.file, buffer.part_mut(..room))?;
         if count == 0 {
             return Ok(ReadResult::End);
         }
@@ -139,10 +139,13 @@ impl ChunkSource for Pipe {
         Ok(ReadResult::Bytes(count))
     }
 
-    /// Known of a client that has ended; a wrong answer only means that a read is not put off. The
-    /// exit of a server is noticed by itself.
-    fn is_over(&self) -> bool {
-        self.client.is_broken()
+    /// Known once a thread has read up to the end, from the first question on, and of a client that
+    /// has ended. A wrong answer only means that a read is put off.
+    fn is_over(&mut self) -> bool {
+        // Without a thread only the client's process tells.
+        self.read_ahead().ok();
+        let ended = matches!(&self.reading, Reading::Ahead(ahead) if ahead.has_ended());
+        ended || self.client.is_broken()
     }
 }
 
@@ -154,56 +157,8 @@ fn room(space: &Vec<u8>) -> usize {
     }
 }
 
-impl Ahead {
-    fn start(file: &Arc<File>) -> io::Result<Self> {
-        let file = Arc::clone(file);
-        // One that was read, and one being read: the rest stays in the pipe.
-        let (send, chunks) = sync_channel(1);
-        let reader = thread::Builder::new().name("pipe".to_owned());
-        reader.spawn(move || {
-            let mut buffer = vec![0; CHUNK];
-            loop {
-                let read = read_some(&file, &mut buffer);
-                let is_last = !matches!(read, Ok(1..));
-                let chunk = read.map(|count| buffer.front(count).to_vec());
-                if send.send(chunk).is_err() || is_last {
-                    return;
-                }
-            }
-        })?;
-        Ok(Self {
-            chunks,
-            rest: Vec::new(),
-        })
-    }
-
-    fn read(&mut self, space: &mut Vec<u8>, timeout: Option<Duration>) -> io::Result<ReadResult> {
-        if self.rest.is_empty() {
-            let next = match timeout {
-                Some(timeout) => self.chunks.recv_timeout(timeout),
-                None => self
-                    .chunks
-                    .recv()
-                    .map_err(|_| RecvTimeoutError::Disconnected),
-            };
-            self.rest = match next {
-                Ok(chunk) => chunk?,
-                Err(RecvTimeoutError::Timeout) => return Ok(ReadResult::TimedOut),
-                // The thread has already reported the end.
-                Err(RecvTimeoutError::Disconnected) => return Ok(ReadResult::End),
-            };
-        }
-        if self.rest.is_empty() {
-            return Ok(ReadResult::End);
-        }
-        let count = room(space).min(self.rest.len());
-        space.extend(self.rest.drain(..count));
-        Ok(ReadResult::Bytes(count))
-    }
-}
-
 /// Reads available data; none at the end.
-fn read_some(mut file: &File, buffer: &mut [u8]) -> io::Result<usize> {
+pub(super) fn read_some(mut file: &File, buffer: &mut [u8]) -> io::Result<usize> {
     loop {
         match file.read(buffer) {
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
