@@ -209,7 +209,9 @@ pub(crate) async fn whole(answer: Answer, limit: usize) -> Result<Bytes, Unread>
 }
 
 async fn read(answer: Answer, limit: usize) -> Result<Bytes, Unread> {
-    let Answer { response, lease } = answer;
+    let Answer {
+        response, lease, ..
+    } = answer;
     let mut body = response.into_body();
     let mut first = Bytes::new();
     let mut all = Vec::new();

@@ -162,6 +162,7 @@ impl Events {
         let Answer {
             mut response,
             lease,
+            ..
         } = answer;
         Self {
             noted: response.extensions_mut().remove(),

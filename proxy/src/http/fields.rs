@@ -7,20 +7,8 @@ use http::{Method, Version};
 use tapewright_schemas::event::{Edit, Fields};
 
 use super::edit::heads;
+use super::names::Names;
 use super::wire;
-
-/// Fields of a single connection (RFC 9110 §7.6.1), in addition to those listed in `Connection`.
-/// `Trailer` and `TE: trailers` are kept: without them trailers would be lost.
-const ONE_HOP: &[&str] = &[
-    "connection",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "transfer-encoding",
-    "upgrade",
-];
 
 /// Fields that `Connection` cannot remove: they are meant for the other end, and a sender must not
 /// list them there (RFC 9110 §7.6.1). If a sender does, by mistake or to make a proxy hide from the
@@ -42,9 +30,15 @@ const TO_THE_END: &[&str] = &[
 /// More of these, by prefix.
 const TO_THE_END_BY_PREFIX: &[&str] = &["access-control-", "content-", "mcp-", "sec-fetch-"];
 
-/// Removes the fields of a single connection. The others keep their order.
-pub(crate) fn strip(fields: &mut HeaderMap) {
-    let named: Vec<HeaderName> = items(fields, &header::CONNECTION)
+/// Removes the fields of a single connection from a head with these names. The others keep their
+/// order.
+pub(crate) fn strip(fields: &mut HeaderMap, names: Names) {
+    if !names.has(Names::OF_ONE_HOP) {
+        return;
+    }
+    let listed: Vec<HeaderName> = items(fields, &header::CONNECTION)
+        // It is removed anyway, and most servers list it.
+        .filter(|name| !name.eq_ignore_ascii_case("keep-alive"))
         .filter_map(|name| name.parse().ok())
         .filter(|name: &HeaderName| {
             let name = name.as_str();
@@ -52,11 +46,12 @@ pub(crate) fn strip(fields: &mut HeaderMap) {
             !TO_THE_END.contains(&name) && !TO_THE_END_BY_PREFIX.iter().any(begins)
         })
         .collect();
-    let trailers = items(fields, &header::TE).any(|item| item.eq_ignore_ascii_case("trailers"));
+    let trailers = names.has(Names::TE)
+        && items(fields, &header::TE).any(|item| item.eq_ignore_ascii_case("trailers"));
     // RFC 9112 §6.3: the coding frames the message, and takes precedence over a length.
-    let coded = fields.contains_key(header::TRANSFER_ENCODING);
+    let coded = names.has(Names::TRANSFER_ENCODING);
     remove(fields, |name| {
-        is_of_one_hop(name) || named.contains(name) || (coded && *name == header::CONTENT_LENGTH)
+        is_of_one_hop(name) || listed.contains(name) || (coded && *name == header::CONTENT_LENGTH)
     });
     if trailers {
         fields.insert(header::TE, HeaderValue::from_static("trailers"));
@@ -96,12 +91,16 @@ fn remove(fields: &mut HeaderMap, ends: impl Fn(&HeaderName) -> bool) {
 
 /// Whether a field belongs to a single connection by its name alone.
 pub(crate) fn is_of_one_hop(name: &HeaderName) -> bool {
-    ONE_HOP.contains(&name.as_str())
+    Names::named(name.as_str()).has(Names::OF_ONE_HOP)
 }
 
-/// Whether a message has no transfer coding but `chunked`, the only one that is supported: transfer
-/// codings belong to a single connection, and a proxy must decode them (RFC 9112 §7).
-pub(crate) fn is_plainly_coded(fields: &HeaderMap) -> bool {
+/// Whether a message with these names has no transfer coding but `chunked`, the only one that is
+/// supported: transfer codings belong to a single connection, and a proxy must decode them (RFC
+/// 9112 §7).
+pub(crate) fn is_plainly_coded(fields: &HeaderMap, names: Names) -> bool {
+    if !names.has(Names::TRANSFER_ENCODING) {
+        return true;
+    }
     let mut codings = items(fields, &header::TRANSFER_ENCODING);
     let only = |coding: &str| coding.eq_ignore_ascii_case("chunked");
     codings.next().is_none_or(only) && codings.next().is_none()
@@ -138,16 +137,10 @@ pub(crate) fn version_of(version: Version) -> Cow<'static, str> {
 
 /// The fields in the form of the tape. The encoder redacts them later.
 pub(crate) fn to_vocabulary(fields: &HeaderMap) -> Fields {
-    let bytes = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len();
-    let mut all = Fields::with_capacity(fields.len(), fields.iter().map(bytes).sum());
-    for (name, value) in fields {
-        // Nearly all values are text, which a single check confirms.
-        match std::str::from_utf8(value.as_bytes()) {
-            Ok(value) => all.push(name.as_str(), value),
-            Err(_) => all.push(name.as_str(), &String::from_utf8_lossy(value.as_bytes())),
-        }
-    }
-    all
+    Fields::of_head(|| {
+        let all = fields.iter();
+        all.map(|(name, value)| (name.as_str(), value.as_bytes()))
+    })
 }
 
 #[cfg(test)]
@@ -159,7 +152,8 @@ mod tests {
         for (name, value) in fields {
             map.append(*name, HeaderValue::from_static(value));
         }
-        strip(&mut map);
+        let names = Names::of(&map);
+        strip(&mut map, names);
         let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         to_vocabulary(&map).iter().map(owned).collect()
     }

@@ -27,6 +27,7 @@ mod joined;
 pub mod listen;
 mod metrics;
 pub mod models;
+mod names;
 pub mod origin;
 mod sessions;
 pub(crate) mod tap;

@@ -11,14 +11,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use http::{HeaderMap, Method};
+use http::{HeaderMap, HeaderName, Method};
 use tapewright_schemas::event::{Offset, SessionKey};
 use tapewright_schemas::slices::Part as _;
 
 use super::tap::is_event_stream_wanted;
 
 /// The header field with the session id.
-pub(crate) const SESSION_ID: &str = "mcp-session-id";
+pub(crate) static SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// The session of sessionless exchanges.
 pub(crate) const SESSIONLESS: SessionKey = SessionKey(0);
@@ -73,7 +73,7 @@ impl Sessions {
         now: Offset,
     ) -> SessionHint {
         let mut table = self.lock();
-        let id = head.get(SESSION_ID);
+        let id = head.get(&SESSION_ID);
         let named = id.and_then(|id| table.touch(&name(origin, b'i', id.as_bytes()), now));
         let place = named.or_else(|| table.touch(&name(origin, b'e', target.as_bytes()), now));
         if let Some(place) = place {
@@ -256,7 +256,7 @@ mod tests {
     fn head(id: Option<&str>) -> HeaderMap {
         let mut head = HeaderMap::new();
         if let Some(id) = id {
-            head.insert(SESSION_ID, id.parse().unwrap());
+            head.insert(&SESSION_ID, id.parse().unwrap());
         }
         head.insert("accept", "text/event-stream".parse().unwrap());
         head

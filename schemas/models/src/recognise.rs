@@ -80,8 +80,10 @@ pub fn recognise<'h>(
 }
 
 fn by_path(path: &str, query: &str) -> Option<Call> {
-    let steps: Vec<&str> = path.rsplit('/').take(4).collect();
-    match steps.as_slice() {
+    // Asked about every request that passes. A missing step is like an empty one.
+    let mut all = path.rsplit('/');
+    let steps = [(); 4].map(|()| all.next().unwrap_or_default());
+    match steps {
         ["messages", "v1", ..] => Some(Call::generate(Wire::Anthropic)),
         ["count_tokens", "messages", "v1", ..] => Some(counted(Wire::Anthropic)),
         ["batches", "messages", "v1", ..] | [_, "batches", "messages", "v1"] => {

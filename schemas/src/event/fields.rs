@@ -30,6 +30,32 @@ impl Fields {
         }
     }
 
+    /// The fields of a head. Names are ASCII and not empty.
+    ///
+    /// The text is checked as a whole: a character that does not end with its value ends nowhere,
+    /// since a name follows, or nothing.
+    #[must_use]
+    pub fn of_head<'h, I>(head: impl Fn() -> I) -> Self
+    where
+        I: Iterator<Item = (&'h str, &'h [u8])>,
+    {
+        let bytes = |(name, value): (&str, &[u8])| name.len() + value.len();
+        let mut text = Vec::with_capacity(head().map(bytes).sum());
+        let mut ends = Vec::with_capacity(head().size_hint().0);
+        for (name, value) in head() {
+            text.extend_from_slice(name.as_bytes());
+            let name_end = text.len();
+            text.extend_from_slice(value);
+            ends.push((name_end, text.len()));
+        }
+        match String::from_utf8(text) {
+            Ok(text) => Self { text, ends },
+            Err(_) => head()
+                .map(|(name, value)| (name, String::from_utf8_lossy(value)))
+                .collect(),
+        }
+    }
+
     /// Appends a field.
     pub fn push(&mut self, name: &str, value: &str) {
         self.text.push_str(name);
@@ -209,6 +235,21 @@ mod tests {
             .into_iter()
             .collect();
         assert_ne!(shifted, fields);
+    }
+
+    #[test]
+    fn a_value_of_a_head_that_is_not_text_has_replacement_characters_and_the_others_stay() {
+        let values: [&[u8]; 6] = [b"a", "ü".as_bytes(), b"\xc3", b"\xbc", b"", b"x\xff"];
+        for first in values {
+            for second in values {
+                for last in values {
+                    let head = [("x-a", first), ("x-b", second), ("x-c", last)];
+                    let lossy = head.map(|(name, value)| (name, String::from_utf8_lossy(value)));
+                    let wanted: Fields = lossy.into_iter().collect();
+                    assert_eq!(Fields::of_head(|| head.into_iter()), wanted);
+                }
+            }
+        }
     }
 
     #[test]

@@ -8,6 +8,8 @@ use std::time::Duration;
 use http::header::{self, HeaderMap};
 use tokio::sync::Notify;
 
+use crate::http::names::Names;
+
 /// Holds the body of a request until the server asks for it, so that the client is asked exactly
 /// when the server asks, and not if the server refuses (RFC 9110 §10.1.1).
 #[derive(Clone, Debug, Default)]
@@ -18,8 +20,11 @@ pub(crate) struct Gate(Arc<Notify>);
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Gate {
-    /// The gate for a request that expects one.
-    pub(crate) fn of(head: &HeaderMap) -> Option<Self> {
+    /// The gate for a request that expects one, with a head with these names.
+    pub(crate) fn of(head: &HeaderMap, names: Names) -> Option<Self> {
+        if !names.has(Names::EXPECT) {
+            return None;
+        }
         let expect = head.get(header::EXPECT)?;
         let expected = expect.as_bytes().eq_ignore_ascii_case(b"100-continue");
         expected.then(Self::default)

@@ -18,9 +18,10 @@ use crate::http::body::{Outbound, Tapped};
 use crate::http::edit::{Addresses, Editor, EndpointEditor, ResourceEditor, challenge};
 use crate::http::fields;
 use crate::http::metrics::InFlight;
+use crate::http::names::Names;
 use crate::http::origin::Answer;
 use crate::http::sessions::{SESSION_ID, SESSIONLESS, SessionHint};
-use crate::http::tap::{Tap, is_event_stream};
+use crate::http::tap::{BodyKind, Tap};
 
 /// The parts of a request that its response needs.
 pub(crate) struct RequestContext {
@@ -44,9 +45,10 @@ pub(crate) fn pass(
     asked: &RequestContext,
     answer: Answer,
 ) -> Response<Outbound> {
-    let Answer { response, lease } = answer;
-    let is_legacy_stream = place(exchange, asked, &response);
-    let is_stream = is_event_stream(response.headers());
+    let (response, names, lease) = (answer.response, answer.names, answer.lease);
+    let kind = BodyKind::of(response.headers(), names);
+    let (is_stream, is_encoded) = (kind.is_stream, kind.is_encoded);
+    let is_legacy_stream = place(exchange, asked, is_stream, &response);
     let carrier = carrier(exchange, asked, is_stream, is_legacy_stream);
     let log = &exchange.log;
     log.carry(Direction::ToClient, carrier);
@@ -63,7 +65,7 @@ pub(crate) fn pass(
     let tap = Tap::new(
         Arc::clone(&exchange.log),
         Direction::ToClient,
-        &parts.headers,
+        kind,
         Box::new(ResponseWatch {
             exchange: Arc::clone(exchange),
             ends,
@@ -73,7 +75,7 @@ pub(crate) fn pass(
     )
     .with_status(status)
     .of_model(exchange.is_model_call);
-    fields::strip(&mut parts.headers);
+    fields::strip(&mut parts.headers, names);
     if let Some((leg, (came, version), is_open)) = &leg {
         leg.note_response(came, *version, &parts.headers, *is_open, &exchange.log);
     }
@@ -82,15 +84,14 @@ pub(crate) fn pass(
     // Any stream that a GET opens: the editor only examines its first event.
     let may_announce =
         is_stream && asked.method == Method::GET && !asked.resumes && status.is_success();
-    let editor = rewrite(exchange, asked, &mut parts, may_announce);
+    let editor = rewrite(exchange, asked, &mut parts, names, may_announce);
     if editor.is_some() {
         // The length may change.
         parts.headers.remove(header::CONTENT_LENGTH);
     }
-    let is_readable = !parts.headers.contains_key(header::CONTENT_ENCODING);
     let faults = &exchange.gateway.faults;
-    let events_apart = (faults.is_open() && is_readable && is_event_stream(&parts.headers))
-        .then(|| Arc::clone(faults));
+    let may_be_apart = faults.is_open() && is_stream && !is_encoded;
+    let events_apart = may_be_apart.then(|| Arc::clone(faults));
     let body = Tapped::new(body, tap)
         .with_lease(lease, Arc::clone(&exchange.sent))
         .with_editor(editor)
@@ -122,10 +123,11 @@ fn rewrite(
     exchange: &GatewayExchange,
     asked: &RequestContext,
     parts: &mut http::response::Parts,
+    names: Names,
     may_announce: bool,
 ) -> Option<Editor> {
     let rewrite_auth = exchange.gateway.changes.rewrite_auth;
-    if !may_change(asked, parts, rewrite_auth, may_announce) {
+    if !may_change(asked, names, rewrite_auth, may_announce) {
         return None;
     }
     let addresses = asked.goal.addresses()?;
@@ -145,13 +147,13 @@ fn rewrite(
 fn place(
     exchange: &GatewayExchange,
     asked: &RequestContext,
+    is_stream: bool,
     response: &Response<Incoming>,
 ) -> bool {
     let gateway = &exchange.gateway;
-    let named = response.headers().get(SESSION_ID);
     if exchange.initialize.load(Ordering::Relaxed) && response.status().is_success() {
         let session = exchange.settle(SESSIONLESS);
-        if let Some(id) = named {
+        if let Some(id) = response.headers().get(&SESSION_ID) {
             let now = gateway.clock.now();
             let id = id.as_bytes();
             if gateway.sessions.named(&exchange.origin, id, session, now) && session != SESSIONLESS
@@ -166,7 +168,7 @@ fn place(
         join(exchange, asked, response);
         return false;
     }
-    let is_open = response.status().is_success() && is_event_stream(response.headers());
+    let is_open = response.status().is_success() && is_stream;
     let place = match &asked.session_id {
         _ if !is_open => None,
         None => Some(SessionHint::New(gateway.sessions.stream())),
@@ -194,16 +196,15 @@ fn place(
 /// Adds a session whose start was not seen: the server accepts its id, or its answer contains the
 /// id.
 fn join(exchange: &GatewayExchange, asked: &RequestContext, response: &Response<Incoming>) {
-    let named = response
-        .headers()
-        .get(SESSION_ID)
-        .or(asked.session_id.as_ref());
-    let Some(id) = named.filter(|_| {
-        asked.method == Method::POST
-            && response.status().is_success()
-            && exchange.log.session() == Some(SESSIONLESS)
-            && !exchange.initialize.load(Ordering::Relaxed)
-    }) else {
+    let may_join = asked.method == Method::POST
+        && response.status().is_success()
+        && exchange.log.session() == Some(SESSIONLESS)
+        && !exchange.initialize.load(Ordering::Relaxed);
+    if !may_join {
+        return;
+    }
+    let named = response.headers().get(&SESSION_ID);
+    let Some(id) = named.or(asked.session_id.as_ref()) else {
         return;
     };
     let gateway = &exchange.gateway;
@@ -220,7 +221,7 @@ fn ends(
     head: &HeaderMap,
 ) -> Option<SessionEnd> {
     if exchange.initialize.load(Ordering::Relaxed) {
-        return (!head.contains_key(SESSION_ID)).then_some(SessionEnd::NoSessionId);
+        return (!head.contains_key(&SESSION_ID)).then_some(SessionEnd::NoSessionId);
     }
     let id = asked.session_id.as_ref()?;
     if asked.method == Method::DELETE && status.is_success() {
@@ -236,14 +237,13 @@ fn ends(
 /// Whether any part of a response may contain the server's address.
 fn may_change(
     asked: &RequestContext,
-    parts: &http::response::Parts,
+    names: Names,
     rewrite_auth: bool,
     may_announce: bool,
 ) -> bool {
     may_announce
-        || parts.headers.contains_key(header::LOCATION)
-        || rewrite_auth
-            && (parts.headers.contains_key(header::WWW_AUTHENTICATE) || asked.is_metadata)
+        || names.has(Names::LOCATION)
+        || rewrite_auth && (names.has(Names::WWW_AUTHENTICATE) || asked.is_metadata)
 }
 
 /// Replaces the server's address in a head.

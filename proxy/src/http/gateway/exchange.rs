@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -29,9 +30,10 @@ use crate::http::fault::{self, Scene, Wedged};
 use crate::http::fields;
 use crate::http::listen::Client;
 use crate::http::metrics::InFlight;
+use crate::http::names::Names;
 use crate::http::origin::{Answer, Origin, SendError};
 use crate::http::sessions::{SESSION_ID, SESSIONLESS, SessionHint};
-use crate::http::tap::{Log, Tap};
+use crate::http::tap::{BodyKind, Log, Tap};
 
 /// An exchange whose request is about to be sent.
 struct PreparedExchange {
@@ -39,6 +41,8 @@ struct PreparedExchange {
     log: Arc<Log>,
     waiting: Waiting,
     method: Method,
+    // The names in its head.
+    names: Names,
     // The number of the client's connection.
     connection: u64,
     arrived: Offset,
@@ -56,12 +60,12 @@ impl Gateway {
     ) -> Response<Outbound> {
         let arrived = self.clock.now();
         let connection = client.connection;
-        let free = match self.place_for(&request) {
+        let names = Names::of(request.headers());
+        let free = match self.place_for(&request, names) {
             Ok(free) => free,
             Err(ours) => return self.refuse(client, &request, &ours),
         };
-        let method = request.method().clone();
-        let exchange = self.begin(client, &goal.origin, &request, arrived);
+        let exchange = self.begin(client, &goal.origin, &request, names, arrived);
         let log = Arc::clone(&exchange.log);
         let in_flight = self.metrics.begin(free);
         let waiting = Waiting(Some((Arc::clone(&exchange), in_flight)));
@@ -71,9 +75,11 @@ impl Gateway {
         let (mut parts, body) = request.into_parts();
         // A body that a fault may hold is forwarded when it is complete.
         let is_held = self.faults.meets_posts() && !body.is_end_stream();
-        let gate = Gate::of(&parts.headers).filter(|_| !is_held && !body.is_end_stream());
+        let gate = Gate::of(&parts.headers, names);
+        let gate = gate.filter(|_| !is_held && !body.is_end_stream());
         let watch = Box::new(RequestWatch(Arc::clone(&exchange)));
-        let tap = Tap::new(Arc::clone(&log), Direction::ToServer, &parts.headers, watch)
+        let kind = BodyKind::of(&parts.headers, names);
+        let tap = Tap::new(Arc::clone(&log), Direction::ToServer, kind, watch)
             .of_model(exchange.is_model_call);
         let mut body = Outbound::passing(
             Tapped::new(body, tap)
@@ -98,7 +104,8 @@ impl Gateway {
             exchange,
             log,
             waiting,
-            method,
+            method: parts.method.clone(),
+            names,
             connection,
             arrived,
             held,
@@ -119,6 +126,7 @@ impl Gateway {
             log,
             waiting,
             method,
+            names,
             connection,
             arrived,
             held,
@@ -126,16 +134,19 @@ impl Gateway {
         if let Some(edit) = goal.unmount(&mut parts.uri) {
             log.note(Direction::ToServer, edited(edit));
         }
-        let session_id = parts.headers.get(SESSION_ID).cloned();
-        let resumes = parts.headers.contains_key("last-event-id");
+        let session_id = parts.headers.get(&SESSION_ID).cloned();
+        let resumes = names.has(Names::LAST_EVENT_ID);
         let is_metadata = goal.ours.is_some() && self.asks_for_metadata(&parts, &log);
         if !self.faults.is_idle() {
             ask_for_plain(&mut parts.headers, &log);
         }
-        let (leg, mut upstream) = self.onward(parts, body, &goal, is_metadata, &log);
-        let flooded = interim::pass(&mut upstream, &log);
+        let (leg, mut upstream) = self.onward(parts, body, &goal, names, is_metadata, &log);
+        let flooded = interim::pass(&mut upstream, names, &log);
         let before = self.clock.now();
-        let answer = flooded.unless(goal.origin.send(upstream)).await;
+        let answer = {
+            let sent = pin!(goal.origin.send(upstream));
+            flooded.unless(sent).await
+        };
         let came = self.clock.now();
         let in_flight = waiting.over();
         let asked = answer::RequestContext {
@@ -161,7 +172,11 @@ impl Gateway {
     }
 
     /// A place for one exchange, or why a request is refused.
-    fn place_for(&self, request: &Request<Incoming>) -> Result<OwnedSemaphorePermit, LocalAnswer> {
+    fn place_for(
+        &self,
+        request: &Request<Incoming>,
+        names: Names,
+    ) -> Result<OwnedSemaphorePermit, LocalAnswer> {
         let Ok(free) = self.places.clone().try_acquire_owned() else {
             let why = "too many exchanges are under way";
             return Err(LocalAnswer::new(
@@ -171,7 +186,7 @@ impl Gateway {
                 why,
             ));
         };
-        if !fields::is_plainly_coded(request.headers()) {
+        if !fields::is_plainly_coded(request.headers(), names) {
             let why = "the body has a transfer coding other than `chunked`";
             return Err(LocalAnswer::new(
                 StatusCode::NOT_IMPLEMENTED,
@@ -190,13 +205,14 @@ impl Gateway {
         parts: http::request::Parts,
         body: Outbound,
         goal: &RequestTarget,
+        names: Names,
         is_metadata: bool,
         log: &Log,
     ) -> (Option<ClientLeg>, Request<Outbound>) {
         let is_reverse = goal.ours.is_some();
         let came = (!is_reverse).then(|| (parts.headers.clone(), parts.uri.clone(), parts.version));
         let (origin, changes) = (&goal.origin, &self.changes);
-        let goes = to_server(parts, body, origin, changes, is_reverse, is_metadata);
+        let goes = to_server(parts, body, origin, changes, is_reverse, is_metadata, names);
         let leg = came.map(|came| {
             let is_ours = |edit: &Edit| {
                 let mut added = changes.fields.iter();
@@ -248,6 +264,7 @@ impl Gateway {
         client: Client,
         origin: &Origin,
         request: &Request<Incoming>,
+        names: Names,
         arrived: Offset,
     ) -> Arc<GatewayExchange> {
         let origin = Arc::clone(origin.name());
@@ -264,7 +281,7 @@ impl Gateway {
             SessionHint::AskMessage | SessionHint::AskResponse => None,
         };
         let log = Arc::new(self.log(session));
-        let is_named = request.headers().contains_key(SESSION_ID);
+        let is_named = names.has(Names::SESSION_ID);
         // A message that belongs to a session without naming it was posted to the endpoint that the
         // stream of 2024-11-05 announced, possibly after that stream has ended.
         let is_late =
@@ -293,7 +310,7 @@ impl Gateway {
             broken_off: AtomicBool::new(false),
             ask_response: place == SessionHint::AskResponse,
             // Other requests to a provider are not MCP either.
-            is_model_call: matches!(self.route, Route::Models(_)) || is_model_call(request),
+            is_model_call: matches!(self.route, Route::Models(_)) || is_model_call(request, names),
             aimed: Mutex::default(),
         })
     }
@@ -307,7 +324,7 @@ impl Gateway {
         answer: Result<Answer, SendError>,
     ) -> Response<Outbound> {
         match answer {
-            Ok(answer) if !fields::is_plainly_coded(answer.response.headers()) => {
+            Ok(answer) if !fields::is_plainly_coded(answer.response.headers(), answer.names) => {
                 let why = "the server used a transfer coding other than `chunked`";
                 let cause = InPlaceCause::ResponseCoding;
                 let ours = LocalAnswer::new(StatusCode::BAD_GATEWAY, InPlace::Broken, cause, why);
@@ -384,8 +401,10 @@ impl Gateway {
 }
 
 /// Whether a request goes to a model's endpoint. Its body is not known yet.
-fn is_model_call(request: &Request<Incoming>) -> bool {
-    let head = |name: &str| request.headers().get(name)?.to_str().ok();
+fn is_model_call(request: &Request<Incoming>, names: Names) -> bool {
+    let shows = names.has(Names::OF_PROVIDER);
+    let field = |name: &str| request.headers().get(name)?.to_str().ok();
+    let head = |name: &str| shows.then(|| field(name)).flatten();
     let target = request.uri().path_and_query();
     let target = target.map_or("/", http::uri::PathAndQuery::as_str);
     recognise(request.method().as_str(), target, head, None).is_some()

@@ -1,17 +1,18 @@
 //! Interim responses (1xx) on their way to the client.
 
-use std::future::Future;
-use std::pin::pin;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
 
-use http::{HeaderMap, Request, StatusCode, Version, header};
+use http::{HeaderMap, Request, StatusCode, Version};
 use hyper::ext::on_informational;
 use tapewright_schemas::event::{Direction, EventBody, Head, ResponseHead};
-use tokio::sync::Notify;
 
 use crate::http::body::{Gate, Outbound};
 use crate::http::fields;
+use crate::http::names::Names;
 use crate::http::origin::{Answer, SendError};
 use crate::http::tap::Log;
 use crate::http::wire::Interims;
@@ -21,32 +22,65 @@ use crate::http::wire::Interims;
 const MOST: u64 = 10_000;
 
 /// Notifies when there are too many.
-pub(super) struct Flooded(Arc<Notify>);
+pub(super) struct Flooded(Arc<Flood>);
+
+/// Like a `Notify`, for one waiter, which costs every exchange less.
+#[derive(Default)]
+struct Flood {
+    is_there: AtomicBool,
+    waiter: Mutex<Option<Waker>>,
+}
+
+impl Flood {
+    fn begin(&self) {
+        // Set before the waiter is woken: either it is woken, or it sees this.
+        self.is_there.store(true, Ordering::SeqCst);
+        let waiter = self.waiter.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(waiter) = &*waiter {
+            waiter.wake_by_ref();
+        }
+    }
+
+    fn poll(&self, context: &Context<'_>) -> Poll<()> {
+        let mut waiter = self.waiter.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *waiter {
+            Some(known) => known.clone_from(context.waker()),
+            None => *waiter = Some(context.waker().clone()),
+        }
+        drop(waiter);
+        if self.is_there.load(Ordering::SeqCst) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }
+}
 
 impl Flooded {
     /// The server's answer, unless there are too many interim responses before it. In that case its
     /// connection is closed.
     pub(super) async fn unless(
         self,
-        answer: impl Future<Output = Result<Answer, SendError>>,
+        // Pinned by the caller: an argument is stored twice, and this one is large.
+        mut answer: Pin<&mut impl Future<Output = Result<Answer, SendError>>>,
     ) -> Result<Answer, SendError> {
-        let mut answer = pin!(answer);
-        tokio::select! {
-            biased;
-            answer = answer.as_mut() => answer,
-            () = self.0.notified() => Err(SendError::Flooded),
-        }
+        poll_fn(|context| match answer.as_mut().poll(context) {
+            Poll::Pending => self.0.poll(context).map(|()| Err(SendError::Flooded)),
+            answered @ Poll::Ready(_) => answered,
+        })
+        .await
     }
 }
 
-/// Records the interim responses to a request, and forwards them to its client as they arrive.
-pub(super) fn pass(request: &mut Request<Outbound>, log: &Arc<Log>) -> Flooded {
-    let flooded = Arc::new(Notify::new());
+/// Records the interim responses to a request with these names, and forwards them to its client as
+/// they arrive.
+pub(super) fn pass(request: &mut Request<Outbound>, names: Names, log: &Arc<Log>) -> Flooded {
+    let flooded = Arc::new(Flood::default());
     let extensions = request.extensions_mut();
     let interims = Passing {
         client: extensions.remove(),
         gate: extensions.get().cloned(),
-        is_expected: AtomicBool::new(request.headers().contains_key(header::EXPECT)),
+        is_expected: AtomicBool::new(names.has(Names::EXPECT)),
         count: AtomicU64::new(0),
         // A connection may outlive the recording.
         log: Arc::downgrade(log),
@@ -68,7 +102,7 @@ struct Passing {
     is_expected: AtomicBool,
     count: AtomicU64,
     log: Weak<Log>,
-    flooded: Arc<Notify>,
+    flooded: Arc<Flood>,
 }
 
 impl Passing {
@@ -77,7 +111,7 @@ impl Passing {
             return;
         };
         if self.count.fetch_add(1, Ordering::Relaxed) >= MOST {
-            self.flooded.notify_one();
+            self.flooded.begin();
             return;
         }
         let head = ResponseHead {
@@ -101,7 +135,7 @@ impl Passing {
             .as_ref()
             .map(|client| client.pass(status, fields));
         if passed.is_some_and(|passed| passed.is_err()) {
-            self.flooded.notify_one();
+            self.flooded.begin();
         }
     }
 }

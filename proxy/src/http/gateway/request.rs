@@ -8,6 +8,7 @@ use tapewright_schemas::event::RequestHead;
 use super::Changes;
 use crate::http::body::Outbound;
 use crate::http::fields;
+use crate::http::names::Names;
 use crate::http::origin::Origin;
 
 /// The original head of a request, for the tape.
@@ -31,8 +32,8 @@ pub(crate) fn target_of(uri: &Uri) -> &str {
     uri.path_and_query().map_or("/", |target| target.as_str())
 }
 
-/// The head to send: without connection-specific fields, and with the server's `Host`. Method,
-/// target, all other fields and their order are unchanged.
+/// The head to send, for one with these names: without connection-specific fields, and with the
+/// server's `Host`. Method, target, all other fields and their order are unchanged.
 pub(crate) fn to_server(
     mut parts: http::request::Parts,
     body: Outbound,
@@ -40,8 +41,9 @@ pub(crate) fn to_server(
     changes: &Changes,
     is_reverse: bool,
     is_metadata: bool,
+    names: Names,
 ) -> Request<Outbound> {
-    fields::strip(&mut parts.headers);
+    fields::strip(&mut parts.headers, names);
     if parts.version == Version::HTTP_2 {
         join_cookies(&mut parts.headers);
     }

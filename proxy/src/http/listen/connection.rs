@@ -1,7 +1,7 @@
 //! One connection of a client, from start to end.
 
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -16,13 +16,14 @@ use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{Sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
 use super::super::body::Outbound;
 use super::super::fault::CutOff;
 use super::super::joined::Joined;
 use super::super::wire::{Trailing, Wired};
+use super::aside::Aside;
 use super::delivered::Delivered;
 use super::slots::{Busy, ConnectionSlot};
 use super::{Client, Handler, Limits, Phase};
@@ -101,7 +102,7 @@ impl<H: Handler> Served<H> {
             slot,
             handler,
             limits,
-            mut phase,
+            phase,
         } = self;
         let builder = builder(&limits, speaks);
         let asked = Arc::new(AtomicBool::new(false));
@@ -119,30 +120,19 @@ impl<H: Handler> Served<H> {
         let mut grace = pin!(tokio::time::sleep(limits.head_time));
         let mut course = Course {
             asked,
+            slot,
+            phase,
             waits: speaks == HttpVersion::Http2,
             told: false,
             leaves: false,
         };
         loop {
+            let told = pin!(course.next(begin.as_mut(), grace.as_mut()));
             let next = tokio::select! {
-                () = begin.as_mut(), if course.waits => course.has_begun(),
-                // Another connection needs the slot. A request that has arrived meanwhile is still
-                // served.
-                () = slot.asked() => {
-                    course.leaves = true;
-                    grace.as_mut().reset(runtime_now() + GRACE);
-                    Next::Shut
-                }
-                () = grace.as_mut(), if course.leaves => {
-                    course.leaves = false;
-                    if slot.is_idle() { Next::End } else { Next::GoOn }
-                }
+                biased;
                 // Errors of a connection are recorded in the events of its exchanges.
                 _ = served.as_mut() => Next::End,
-                changed = phase.changed() => {
-                    let now = if changed.is_ok() { *phase.borrow() } else { Phase::Stopping };
-                    course.enters(now)
-                }
+                next = Aside::new(told) => next,
             };
             match next {
                 Next::GoOn => {}
@@ -157,6 +147,8 @@ impl<H: Handler> Served<H> {
 struct Course {
     // Whether there was a request.
     asked: Arc<AtomicBool>,
+    slot: Arc<ConnectionSlot>,
+    phase: watch::Receiver<Phase>,
     // Whether the time limit for the first request is running.
     waits: bool,
     // Whether its client was notified of the shutdown.
@@ -174,6 +166,29 @@ enum Next {
 }
 
 impl Course {
+    /// Waits until something else than traffic decides about the connection: the end of a time
+    /// limit, another connection that needs the slot, or a change of the server's phase.
+    async fn next(&mut self, begin: Pin<&mut Sleep>, mut grace: Pin<&mut Sleep>) -> Next {
+        tokio::select! {
+            () = begin, if self.waits => self.has_begun(),
+            // A request that has arrived meanwhile is still served.
+            () = self.slot.asked() => {
+                self.leaves = true;
+                grace.as_mut().reset(runtime_now() + GRACE);
+                Next::Shut
+            }
+            () = grace.as_mut(), if self.leaves => {
+                self.leaves = false;
+                if self.slot.is_idle() { Next::End } else { Next::GoOn }
+            }
+            changed = self.phase.changed() => {
+                let is_known = changed.is_ok();
+                let now = if is_known { *self.phase.borrow() } else { Phase::Stopping };
+                self.enters(now)
+            }
+        }
+    }
+
     /// Handles the end of the time limit for the first request.
     fn has_begun(&mut self) -> Next {
         self.waits = false;

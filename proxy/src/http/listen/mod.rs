@@ -1,6 +1,7 @@
 //! The client's leg: listening, with limits for clients.
 
 mod address;
+mod aside;
 mod connection;
 mod delivered;
 mod guard;

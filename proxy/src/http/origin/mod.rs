@@ -31,6 +31,7 @@ use self::pool::{LONGEST_IDLE, Pool};
 use super::body::Outbound;
 use super::fields::items;
 use super::listen::but_to_us;
+use super::names::Names;
 
 /// One origin, and the connections to it.
 pub struct Origin {
@@ -92,6 +93,8 @@ pub enum SendError {
 pub struct Answer {
     /// Its head and body.
     pub response: Response<Incoming>,
+    /// The names in its head.
+    pub(crate) names: Names,
     /// To be held while the body is read.
     pub lease: Lease,
 }
@@ -216,8 +219,15 @@ impl Origin {
             let refusal = held.connection.refusal();
             (self.connector.broken(refusal, error), unsent)
         })?;
-        held.keep = kept_by(response.headers());
-        Ok(Answer { response, lease })
+        let names = Names::of(response.headers());
+        if names.has(Names::KEEP_ALIVE) {
+            held.keep = kept_by(response.headers());
+        }
+        Ok(Answer {
+            response,
+            names,
+            lease,
+        })
     }
 }
 

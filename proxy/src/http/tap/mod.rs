@@ -23,6 +23,7 @@ use self::decode::{Decoder, Encoding, SLICE};
 use self::whole::Whole;
 use super::fields;
 use super::metrics::Loss;
+use super::names::Names;
 
 pub(crate) use self::budget::{Budget, Share};
 pub(crate) use self::decode::{Undecodable, decoded};
@@ -72,6 +73,35 @@ impl fmt::Debug for Tap {
     }
 }
 
+/// What a head says about its body.
+pub(crate) struct BodyKind {
+    /// It is a stream of events.
+    pub(crate) is_stream: bool,
+    /// It has a content encoding.
+    pub(crate) is_encoded: bool,
+    // It is JSON.
+    is_json: bool,
+    encoding: Encoding,
+}
+
+impl BodyKind {
+    /// According to a head with these names.
+    pub(crate) fn of(head: &HeaderMap, names: Names) -> Self {
+        let is_encoded = names.has(Names::CONTENT_ENCODING);
+        let name = media_type(head).unwrap_or_default();
+        Self {
+            is_stream: is_stream(name),
+            is_encoded,
+            is_json: name.ends_with("json"),
+            encoding: if is_encoded {
+                Encoding::of(head)
+            } else {
+                Encoding::Plain
+            },
+        }
+    }
+}
+
 /// Whether a body ends with the current bytes.
 #[derive(Default)]
 enum Ending {
@@ -94,19 +124,18 @@ impl Tap {
     pub(crate) fn new(
         log: Arc<Log>,
         dir: Direction,
-        head: &HeaderMap,
+        kind: BodyKind,
         watch: Box<dyn Watch>,
     ) -> Self {
         let limit = log.limit_bytes();
         let share = Share::new(log.budget());
-        let encoding = Encoding::of(head);
-        let readable = !matches!(encoding, Encoding::Unknown);
-        let content = if readable && is_event_stream(head) {
+        let readable = !matches!(kind.encoding, Encoding::Unknown);
+        let content = if readable && kind.is_stream {
             Content::Events(Box::new(SseFramer::new(limit)), share)
         } else {
             Content::Whole(Whole::new(limit, share))
         };
-        let decoder = match encoding {
+        let decoder = match kind.encoding {
             Encoding::Known(decoder) => Some(decoder),
             Encoding::Plain | Encoding::Unknown => None,
         };
@@ -115,7 +144,7 @@ impl Tap {
             log,
             dir,
             content,
-            json: media_type(head).is_some_and(|name| name.ends_with("json")),
+            json: kind.is_json,
             refused: false,
             of_model: false,
             ending: Ending::Open,
@@ -387,7 +416,11 @@ fn body_of(payload: Payload, is_message: bool, named: bool) -> EventBody {
 
 /// Whether a body is a stream of events.
 pub(crate) fn is_event_stream(head: &HeaderMap) -> bool {
-    media_type(head).is_some_and(|name| name.eq_ignore_ascii_case("text/event-stream"))
+    media_type(head).is_some_and(is_stream)
+}
+
+fn is_stream(name: &str) -> bool {
+    name.eq_ignore_ascii_case("text/event-stream")
 }
 
 /// Whether a request accepts a stream of events.
@@ -402,7 +435,7 @@ pub(crate) fn is_event_stream_wanted(head: &HeaderMap) -> bool {
 /// The media type, without its parameters.
 pub(crate) fn media_type(head: &HeaderMap) -> Option<&str> {
     let value = head.get(header::CONTENT_TYPE)?.to_str().ok()?;
-    // Called several times per exchange, so without a searcher.
+    // Called twice per exchange, so without a searcher.
     let end = value.bytes().position(|byte| byte == b';');
     Some(value.part(..end.unwrap_or(value.len())).trim_ascii())
 }

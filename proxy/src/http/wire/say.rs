@@ -5,6 +5,7 @@ use http::StatusCode;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
 use crate::http::fields;
+use crate::http::names::Names;
 
 /// The last chunk of a body without trailers (RFC 9112 §7.1).
 pub(super) const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
@@ -18,7 +19,8 @@ pub(super) fn interim(status: StatusCode, fields: &HeaderMap, out: &mut Vec<u8>)
     out.extend_from_slice(reason.as_bytes());
     out.extend_from_slice(b"\r\n");
     let mut fields = fields.clone();
-    fields::strip(&mut fields);
+    let names = Names::of(&fields);
+    fields::strip(&mut fields, names);
     // It has no body, regardless of its fields (RFC 9110 §8.6).
     fields.remove(header::CONTENT_LENGTH);
     fields.remove(header::TE);
