@@ -427,11 +427,14 @@ fn who_takes_too_long_over_a_head_is_left() {
         client.send(part);
         client.rest();
     }
-    // Also between two requests.
-    let mut client = gateway.connect();
-    assert_eq!(get(&mut client, "localhost", "").0, 200);
-    client.ends();
-    assert_eq!(server.seen().len(), 1);
+    // Also between two requests, and in the second.
+    for part in ["", "G", "GET / HTTP/1.1\r\nHost: localhost\r\nX: "] {
+        let mut client = gateway.connect();
+        assert_eq!(get(&mut client, "localhost", "").0, 200);
+        client.send(part);
+        client.ends();
+    }
+    assert_eq!(server.seen().len(), 3);
     assert_eq!(get(&mut gateway.connect(), "localhost", "").0, 200);
 }
 

@@ -114,13 +114,15 @@ impl Gateway {
     }
 
     /// Sends a request to its server, and returns the response.
-    async fn pass_on(
+    ///
+    /// What needs no waiting happens before the future is made: it stores each argument twice.
+    fn pass_on(
         self: &Arc<Self>,
         begun: PreparedExchange,
         mut parts: http::request::Parts,
         body: Outbound,
         goal: RequestTarget,
-    ) -> Response<Outbound> {
+    ) -> impl Future<Output = Response<Outbound>> + Send {
         let PreparedExchange {
             exchange,
             log,
@@ -142,33 +144,35 @@ impl Gateway {
         }
         let (leg, mut upstream) = self.onward(parts, body, &goal, names, is_metadata, &log);
         let flooded = interim::pass(&mut upstream, names, &log);
-        let before = self.clock.now();
-        let answer = {
-            let sent = pin!(goal.origin.send(upstream));
-            flooded.unless(sent).await
-        };
-        let came = self.clock.now();
-        let in_flight = waiting.over();
-        let asked = answer::RequestContext {
-            method,
-            session_id,
-            resumes,
-            is_metadata,
-            leg,
-            goal,
-        };
-        let response = self.conclude(&exchange, in_flight, &asked, answer);
-        let added = Added {
-            request_us: before.since(arrived).0.saturating_sub(held.0),
-            response_us: self.clock.now().since(came).0,
-        };
-        self.metrics.add_latency(added);
-        log.note(Direction::ToClient, EventBody::Added(added));
-        if !self.faults.is_open() {
-            return response;
+        async move {
+            let before = self.clock.now();
+            let answer = {
+                let sent = pin!(goal.origin.send(upstream));
+                flooded.unless(sent).await
+            };
+            let came = self.clock.now();
+            let in_flight = waiting.over();
+            let asked = answer::RequestContext {
+                method,
+                session_id,
+                resumes,
+                is_metadata,
+                leg,
+                goal,
+            };
+            let response = self.conclude(&exchange, in_flight, &asked, answer);
+            let added = Added {
+                request_us: before.since(arrived).0.saturating_sub(held.0),
+                response_us: self.clock.now().since(came).0,
+            };
+            self.metrics.add_latency(added);
+            log.note(Direction::ToClient, EventBody::Added(added));
+            if !self.faults.is_open() {
+                return response;
+            }
+            let scene = self.scene(&log, connection, Direction::ToClient);
+            Box::pin(scene.apply(&exchange, response)).await
         }
-        let scene = self.scene(&log, connection, Direction::ToClient);
-        Box::pin(scene.apply(&exchange, response)).await
     }
 
     /// A place for one exchange, or why a request is refused.

@@ -16,7 +16,7 @@ use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
-use tokio::time::{Sleep, timeout};
+use tokio::time::{Instant, Sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
 use super::super::body::Outbound;
@@ -115,14 +115,16 @@ impl<H: Handler> Served<H> {
         });
         let served = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
         let mut served = pin!(served);
-        // For HTTP/1.1 hyper limits the time of each head.
         let mut begin = pin!(tokio::time::sleep(limits.head_time));
         let mut grace = pin!(tokio::time::sleep(limits.head_time));
         let mut course = Course {
             asked,
             slot,
             phase,
-            waits: speaks == HttpVersion::Http2,
+            speaks,
+            head_time: limits.head_time,
+            since: runtime_now(),
+            waits: true,
             told: false,
             leaves: false,
         };
@@ -149,7 +151,10 @@ struct Course {
     asked: Arc<AtomicBool>,
     slot: Arc<ConnectionSlot>,
     phase: watch::Receiver<Phase>,
-    // Whether the time limit for the first request is running.
+    speaks: HttpVersion,
+    head_time: Duration,
+    since: Instant,
+    // Whether the time limit for the first request is running; on HTTP/1.1, for each head.
     waits: bool,
     // Whether its client was notified of the shutdown.
     told: bool,
@@ -168,9 +173,9 @@ enum Next {
 impl Course {
     /// Waits until something else than traffic decides about the connection: the end of a time
     /// limit, another connection that needs the slot, or a change of the server's phase.
-    async fn next(&mut self, begin: Pin<&mut Sleep>, mut grace: Pin<&mut Sleep>) -> Next {
+    async fn next(&mut self, mut begin: Pin<&mut Sleep>, mut grace: Pin<&mut Sleep>) -> Next {
         tokio::select! {
-            () = begin, if self.waits => self.has_begun(),
+            () = begin.as_mut(), if self.waits => self.has_begun(begin),
             // A request that has arrived meanwhile is still served.
             () = self.slot.asked() => {
                 self.leaves = true;
@@ -190,7 +195,22 @@ impl Course {
     }
 
     /// Handles the end of the time limit for the first request.
-    fn has_begun(&mut self) -> Next {
+    ///
+    /// On HTTP/1.1 it runs again if there was a request meanwhile: the next head is due later. Hyper
+    /// can limit the time of each head as well, with a timer that it sets and cancels in every
+    /// exchange.
+    fn has_begun(&mut self, begin: Pin<&mut Sleep>) -> Next {
+        if self.speaks == HttpVersion::Http1 {
+            let now = runtime_now();
+            let since = self.slot.free_since();
+            let since = since.map_or(now, |since| since.max(self.since));
+            let due = since + self.head_time;
+            if due <= now {
+                return Next::End;
+            }
+            begin.reset(due);
+            return Next::GoOn;
+        }
         self.waits = false;
         if self.asked.load(Ordering::Relaxed) {
             Next::GoOn
@@ -260,8 +280,8 @@ fn builder(limits: &Limits, speaks: HttpVersion) -> auto::Builder<TokioExecutor>
         .preserve_header_case(true)
         .auto_date_header(false)
         .max_buf_size(limits.head_bytes.max(8_192))
-        .timer(TokioTimer::new())
-        .header_read_timeout(limits.head_time);
+        // `Course` does that.
+        .header_read_timeout(None);
     builder
         .http2()
         .auto_date_header(false)

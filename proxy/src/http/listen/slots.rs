@@ -148,6 +148,13 @@ impl ConnectionSlot {
         self.idle_since().is_some()
     }
 
+    /// When the last request ended, to the millisecond, unless one is in progress.
+    pub(super) fn free_since(&self) -> Option<Instant> {
+        let since = Duration::from_millis(self.since.load(Ordering::Acquire));
+        let is_busy = self.requests.load(Ordering::Acquire) > 0;
+        (!is_busy).then(|| self.shared.start + since)
+    }
+
     fn idle_since(&self) -> Option<u64> {
         let since = self.since.load(Ordering::Acquire);
         let is_busy = self.requests.load(Ordering::Acquire) > 0;

@@ -99,6 +99,9 @@ pub struct Answer {
     pub lease: Lease,
 }
 
+/// Why a request had no answer, and the request if none of it was sent.
+type Unanswered = (SendError, Option<Box<Request<Outbound>>>);
+
 /// The lease of a connection. Dropping it ends the exchange: on HTTP/1.1 the connection is closed,
 /// unless [`complete`](Self::complete) was called.
 #[derive(Debug)]
@@ -163,18 +166,21 @@ impl Origin {
     /// Sends a request in origin form, once. Its `Host` field is left as the caller set it.
     ///
     /// Dropping the future early closes the connection, which notifies the server.
-    pub async fn send(self: &Arc<Self>, request: Request<Outbound>) -> Result<Answer, SendError> {
-        self.send_over(request, Pool::take).await
+    pub fn send(
+        self: &Arc<Self>,
+        request: Request<Outbound>,
+    ) -> impl Future<Output = Result<Answer, SendError>> + Send {
+        self.send_over(request, Pool::take)
     }
 
     /// Like `send`, but uses a new connection on HTTP/1.1. A server accepts connections in the
     /// order in which they were established, so the request cannot overtake one that waits on a new
     /// connection, as it could on a pooled one.
-    pub(crate) async fn send_behind(
+    pub(crate) fn send_behind(
         self: &Arc<Self>,
         request: Request<Outbound>,
-    ) -> Result<Answer, SendError> {
-        self.send_over(request, Pool::take_shared).await
+    ) -> impl Future<Output = Result<Answer, SendError>> + Send {
+        self.send_over(request, Pool::take_shared)
     }
 
     async fn send_over(
@@ -199,11 +205,14 @@ impl Origin {
         sent.map_err(|(error, _)| error)
     }
 
-    async fn exchange(
+    /// One exchange on a connection.
+    ///
+    /// What needs no waiting happens before the future is made: it stores each argument twice.
+    fn exchange(
         self: &Arc<Self>,
         connection: Connection,
         mut request: Request<Outbound>,
-    ) -> Result<Answer, (SendError, Option<Box<Request<Outbound>>>)> {
+    ) -> impl Future<Output = Result<Answer, Unanswered>> + Send {
         connection.prepare(&mut request, &self.url);
         self.pool.begin();
         let mut lease = Lease(Some(LeasedConnection {
@@ -211,23 +220,25 @@ impl Origin {
             origin: Arc::clone(self),
             keep: LONGEST_IDLE,
         }));
-        let Some(held) = &mut lease.0 else {
-            unreachable!("the lease was just made");
-        };
-        let sent = held.connection.send(request).await;
-        let response = sent.map_err(|(error, unsent)| {
-            let refusal = held.connection.refusal();
-            (self.connector.broken(refusal, error), unsent)
-        })?;
-        let names = Names::of(response.headers());
-        if names.has(Names::KEEP_ALIVE) {
-            held.keep = kept_by(response.headers());
+        async move {
+            let Some(held) = &mut lease.0 else {
+                unreachable!("the lease was just made");
+            };
+            let sent = held.connection.send(request).await;
+            let response = sent.map_err(|(error, unsent)| {
+                let refusal = held.connection.refusal();
+                (self.connector.broken(refusal, error), unsent)
+            })?;
+            let names = Names::of(response.headers());
+            if names.has(Names::KEEP_ALIVE) {
+                held.keep = kept_by(response.headers());
+            }
+            Ok(Answer {
+                response,
+                names,
+                lease,
+            })
         }
-        Ok(Answer {
-            response,
-            names,
-            lease,
-        })
     }
 }
 
