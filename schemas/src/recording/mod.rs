@@ -17,6 +17,7 @@ use crate::tape::{Ending, Header};
 
 pub use document::DocumentError;
 pub(crate) use document::{Element, each_element, elements, object};
+pub(crate) use pieces::Objects;
 pub use pieces::{NoPieces, Part, Piece, Pieces};
 
 /// The format of a file.

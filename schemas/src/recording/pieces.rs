@@ -7,11 +7,10 @@
 mod objects;
 
 use std::io::{self, Read};
-use std::ops::Range;
 
 use crate::json::{Invalid, Scanner, Token};
 use crate::slices::Part as _;
-use objects::Objects;
+pub(crate) use objects::Objects;
 
 /// Cuts a document into pieces.
 #[derive(Debug)]
@@ -25,8 +24,6 @@ pub struct Pieces<R> {
     lists: &'static [&'static str],
     place: Within,
     next: Next,
-    // The elements of the last piece, if requested.
-    objects: Option<Objects>,
 }
 
 /// A part of a document.
@@ -39,9 +36,10 @@ pub struct Piece<'b> {
 }
 
 /// The type of a piece.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Part {
     /// Space, commas, brackets, and names of lists.
+    #[default]
     Glue,
     /// Members of the document, with the commas between them.
     Members,
@@ -113,38 +111,24 @@ impl<R: Read> Pieces<R> {
             lists,
             place: Within::Start,
             next: Next::ItemOrEnd,
-            objects: None,
         }
-    }
-
-    /// Notes the members of elements, which costs nothing more than reading over them.
-    pub(crate) fn with_objects(mut self) -> Self {
-        self.objects = Some(Objects::default());
-        self
-    }
-
-    /// Like [`next_piece`](Self::next_piece), with its elements, if they are noted.
-    pub(crate) fn next_objects(&mut self) -> Result<Option<(Piece<'_>, &Objects)>, NoPieces> {
-        let Some((part, place)) = self.next_part()? else {
-            return Ok(None);
-        };
-        let text = self.buffer.part(place);
-        let objects = self.objects.get_or_insert_default();
-        Ok(Some((Piece { part, text }, objects)))
     }
 
     /// The next piece; `None` after the last one.
     pub fn next_piece(&mut self) -> Result<Option<Piece<'_>>, NoPieces> {
-        let next = self.next_part()?;
-        Ok(next.map(|(part, place)| Piece {
-            part,
-            text: self.buffer.part(place),
-        }))
+        self.piece(None)
     }
 
-    /// The next piece, and its place in the buffer.
-    fn next_part(&mut self) -> Result<Option<(Part, Range<usize>)>, NoPieces> {
-        let mut objects = self.objects.take();
+    /// Like [`next_piece`](Self::next_piece), and notes its elements and their members, which costs
+    /// nothing more than reading over them.
+    pub(crate) fn next_objects(
+        &mut self,
+        objects: &mut Objects,
+    ) -> Result<Option<Piece<'_>>, NoPieces> {
+        self.piece(Some(objects))
+    }
+
+    fn piece(&mut self, mut objects: Option<&mut Objects>) -> Result<Option<Piece<'_>>, NoPieces> {
         let mut wanted = 1;
         let step = loop {
             self.fill(wanted)?;
@@ -155,7 +139,7 @@ impl<R: Read> Pieces<R> {
             if let Some(objects) = &mut objects {
                 objects.clear();
             }
-            match self.step(rest, objects.as_mut()) {
+            match self.step(rest, objects.as_deref_mut()) {
                 Ok(step) => break step,
                 Err(Stop::Short) if !self.ended => wanted = rest.len() * 2,
                 Err(_) => return Err(NoPieces::NoObject),
@@ -164,8 +148,10 @@ impl<R: Read> Pieces<R> {
         let start = self.at;
         self.at += step.length;
         (self.place, self.next) = (step.place, step.next);
-        self.objects = objects;
-        Ok(Some((step.part, start..self.at)))
+        Ok(Some(Piece {
+            part: step.part,
+            text: self.buffer.part(start..self.at),
+        }))
     }
 
     /// Reads until this many bytes are available that belong to no piece yet, or to the end.

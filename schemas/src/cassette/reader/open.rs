@@ -14,7 +14,7 @@ use crate::cassette::read::{
 use crate::cassette::timeline::Timeline;
 use crate::event::Event;
 use crate::json::{Span, Text};
-use crate::recording::{Element, NoPieces, Part, Pieces};
+use crate::recording::{Element, NoPieces, Objects, Part, Pieces};
 
 /// The members that are lists.
 const LISTS: &[&str] = &["exchanges", "messages", "unanswered", "http", "sessions"];
@@ -52,9 +52,9 @@ struct Noted {
 impl Noted {
     /// `Ok(None)` if it needs the full parser.
     fn read(&mut self, input: impl Read) -> Result<Option<()>, NoPieces> {
-        let mut pieces = Pieces::new(input, LISTS).with_objects();
+        let (mut pieces, mut objects) = (Pieces::new(input, LISTS), Objects::default());
         let mut at = 0;
-        while let Some((piece, objects)) = pieces.next_objects()? {
+        while let Some(piece) = pieces.next_objects(&mut objects)? {
             let start: u64 = at;
             at += piece.text.len() as u64;
             if std::str::from_utf8(piece.text).is_err() {

@@ -22,15 +22,13 @@ pub(super) struct Index {
     texts: Vec<Text>,
     // Their bytes, one after another.
     bytes: Vec<u8>,
-    secrets: Vec<Secret>,
 }
 
 #[derive(Clone, Debug)]
 struct Text {
     bytes: Range<usize>,
     form: Form,
-    // Its place in `secrets`.
-    secret: usize,
+    secret: Secret,
 }
 
 impl Index {
@@ -42,7 +40,6 @@ impl Index {
         texts: impl Iterator<Item = (&'t [u8], Form)>,
     ) -> Range<usize> {
         let first = self.texts.len();
-        self.secrets.push(secret);
         for (text, form) in texts {
             let start = self.bytes.len();
             self.bytes.extend_from_slice(text);
@@ -50,7 +47,7 @@ impl Index {
             self.texts.push(Text {
                 bytes: start..self.bytes.len(),
                 form,
-                secret: self.secrets.len() - 1,
+                secret,
             });
         }
         first..self.texts.len()
@@ -67,7 +64,6 @@ impl Index {
         self.groups.clear();
         self.texts.clear();
         self.bytes.clear();
-        self.secrets.clear();
     }
 
     /// Calls `found` for every text that occurs in `text`.
@@ -121,8 +117,7 @@ impl Index {
         if text.get(start..end)? != bytes {
             return None;
         }
-        let secret = self.secrets.get(known.secret)?;
-        Some((known.form.span(text, start..end, place)?, *secret))
+        Some((known.form.span(text, start..end, place)?, known.secret))
     }
 }
 
