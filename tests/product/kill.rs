@@ -9,7 +9,7 @@ use std::time::Duration;
 use tapewright_schemas::event::Direction;
 use tapewright_schemas::tape::{Ending, Header};
 
-use crate::support::{Tape, peer, record, wait};
+use crate::support::{Tape, eventually, peer, record, tapewright, wait};
 
 /// The maximum number of lines before a kill.
 const MOST_LINES: usize = 250;
@@ -169,4 +169,29 @@ fn queue_leaves_a_readable_tape_that_lacks_at_most_the_last_instants() {
         crossed > 10_000,
         "only {crossed} messages crossed: the kills came too early"
     );
+}
+
+#[test]
+fn a_tape_says_what_it_is_before_the_server_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let peer = peer();
+    for durability in ["queue", "written", "synced"] {
+        let tape = folder.path().join(format!("{durability}.tape.jsonl"));
+        let begun = folder.path().join(format!("{durability}.log"));
+        let mut recorder = record(
+            &["--durability", durability, "-o", tape.to_str().unwrap()],
+            &[peer.to_str().unwrap(), "answer", begun.to_str().unwrap()],
+        )
+        .spawn()
+        .unwrap();
+        assert!(eventually(PATIENCE, || begun.exists()));
+        recorder.kill().unwrap();
+        wait(&mut recorder, PATIENCE);
+        let done = tapewright().arg("inspect").arg(&tape).output().unwrap();
+        let text = String::from_utf8_lossy(&done.stdout);
+        assert!(done.status.success(), "{done:?}");
+        assert!(text.contains(": tape, recorded "), "{text}");
+        assert!(text.contains("incomplete"), "{text}");
+        assert_eq!(Tape::read(&tape).header.durability, durability);
+    }
 }

@@ -36,6 +36,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::thread::{self, JoinHandle};
@@ -116,6 +117,9 @@ impl WhenFull {
 /// sixty.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How long the start waits for the header of the tape.
+const BEGINNING: Duration = Duration::from_secs(1);
+
 /// How often counting code gets the time, so that the last events are counted even if no more
 /// follow.
 const COUNTING_BEAT: Duration = Duration::from_secs(5);
@@ -142,7 +146,7 @@ pub struct Settings {
     pub header: Header,
     /// The command as raw bytes, for the header.
     pub command: Vec<Vec<u8>>,
-    /// Makes the redaction rules; runs on the writer's thread, off the start-up path.
+    /// Makes the redaction rules; runs on the writer's thread under `queue`.
     pub rules: Box<dyn FnOnce() -> Arc<Rules> + Send>,
     /// How the recording is judged while it is written, if it is.
     pub judging: Option<Judging>,
@@ -191,7 +195,9 @@ enum Keeper {
 }
 
 impl Recorder {
-    /// Starts a tape. A failure to create it does not stop the session, and is reported at the end.
+    /// Starts a tape, and waits until its header is written, so that a tape always says what it is.
+    /// A failure to create it does not stop the session, and is reported at the end; neither does a
+    /// disk that takes longer than a second.
     pub fn start(settings: Settings, clock: Clock) -> io::Result<Self> {
         let Settings {
             durability,
@@ -208,7 +214,10 @@ impl Recorder {
                 queue::watch(Arc::clone(&queue), Arc::clone(&disk), PATIENCE)?;
             }
             let make = || Tapes::create(settings, disk);
-            let writer = writer::spawn(make, Arc::clone(&queue), Arc::clone(&stats))?;
+            let (began, header) = sync_channel(1);
+            let writer = writer::spawn(make, Arc::clone(&queue), Arc::clone(&stats), began)?;
+            // If it does not come, the writer goes on, and the traffic does not wait for it.
+            header.recv_timeout(BEGINNING).ok();
             Keeper::Queued {
                 queue,
                 writer: Mutex::new(Some(writer)),
@@ -259,7 +268,8 @@ impl Recorder {
         let beat = judging.beat;
         let (queue, stats) = (Arc::new(Queue::new(WhenFull::Gap)), Arc::default());
         let make = || Tapes::Preview(Box::new(Preview::new(rules, judging)));
-        let writer = writer::spawn(make, Arc::clone(&queue), Arc::clone(&stats))?;
+        let (began, _) = sync_channel(1);
+        let writer = writer::spawn(make, Arc::clone(&queue), Arc::clone(&stats), began)?;
         Ok(Self {
             durability: Durability::Queue,
             limit_bytes,

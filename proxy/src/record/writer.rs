@@ -2,25 +2,29 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
 use std::thread::{self, JoinHandle};
 
 use super::queue::Queue;
 use super::stats::Stats;
 use super::tapes::Tapes;
 
-/// Starts the writer. It ends when the queue is closed and empty, and returns its tapes.
+/// Starts the writer, which tells `began` once its tapes are there. It ends when the queue is closed
+/// and empty, and returns its tapes.
 pub(crate) fn spawn(
     make: impl FnOnce() -> Tapes + Send + 'static,
     queue: Arc<Queue>,
     stats: Arc<Stats>,
+    began: SyncSender<()>,
 ) -> io::Result<JoinHandle<Tapes>> {
     thread::Builder::new()
         .name("tape".to_owned())
         .spawn(move || {
             // If the writer panics, nothing must wait for it.
             let _closes = CloseOnDrop(Arc::clone(&queue));
-            // Rules and files are created here, off the start-up path.
             let mut tapes = make();
+            // A preview is not waited for, and neither is a disk that takes too long.
+            began.try_send(()).ok();
             let mut batch = Vec::new();
             while queue.take(&mut batch) {
                 for event in &mut batch {

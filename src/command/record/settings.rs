@@ -102,8 +102,7 @@ pub(super) fn settings(
     })
 }
 
-/// The rules: made at once if they can contain a mistake of the user, and otherwise later, off the
-/// start-up path.
+/// The rules: made at once if they can contain a mistake of the user, and otherwise by the recorder.
 pub(super) fn rules(
     arguments: &Arguments,
     scoring: Option<&Scoring>,
