@@ -66,11 +66,6 @@ impl NewFile {
         &mut self.file
     }
 
-    /// Whether it can be read again, as a pipe or a device cannot.
-    pub(crate) fn is_regular(&self) -> bool {
-        self.temporary.is_some()
-    }
-
     /// Gives the file its name, and these permissions if any.
     pub(crate) fn commit(mut self, permissions: Option<Permissions>) -> anyhow::Result<()> {
         let Some(temporary) = self.temporary.clone() else {

@@ -152,11 +152,17 @@ impl Redactor {
     ///
     /// Borrowed when nothing changed. Bytes that are not UTF-8 are an [`Invalid::Syntax`].
     pub fn json<'t>(&mut self, text: &'t [u8]) -> Result<Cow<'t, [u8]>, Invalid> {
-        if let Err(error) = std::str::from_utf8(text) {
-            return Err(Invalid::Syntax {
+        match std::str::from_utf8(text) {
+            Ok(text) => self.json_text(text),
+            Err(error) => Err(Invalid::Syntax {
                 at: error.valid_up_to(),
-            });
+            }),
         }
+    }
+
+    /// Like [`json`](Self::json), for a text that is known to be UTF-8.
+    pub(crate) fn json_text<'t>(&mut self, text: &'t str) -> Result<Cow<'t, [u8]>, Invalid> {
+        let text = text.as_bytes();
         self.finder.begin();
         self.finder.walk(&self.rules, text, 0)?;
         // Another reading would outline another text.

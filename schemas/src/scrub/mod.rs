@@ -7,9 +7,11 @@
 mod cassette;
 mod document;
 mod http;
+mod lines;
 mod splice;
 pub mod stream;
 mod tape;
 
 pub use document::{FoundSecret, document};
+pub use lines::{LineReader, Lines};
 pub use tape::TapeScrubber;

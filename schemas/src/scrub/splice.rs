@@ -24,21 +24,42 @@ impl Edits {
         }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.edits.is_empty()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.edits.clear();
+    }
+
     /// The text with its replacements.
     pub(super) fn apply(mut self, text: &[u8]) -> Cow<'_, [u8]> {
         if self.edits.is_empty() {
             return Cow::Borrowed(text);
         }
-        self.edits.sort_by_key(|(span, _)| span.start);
         let mut out = Vec::with_capacity(text.len());
-        let mut at = 0;
-        for (span, with) in self.edits {
-            out.extend_from_slice(text.part(at..span.start));
-            out.extend_from_slice(&with);
-            at = span.end;
-        }
+        let at = self.drain(text, 0, 0, &mut out);
         out.extend_from_slice(text.part(at..));
         Cow::Owned(out)
+    }
+
+    /// Appends a text with the replacements of a part of it, which begins at `part`, to `out`: from
+    /// `from` to the end of the last one, which is returned. None are left.
+    pub(super) fn drain(
+        &mut self,
+        text: &[u8],
+        from: usize,
+        part: usize,
+        out: &mut Vec<u8>,
+    ) -> usize {
+        self.edits.sort_by_key(|(span, _)| span.start);
+        let mut at = from;
+        for (span, with) in self.edits.drain(..) {
+            out.extend_from_slice(text.part(at..part + span.start));
+            out.extend_from_slice(&with);
+            at = part + span.end;
+        }
+        at
     }
 }
 

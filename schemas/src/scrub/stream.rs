@@ -13,7 +13,7 @@ use super::cassette::{self, LISTS};
 use super::document::{FoundSecret, found};
 use crate::json::Invalid;
 use crate::recording::{Document, NoPieces, Part, Piece, Pieces};
-use crate::redact::{Redactor, Standing};
+use crate::redact::Redactor;
 use crate::slices::Part as _;
 
 /// Why a document cannot be scrubbed a few exchanges at a time.
@@ -44,65 +44,101 @@ impl From<Invalid> for StreamError {
     }
 }
 
-/// The result of [`check`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checked {
-    /// It consists of messages only: [`beside`] would find nothing, and the second redactor has
-    /// read everything.
-    pub is_plain: bool,
-    /// It contains no secrets, as far as that redactor has read.
-    pub is_clean: bool,
-    /// The length of the text up to the last piece that taught that redactor a secret.
-    pub taught: u64,
-    /// The state of that redactor there.
-    pub standing: Option<Standing>,
+/// Some elements of a document, some of its members, or what is between them, in memory of its own,
+/// so that one thread can read it and another can scrub it.
+#[derive(Debug, Default)]
+pub struct Run {
+    part: Part,
+    // As a document, so that names around it count.
+    whole: String,
+    is_plain: bool,
 }
 
-/// Validates that a text is a cassette or a capture, and has `redactor` adopt the placeholders in
-/// it. In the same pass `first` reads it as [`within`] does, and `out` gets the new text, as long as
-/// the text consists of messages only.
-pub fn check(
-    text: impl Read,
-    redactor: &mut Redactor,
-    first: &mut Redactor,
-    out: &mut Out<'_>,
-) -> Result<Checked, StreamError> {
-    let mut checked = Checked {
-        is_plain: true,
-        is_clean: true,
-        taught: 0,
-        standing: first.standing(),
-    };
-    let (mut length, mut learned) = (0, first.learned());
-    let mut pieces = Pieces::new(text, &LISTS);
-    let mut frame = Frame::default();
-    while let Some(piece) = pieces.next_piece()? {
-        redactor.adopt(piece.text);
-        frame.take(piece)?;
-        length += piece.text.len() as u64;
-        checked.is_plain &= !cassette::may_stand_beside(piece);
-        if !checked.is_plain {
-            continue;
-        }
-        let new = scrubbed_within(first, piece, None)?;
-        checked.is_clean &= new.is_none();
-        // After it has forgotten a secret, a second reading cannot be compared.
-        if checked.standing.is_some() {
-            put(piece, new.as_deref(), out)?;
-        }
-        if std::mem::replace(&mut learned, first.learned()) != first.learned() {
-            checked.taught = length;
-            checked.standing = first.standing();
-        }
+impl Run {
+    /// Its source text.
+    #[must_use]
+    pub fn text(&self) -> &[u8] {
+        unwrapped(self.whole.as_bytes(), self.part)
     }
-    if Document::read(frame.text).is_err() {
-        return Err(StreamError::Whole);
+
+    /// Whether it has no parts other than messages: [`beside`] would find nothing.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.is_plain
     }
-    Ok(checked)
+
+    /// Scrubs it as [`within`] does. Returns the new text, if it differs.
+    pub fn scrubbed(&self, redactor: &mut Redactor) -> Result<Option<NewText>, StreamError> {
+        if self.part == Part::Glue {
+            return Ok(None);
+        }
+        let part = self.part;
+        Ok(match redactor.json_text(&self.whole)? {
+            Cow::Owned(whole) if whole != self.whole.as_bytes() => Some(NewText { whole, part }),
+            _ => None,
+        })
+    }
+}
+
+/// The new text of a [`Run`].
+#[derive(Debug)]
+pub struct NewText {
+    whole: Vec<u8>,
+    part: Part,
+}
+
+impl NewText {
+    /// It.
+    #[must_use]
+    pub fn text(&self) -> &[u8] {
+        unwrapped(&self.whole, self.part)
+    }
+}
+
+/// Reads a document one [`Run`] after another.
+#[derive(Debug)]
+pub struct Runs<R>(Pieces<R>);
+
+impl<R: Read> Runs<R> {
+    /// Reads from the start of a document.
+    pub fn new(text: R) -> Self {
+        Self(Pieces::new(text, &LISTS))
+    }
+
+    /// Replaces `run` by the next one; returns whether there is one.
+    pub fn read(&mut self, run: &mut Run) -> Result<bool, StreamError> {
+        let Some(piece) = self.0.next_piece()? else {
+            return Ok(false);
+        };
+        run.part = piece.part;
+        run.is_plain = !cassette::may_stand_beside(piece);
+        run.whole.clear();
+        let text = str::from_utf8(piece.text).map_err(|_| StreamError::Whole)?;
+        wrap(piece.part, text, &mut run.whole);
+        Ok(true)
+    }
+}
+
+/// Validates that a text is a cassette or a capture.
+#[derive(Debug, Default)]
+pub struct Checker(Frame);
+
+impl Checker {
+    /// Validates the next run.
+    pub fn check(&mut self, run: &Run) -> Result<(), StreamError> {
+        let (part, text) = (run.part, run.text());
+        self.0.take(Piece { part, text })
+    }
+
+    /// Validates what is around the elements of all runs.
+    pub fn finish(self) -> Result<(), StreamError> {
+        let document = Document::read(self.0.text);
+        document.map(drop).map_err(|_| StreamError::Whole)
+    }
 }
 
 /// A document without the elements of its lists.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Frame {
     text: Vec<u8>,
     // A list is open whose elements were left out.
@@ -112,11 +148,8 @@ struct Frame {
 }
 
 impl Frame {
-    /// Handles the next piece, and validates its elements.
+    /// Handles the next piece, which is UTF-8, and validates its elements.
     fn take(&mut self, piece: Piece<'_>) -> Result<(), StreamError> {
-        if str::from_utf8(piece.text).is_err() {
-            return Err(StreamError::Whole);
-        }
         let Part::Elements { list, .. } = piece.part else {
             // There is a comma between two runs of elements.
             self.inside &= !piece.text.contains(&b']');
@@ -176,11 +209,9 @@ pub fn beside(
 ) -> Result<bool, StreamError> {
     each(text, out, |piece| {
         let mut places = Vec::new();
-        if std::str::from_utf8(piece.text).is_err() {
-            return Err(StreamError::Whole);
-        }
-        let whole = wrapped(piece);
-        let new = match cassette::beside_messages(redactor, &whole, &mut places) {
+        let whole = wrapped(piece)?;
+        let whole = whole.as_bytes();
+        let new = match cassette::beside_messages(redactor, whole, &mut places) {
             Cow::Borrowed(_) => None,
             Cow::Owned(new) => (new != whole).then_some(new),
         };
@@ -205,51 +236,16 @@ pub fn within(
     })
 }
 
-/// Takes the new text of a piece, with the redactor and the length of the text so far; returns
-/// whether that is enough.
-pub type Taking<'o> = dyn FnMut(&[u8], &Redactor, u64) -> io::Result<bool> + 'o;
-
-/// Like [`within`], until `out` has enough.
-pub fn within_until(
-    redactor: &mut Redactor,
-    text: impl Read,
-    out: &mut Taking<'_>,
-) -> Result<(), StreamError> {
-    let mut pieces = Pieces::new(text, &LISTS);
-    let mut length = 0;
-    let mut is_enough = false;
-    while !is_enough && let Some(piece) = pieces.next_piece()? {
-        length += piece.text.len() as u64;
-        let new = scrubbed_within(redactor, piece, None)?;
-        put(piece, new.as_deref(), &mut |text, _| {
-            is_enough = out(text, redactor, length)?;
-            Ok(())
-        })?;
-    }
-    Ok(())
-}
-
-/// Gives `out` a piece, or its new text.
-fn put(piece: Piece<'_>, new: Option<&[u8]>, out: &mut Out<'_>) -> io::Result<()> {
-    match new {
-        None => out(piece.text, true),
-        Some(new) => out(unwrapped(new, piece.part), false),
-    }
-}
-
 /// The new text of a piece, if it changes.
 fn scrubbed_within(
     redactor: &mut Redactor,
     piece: Piece<'_>,
     place: Option<&mut dyn FnMut(FoundSecret)>,
 ) -> Result<Option<Vec<u8>>, StreamError> {
-    if piece.part == Part::Glue {
-        return Ok(None);
-    }
-    let whole = wrapped(piece);
+    let whole = wrapped(piece)?;
     if let Some(place) = place {
         // The findings are what would be replaced: without any, there is no second search.
-        let places = found(redactor, &whole);
+        let places = found(redactor, whole.as_bytes());
         if places.is_empty() {
             return Ok(None);
         }
@@ -257,9 +253,9 @@ fn scrubbed_within(
             place(moved(found, piece.part));
         }
     }
-    Ok(match redactor.json(&whole)? {
+    Ok(match redactor.json_text(&whole)? {
         Cow::Borrowed(_) => None,
-        Cow::Owned(new) => (new != whole).then_some(new),
+        Cow::Owned(new) => (new != whole.as_bytes()).then_some(new),
     })
 }
 
@@ -276,42 +272,53 @@ fn each(
             out(piece.text, true)?;
             continue;
         }
-        if std::str::from_utf8(piece.text).is_err() {
-            return Err(StreamError::Whole);
-        }
         let new = scrub(piece)?;
         changed |= new.is_some();
-        put(piece, new.as_deref(), out)?;
+        match &new {
+            None => out(piece.text, true)?,
+            Some(new) => out(unwrapped(new, piece.part), false)?,
+        }
     }
     Ok(changed)
 }
 
 /// A piece as a document, so that names around it count.
-fn wrapped(piece: Piece<'_>) -> Vec<u8> {
-    let mut whole = Vec::with_capacity(piece.text.len() + 32);
-    whole.push(b'{');
-    if let Part::Elements { list, .. } = piece.part {
-        whole.push(b'"');
-        whole.extend_from_slice(list.as_bytes());
-        whole.extend_from_slice(b"\":[");
+fn wrapped(piece: Piece<'_>) -> Result<String, StreamError> {
+    let text = str::from_utf8(piece.text).map_err(|_| StreamError::Whole)?;
+    let mut whole = String::with_capacity(text.len() + 32);
+    wrap(piece.part, text, &mut whole);
+    Ok(whole)
+}
+
+/// Appends the text of a part as a document, unless it is glue.
+fn wrap(part: Part, text: &str, whole: &mut String) {
+    match part {
+        Part::Glue => {}
+        Part::Members => whole.push('{'),
+        Part::Elements { list, .. } => {
+            whole.push_str("{\"");
+            whole.push_str(list);
+            whole.push_str("\":[");
+        }
     }
-    whole.extend_from_slice(piece.text);
-    whole.extend_from_slice(tail(piece.part));
-    whole
+    whole.push_str(text);
+    whole.push_str(tail(part));
 }
 
 fn unwrapped(whole: &[u8], part: Part) -> &[u8] {
     let head = match part {
+        Part::Glue => 0,
+        Part::Members => 1,
         Part::Elements { list, .. } => list.len() + 5,
-        _ => 1,
     };
     whole.part(head..whole.len() - tail(part).len())
 }
 
-fn tail(part: Part) -> &'static [u8] {
+fn tail(part: Part) -> &'static str {
     match part {
-        Part::Elements { .. } => b"]}",
-        _ => b"}",
+        Part::Glue => "",
+        Part::Members => "}",
+        Part::Elements { .. } => "]}",
     }
 }
 

@@ -1,9 +1,10 @@
 //! Scrubbing a tape, line by line.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use super::http;
+use super::lines::{Lines, members_of};
 use super::splice::{Edits, decoded, encoded, meaning, quoted};
 use crate::event::Direction;
 use crate::json::{self, Invalid, Span, Text, unescape};
@@ -20,7 +21,8 @@ pub struct TapeScrubber {
     // The conduits whose next data is the URL of an endpoint.
     endpoints: HashSet<Vec<u8>>,
     // Of the current line; reused, so that no line needs an allocation.
-    members: Members,
+    members: Vec<(Text, Span)>,
+    edits: Edits,
 }
 
 impl TapeScrubber {
@@ -32,7 +34,8 @@ impl TapeScrubber {
             redactor,
             streams: Default::default(),
             endpoints: HashSet::new(),
-            members: Members::default(),
+            members: Vec::new(),
+            edits: Edits::default(),
         }
     }
 
@@ -46,36 +49,84 @@ impl TapeScrubber {
     /// tape that was cut short, is scrubbed as text.
     pub fn line<'t>(&mut self, line: &'t [u8]) -> Cow<'t, [u8]> {
         let mut members = std::mem::take(&mut self.members);
-        let clean = if members.read(line) {
-            // Proven by that.
-            self.record(line, &members).unwrap_or(Cow::Borrowed(line))
-        } else {
-            self.redactor.text(line)
-        };
+        members.clear();
+        let text = str::from_utf8(line).ok();
+        let json = text.filter(|_| members_of(line, &mut members));
+        self.one(line, json.map(|text| (text, &*members)));
         self.members = members;
-        clean
+        std::mem::take(&mut self.edits).apply(line)
     }
 
-    fn record<'t>(&mut self, line: &'t [u8], of: &Members) -> Result<Cow<'t, [u8]>, Invalid> {
-        let mut edits = Edits::default();
-        for (name, value) in &of.all {
-            let (name, value) = (meant(line, name), value.of(line));
-            let member = Member { name: &name, value };
-            if let Some(new) = self.member(line, of, member, &mut edits)? {
-                edits.replace(line, value, new);
+    /// Scrubs some lines, and appends their new text to `out` if it differs from the old one, which
+    /// is returned. `replaced` is called for each line that changes, with its index and with how
+    /// often each kind has been replaced.
+    pub fn lines(
+        &mut self,
+        lines: &Lines,
+        out: &mut Vec<u8>,
+        replaced: &mut dyn FnMut(usize, &BTreeMap<String, u64>),
+    ) -> bool {
+        let text = lines.text();
+        let (mut copied, mut index, mut changed) = (0, 0, false);
+        lines.each(|line| {
+            self.one(line.bytes, line.json);
+            if !self.edits.is_empty() {
+                changed = true;
+                copied = self.edits.drain(text, copied, line.start, out);
+                replaced(index, self.redactor.counts());
+            }
+            index += 1;
+        });
+        if changed {
+            out.extend_from_slice(text.part(copied..));
+        }
+        changed
+    }
+
+    /// Finds the edits of a line, given its text and members if it is JSON.
+    fn one(&mut self, line: &[u8], json: Option<(&str, &[(Text, Span)])>) {
+        let mut edits = std::mem::take(&mut self.edits);
+        match json {
+            Some((text, members)) => {
+                let of = Members::of(line, members);
+                if self.record(text, &of, &mut edits).is_err() {
+                    edits.clear();
+                }
+            }
+            None => {
+                if let Cow::Owned(clean) = self.redactor.text(line)
+                    && clean != line
+                {
+                    edits.replace(line, line, clean);
+                }
             }
         }
-        Ok(edits.apply(line))
+        self.edits = edits;
+    }
+
+    fn record(&mut self, line: &str, of: &Members<'_>, edits: &mut Edits) -> Result<(), Invalid> {
+        let text = line.as_bytes();
+        for (name, span) in of.all {
+            let name = meant(text, name);
+            // The bounds of a value are bounds of characters.
+            let value = line.part(span.start..span.end);
+            let member = Member { name: &name, value };
+            if let Some(new) = self.member(text, of, member, edits)? {
+                edits.replace(text, value.as_bytes(), new);
+            }
+        }
+        Ok(())
     }
 
     /// The new value of a member. Changes within it are edits of the line.
     fn member(
         &mut self,
         line: &[u8],
-        of: &Members,
-        Member { name, value }: Member<'_>,
+        of: &Members<'_>,
+        Member { name, value: json }: Member<'_>,
         edits: &mut Edits,
     ) -> Result<Option<Vec<u8>>, Invalid> {
+        let value = json.as_bytes();
         if let Some(change) = http::member(&mut self.redactor, name, value) {
             if name == b"sse" {
                 self.announced(of.conduit_in(line), value);
@@ -108,7 +159,7 @@ impl TapeScrubber {
             // Names and numbers by tapewright.
             b"seq" | b"at_us" | b"dir" | b"era" | b"eol" | b"end" | b"closed" | b"opened"
             | b"exited" | b"signal" | b"part" | b"gap" | b"env_names" => None,
-            _ => match self.redactor.json(value)? {
+            _ => match self.redactor.json_text(json)? {
                 Cow::Borrowed(_) => None,
                 Cow::Owned(new) => (new != value).then_some(new),
             },
@@ -164,10 +215,9 @@ impl TapeScrubber {
     }
 }
 
-/// The members of a line, and their values.
-#[derive(Debug)]
-struct Members {
-    all: Vec<(Text, Span)>,
+/// The members of a line that is JSON.
+struct Members<'l> {
+    all: &'l [(Text, Span)],
     is_header: bool,
     dir: Direction,
     conduit: Option<Span>,
@@ -176,67 +226,30 @@ struct Members {
 /// One of them.
 struct Member<'a> {
     name: &'a [u8],
-    value: &'a [u8],
+    value: &'a str,
 }
 
-impl Default for Members {
-    fn default() -> Self {
-        Self {
-            all: Vec::new(),
+impl<'l> Members<'l> {
+    /// Their meaning; for duplicates, that of the last one.
+    fn of(line: &[u8], all: &'l [(Text, Span)]) -> Self {
+        let mut members = Self {
+            all,
             is_header: false,
             dir: Direction::ToClient,
             conduit: None,
-        }
-    }
-}
-
-impl Members {
-    /// Validates that a line is JSON, and reads its members, which only an object has. Returns
-    /// whether it is.
-    fn read(&mut self, line: &[u8]) -> bool {
-        let mut all = std::mem::take(&mut self.all);
-        all.clear();
-        let is_json = Self::spans(line, &mut all);
-        *self = Self {
-            all,
-            ..Self::default()
         };
-        if is_json {
-            self.say(line);
-        }
-        is_json
-    }
-
-    fn spans(line: &[u8], all: &mut Vec<(Text, Span)>) -> bool {
-        if std::str::from_utf8(line).is_err() {
-            return false;
-        }
-        // A line by tapewright begins with its brace, and is validated while its members are read.
-        if let Some(end) = json::members_end(line, 0, 0, |name, value| all.push((name, value))) {
-            let mut behind = line.part(end..).iter();
-            return behind.all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
-        }
-        all.clear();
-        let is_json = json::is_grammatical(line);
-        if is_json {
-            json::valid_members(line, |name, value| all.push((name, value)));
-        }
-        is_json
-    }
-
-    /// Records the values; for duplicates, the last one.
-    fn say(&mut self, line: &[u8]) {
-        for (name, value) in &self.all {
+        for (name, value) in all {
             match &*meant(line, name) {
-                b"tape" => self.is_header = true,
-                b"conduit" => self.conduit = Some(*value),
+                b"tape" => members.is_header = true,
+                b"conduit" => members.conduit = Some(*value),
                 b"dir" if meaning(value.of(line)).as_deref() == Some(b"to_server") => {
-                    self.dir = Direction::ToServer;
+                    members.dir = Direction::ToServer;
                 }
-                b"dir" => self.dir = Direction::ToClient,
+                b"dir" => members.dir = Direction::ToClient,
                 _ => {}
             }
         }
+        members
     }
 
     /// The conduit that they name, by its number as written.

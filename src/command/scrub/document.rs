@@ -2,16 +2,17 @@
 
 use std::cell::RefCell;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Read as _, Seek as _, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 use tapewright_schemas::recording::Document;
 use tapewright_schemas::redact::{Redactor, Rules};
-use tapewright_schemas::scrub::stream::{self, StreamError};
+use tapewright_schemas::scrub::stream::{self, Checker, NewText, Run, Runs, StreamError};
 use tapewright_schemas::scrub::{self, FoundSecret};
 
-use super::draft::{Again, Draft};
+use super::ahead::{self, Part, Source};
+use super::draft::{Again, Draft, Taught};
 use super::{BUFFER, Found, Place};
 use crate::files::{NewFile, spool, unreadable};
 use crate::report::progress::{Counted, Work};
@@ -33,58 +34,154 @@ pub(super) fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Res
 fn streamed(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> {
     let io = |error: io::Error| unreadable(path, &error.to_string(), HINT);
     let file = File::open(path).map_err(io)?;
-    let mut redactor = Redactor::new(Arc::clone(rules));
-    // It is read once for checking, and up to twice in each of two passes.
-    let length = file.metadata().map_err(io)?.len();
+    let metadata = file.metadata().map_err(io)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let work = RefCell::new(Work::new(length.saturating_mul(5), name.into_owned()));
-    // A secret in front of its name is found by the second reading.
-    let mut first = Redactor::new(Arc::clone(rules));
-    let mut draft = Draft::new(path, &file);
-    let mut keep = |text: &[u8], is_same| {
-        if check {
-            return Ok(());
-        }
-        draft.keep(text, is_same)
+    let mut text = Text {
+        source: &Source::new(file),
+        // It is read once for checking, and up to twice in each of two passes.
+        work: RefCell::new(Work::new(metadata.len().saturating_mul(5), name.into())),
+        beside: false,
     };
-    let text = Counted::new(&file, &work);
-    let checked = stream::check(text, &mut redactor, &mut first, &mut keep);
-    let checked = draft.checked(checked)?;
-    let document = Text {
-        file: &file,
-        work: &work,
-        beside: !checked.is_plain,
-    };
-    let is_clean = if checked.is_plain {
-        checked.is_clean
+    let mut draft = (!check).then(|| Draft::new(path, text.source));
+    let checked = text.check(rules, draft.as_mut())?;
+    let Checked {
+        is_plain,
+        is_clean,
+        taught,
+        mut first,
+        mut redactor,
+    } = checked;
+    text.beside = !is_plain;
+    let is_clean = if is_plain {
+        is_clean
     } else {
         first = Redactor::new(Arc::clone(rules));
-        (&file).rewind()?;
-        !document.both(&mut first, &mut io::sink(), None)?
+        !text.both(&mut first, &mut io::sink(), None)?
     };
     if is_clean {
         return Ok(Found::default());
     }
     redactor.learn_from(&first);
-    (&file).rewind()?;
-    if check {
-        return document.places(&mut redactor, rules);
+    let Some(draft) = draft else {
+        return text.places(&mut redactor, rules);
+    };
+    let mut again = draft.again(&taught, &redactor, is_plain)?;
+    let changed = if again.is_certain() {
+        true
+    } else if is_plain {
+        text.confirm(&mut redactor, &mut again)?
+    } else {
+        text.rewrite(&mut redactor, &mut again)?
+    };
+    let (new, differs) = again.finish();
+    let counts = if differs { &redactor } else { &first }.counts().clone();
+    if changed {
+        new.commit(Some(metadata.permissions()))?;
     }
-    match draft.finish(&checked) {
-        Some(new) => document.confirm(Again::new(new, &checked)?, &first, &mut redactor),
-        None => document.rewrite(path, &mut redactor),
-    }
+    Ok(Found {
+        any: changed,
+        counts,
+        ..Found::default()
+    })
 }
 
 /// The text of a document, and how much of it was read.
 struct Text<'t> {
-    file: &'t File,
-    work: &'t RefCell<Work>,
+    source: &'t Source,
+    work: RefCell<Work>,
     // Whether there is anything next to its messages.
     beside: bool,
 }
 
+/// The result of the first reading.
+struct Checked {
+    // It consists of messages only.
+    is_plain: bool,
+    // It contains no secrets, if it is plain.
+    is_clean: bool,
+    taught: Taught,
+    first: Redactor,
+    // For the second reading.
+    redactor: Redactor,
+}
+
+impl Part for Run {
+    fn length(&self) -> usize {
+        self.text().len()
+    }
+}
+
 impl Text<'_> {
+    /// Calls `check` in another thread and `take` here for all of it, until `take` has enough, which
+    /// also gets the length up to there.
+    fn each(
+        &self,
+        mut check: impl FnMut(&Run) -> Result<(), StreamError> + Send,
+        mut take: impl FnMut(&Run, u64) -> anyhow::Result<bool>,
+    ) -> anyhow::Result<()> {
+        self.source.seek(0)?;
+        let mut runs = Runs::new(self.source);
+        let mut length = 0;
+        ahead::each(
+            |run: &mut Run| {
+                let more = runs.read(run)?;
+                if more {
+                    check(run)?;
+                }
+                Ok(more)
+            },
+            |run| {
+                self.work.borrow_mut().read(run.length());
+                length += run.length() as u64;
+                take(run, length)
+            },
+        )
+    }
+
+    /// Validates it. In the same reading it is scrubbed and given to `draft`, as long as it consists
+    /// of messages only.
+    fn check(
+        &self,
+        rules: &Arc<Rules>,
+        mut draft: Option<&mut Draft<'_>>,
+    ) -> anyhow::Result<Checked> {
+        let mut redactor = Redactor::new(Arc::clone(rules));
+        // A secret in front of its name is found by the second reading.
+        let mut first = Redactor::new(Arc::clone(rules));
+        let mut taught = Taught::new(&first);
+        let (mut is_plain, mut is_clean) = (true, true);
+        let mut checker = Checker::default();
+        self.each(
+            |run| {
+                redactor.adopt(run.text());
+                checker.check(run)
+            },
+            |run, length| {
+                is_plain &= run.is_plain();
+                if !is_plain {
+                    return Ok(false);
+                }
+                let new = run.scrubbed(&mut first)?;
+                is_clean &= new.is_none();
+                // After it has forgotten a secret, a second reading cannot be compared.
+                if let Some(draft) = draft.as_mut().filter(|_| taught.standing.is_some()) {
+                    let text = new.as_ref().map_or(run.text(), NewText::text);
+                    draft.keep(text, new.is_none())?;
+                }
+                taught.read(&first, length);
+                Ok(false)
+            },
+        )?;
+        checker.finish()?;
+        Ok(Checked {
+            is_plain,
+            is_clean,
+            taught,
+            first,
+            redactor,
+        })
+    }
+
     /// Finds the secrets.
     fn places(&self, redactor: &mut Redactor, rules: &Arc<Rules>) -> anyhow::Result<Found> {
         let mut found = Found::default();
@@ -101,46 +198,31 @@ impl Text<'_> {
         Ok(found)
     }
 
-    /// Replaces the file by its new text.
-    fn rewrite(&self, path: &Path, redactor: &mut Redactor) -> anyhow::Result<Found> {
-        let mut new = NewFile::create(path)?;
-        let mut out = BufWriter::with_capacity(BUFFER, new.writer());
+    /// Reads it for the second time, if it consists of messages only. Returns whether anything
+    /// changed.
+    fn confirm(&self, redactor: &mut Redactor, again: &mut Again<'_>) -> anyhow::Result<bool> {
+        let mut changed = false;
+        self.each(
+            |_| Ok(()),
+            |run, length| {
+                let new = run.scrubbed(redactor)?;
+                changed |= new.is_some();
+                let text = new.as_ref().map_or(run.text(), NewText::text);
+                let is_enough = again.take(text, redactor, length)?;
+                // What follows changes as it did in the first reading.
+                changed |= is_enough;
+                Ok(is_enough)
+            },
+        )?;
+        Ok(changed)
+    }
+
+    /// Writes its new text. Returns whether anything changed.
+    fn rewrite(&self, redactor: &mut Redactor, again: &mut Again<'_>) -> anyhow::Result<bool> {
+        let mut out = BufWriter::with_capacity(BUFFER, again.writer());
         let changed = self.both(redactor, &mut out, None)?;
         out.flush()?;
-        drop(out);
-        if changed {
-            return self.commit(new, redactor);
-        }
-        Ok(Found {
-            counts: redactor.counts().clone(),
-            ..Found::default()
-        })
-    }
-
-    /// Gives the new text the name of the file.
-    fn commit(&self, new: NewFile, redactor: &Redactor) -> anyhow::Result<Found> {
-        new.commit(Some(self.file.metadata()?.permissions()))?;
-        Ok(Found {
-            any: true,
-            counts: redactor.counts().clone(),
-            ..Found::default()
-        })
-    }
-
-    /// Replaces the file by the text that the first reading has written, or by that of a second
-    /// reading where it differs.
-    fn confirm(
-        &self,
-        mut again: Again<'_>,
-        first: &Redactor,
-        redactor: &mut Redactor,
-    ) -> anyhow::Result<Found> {
-        let text = Counted::new(self.file, self.work);
-        stream::within_until(redactor, text, &mut |text, redactor, length| {
-            again.take(text, redactor, length)
-        })?;
-        let (new, differs) = again.finish();
-        self.commit(new, if differs { redactor } else { first })
+        Ok(changed)
     }
 
     /// Reads the parts next to messages, if any, then everything. Returns whether anything changed.
@@ -151,17 +233,17 @@ impl Text<'_> {
         mut place: Option<&mut dyn FnMut(FoundSecret)>,
     ) -> anyhow::Result<bool> {
         let mut write = |text: &[u8], _| out.write_all(text);
+        self.source.seek(0)?;
+        let text = Counted::new(self.source, &self.work);
         if !self.beside {
-            let text = Counted::new(self.file, self.work);
             return Ok(stream::within(redactor, text, &mut write, place)?);
         }
         let mut between = Between {
-            file: self.file,
+            source: self.source,
             same: 0,
             spool: None,
         };
         let mut keep = |text: &[u8], same| between.keep(text, same);
-        let text = Counted::new(self.file, self.work);
         let mut tell = |found| {
             if let Some(place) = &mut place {
                 place(found);
@@ -170,16 +252,17 @@ impl Text<'_> {
         let beside = stream::beside(redactor, text, &mut keep, &mut tell)?;
         let spool = between.spool.map(BufWriter::into_inner).transpose();
         let spool = spool.map_err(io::IntoInnerError::into_error)?;
-        let mut text = spool.as_ref().unwrap_or(self.file);
-        text.rewind()?;
-        let text = Counted::new(text, self.work);
+        let spool = spool.map(Source::new);
+        let text = spool.as_ref().unwrap_or(self.source);
+        text.seek(0)?;
+        let text = Counted::new(text, &self.work);
         Ok(stream::within(redactor, text, &mut write, place)? || beside)
     }
 }
 
 /// The text between the two readings: the file as long as nothing changes, a spool from then on.
 struct Between<'f> {
-    file: &'f File,
+    source: &'f Source,
     // The length of the unchanged beginning.
     same: u64,
     spool: Option<BufWriter<File>>,
@@ -202,11 +285,7 @@ impl Between<'_> {
     /// A spool that begins with the unchanged part.
     fn begin(&self) -> io::Result<BufWriter<File>> {
         let mut spool = BufWriter::with_capacity(BUFFER, spool().map_err(io::Error::other)?);
-        let mut file = self.file;
-        let here = file.stream_position()?;
-        file.rewind()?;
-        io::copy(&mut file.take(self.same), &mut spool)?;
-        file.seek(io::SeekFrom::Start(here))?;
+        self.source.copy_front(self.same, &mut spool)?;
         Ok(spool)
     }
 }
@@ -266,7 +345,8 @@ mod tests {
     fn twice(text: &str, rules: &Arc<Rules>) -> (Vec<u8>, BTreeMap<String, u64>) {
         let redactor = || Redactor::new(Arc::clone(rules));
         let (mut first, mut second, mut new) = (redactor(), redactor(), Vec::new());
-        stream::check(text.as_bytes(), &mut second, &mut first, &mut |_, _| Ok(())).unwrap();
+        second.adopt(text.as_bytes());
+        stream::within(&mut first, text.as_bytes(), &mut |_, _| Ok(()), None).unwrap();
         second.learn_from(&first);
         let mut write = |text: &[u8], _| new.write_all(text);
         stream::within(&mut second, text.as_bytes(), &mut write, None).unwrap();

@@ -1,115 +1,130 @@
-//! The new text of a document: the first reading writes it, and usually the second one would write
-//! the same. This is certain once it has written the same up to the last piece that taught a
-//! secret, and has the same state there.
+//! The new text of a file: the first reading writes it, and usually the second one would write the
+//! same. This is certain once it has written the same up to the last part that taught a secret, and
+//! has the same state there.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
-use tapewright_schemas::redact::Redactor;
-use tapewright_schemas::scrub::stream::{Checked, StreamError};
+use tapewright_schemas::redact::{Redactor, Standing};
 
+use super::ahead::Source;
 use crate::files::NewFile;
+
+/// What the first reading has learned: the length of the file up to the last part that taught a
+/// secret, and the state there. Without a state it has forgotten a secret, and a second reading
+/// cannot be compared.
+#[derive(Debug)]
+pub(super) struct Taught {
+    pub(super) length: u64,
+    pub(super) standing: Option<Standing>,
+    learned: u64,
+}
+
+impl Taught {
+    /// Before the first reading by this redactor.
+    pub(super) fn new(redactor: &Redactor) -> Self {
+        Self {
+            length: 0,
+            standing: redactor.standing(),
+            learned: redactor.learned(),
+        }
+    }
+
+    /// Whether a second reading that begins with this redactor is certain to give the same.
+    pub(super) fn is_certain(&self, redactor: &Redactor) -> bool {
+        self.length == 0 && self.standing.is_some() && redactor.standing() == self.standing
+    }
+
+    /// The redactor has read up to `length`.
+    pub(super) fn read(&mut self, redactor: &Redactor, length: u64) {
+        let learned = redactor.learned();
+        if std::mem::replace(&mut self.learned, learned) != learned {
+            self.length = length;
+            self.standing = redactor.standing();
+        }
+    }
+}
 
 /// The text by the first reading. There is a file from the first change on.
 pub(super) struct Draft<'f> {
     path: &'f Path,
-    old: &'f File,
+    old: &'f Source,
     // The length of the unchanged beginning.
     same: u64,
     new: Option<NewFile>,
-    // The target cannot be read again.
-    is_over: bool,
-    problem: Option<anyhow::Error>,
 }
 
 impl<'f> Draft<'f> {
-    pub(super) fn new(path: &'f Path, old: &'f File) -> Self {
+    pub(super) fn new(path: &'f Path, old: &'f Source) -> Self {
         Self {
             path,
             old,
             same: 0,
             new: None,
-            is_over: false,
-            problem: None,
         }
     }
 
     /// Takes the next text.
-    pub(super) fn keep(&mut self, text: &[u8], is_same: bool) -> io::Result<()> {
+    pub(super) fn keep(&mut self, text: &[u8], is_same: bool) -> anyhow::Result<()> {
         if self.new.is_none() && is_same {
             self.same += text.len() as u64;
-        } else if !self.is_over {
-            let new = match self.new.take() {
-                Some(new) => new,
-                None => self.create()?,
-            };
-            self.is_over = !new.is_regular();
-            if !self.is_over {
-                self.new.insert(new).writer().write_all(text)?;
+            return Ok(());
+        }
+        let new = match &mut self.new {
+            Some(new) => new,
+            none => {
+                let new = none.insert(NewFile::create(self.path)?);
+                self.old.copy_front(self.same, new.writer())?;
+                new
             }
-        }
-        Ok(())
+        };
+        Ok(new.writer().write_all(text)?)
     }
 
-    /// A file with the unchanged beginning.
-    fn create(&mut self) -> io::Result<NewFile> {
-        let mut new = NewFile::create(self.path).map_err(|problem| {
-            let error = io::Error::other(problem.to_string());
-            self.problem = Some(problem);
-            error
-        })?;
-        let mut old = self.old;
-        if !new.is_regular() {
-            return Ok(new);
-        }
-        let here = old.stream_position()?;
-        old.rewind()?;
-        io::copy(&mut old.take(self.same), new.writer())?;
-        old.seek(SeekFrom::Start(here))?;
-        Ok(new)
-    }
-
-    /// The result of the first reading, unless the file could not be created.
-    pub(super) fn checked(
-        &mut self,
-        read: Result<Checked, StreamError>,
-    ) -> anyhow::Result<Checked> {
-        match self.problem.take() {
-            Some(problem) => Err(problem),
-            None => Ok(read?),
-        }
-    }
-
-    /// The new file, if a second reading can confirm it.
-    pub(super) fn finish(self, checked: &Checked) -> Option<NewFile> {
-        let is_whole = checked.is_plain && checked.standing.is_some();
-        self.new.filter(|_| is_whole)
+    /// Begins a second reading by this redactor. If `is_whole`, it may confirm the text of the first
+    /// one.
+    pub(super) fn again<'t>(
+        self,
+        taught: &'t Taught,
+        redactor: &Redactor,
+        is_whole: bool,
+    ) -> anyhow::Result<Again<'t>> {
+        let may_be_same = taught.is_certain(redactor) || taught.length > 0;
+        let is_comparable = is_whole && taught.standing.is_some();
+        let new = self.new.filter(|_| is_comparable && may_be_same);
+        let differs = new.is_none();
+        let mut new = match new {
+            Some(new) => new,
+            None => NewFile::create(self.path)?,
+        };
+        new.writer().rewind()?;
+        Ok(Again {
+            new,
+            taught,
+            same: 0,
+            differs,
+            text: Vec::new(),
+        })
     }
 }
 
 /// Compares a second reading with the file that the first one has written, and replaces what
 /// differs.
-pub(super) struct Again<'c> {
+pub(super) struct Again<'t> {
     new: NewFile,
-    checked: &'c Checked,
+    taught: &'t Taught,
     // The length that is the same.
     same: u64,
     differs: bool,
-    // A piece of the first reading's text.
+    // A part of the first reading's text.
     text: Vec<u8>,
 }
 
-impl<'c> Again<'c> {
-    pub(super) fn new(mut new: NewFile, checked: &'c Checked) -> io::Result<Self> {
-        new.writer().rewind()?;
-        Ok(Self {
-            new,
-            checked,
-            same: 0,
-            differs: false,
-            text: Vec::new(),
-        })
+impl Again<'_> {
+    /// Whether it is certain that the first reading's text is right.
+    pub(super) fn is_certain(&self) -> bool {
+        !self.differs && self.taught.length == 0
     }
 
     /// Takes the next text by the second reading, which has come to `length`; returns whether what
@@ -125,10 +140,10 @@ impl<'c> Again<'c> {
             self.text.resize(text.len(), 0);
             if file.read_exact(&mut self.text).is_ok() && self.text == text {
                 self.same += text.len() as u64;
-                if length < self.checked.taught {
+                if length < self.taught.length {
                     return Ok(false);
                 }
-                self.differs = redactor.standing() != self.checked.standing;
+                self.differs = redactor.standing() != self.taught.standing;
                 if self.differs {
                     file.set_len(self.same)?;
                 }
@@ -140,6 +155,11 @@ impl<'c> Again<'c> {
         }
         file.write_all(text)?;
         Ok(false)
+    }
+
+    /// The file, for a second reading that does not compare.
+    pub(super) fn writer(&mut self) -> &mut File {
+        self.new.writer()
     }
 
     /// The file, and whether it has another text than the first reading's.

@@ -1,12 +1,13 @@
 //! `tapewright scrub`: removes secrets from existing files.
 
 mod agent;
+mod ahead;
 mod document;
 mod draft;
 mod tape;
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{BufReader, Seek as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -195,9 +196,13 @@ fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> 
         unreadable_or_near(path, &error, hint, folder::has_name)
     };
     let file = File::open(path).map_err(io)?;
-    let mut file = BufReader::with_capacity(BUFFER, file);
-    let line = first_line(&mut file).map_err(io)?;
-    file.rewind().map_err(io)?;
+    let is_other = |data: Metadata| !data.is_file() && !data.is_dir();
+    if file.metadata().is_ok_and(is_other) {
+        let hint = "write it to a file first";
+        return Err(unreadable(path, "it is a pipe or a device", hint));
+    }
+    let line = first_line(&mut BufReader::new(&file)).map_err(io)?;
+    (&file).rewind().map_err(io)?;
     if !FileKind::is_tape_header(&line) {
         drop(file);
         if let Some(found) = agent::scrub(path, rules, check)? {
@@ -208,7 +213,7 @@ fn scrub(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> 
     tape::scrub(path, file, rules, check)
 }
 
-/// How many bytes are read and written at once.
+/// How many bytes are written at once.
 const BUFFER: usize = 1 << 18;
 
 const EXAMPLES: &str = "\

@@ -5,157 +5,77 @@
 //! Usually the second one would write the same: this is certain once it has written the same up to
 //! the last line that taught anything, and has the same state there. Then it ends.
 
-use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use tapewright_schemas::redact::{Redactor, Rules, Standing};
-use tapewright_schemas::scrub::TapeScrubber;
+use tapewright_schemas::redact::{Redactor, Rules};
+use tapewright_schemas::scrub::{LineReader, Lines, TapeScrubber};
 
-use super::{BUFFER, Found, Place};
-use crate::files::NewFile;
+use super::ahead::{self, Part, Source};
+use super::draft::{Draft, Taught};
+use super::{Found, Place};
 use crate::report::progress::Work;
 
-/// Scrubs one file, which is open at its start, or with `check` only reports its secrets.
+/// Scrubs one file, or with `check` only reports its secrets.
 pub(super) fn scrub(
     path: &Path,
-    file: BufReader<File>,
+    file: File,
     rules: &Arc<Rules>,
     check: bool,
 ) -> anyhow::Result<Found> {
-    let metadata = file.get_ref().metadata()?;
+    let metadata = file.metadata()?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let source = Source::new(file);
     let mut tape = Tape {
-        lines: Lines {
-            file,
-            line: Vec::new(),
-            next: 0,
-            // It is read twice.
-            work: Work::new(metadata.len().saturating_mul(2), name.into_owned()),
-        },
+        source: &source,
+        // It is read twice.
+        work: Work::new(metadata.len().saturating_mul(2), name.into_owned()),
         rules,
-        check,
     };
-    if check {
-        return tape.scrub_at_once(&mut io::sink());
+    let mut draft = (!check).then(|| Draft::new(path, &source));
+    let First {
+        found,
+        redactor,
+        taught,
+    } = tape.first(draft.as_mut())?;
+    if !found.any {
+        return Ok(found);
     }
-    let mut new = NewFile::create(path)?;
-    let found = if new.is_regular() {
-        tape.scrub(new.writer())?
-    } else {
-        tape.scrub_at_once(new.writer())?
+    let Some(draft) = draft else {
+        if taught.is_certain(&redactor) {
+            return Ok(found);
+        }
+        // There may be millions of places.
+        drop(found);
+        return tape.places(redactor);
     };
-    if found.any() {
+    let mut again = draft.again(&taught, &redactor, true)?;
+    let mut reading = Reading::new(redactor, false);
+    if !again.is_certain() {
+        tape.each(
+            |_| (),
+            |lines, length| {
+                reading.lines(lines);
+                let redactor = reading.scrubber.redactor();
+                Ok(again.take(reading.text(lines), redactor, length)?)
+            },
+        )?;
+    }
+    let (new, differs) = again.finish();
+    let found = if differs { reading.found() } else { found };
+    if found.any {
         new.commit(Some(metadata.permissions()))?;
     }
     Ok(found)
 }
 
 /// A tape that is being scrubbed.
-struct Tape<'r> {
-    lines: Lines,
-    rules: &'r Arc<Rules>,
-    check: bool,
-}
-
-/// The lines of a tape.
-struct Lines {
-    file: BufReader<File>,
-    // The current one, with its line feed.
-    line: Vec<u8>,
-    // Where the next one begins.
-    next: u64,
+struct Tape<'t> {
+    source: &'t Source,
     work: Work,
-}
-
-impl Lines {
-    /// Reads the next line; returns whether there is one.
-    fn read(&mut self) -> io::Result<bool> {
-        self.line.clear();
-        let length = self.file.read_until(b'\n', &mut self.line)?;
-        self.next += length as u64;
-        self.work.read(length);
-        Ok(length > 0)
-    }
-
-    /// The current line without and with its line feed.
-    fn content(&self) -> (&[u8], &[u8]) {
-        match self.line.split_last() {
-            Some((b'\n', content)) => (content, b"\n"),
-            _ => (&self.line, b""),
-        }
-    }
-
-    fn rewind(&mut self) -> io::Result<()> {
-        self.next = 0;
-        self.file.rewind()
-    }
-
-    /// Copies everything before the current line.
-    fn copy_before(&mut self, out: &mut impl Write) -> io::Result<()> {
-        let before = self.next - self.line.len() as u64;
-        self.file.rewind()?;
-        io::copy(&mut (&mut self.file).take(before), out)?;
-        self.file.seek(SeekFrom::Start(self.next))?;
-        Ok(())
-    }
-}
-
-/// One reading of a tape.
-struct Reading {
-    scrubber: TapeScrubber,
-    found: Found,
-    number: u64,
-    check: bool,
-}
-
-impl Reading {
-    fn new(redactor: Redactor, check: bool) -> Self {
-        Self {
-            scrubber: TapeScrubber::new(redactor),
-            found: Found::default(),
-            number: 0,
-            check,
-        }
-    }
-
-    /// Scrubs the next line, without its line feed.
-    fn line<'l>(&mut self, content: &'l [u8]) -> Cow<'l, [u8]> {
-        self.number += 1;
-        match self.scrubber.line(content) {
-            Cow::Owned(clean) if clean != content => {
-                self.replaced();
-                Cow::Owned(clean)
-            }
-            _ => Cow::Borrowed(content),
-        }
-    }
-
-    /// Notes what was replaced in the last line.
-    fn replaced(&mut self) {
-        let Self { found, number, .. } = self;
-        let mut is_known = false;
-        for (kind, count) in self.scrubber.redactor().counts() {
-            if found.counts.get(kind) == Some(count) {
-                continue;
-            }
-            is_known = true;
-            match found.counts.get_mut(kind) {
-                Some(known) => *known = *count,
-                None => drop(found.counts.insert(kind.clone(), *count)),
-            }
-            found.place(self.check, || (Place::Line(*number), kind.clone()));
-        }
-        if !is_known {
-            found.place(self.check, || (Place::Line(*number), "secret".to_owned()));
-        }
-    }
-
-    fn standing(&self) -> Option<Standing> {
-        self.scrubber.redactor().standing()
-    }
+    rules: &'t Arc<Rules>,
 }
 
 /// The result of the first reading.
@@ -166,128 +86,148 @@ struct First {
     taught: Taught,
 }
 
-/// The length of a tape up to the last line that taught a secret, and the state there; without a
-/// state, the text of the first reading is not complete.
-struct Taught {
-    length: u64,
-    standing: Option<Standing>,
-}
-
 impl Tape<'_> {
-    /// Scrubs into something that cannot be read again.
-    fn scrub_at_once(&mut self, out: &mut impl Write) -> anyhow::Result<Found> {
-        let first = self.first(&mut io::sink())?;
-        if !first.found.any() {
-            return Ok(first.found);
-        }
-        self.lines.rewind()?;
-        self.rest(Reading::new(first.redactor, self.check), out)
+    /// Calls `read` in another thread and `take` here for all lines, until `take` has enough, which
+    /// also gets the length of the tape up to there.
+    fn each(
+        &mut self,
+        mut read: impl FnMut(&Lines) + Send,
+        mut take: impl FnMut(&Lines, u64) -> anyhow::Result<bool>,
+    ) -> anyhow::Result<()> {
+        self.source.seek(0)?;
+        let mut reader = LineReader::new(self.source);
+        let mut length = 0;
+        ahead::each(
+            |lines: &mut Lines| {
+                let more = reader.read(lines)?;
+                read(lines);
+                Ok(more)
+            },
+            |lines| {
+                self.work.read(lines.length());
+                length += lines.length() as u64;
+                take(lines, length)
+            },
+        )
     }
 
-    /// Scrubs into an empty file.
-    fn scrub(&mut self, new: &mut File) -> anyhow::Result<Found> {
-        let mut out = BufWriter::with_capacity(BUFFER, &mut *new);
-        let First {
-            found,
-            redactor,
-            taught,
-        } = self.first(&mut out)?;
-        out.flush()?;
-        drop(out);
-        if !found.any() {
-            return Ok(found);
-        }
-        let mut again = Reading::new(redactor, self.check);
-        self.lines.rewind()?;
-        let Some((same, next)) = self.compare(&taught, &mut again, new)? else {
-            return Ok(found);
-        };
-        new.set_len(same)?;
-        new.seek(SeekFrom::Start(same))?;
-        new.write_all(&next)?;
-        self.rest(again, new)
-    }
-
-    /// Reads a tape for the first time, and writes its new text to `out` if there is anything to
-    /// replace.
-    fn first(&mut self, out: &mut impl Write) -> io::Result<First> {
-        let lines = &mut self.lines;
-        let mut reading = Reading::new(Redactor::new(Arc::clone(self.rules)), false);
+    /// Reads a tape for the first time, and gives its new text to `draft`, or else notes where its
+    /// secrets are.
+    fn first(&mut self, mut draft: Option<&mut Draft<'_>>) -> anyhow::Result<First> {
+        let mut reading = Reading::new(Redactor::new(Arc::clone(self.rules)), draft.is_none());
         let mut redactor = Redactor::new(Arc::clone(self.rules));
-        let mut taught = Taught {
-            length: 0,
-            standing: reading.standing(),
-        };
-        let mut learned = 0;
-        while lines.read()? {
-            let (content, feed) = lines.content();
-            redactor.adopt(content);
-            let was_clean = !reading.found.any();
-            let clean = reading.line(content);
-            if taught.standing.is_none() {
-                // It has forgotten a secret, and a second reading cannot be compared.
-            } else if was_clean && reading.found.any() {
-                let clean = [&*clean, feed].concat();
-                lines.copy_before(out)?;
-                out.write_all(&clean)?;
-            } else if !was_clean {
-                out.write_all(&clean)?;
-                out.write_all(feed)?;
-            }
-            let now = reading.scrubber.redactor().learned();
-            if std::mem::replace(&mut learned, now) != now {
-                taught.length = lines.next;
-                taught.standing = reading.standing();
-            }
-        }
+        let mut taught = Taught::new(&redactor);
+        self.each(
+            |lines| redactor.adopt(lines.text()),
+            |lines, length| {
+                reading.lines(lines);
+                // After it has forgotten a secret, a second reading cannot be compared.
+                if let Some(draft) = draft.as_mut().filter(|_| taught.standing.is_some()) {
+                    draft.keep(reading.text(lines), !reading.changed)?;
+                }
+                taught.read(reading.scrubber.redactor(), length);
+                Ok(false)
+            },
+        )?;
         redactor.learn_from(reading.scrubber.redactor());
         Ok(First {
-            found: reading.found,
+            found: reading.found(),
             redactor,
             taught,
         })
     }
 
-    /// Reads a tape for the second time until it is certain that it gives what the first reading
-    /// has written: then there is `None`. Otherwise the length that is the same, and what follows.
-    fn compare(
-        &mut self,
-        taught: &Taught,
-        again: &mut Reading,
-        written: &mut File,
-    ) -> io::Result<Option<(u64, Vec<u8>)>> {
-        if taught.standing.is_none() {
-            return Ok(Some((0, Vec::new())));
+    /// Reads a tape for the second time, and notes where its secrets are.
+    fn places(&mut self, redactor: Redactor) -> anyhow::Result<Found> {
+        let mut reading = Reading::new(redactor, true);
+        self.each(
+            |_| (),
+            |lines, _| {
+                reading.lines(lines);
+                Ok(false)
+            },
+        )?;
+        Ok(reading.found())
+    }
+}
+
+impl Part for Lines {
+    fn length(&self) -> usize {
+        self.text().len()
+    }
+}
+
+/// One reading of a tape.
+struct Reading {
+    scrubber: TapeScrubber,
+    found: Found,
+    // The number of lines before the last ones.
+    count: u64,
+    // Where secrets are is wanted.
+    check: bool,
+    // The last lines, if they have changed.
+    new: Vec<u8>,
+    changed: bool,
+}
+
+impl Reading {
+    fn new(redactor: Redactor, check: bool) -> Self {
+        Self {
+            scrubber: TapeScrubber::new(redactor),
+            found: Found::default(),
+            count: 0,
+            check,
+            new: Vec::new(),
+            changed: false,
         }
-        written.rewind()?;
-        let mut written = BufReader::with_capacity(BUFFER, written);
-        let (mut old, mut new) = (Vec::new(), Vec::new());
-        let mut same = 0;
-        while self.lines.next < taught.length && self.lines.read()? {
-            let (content, feed) = self.lines.content();
-            new.clear();
-            new.extend_from_slice(&again.line(content));
-            new.extend_from_slice(feed);
-            old.resize(new.len(), 0);
-            if written.read_exact(&mut old).is_err() || old != new {
-                return Ok(Some((same, new)));
-            }
-            same += new.len() as u64;
-        }
-        let is_same = again.standing() == taught.standing;
-        Ok((!is_same).then(|| (same, Vec::new())))
     }
 
-    /// Writes what is left of the second reading.
-    fn rest(&mut self, mut reading: Reading, out: &mut impl Write) -> anyhow::Result<Found> {
-        let mut out = BufWriter::with_capacity(BUFFER, out);
-        while self.lines.read()? {
-            let (content, feed) = self.lines.content();
-            out.write_all(&reading.line(content))?;
-            out.write_all(feed)?;
+    /// Scrubs the next lines.
+    fn lines(&mut self, lines: &Lines) {
+        self.new.clear();
+        let (found, count, check) = (&mut self.found, self.count, self.check);
+        self.changed = self
+            .scrubber
+            .lines(lines, &mut self.new, &mut |index, counts| {
+                found.any = true;
+                if check {
+                    found.in_line(count + index as u64 + 1, counts);
+                }
+            });
+        self.count += lines.count() as u64;
+    }
+
+    /// The new text of the last lines.
+    fn text<'l>(&'l self, lines: &'l Lines) -> &'l [u8] {
+        if self.changed {
+            &self.new
+        } else {
+            lines.text()
         }
-        out.flush()?;
-        Ok(reading.found)
+    }
+
+    fn found(mut self) -> Found {
+        if self.found.any {
+            let counts = self.scrubber.redactor().counts();
+            self.found.counts.clone_from(counts);
+        }
+        self.found
+    }
+}
+
+impl Found {
+    /// Notes what was replaced in a line, given how often each kind has been replaced so far.
+    fn in_line(&mut self, number: u64, counts: &BTreeMap<String, u64>) {
+        let risen = counts
+            .iter()
+            .filter(|(kind, count)| self.counts.get(*kind) != Some(count));
+        let before = self.places.len();
+        let places = risen.map(|(kind, _)| (Place::Line(number), kind.clone()));
+        self.places.extend(places);
+        if self.places.len() == before {
+            self.places.push((Place::Line(number), "secret".to_owned()));
+        }
+        self.counts.clone_from(counts);
     }
 }
 
@@ -330,7 +270,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.tape.jsonl");
         fs::write(&path, tape).unwrap();
-        let file = BufReader::new(File::open(&path).unwrap());
+        let file = File::open(&path).unwrap();
         let found = scrub(&path, file, &rules(), false).unwrap();
         let clean = fs::read_to_string(&path).unwrap();
         assert_eq!(found.any(), clean != tape);
@@ -352,9 +292,11 @@ mod tests {
             many,
             message(r#"{"text":"s3cr3t-v4lue-0002x, s3cr3t-v4lue-0299x"}"#),
             "not JSON: password=h4ndle-With-c4re".to_owned(),
+            // Longer than what is read at once.
+            message(&format!(r#"{{"text":"{}"}}"#, "x".repeat(300_000))),
         ];
         for from in 0..parts.len() {
-            for left_out in 0..parts.len() {
+            for left_out in [0, 3, 6, 9] {
                 let mut tape = parts.clone();
                 tape.rotate_left(from);
                 tape[left_out].clear();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::redact::{Rules, Settings};
+use crate::redact::{Rules, Settings, Standing};
 use crate::scrub::document;
 
 /// Elements of `exchanges`, with and without secrets.
@@ -79,45 +79,93 @@ fn both(redactor: &mut Redactor, text: &[u8], asked: bool) -> (Vec<u8>, Vec<Foun
     (new, places)
 }
 
+/// The result of one reading that validates a text, and scrubs it as long as it is plain.
+struct Checked {
+    is_plain: bool,
+    is_clean: bool,
+    draft: Vec<u8>,
+    first: Redactor,
+    // For a second reading, but for what the first one has learned.
+    second: Redactor,
+    // The length up to the last run that taught a secret, and the state there.
+    taught: usize,
+    standing: Option<Standing>,
+}
+
+fn check(text: &[u8]) -> Result<Checked, StreamError> {
+    let mut all = Checked {
+        is_plain: true,
+        is_clean: true,
+        draft: Vec::new(),
+        first: redactor(),
+        second: redactor(),
+        taught: 0,
+        standing: redactor().standing(),
+    };
+    let (mut runs, mut checker, mut run) = (Runs::new(text), Checker::default(), Run::default());
+    let mut length = 0;
+    while runs.read(&mut run)? {
+        all.second.adopt(run.text());
+        checker.check(&run)?;
+        length += run.text().len();
+        all.is_plain &= run.is_plain();
+        if all.is_plain {
+            let learned = all.first.learned();
+            let new = run.scrubbed(&mut all.first)?;
+            all.is_clean &= new.is_none();
+            let text = new.as_ref().map_or(run.text(), NewText::text);
+            all.draft.extend_from_slice(text);
+            if all.first.learned() != learned {
+                all.taught = length;
+                all.standing = all.first.standing();
+            }
+        }
+    }
+    checker.finish()?;
+    Ok(all)
+}
+
 fn streamed(text: &[u8], asked: bool) -> Scrubbed {
-    let (mut first, mut second) = (redactor(), redactor());
-    let mut draft = Vec::new();
-    let mut keep = |text: &[u8], _| draft.write_all(text);
-    let checked = check(text, &mut second, &mut first, &mut keep).unwrap();
-    let mut alone = redactor();
-    let (new, places) = both(&mut alone, text, true);
+    let checked = check(text).unwrap();
+    let mut first = redactor();
+    let (new, places) = both(&mut first, text, true);
     if checked.is_plain {
         // Both passes together find what the first one found.
         assert_eq!(checked.is_clean, new == text);
         assert_eq!(checked.is_clean, places.is_empty());
-        assert_eq!(first.counts(), alone.counts());
-    } else {
-        first = alone;
+        assert_eq!(checked.first.counts(), first.counts());
     }
+    let is_confirmed = checked.is_plain && is_confirmed(&checked, text);
+    let mut second = checked.second;
     second.learn_from(&first);
     let (new, places) = both(&mut second, text, asked);
-    if checked.is_plain && is_confirmed(&checked, &draft, &first, text) {
-        assert_eq!((&new, second.counts()), (&draft, first.counts()));
+    if is_confirmed {
+        assert_eq!(
+            (&new, second.counts()),
+            (&checked.draft, checked.first.counts())
+        );
     }
     told(new, places, &second)
 }
 
 /// Whether a second reading begins with the text of the first one, and has the same state after the
-/// last piece that taught a secret.
-fn is_confirmed(checked: &Checked, draft: &[u8], first: &Redactor, text: &[u8]) -> bool {
+/// last run that taught a secret.
+fn is_confirmed(checked: &Checked, text: &[u8]) -> bool {
     let mut again = redactor();
     again.adopt(text);
-    again.learn_from(first);
-    let mut new = Vec::new();
-    let mut is_confirmed = false;
-    within_until(&mut again, text, &mut |text, redactor, length| {
-        new.extend_from_slice(text);
-        let is_known = checked.standing.is_some() && redactor.standing() == checked.standing;
-        is_confirmed = is_known && draft.starts_with(&new);
-        Ok(length >= checked.taught)
-    })
-    .unwrap();
-    is_confirmed
+    again.learn_from(&checked.first);
+    let (mut runs, mut run) = (Runs::new(text), Run::default());
+    let (mut new, mut length) = (Vec::new(), 0);
+    while runs.read(&mut run).unwrap() {
+        let scrubbed = run.scrubbed(&mut again).unwrap();
+        new.extend_from_slice(scrubbed.as_ref().map_or(run.text(), NewText::text));
+        length += run.text().len();
+        if length >= checked.taught {
+            break;
+        }
+    }
+    let is_known = checked.standing.is_some() && again.standing() == checked.standing;
+    is_known && checked.draft.starts_with(&new)
 }
 
 proptest! {
@@ -139,13 +187,7 @@ proptest! {
 fn what_stands_beside_messages_is_seen() {
     let plain = |text: &str| {
         let whole = format!(r#"{{"version":"1",{text}}}"#);
-        let checked = check(
-            whole.as_bytes(),
-            &mut redactor(),
-            &mut redactor(),
-            &mut |_, _| Ok(()),
-        );
-        checked.unwrap().is_plain
+        check(whole.as_bytes()).unwrap().is_plain
     };
     let exchange = |more: &str| {
         format!(
@@ -192,10 +234,8 @@ fn a_second_reading_confirms_the_first_unless_a_secret_precedes_its_name() {
     ] {
         let list = list.map(String::as_str).join(",");
         let text = format!(r#"{{"version":"1","exchanges":[{list}]}}"#);
-        let (mut first, mut second, mut draft) = (redactor(), redactor(), Vec::new());
-        let mut keep = |text: &[u8], _| draft.write_all(text);
-        let checked = check(text.as_bytes(), &mut second, &mut first, &mut keep).unwrap();
-        let confirmed = is_confirmed(&checked, &draft, &first, text.as_bytes());
+        let checked = check(text.as_bytes()).unwrap();
+        let confirmed = is_confirmed(&checked, text.as_bytes());
         assert_eq!(confirmed, wanted, "{text}");
     }
 }
@@ -222,12 +262,7 @@ fn what_is_not_as_ours_is_left_to_who_reads_all_of_it() {
         r#"{"version":"1","exchanges":[],"messages":[{"from":"x"}]}"#,
         r#"{"version":"1","exchanges":[]"#,
     ] {
-        let told = check(
-            text.as_bytes(),
-            &mut redactor(),
-            &mut redactor(),
-            &mut |_, _| Ok(()),
-        );
-        assert!(matches!(told, Err(StreamError::Whole)), "{text}");
+        let checked = check(text.as_bytes());
+        assert!(matches!(checked, Err(StreamError::Whole)), "{text}");
     }
 }
