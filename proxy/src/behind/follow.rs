@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::tape::{Opened, Tape};
 use super::{End, MakeObserver};
-use crate::clock;
+use crate::clock::{self, Clock};
 use crate::growth::{Growth, WaitEnd, Wakeup};
 use crate::page::Search;
 use tapewright_schemas::order::Order as _;
@@ -65,25 +65,30 @@ impl Follower {
         growth.add(&self.search.folder);
         // Not woken by growth: a busy recorder is only checked once in a while.
         let pause = Growth::default();
-        let (mut is_due, mut waits) = (true, QUIETER);
+        let clock = Clock::start();
+        let (mut is_due, mut waits, mut since) = (true, QUIETER, Duration::ZERO);
         while !self.end.has_come() {
             if is_due {
                 is_due = self.search();
             }
-            let read = self.read();
-            let over = growth.wait(waits.first().copied(), Some(&self.wakeup));
-            match over {
+            if self.read() > 0 {
+                (waits, since) = (QUIETER, clock.elapsed());
+            }
+            let quiet = clock.elapsed().saturating_sub(since);
+            let rest = waits.first().map(|most| most.saturating_sub(quiet));
+            match growth.wait(rest, Some(&self.wakeup)) {
+                // Perhaps nothing has grown: not every system tells.
                 WaitEnd::Grown { came } => {
                     is_due |= came;
-                    waits = QUIETER;
                     // Whatever ended the wait, read what is available.
                     let _woken_or_over = pause.wait(Some(self.pace), Some(&self.wakeup));
                 }
-                WaitEnd::Time if read == 0 => {
+                WaitEnd::Time => {
                     self.settle();
                     waits = waits.split_first().map_or(&[], |(_, later)| later);
+                    since = clock.elapsed();
                 }
-                WaitEnd::Woken | WaitEnd::Time => {}
+                WaitEnd::Woken => {}
             }
         }
         self.search();

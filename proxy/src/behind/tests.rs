@@ -48,19 +48,23 @@ fn written(folder: &Path, events: u64) -> (File, u64) {
     (file, last + 1)
 }
 
-/// The number of unread bytes of a tape whose first event is still being observed at the end, with
-/// this deadline; and the length of its lines.
-fn unread(events: u64, within: Duration) -> (u64, u64) {
-    let folder = tempfile::tempdir().unwrap();
-    let (_writer, line) = written(folder.path(), events);
-    let search = Search {
-        folder: folder.path().to_owned(),
+/// The tapes in a folder.
+fn search(folder: &Path) -> Search {
+    Search {
+        folder: folder.to_owned(),
         tapes: TapeFilter::Recorder {
             pid: 0,
             created: String::new(),
         },
         several: true,
-    };
+    }
+}
+
+/// The number of unread bytes of a tape whose first event is still being observed at the end, with
+/// this deadline; and the length of its lines.
+fn unread(events: u64, within: Duration) -> (u64, u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let (_writer, line) = written(folder.path(), events);
     let (observed, is_observed) = mpsc::sync_channel(1);
     let (go_on, may) = mpsc::sync_channel(0);
     let slow = Mutex::new(Some(Slow {
@@ -73,7 +77,7 @@ fn unread(events: u64, within: Duration) -> (u64, u64) {
     });
     let (told, unread) = mpsc::sync_channel(1);
     let at_end = move |bytes| told.send(bytes).unwrap();
-    let behind = Behind::start(search, make, Duration::ZERO, at_end).unwrap();
+    let behind = Behind::start(search(folder.path()), make, Duration::ZERO, at_end).unwrap();
     is_observed.recv_timeout(PATIENCE).unwrap();
     behind.end(within);
     drop(go_on);
@@ -91,4 +95,28 @@ fn what_there_was_no_time_to_read_is_counted_in_bytes() {
 #[test]
 fn what_was_read_in_time_is_not() {
     assert_eq!(unread(5_000, PATIENCE).0, 0);
+}
+
+/// Reports that there was a time without events.
+struct Quiet(mpsc::SyncSender<()>);
+
+impl Observer for Quiet {
+    fn observe(&mut self, _: &Event, _: Option<&Envelope<'_>>) {}
+
+    fn tick(&mut self, _: SystemTime) {
+        // The test only waits for the first.
+        self.0.try_send(()).ok();
+    }
+
+    fn finish(&mut self) {}
+}
+
+#[test]
+fn a_time_without_events_is_noticed_while_the_tape_is_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let _writer = written(folder.path(), 3);
+    let (told, quiet) = mpsc::sync_channel(1);
+    let make: MakeObserver = Box::new(move |_| Some(Box::new(Quiet(told.clone()))));
+    let _behind = Behind::start(search(folder.path()), make, Duration::ZERO, drop).unwrap();
+    quiet.recv_timeout(PATIENCE).unwrap();
 }
