@@ -73,7 +73,7 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn start(mut command: Command) -> Self {
-        let mut child = command.spawn().expect("the recorder starts");
+        let mut child = system::spawn(&mut command).expect("the recorder starts");
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().expect("a pipe"));
         Self {

@@ -11,6 +11,7 @@ use super::{PATIENCE, gateway};
 use crate::faults::effects;
 use crate::faults::rmcp::Did::{self, Answered, TimedOut};
 use crate::faults::rmcp::call;
+use crate::support::system::STOPPED;
 use crate::support::{Tape, signal, wait};
 
 async fn connect(url: &str) -> RunningService<RoleClient, ()> {
@@ -40,7 +41,8 @@ async fn meet(fault: &str, never: [bool; 3]) -> (Vec<Did>, Tape, String) {
         drop(service.cancel().await);
     }
     signal(child.id(), "TERM");
-    assert!(wait(&mut child, PATIENCE).success(), "{fault}");
+    let ended = wait(&mut child, PATIENCE);
+    assert_eq!(ended.code(), Some(STOPPED), "{fault}");
     let tape = Tape::read(&folder.path().join("run.tape.jsonl"));
     (did, tape, std::fs::read_to_string(cassette).unwrap())
 }

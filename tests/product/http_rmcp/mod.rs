@@ -20,6 +20,7 @@ use tapewright_schemas::event::{Direction, EventBody};
 use self::client::{Lifecycle, talk};
 use self::server::Server;
 use crate::replay::replay_server::listening;
+use crate::support::system::STOPPED;
 use crate::support::{Tape, signal, tapewright, wait};
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -78,7 +79,7 @@ async fn compare(lifecycle: Lifecycle, durability: &str) -> (Vec<Vec<String>>, T
         "through the gateway"
     );
     signal(child.id(), "TERM");
-    assert!(wait(&mut child, PATIENCE).success());
+    assert_eq!(wait(&mut child, PATIENCE).code(), Some(STOPPED));
     for (alone, behind) in direct.iter().zip(&through) {
         assert_eq!(alone, behind);
     }
@@ -95,7 +96,7 @@ async fn compare(lifecycle: Lifecycle, durability: &str) -> (Vec<Vec<String>>, T
         .stdout(Stdio::piped());
     let replay_server = listening(&mut command);
     let replayed = talk_at_once(&replay_server.url, lifecycle).await;
-    assert_eq!(replay_server.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(STOPPED));
     for (alone, replayed) in direct.iter().zip(&replayed) {
         assert_eq!(alone, replayed);
     }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use serde_json::Value;
 use tapewright_schemas::event::EventBody;
 use tapewright_schemas::published;
 
-use super::{ANSWER, Folder, LIMIT, PING, PONG, lines, names, only, project};
+use super::{ANSWER, Folder, LIMIT, PING, PONG, lines, names};
 use crate::support::http::{Gateway, Strict, json, post, request};
 use crate::support::{Session, Tape, eventually, peer, tapewright, wait};
 
@@ -445,4 +446,18 @@ fn replayed() -> Vec<Value> {
 /// The log is not read until the end.
 fn unheard() -> Vec<Value> {
     super::pressure::unread().1
+}
+
+/// The only line of an event.
+fn only<'a>(lines: &'a [Value], event: &str) -> &'a Value {
+    let mut found = lines.iter().filter(|line| line["event"] == event);
+    let one = found
+        .next()
+        .unwrap_or_else(|| panic!("no {event} in {lines:#?}"));
+    assert_eq!(found.next(), None, "{event}");
+    one
+}
+
+fn project(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }

@@ -1,12 +1,13 @@
 //! The operator's log: what it contains, what it never contains, and that it never affects a
 //! session.
 
+#[cfg(unix)]
 mod events;
 mod options;
 mod pressure;
 mod secrets;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -92,18 +93,4 @@ fn names(lines: &[Value]) -> Vec<&str> {
         .iter()
         .map(|line| line["event"].as_str().unwrap())
         .collect()
-}
-
-/// The only line of an event.
-fn only<'a>(lines: &'a [Value], event: &str) -> &'a Value {
-    let mut found = lines.iter().filter(|line| line["event"] == event);
-    let one = found
-        .next()
-        .unwrap_or_else(|| panic!("no {event} in {lines:#?}"));
-    assert_eq!(found.next(), None, "{event}");
-    one
-}
-
-fn project(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }

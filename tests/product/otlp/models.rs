@@ -61,7 +61,8 @@ fn calls_of_models_are_spans_by_the_conventions_for_generative_ai() {
     ask(&gateway, "small");
     ask(&gateway, "busy");
     gateway.signal("TERM");
-    assert!(wait(&mut gateway.child, LIMIT).success());
+    let ended = wait(&mut gateway.child, LIMIT);
+    assert_eq!(ended.code(), Some(gateway.regular()));
     let spans = collector.spans();
     let folder = gateway.folder.path();
     let made = exported(folder, "run/models.tape.jsonl", &[]);

@@ -184,7 +184,8 @@ fn all_tapes_of_a_folder_are_sent() {
     let collector = Collector::good();
     let mut gateway = over_http(&collector, "all/", &[]);
     gateway.signal("TERM");
-    assert!(crate::support::wait(&mut gateway.child, LIMIT).success());
+    let ended = crate::support::wait(&mut gateway.child, LIMIT);
+    assert_eq!(ended.code(), Some(gateway.regular()));
     let folder = gateway.folder.path();
     let output = folder.join("all");
     let mut made = Vec::new();

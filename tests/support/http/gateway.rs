@@ -14,7 +14,7 @@ use tapewright_schemas::event::{
 };
 
 use super::{PATIENCE, Wire};
-use crate::support::system::{STOPPED, peak_memory_kib};
+use crate::support::system::{STOPPED, peak_memory_kib, spawn};
 use crate::support::{Tape, signal, tapewright, wait};
 
 /// A gateway that runs.
@@ -65,14 +65,13 @@ impl Gateway {
     /// Any command that serves HTTP.
     pub(crate) fn of(folder: tempfile::TempDir, command: &mut Command) -> Self {
         let errors = File::create(folder.path().join("stderr")).expect("a file");
-        let mut child = command
+        command
             .env("TAPEWRIGHT_HOME", folder.path().join("home"))
             .env("TEST_SECRET", "Bearer from-the-environment-4711")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(errors)
-            .spawn()
-            .expect("the gateway starts");
+            .stderr(errors);
+        let mut child = spawn(command).expect("the gateway starts");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("a pipe"))
             .read_line(&mut line)

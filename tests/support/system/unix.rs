@@ -1,9 +1,10 @@
 //! Unix: signals, `/proc`, modes.
 
 use std::fs::{self, File, Permissions};
+use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Once};
 
@@ -25,6 +26,11 @@ pub(crate) fn prepare(_recorder: &mut Command) {
             register_conditional_shutdown(signal, 128 + signal, always).expect("a handler");
         }
     });
+}
+
+/// Starts a process.
+pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
+    command.spawn()
 }
 
 /// Does nothing: a recorder shares the terminal of the tests, if there is one.

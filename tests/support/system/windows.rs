@@ -1,10 +1,10 @@
 //! Windows: console events, named pipes. There are no modes.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::os::windows::process::CommandExt as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command};
 
 use winsafe::HPROCESS;
 use winsafe::co::PROCESS;
@@ -15,6 +15,20 @@ const OWN_CONSOLE: u32 = 0x0800_0000;
 /// Gives a recorder a console of its own, so that [`signal`] reaches it and its server, and nothing else.
 pub(crate) fn prepare(recorder: &mut Command) {
     recorder.creation_flags(OWN_CONSOLE);
+}
+
+/// `ERROR_INTERNAL_ERROR`
+const NOT_STARTED: i32 = 1359;
+
+/// Starts a process. Under load one in some thousands does not start under Wine.
+pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
+    for _ in 0..4 {
+        match command.spawn() {
+            Err(error) if error.raw_os_error() == Some(NOT_STARTED) => {}
+            other => return other,
+        }
+    }
+    command.spawn()
 }
 
 /// `DETACHED_PROCESS`
