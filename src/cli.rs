@@ -18,6 +18,8 @@ use crate::report::{self, Colours};
 #[derive(Debug, Parser)]
 #[command(
     name = "tapewright",
+    // Not the name of the file, which is `tapewright.exe` on Windows.
+    bin_name = "tapewright",
     version,
     arg_required_else_help = true,
     max_term_width = 80,

@@ -98,6 +98,8 @@ impl Snapshots {
     }
 
     fn path(&self, key: &str) -> PathBuf {
+        // With the separators of the system, since messages name it.
+        let key: PathBuf = Path::new(key).components().collect();
         let path = self.folder.join(key);
         if path.extension().is_some() {
             path

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tapewright_schemas::event::{Direction, EventBody};
 use tapewright_schemas::json;
 
-use crate::support::system::assert_mode;
+use crate::support::system::{HOME, STATE, assert_mode};
 use crate::support::{Session, Tape, eventually, record, tapewright};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -375,7 +375,7 @@ fn a_full_disk_stops_no_traffic_and_is_told_by_status_and_tape() {
 #[test]
 fn without_a_name_the_tape_goes_to_the_state_folder() {
     let folder = tempfile::tempdir().unwrap();
-    for (variable, below) in [("TAPEWRIGHT_HOME", ""), ("XDG_STATE_HOME", "tapewright")] {
+    for (variable, below) in [("TAPEWRIGHT_HOME", ""), (STATE, "tapewright")] {
         let home = folder.path().join(variable);
         let mut command = record(&["--label", "my server"], &["true"]);
         command.env(variable, &home);
@@ -398,15 +398,14 @@ fn what_was_asked_for_and_what_came_are_on_the_tape() {
         &["sh", "-c", "echo up >&2; printf 'no end' >&2"],
     );
     // A folder below the user's own would be recorded as `~`.
-    command
-        .current_dir(folder.path())
-        .env("HOME", "/nonexistent");
+    command.current_dir(folder.path()).env(HOME, "/nonexistent");
     assert!(Session::start(command).finish(LIMIT).success());
     let tape = Tape::read(&output);
     assert_eq!(tape.header.command[..2], ["sh", "-c"]);
+    let canonical = |path: &Path| path.canonicalize().unwrap();
     assert_eq!(
-        tape.header.cwd,
-        folder.path().canonicalize().unwrap().to_str().unwrap()
+        canonical(Path::new(&tape.header.cwd)),
+        canonical(folder.path())
     );
     assert!(tape.header.env_names.iter().any(|name| name == "PATH"));
     let stderr: Vec<_> = tape

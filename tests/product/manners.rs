@@ -1,5 +1,6 @@
 //! The recorder's messages, and when it prints none.
 
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
@@ -111,7 +112,13 @@ fn an_entry_for_a_client_runs_this_very_command() {
         "/a b",
     ];
     assert_eq!(server["args"], serde_json::json!(arguments));
-    assert_eq!(server["command"], env!("CARGO_BIN_EXE_tapewright"));
+    let command = Path::new(server["command"].as_str().unwrap());
+    assert!(command.is_absolute());
+    let this = Path::new(env!("CARGO_BIN_EXE_tapewright"));
+    assert_eq!(
+        command.canonicalize().unwrap(),
+        this.canonicalize().unwrap()
+    );
 }
 
 #[test]

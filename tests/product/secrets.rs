@@ -160,7 +160,7 @@ fn no_canary_survives_in_any_byte_of_any_file_and_every_lookalike_does() {
     // on standard output.
     let script = r#"while IFS= read -r line; do
         case $line in
-        *'"method"'*) printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "${line##*\"id\":}" "$line" | sed 's/^{"jsonrpc":"2.0","id":\([0-9]*\)}/{"jsonrpc":"2.0","id":\1/';;
+        *'"method"'*) id=${line##*\"id\":}; printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "${id%?}" "$line";;
         esac
         printf 'log %s\n' "$line" >&2
         printf 'noise %s\n' "$line"

@@ -8,7 +8,7 @@ pub(crate) mod system;
 
 use std::env::consts::EXE_EXTENSION;
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR_STR, Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::Once;
 use std::time::Duration;
@@ -51,6 +51,11 @@ pub(crate) fn example(name: &str) -> PathBuf {
         }
     });
     path(name)
+}
+
+/// A path as messages show it: with the separators of the system.
+pub(crate) fn native(path: &str) -> String {
+    path.replace('/', MAIN_SEPARATOR_STR)
 }
 
 /// A recorder around `server`, with pipes on all three streams.

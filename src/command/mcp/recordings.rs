@@ -1,7 +1,7 @@
 //! The recordings of a folder, by names that never lead out of it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::Context as _;
@@ -120,7 +120,8 @@ impl Recordings {
 impl Found {
     /// A file, if it is a recording by its name and lies within the folder, wherever links lead.
     fn at(root: &Path, path: &Path) -> Option<Self> {
-        let name = path.strip_prefix(root).ok()?.to_str()?.to_owned();
+        let name = path.strip_prefix(root).ok()?.to_str()?;
+        let name = name.replace(MAIN_SEPARATOR, "/");
         let path = fs::canonicalize(path).ok()?;
         if !path.starts_with(root) {
             return None;

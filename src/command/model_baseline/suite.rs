@@ -1,7 +1,7 @@
 //! Captures the agent tests of a suite, model by model.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -381,8 +381,12 @@ fn why(number: usize, rows: &[Row]) -> String {
 fn named(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let path = path.strip_prefix(here).unwrap_or(path);
-    let path = path.strip_prefix(".").unwrap_or(path);
-    path.to_string_lossy().into_owned()
+    portable(path.strip_prefix(".").unwrap_or(path))
+}
+
+/// A path with the same separators on every system, since a baseline may be compared on another one.
+fn portable(path: &Path) -> String {
+    path.to_string_lossy().replace(MAIN_SEPARATOR, "/")
 }
 
 /// How the servers of the agent tests are reached.
@@ -412,7 +416,7 @@ fn reached(server: &Server, suite: &Path) -> Value {
         Target::Cassette(cassette) => {
             let folder = suite.parent().unwrap_or(Path::new(""));
             let cassette = cassette.strip_prefix(folder).unwrap_or(cassette);
-            json!({ "cassette": cassette.to_string_lossy() })
+            json!({ "cassette": portable(cassette) })
         }
     }
 }

@@ -44,7 +44,20 @@ pub(crate) fn label(command: &[OsString]) -> String {
     });
     match package {
         Some(package) if is_wrapper => script(package).unwrap_or_else(|| base(package)),
-        _ => base(program),
+        _ => without_ending(&base(program)).to_owned(),
+    }
+}
+
+/// The name of a program without the ending that it has on Windows, so that a recording has the same label everywhere.
+fn without_ending(program: &str) -> &str {
+    const PROGRAMS: [&str; 4] = ["exe", "cmd", "bat", "com"];
+    match program.rsplit_once('.') {
+        Some((name, ending))
+            if !name.is_empty() && PROGRAMS.contains(&&*ending.to_ascii_lowercase()) =>
+        {
+            name
+        }
+        _ => program,
     }
 }
 
@@ -185,6 +198,8 @@ mod tests {
             "tool.py"
         );
         assert_eq!(of(&["/opt/my-server", "--stdio"]), "my-server");
+        assert_eq!(of(&[r"C:\tools\my-server.EXE", "--stdio"]), "my-server");
+        assert_eq!(of(&["server.v2", "--stdio"]), "server.v2");
         assert_eq!(
             of(&["node", "x/server-everything/dist/index.js", "stdio"]),
             "server-everything"

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tapewright_corpus::migration::{CASES, Case, Evidence, Finding, Severity, Status as Outcome};
 
 use super::official;
-use super::sarif::uri;
+use super::uri;
 use crate::command::compliance::{Examination, Examined};
 use crate::report::formats::{self, Reportable};
 use crate::report::model::{Group, Level, Problem, Report, Row, Spot, Status};

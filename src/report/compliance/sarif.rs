@@ -122,7 +122,7 @@ fn level(severity: Severity) -> &'static str {
 }
 
 /// A path as a URI reference, relative if the path is.
-pub(super) fn uri(path: &Path) -> String {
+pub(crate) fn uri(path: &Path) -> String {
     let bytes = path.as_os_str().as_encoded_bytes();
     let is_separator = |byte: u8| is_separator(char::from(byte));
     let mut uri = String::new();

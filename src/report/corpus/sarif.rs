@@ -1,11 +1,14 @@
 //! A score as SARIF 2.1.0, for code scanning.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 use tapewright_corpus::plan::{Broken, State};
 use tapewright_corpus::rule::{RegisteredRule, Severity};
 
 use super::words;
 use crate::command::compliance::run::{Judged, Scored};
+use crate::report::compliance::uri;
 use crate::report::formats::sarif;
 use crate::report::safe;
 
@@ -39,10 +42,11 @@ fn rule(rule: &RegisteredRule) -> Value {
 
 fn result(scored: &Scored, index: usize, rule: &RegisteredRule, finding: &Broken) -> Value {
     // A live server has no file.
-    let uri = scored.recordings.get(finding.recording);
-    let uri = uri.map_or("server", String::as_str);
-    let line = finding.seq.filter(|_| super::is_tape(uri));
-    let physical = sarif::place(uri, line.map(|seq| seq.saturating_add(1)));
+    let file = scored.recordings.get(finding.recording);
+    let file = file.map_or("server", String::as_str);
+    let line = finding.seq.filter(|_| super::is_tape(file));
+    let line = line.map(|seq| seq.saturating_add(1));
+    let physical = sarif::place(&uri(Path::new(file)), line);
     json!({
         "ruleId": rule.id,
         "ruleIndex": index,

@@ -2,7 +2,7 @@
 //! `TAPEWRIGHT_BLESS=1` rewrites them.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
@@ -33,18 +33,31 @@ pub(crate) fn golden(case: &str, folder: &Path, arguments: &[&str]) {
         fs::write(&path, &found).unwrap();
     }
     let expected = fs::read_to_string(&path).unwrap_or_default();
+    // Messages have the separators of the system.
     assert_eq!(
-        found, expected,
+        found.replace(MAIN_SEPARATOR, "/"),
+        expected.replace(MAIN_SEPARATOR, "/"),
         "`{case}` differs; TAPEWRIGHT_BLESS=1 writes it anew"
     );
 }
 
+/// Without these, Windows starts no other program and opens no socket.
+const NEEDED: &[&str] = if cfg!(windows) {
+    &["PATH", "SystemRoot"]
+} else {
+    &[]
+};
+
 /// Exit status, standard output and standard error.
 pub(crate) fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let kept = NEEDED
+        .iter()
+        .map(|name| (name, std::env::var_os(name).unwrap_or_default()));
     let output = Command::new(env!("CARGO_BIN_EXE_tapewright"))
         .args(arguments)
         .current_dir(folder)
         .env_clear()
+        .envs(kept)
         .env("CHECK_VALUE", "Xq7vB2kPz9sLm4Wd8")
         .output()
         .unwrap();

@@ -6,6 +6,7 @@ use std::process::Output;
 
 use super::golden::folder;
 use super::helps::{commands, help};
+use crate::support::system::HOME;
 use crate::support::tapewright;
 
 /// Spellings from before, which still work and are in no help: the command, the old one with a value, the new one.
@@ -245,7 +246,7 @@ fn a_name_that_does_not_exist_is_answered_with_the_one_that_does() {
         let done = tapewright()
             .args(words)
             .current_dir(folder.path())
-            .env("HOME", folder.path())
+            .env(HOME, folder.path())
             .env("TAPEWRIGHT_HOME", folder.path().join("state"))
             .output()
             .expect("the binary runs");

@@ -16,6 +16,7 @@ use tapewright_schemas::event::Direction;
 
 use super::{PATIENCE, TAPE, every_call, library};
 use crate::replay::replay_server::listening;
+use crate::support::system::STOPPED;
 use crate::support::{Tape, tapewright};
 
 type Client = RunningService<RoleClient, ()>;
@@ -138,8 +139,8 @@ async fn over_http(mode: ClientLifecycleMode) {
     let client = ().serve_with_lifecycle(transport, mode).await.unwrap();
     assert_eq!(use_everything(&client).await, 3);
     client.cancel().await.unwrap();
-    assert_eq!(gateway.stop("TERM"), Some(0));
-    assert_eq!(replay_server.stop("TERM"), Some(0));
+    assert_eq!(gateway.stop("TERM"), Some(STOPPED));
+    assert_eq!(replay_server.stop("TERM"), Some(STOPPED));
     judged_clean(&tape);
 }
 

@@ -6,6 +6,7 @@ use std::process::Stdio;
 
 use super::{PATIENCE, library};
 use crate::replay::replay_server::listening;
+use crate::support::system::STOPPED;
 use crate::support::tapewright;
 
 const BODY: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}"#;
@@ -62,13 +63,13 @@ fn pages_of_others_other_names_and_clients_without_the_token_are_refused() {
         let refused = status(replay_server.address, host, &[]);
         assert!((400..500).contains(&refused), "{host}: {refused}");
     }
-    assert_eq!(replay_server.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(STOPPED));
     let replay_server = serve(true);
     let ours = replay_server.address.to_string();
     assert_eq!(status(replay_server.address, &ours, &[]), 407);
     let token = "Proxy-Authorization: Bearer 0123456789abcdef0123456789abcdef";
     assert_eq!(status(replay_server.address, &ours, &[token]), 200);
-    assert_eq!(replay_server.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(STOPPED));
 }
 
 #[test]

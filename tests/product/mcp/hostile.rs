@@ -11,7 +11,11 @@ use super::Asking;
 const NASTY: &str = "\u{1b}[31m\u{1b}]0;title\u{7}\u{1b}]52;c;YQ==\u{7}\u{9b}2J\u{202e}\u{200b}\r\n::error::<script>alert(1)</script>";
 /// The longest line that the server may answer with, in bytes.
 const LONGEST: usize = 250_000;
-const NAME: &str = "a\u{1b}]0;x\u{7}\u{202e}<b>.tape.jsonl";
+const NAME: &str = if cfg!(windows) {
+    "a\u{202e}b.tape.jsonl"
+} else {
+    "a\u{1b}]0;x\u{7}\u{202e}<b>.tape.jsonl"
+};
 
 /// A tape in which every text is hostile, and many are long.
 fn tape() -> String {

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::cli::scrub::json_lines;
 use crate::support::system::{assert_mode, set_mode};
-use crate::support::tapewright;
+use crate::support::{native, tapewright};
 
 const SUITE: &str = "# ours\nservers:\n  s: { command: [x] }\ntools:\n  - name: t\n    server: s\n    tool: t\n    expect: [{ target: error.code, matcher: { exact: -32002 } }]\nresources:\n  - name: a # where\n    server: s\n    uri: a://b\n    expect:\n      - target: result.error.code   # its code\n        matcher: { exact: -32002 }\ncompliance:\n  - name: l\n    server: s\n    check: logging/setLevel";
 const CASSETTE: &str = "{\"version\":\"1\",\"meta\":{\"z\":\"1\",\"a\":\"2\"},\n \"exchanges\":[\n  {\"request\":{\"id\":1,\"method\":\"resources/read\",\"params\":{\"uri\":\"a://b\"}},\"response\":{\"id\":1,\"error\":{\"code\":-32002,\"message\":\"no\"}}},\n  {\"request\":{\"id\":2,\"method\":\"tools/call\"},\"response\":{\"id\":2,\"error\":{\"code\":-32002,\"message\":\"no\"}}}]}\n\n";
@@ -35,7 +35,7 @@ fn without_write_the_difference_is_shown_and_nothing_changes() {
     assert_eq!(output.status.code(), Some(0));
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(
-        text.contains("--- ./suite.yaml\n+++ ./suite.yaml\n@@ line 15 @@"),
+        text.contains(&native("--- ./suite.yaml\n+++ ./suite.yaml\n@@ line 15 @@")),
         "{text}"
     );
     assert!(
@@ -43,7 +43,7 @@ fn without_write_the_difference_is_shown_and_nothing_changes() {
         "{text}"
     );
     assert!(
-        text.contains("./suite.yaml:19: `logging/setLevel`"),
+        text.contains(&(native("./suite.yaml:19: ") + "`logging/setLevel`")),
         "{text}"
     );
     assert_eq!(
@@ -70,8 +70,8 @@ fn json_has_a_line_for_each_suite_and_cassette() {
     let [cassette, suite] = all.as_slice() else {
         panic!("two files: {all:?}");
     };
-    assert_eq!(cassette["file"], "./sub/c.json");
-    assert_eq!(suite["file"], "./suite.yaml");
+    assert_eq!(cassette["file"], native("./sub/c.json"));
+    assert_eq!(suite["file"], native("./suite.yaml"));
     assert_eq!(
         suite["edits"],
         json!([{"line": 15, "from": "-32002", "to": "-32602"}])

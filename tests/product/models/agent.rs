@@ -5,7 +5,9 @@ use std::process::{Command, Output, Stdio};
 
 use super::{Models, header, inspected};
 use crate::support::http::{PATIENCE, json};
-use crate::support::{peer, signal, tapewright, wait};
+use crate::support::{peer, tapewright};
+#[cfg(unix)]
+use crate::support::{signal, wait};
 
 /// A recording of an agent that is a script; `$RECORDER` and `$PEER` are in its environment.
 fn recorded(folder: &Path, options: &[&str], script: &str) -> Output {
@@ -113,6 +115,7 @@ fn servers_that_an_agent_starts_are_parts_of_the_recording() {
     );
 }
 
+#[cfg(unix)]
 #[test]
 fn an_agent_gets_our_signals_and_we_end_as_it_ends() {
     let folder = tempfile::tempdir().unwrap();

@@ -20,6 +20,7 @@ use crate::support::http::{
     Gateway, Server, Speaks, Upstream, Wire, chunk, json as answered, request, runtime, step,
     tunnel,
 };
+use crate::support::system::STOPPED;
 use crate::support::tapewright;
 
 /// An intercepting proxy, in front of servers of a test authority.
@@ -292,7 +293,7 @@ fn models_by_tls_and_servers_stand_in_one_recording_which_is_replayed() {
     call_tools(&recording_told, gateway.folder.path(), &[call]);
     gateway.signal("TERM");
     let ended = crate::support::wait(&mut gateway.child, crate::support::http::PATIENCE);
-    assert!(ended.success(), "{}", gateway.errors());
+    assert_eq!(ended.code(), Some(STOPPED), "{}", gateway.errors());
     let run = gateway.folder.path().join("run");
     let told = inspected(&run);
     let asked = &told["tools_asked"][0];
@@ -328,20 +329,20 @@ fn models_by_tls_and_servers_stand_in_one_recording_which_is_replayed() {
     let head = client.head();
     assert_eq!(head.status(), 200);
     assert_eq!(client.body(&head), answer.as_bytes());
-    assert_eq!(replay_server.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(STOPPED));
 }
 
 #[test]
 fn an_agent_behind_the_proxy_is_told_of_it_and_of_our_authority() {
     let folder = tempfile::tempdir().unwrap();
-    let script = r#"echo "$HTTPS_PROXY|$https_proxy|$HTTP_PROXY|$NODE_EXTRA_CA_CERTS|$SSL_CERT_FILE|$ANTHROPIC_BASE_URL"; test -n "$TAPEWRIGHT_RECORDING"; test "$NO_PROXY" = kept.example; exit 5"#;
+    let script = r#"echo "$HTTPS_PROXY|$https_proxy|$HTTP_PROXY|$NODE_EXTRA_CA_CERTS|$SSL_CERT_FILE|$ANTHROPIC_BASE_URL"; test -n "$TAPEWRIGHT_RECORDING" && test "$NO_PROXY" = kept.example && exit 5"#;
     let command = |options: &[&str]| {
         let mut command = tapewright();
         command
             .args(["record", "--models", "--forward-proxy", "127.0.0.1:0", "-o"])
             .arg(folder.path().join("run/"))
             .args(options)
-            .args(["--", "sh", "-ec", script])
+            .args(["--", "sh", "-c", script])
             .env("TAPEWRIGHT_HOME", folder.path().join("home"))
             .env("NO_PROXY", "kept.example")
             .env("ANTHROPIC_BASE_URL", "http://left.example")

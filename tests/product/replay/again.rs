@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::replay_server::{ACCEPT, INITIALIZE, ReplayServer, opened};
 use super::{LIMIT, cassette, exchange, opening, progressing_call};
 use crate::support::http::{Gateway, Head, Wire, post, request};
+use crate::support::system::STOPPED;
 use crate::support::{Session, tapewright};
 
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
@@ -200,7 +201,8 @@ fn gateway(replay_server: &ReplayServer) -> String {
     rest(&mut wire, &head);
     drop(wire);
     gateway.signal("TERM");
-    assert!(crate::support::wait(&mut gateway.child, LIMIT).success());
+    let ended = crate::support::wait(&mut gateway.child, LIMIT);
+    assert_eq!(ended.code(), Some(STOPPED));
     std::fs::read_to_string(gateway.folder.path().join("fs.json")).unwrap()
 }
 
@@ -224,5 +226,5 @@ fn over_http_it_is_one_file_whatever_the_ports_and_sessions_are_called() {
         "{first}"
     );
     assert_eq!(changed(&first, &second), []);
-    assert_eq!(replay_server.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(STOPPED));
 }

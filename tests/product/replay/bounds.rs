@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::models::{recording, serve};
 use super::replay_server::ReplayServer;
 use crate::support::http::{Wire, chunk, request};
+use crate::support::system::STOPPED;
 
 const MESSAGES: &str =
     r#"{"model":"claude-x","max_tokens":5,"messages":[{"role":"user","content":"go"}]}"#;
@@ -122,7 +123,7 @@ fn what_is_too_much_is_refused_in_the_form_of_each_wire() {
         asked(&replay_server, "/v1/messages", "", MESSAGES.as_bytes()).0,
         200
     );
-    assert_eq!(replay_server.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(STOPPED));
 }
 
 /// A body in every encoding, by the names that a head has for them.
@@ -172,7 +173,7 @@ fn a_compressed_request_is_the_call_that_it_holds() {
         b"\xff\xff\xff",
     );
     assert_eq!(status, 400, "{body}");
-    assert_eq!(replay_server.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(STOPPED));
 }
 
 #[test]
@@ -228,7 +229,7 @@ fn many_at_once_and_slow_ones_keep_nobody_waiting() {
     }
     drop(slow);
     drop(clients);
-    assert_eq!(replay_server.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(STOPPED));
     let report = std::fs::read(folder.path().join("run/report.json")).unwrap();
     let report: Value = serde_json::from_slice(&report).unwrap();
     assert_eq!(report["models"]["others_missed"], 1_200);

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::{LIMIT, ask, call, cassette, opening, say};
+use crate::support::system::HOME;
 use crate::support::{Session, tapewright};
 
 /// Two homes in one folder, each with a project, and the server of the first.
@@ -42,7 +43,7 @@ impl Homes {
         let mut command = tapewright();
         command
             .current_dir(self.project(user))
-            .env("HOME", self.home(user))
+            .env(HOME, self.home(user))
             .args(options)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

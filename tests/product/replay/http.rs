@@ -5,6 +5,7 @@ use tapewright_proxy::client::{Client, Opening, Revision};
 use super::replay_server::{ACCEPT, INITIALIZE, ReplayServer, opened};
 use super::{LIMIT, call, cassette, exchange, opening, progressing_call};
 use crate::support::http::{post, request};
+use crate::support::system::STOPPED;
 
 const CALL: &str = r#"{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"echo","arguments":{"text":1},"_meta":{"progressToken":"p"}}}"#;
 
@@ -42,7 +43,7 @@ fn each_session_has_a_state_of_its_own() {
     for client in clients {
         client.close();
     }
-    assert_eq!(replay_server.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(STOPPED));
     let report = std::fs::read(folder.path().join("report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
     assert_eq!(report["sessions"], 4);
@@ -202,7 +203,7 @@ fn a_client_of_both_eras_finds_the_recorded_one() {
     client.greet(&Opening::default(), LIMIT).unwrap();
     assert_eq!(say(&mut client), "one");
     client.close();
-    assert_eq!(replay_server.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(STOPPED));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::replay_server::{ReplayServer, listening};
 use crate::support::http::{Gateway, Upstream, Wire, pair, request};
+use crate::support::system::STOPPED;
 use crate::support::tapewright;
 
 const JSON: &str = "application/json";
@@ -183,7 +184,7 @@ fn every_wire_is_answered_byte_by_byte_without_its_provider() {
             call.target
         );
     }
-    assert_eq!(replay_server.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(STOPPED));
     let report = report(&gateway.tape());
     let models = &report["models"];
     assert_eq!(
@@ -245,7 +246,7 @@ fn errors_come_as_recorded_and_the_next_try_gets_the_next_answer() {
     let (status, _, body) = asked(&replay_server, "/v1/messages", MESSAGES);
     assert_eq!(status, 400);
     assert!(body.contains("all recordings of this model call"), "{body}");
-    assert_eq!(replay_server.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(STOPPED));
 }
 
 #[test]
@@ -259,7 +260,7 @@ fn a_stream_that_was_recorded_whole_is_made_and_said() {
         body.starts_with("event: message_start\n") && body.contains("hello"),
         "{body}"
     );
-    assert_eq!(replay_server.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(STOPPED));
     let converted = &report(&gateway.tape())["models"]["converted"][0];
     assert_eq!(
         (&converted["recorded"], &converted["sent"]),
@@ -311,7 +312,7 @@ fn a_key_in_a_prompt_matches_its_placeholder() {
         asked(&replay_server, "/v1/messages", &calls[0].asked).0,
         200
     );
-    assert_eq!(replay_server.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(STOPPED));
 }
 
 #[test]
@@ -327,7 +328,7 @@ fn what_is_no_call_of_a_model_and_was_not_recorded_is_404() {
         assert_eq!(status, 404, "{target}");
         assert!(body.contains(part), "{body}");
     }
-    assert_eq!(replay_server.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(STOPPED));
     assert_eq!(report(&gateway.tape())["models"]["others_missed"], 3);
 }
 

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::replay_server::{ReplayServer, listening};
 use super::{LIMIT, ask, call, cassette, exchange, opening, say};
+use crate::support::system::STOPPED;
 use crate::support::{Session, tapewright, wait};
 
 /// A recorder in front of a server that plays `live.json` and lists who starts it.
@@ -259,7 +260,7 @@ fn clients_on_http_are_served_so_too() {
         assert!(text.contains(said), "{text}");
     }
     client.close();
-    assert_eq!(replay_server.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(STOPPED));
     assert_eq!(recorded(path).len(), 3);
 }
 

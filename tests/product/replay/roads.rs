@@ -7,6 +7,7 @@ use tapewright_proxy::client::{Answer, Client, ServerRequest};
 
 use super::replay_server::{ReplayServer, listening};
 use super::{LIMIT, session};
+use crate::support::system::STOPPED;
 use crate::support::{Session, tapewright};
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"sampling":{}},"clientInfo":{"name":"c","version":"1"}}}"#;
@@ -75,7 +76,7 @@ fn a_recording_goes_from_stdio_to_http_and_back_envelope_by_envelope() {
     let mut client = replay_server.client();
     let over_http = play(&mut client);
     client.close();
-    assert_eq!(replay_server.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(STOPPED));
     let text = over_http.join("\n");
     for part in [
         "\"x\":1.50",
@@ -118,7 +119,7 @@ fn a_recording_of_the_older_transport_is_whole() {
     let mut client = gateway.client();
     let said = play(&mut client);
     client.close();
-    assert_eq!(gateway.stop("TERM"), Some(0));
+    assert_eq!(gateway.stop("TERM"), Some(STOPPED));
     let recorded = std::fs::read_to_string(folder.path().join("legacy.json")).unwrap();
     assert_eq!(exchanges(&recorded), exchanges(&tape()), "{recorded}");
     let mut stdio = session(folder.path(), &recorded, &["--strict"]);

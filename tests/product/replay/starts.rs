@@ -6,6 +6,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value, json};
 
 use crate::support::provider::Provider;
+use crate::support::system::HOME;
 use crate::support::tapewright;
 
 /// The common part of every agent here: asks a model, as `ask_model BODY`.
@@ -42,7 +43,7 @@ fn run(
         .args(["--", "bash", "-c", &format!("{ASK}{agent}")])
         .env("RECORDER", env!("CARGO_BIN_EXE_tapewright"))
         .env("SERVER", SERVER)
-        .env("HOME", home)
+        .env(HOME, home)
         .env("TMPDIR", temporary)
         .env("TAPEWRIGHT_HOME", folder.join("state"))
         .envs(set.iter().copied())

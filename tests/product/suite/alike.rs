@@ -45,16 +45,8 @@ fn over_http_the_verdicts_are_the_same() {
     let stage = Stage::new();
     let text = fs::read_to_string(everything()).expect("the suite");
     let peer = peer().display().to_string();
-    let greeting = "GREETING=hello from the suite";
-    let front = Gateway::start(&[
-        "--listen",
-        "127.0.0.1:0",
-        "--",
-        "env",
-        greeting,
-        &peer,
-        "suite",
-    ]);
+    let script = r#"GREETING="hello from the suite" "$0" suite"#;
+    let front = Gateway::start(&["--listen", "127.0.0.1:0", "--", "sh", "-c", script, &peer]);
     let url = text.replace(
         "    command: [\"${PEER}\", \"suite\"]\n    env:\n      GREETING: \"hello from the suite\"\n",
         &format!("    url: \"{}\"\n", front.line["listening"].as_str().expect("a URL")),

@@ -1,6 +1,7 @@
 //! Which tests run, when a run stops, and what it leaves behind.
 
 use crate::suite::stage::{Stage, verdicts, with_peer};
+use crate::support::native;
 
 const TOOLS: &str = r"tools:
   - { name: one, server: peer, tool: echo, tags: [smoke] }
@@ -95,8 +96,9 @@ fn snapshots_are_recorded_compared_and_refreshed() {
     let said = stage.run(&["suite.yaml"]);
     assert_eq!(said.status, 1);
     assert!(
-        said.out
-            .contains("snapshot at snapshots/tools/echo.json did not match"),
+        said.out.contains(&native(
+            "snapshot at snapshots/tools/echo.json did not match"
+        )),
         "{}",
         said.out
     );
@@ -258,7 +260,7 @@ fn the_command_line_names_another_server() {
     );
     stage.write(
         "server.yaml",
-        &format!("server:\n  command: [\"{peer}\", \"suite\"]\n"),
+        &format!("server:\n  command: ['{peer}', suite]\n"),
     );
     let said = stage.run(&["suite.yaml", "--server-config", "server.yaml"]);
     assert_eq!(said.status, 0, "{}", said.err);

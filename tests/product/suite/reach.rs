@@ -304,7 +304,7 @@ fn a_server_with_an_older_tls_than_the_suite_takes_is_refused() {
     let server = Upstream::start();
     let config = certificates.server_config_of(&["http/1.1"], &[&rustls::version::TLS12]);
     let http = format!(
-        "    http: {{ tls: {{ ca_bundle_path: \"{}\", min_version: \"1.3\" }} }}\n",
+        "    http: {{ tls: {{ ca_bundle_path: '{}', min_version: \"1.3\" }} }}\n",
         certificates.path("ca.pem")
     );
     let url = format!("https://localhost:{}/mcp", server.address().port());

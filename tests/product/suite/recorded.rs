@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::suite::stage::{CommandOutput, Stage, everything, said, verdicts};
 use crate::support::http::{Gateway, PATIENCE};
+use crate::support::system::STOPPED;
 use crate::support::{Session, peer};
 
 const RECORDER: &str = env!("CARGO_BIN_EXE_tapewright");
@@ -33,7 +34,7 @@ fn asks(stage: &Stage, server: &str) {
 /// A server that is a recorder in front of the peer.
 fn recorder(options: &str) -> String {
     format!(
-        "    command: [\"{RECORDER}\", record, --label, peer, {options}, --, \"${{PEER}}\", suite]\n    env: {{ GREETING: \"hello from the suite\" }}\n"
+        "    command: ['{RECORDER}', record, --label, peer, {options}, --, \"${{PEER}}\", suite]\n    env: {{ GREETING: \"hello from the suite\" }}\n"
     )
 }
 
@@ -93,12 +94,9 @@ fn over_every_bridge_the_rows_are_those_of_the_tape() {
     };
     // HTTP in front, a process behind.
     let mut options = scored("front.json");
-    options.extend(["--listen", "127.0.0.1:0", "--", "env"].map(str::to_owned));
-    options.extend([
-        "GREETING=hello from the suite".to_owned(),
-        peer,
-        "suite".to_owned(),
-    ]);
+    let script = r#"GREETING="hello from the suite" "$0" suite"#;
+    let server = ["--listen", "127.0.0.1:0", "--", "sh", "-c", script, &peer];
+    options.extend(server.map(str::to_owned));
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
     let front = Gateway::start(&options);
     // HTTP on both sides.
@@ -107,7 +105,7 @@ fn over_every_bridge_the_rows_are_those_of_the_tape() {
     let gateway = Gateway::to_url(&url(&front), &options);
     // Standard input in front, HTTP behind.
     let bridge = format!(
-        "    command: [\"{RECORDER}\", record, --label, peer, -o, bridge.tape.jsonl, --suite, suite.yaml, --reporter, json=bridge.json, --upstream, \"{}\"]\n",
+        "    command: ['{RECORDER}', record, --label, peer, -o, bridge.tape.jsonl, --suite, suite.yaml, --reporter, json=bridge.json, --upstream, \"{}\"]\n",
         url(&gateway)
     );
     asks(&stage, &bridge);
@@ -250,7 +248,7 @@ fn in_a_folder_every_session_is_told_apart() {
     let asks = SMALL.replace(
         "command: [\"false\"]",
         &format!(
-            "command: [\"{RECORDER}\", record, --label, peer, -o, rec/, --upstream, \"${{URL}}\"]"
+            "command: ['{RECORDER}', record, --label, peer, -o, rec/, --upstream, \"${{URL}}\"]"
         ),
     );
     stage.write("asks.yaml", &asks.replace("exact: 7", "exact: 0"));
@@ -282,7 +280,7 @@ fn in_a_folder_every_session_is_told_apart() {
         assert_eq!(status, 0);
     }
     front.signal("TERM");
-    assert_eq!(front.finish(PATIENCE).code(), Some(0));
+    assert_eq!(front.finish(PATIENCE).code(), Some(STOPPED));
     let report: Value = serde_json::from_str(&stage.read("out.json")).expect("JSON");
     let test = &report["suites"][0]["tests"][1];
     assert_eq!(

@@ -5,6 +5,7 @@ use std::fs;
 use super::{run, verify};
 use crate::replay::replay_server::ReplayServer;
 use crate::replay::{call, cassette, exchange, opening};
+use crate::support::system::STOPPED;
 
 fn error(code: i32, message: &str) -> String {
     format!(
@@ -244,7 +245,7 @@ fn a_server_on_http_is_verified_too_and_each_session_over_a_link_of_its_own() {
     let done = run(path, &arguments, &[]);
     assert_eq!(done.status, 0, "{}{}", done.out, done.error);
     assert!(done.out.contains("0 drifted, 4 the same"), "{}", done.out);
-    assert_eq!(replay_server.stop("TERM"), Some(0));
+    assert_eq!(replay_server.stop("TERM"), Some(STOPPED));
     let report = fs::read_to_string(path.join("report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     assert_eq!(report["sessions"], 2);

@@ -1,14 +1,14 @@
 //! The recorder in the configuration of clients, and its removal, in a separate home.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::system::{assert_mode, set_mode};
-use crate::support::{Session, peer, tapewright};
+use crate::support::system::{HOME, STATE, assert_mode, set_mode};
+use crate::support::{Session, native, peer, tapewright};
 
 struct Home(tempfile::TempDir);
 
@@ -33,13 +33,9 @@ impl Home {
     fn command(&self, words: &[&str]) -> Command {
         let mut command = tapewright();
         command.args(words).current_dir(self.file("project"));
-        command.env("HOME", self.0.path());
-        for name in [
-            "XDG_CONFIG_HOME",
-            "XDG_STATE_HOME",
-            "CLAUDE_CONFIG_DIR",
-            "CODEX_HOME",
-        ] {
+        command.env(HOME, self.0.path());
+        command.env(STATE, self.file("state"));
+        for name in ["XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"] {
             command.env_remove(name);
         }
         command
@@ -59,7 +55,7 @@ impl Home {
 
     /// Files in the state folder, below `wrapped`.
     fn kept(&self) -> Vec<PathBuf> {
-        let folder = self.file(".local/state/tapewright/wrapped");
+        let folder = self.file("state/tapewright/wrapped");
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).collect()
     }
@@ -92,7 +88,12 @@ fn a_wrapped_command_records_and_unwrapping_gives_the_same_bytes() {
         .unwrap();
     let entry = line.split_once(": ").unwrap().1.replace(", },", "}");
     let entry: Value = serde_json::from_str(&entry).unwrap();
-    assert_eq!(entry["command"], env!("CARGO_BIN_EXE_tapewright"));
+    let command = Path::new(entry["command"].as_str().unwrap());
+    let this = Path::new(env!("CARGO_BIN_EXE_tapewright"));
+    assert_eq!(
+        command.canonicalize().unwrap(),
+        this.canonicalize().unwrap()
+    );
     let words = entry["args"].as_array().unwrap().iter();
     let mut command = home.command(&[]);
     command.args(words.map(|word| word.as_str().unwrap()));
@@ -253,7 +254,7 @@ fn what_is_not_there_is_said() {
     assert_eq!(output.status.code(), Some(2));
     assert!(said.contains("no configuration of Cursor"), "{said}");
     assert!(
-        said.contains("looked for `") && said.contains(".cursor/mcp.json"),
+        said.contains("looked for `") && said.contains(&native(".cursor/mcp.json")),
         "{said}"
     );
     cursor(&home);

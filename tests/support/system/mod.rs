@@ -11,8 +11,8 @@ use self::unix as ours;
 use self::windows as ours;
 
 pub(crate) use self::ours::{
-    STOPPED, assert_mode, mark_written, peak_memory_kib, prepare, set_mode, signal, spawn,
-    without_console,
+    HOME, STATE, STOPPED, assert_mode, mark_written, peak_memory_kib, prepare, set_mode, signal,
+    spawn, without_console,
 };
 #[cfg(unix)]
 pub(crate) use self::ours::{make_executable, marked};

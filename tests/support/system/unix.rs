@@ -36,6 +36,12 @@ pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
 /// Does nothing: a recorder shares the terminal of the tests, if there is one.
 pub(crate) fn without_console(_recorder: &mut Command) {}
 
+/// The variable with the user's home folder.
+pub(crate) const HOME: &str = "HOME";
+
+/// The variable with the folder for data of this user and machine.
+pub(crate) const STATE: &str = "XDG_STATE_HOME";
+
 /// The status of a recorder that [`signal`] `TERM` has stopped.
 pub(crate) const STOPPED: i32 = 0;
 

@@ -40,6 +40,12 @@ pub(crate) fn without_console(recorder: &mut Command) {
     recorder.creation_flags(NO_CONSOLE);
 }
 
+/// The variable with the user's home folder.
+pub(crate) const HOME: &str = "USERPROFILE";
+
+/// The variable with the folder for data of this user and machine.
+pub(crate) const STATE: &str = "LOCALAPPDATA";
+
 /// The status of a recorder that [`signal`] `TERM` has stopped.
 pub(crate) const STOPPED: i32 = 130;
 

@@ -21,7 +21,7 @@ fn files(folder: &Path) -> Vec<String> {
                 left.push(path);
             } else {
                 let name = path.strip_prefix(folder).expect("below it");
-                found.push(name.display().to_string());
+                found.push(name.display().to_string().replace('\\', "/"));
             }
         }
     }
@@ -42,10 +42,11 @@ fn stage(wanted: impl Fn(&str) -> bool) -> Stage {
 /// The way a user runs the example: tapewright is on the `PATH`.
 fn as_shown(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> CommandOutput {
     let program = Path::new(env!("CARGO_BIN_EXE_tapewright"));
-    let folder = program.parent().expect("a folder").display().to_string();
-    let paths = std::env::var("PATH").expect("a path");
+    let folder = program.parent().expect("a folder").to_owned();
+    let paths = std::env::var_os("PATH").expect("a path");
+    let paths = std::env::join_paths(std::iter::once(folder).chain(std::env::split_paths(&paths)));
     let mut command = command(stage, provider, words);
-    said(command.env("PATH", format!("{folder}:{paths}")))
+    said(command.env("PATH", paths.expect("a path")))
 }
 
 fn record() {

@@ -3,6 +3,7 @@
 mod bad;
 mod captures;
 mod matrix;
+#[cfg(unix)]
 mod story;
 
 use std::process::Command;
