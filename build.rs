@@ -1,6 +1,7 @@
-//! Embeds a manifest in a program for Windows, and lets the linker fold identical functions in the shipped build for Linux.
+//! Embeds a manifest in a program for Windows; has the linker remove symbols and fold identical functions in the shipped build for
+//! Linux.
 //!
-//! Generic code produces many of them. Nothing here compares the addresses of functions, and Rust does not guarantee that they
+//! Generic code produces many identical functions. Nothing here compares the addresses of functions, and Rust does not guarantee that they
 //! differ. `rust-lld`, Rust's linker on Linux on x86-64 and included elsewhere, can fold them; GNU's linker cannot. Without a linker
 //! that can, the option is not set.
 
@@ -20,7 +21,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let is_shipped = env::var("OPT_LEVEL")? != "0";
     match &*env::var("CARGO_CFG_TARGET_OS")? {
         "windows" => settings(),
-        "linux" if is_shipped => fold(),
+        "linux" if is_shipped => {
+            strip();
+            fold()
+        }
         _ => Ok(()),
     }
 }
@@ -32,6 +36,11 @@ fn settings() -> Result<(), Box<dyn Error>> {
         .long_path_aware(Setting::Enabled)
         .remove_dependency("Microsoft.Windows.Common-Controls");
     Ok(embed_manifest(manifest)?)
+}
+
+/// Cargo ignores `strip` in the profile of a package that has its own level.
+fn strip() {
+    println!("cargo::rustc-link-arg-bin=tapewright=-Wl,--strip-all");
 }
 
 fn fold() -> Result<(), Box<dyn Error>> {
