@@ -5,9 +5,9 @@ import statistics
 import subprocess
 import sys
 
-work, release, rounds, small = sys.argv[1], os.path.abspath(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == "1"
+work, binary, rounds, small = sys.argv[1], os.path.abspath(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == "1"
 here = os.path.dirname(os.path.abspath(__file__))
-binary, load_speed = f"{release}/tapewright", os.path.abspath(sys.argv[5])
+load_speed = os.path.abspath(sys.argv[5])
 drive, server = f"{work}/drive", f"{work}/echo_server"
 scale = 20 if small else 1
 MEGABYTES, EXCHANGES = 100, 50_000
