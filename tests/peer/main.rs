@@ -7,6 +7,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufWriter, Read, Write};
+use std::net::TcpStream;
 use std::thread;
 
 #[path = "../support/stream.rs"]
@@ -26,6 +27,8 @@ fn main() {
         ["law"] => law(),
         ["answer", log] => answer(log),
         ["asks", broken @ ..] => asking_server::serve(broken),
+        ["blocked", marker] => blocked(marker),
+        ["post", url, body, headers @ ..] => post(url, body, headers),
         ["chatter", bytes] => chatter(bytes.parse().expect("a number of bytes")),
         ["corpus", broken @ ..] => corpus_server::serve(broken),
         ["processes", role, words @ ..] => processes::play(role, words),
@@ -79,6 +82,34 @@ fn answer(log: &str) -> io::Result<()> {
             return Ok(());
         }
     }
+}
+
+/// Fills its output, which is not read at first, and meanwhile reads 4 MiB; then there is a file.
+fn blocked(marker: &str) -> io::Result<()> {
+    let sender = thread::spawn(|| io::copy(&mut io::repeat(0).take(8_000_000), &mut io::stdout()));
+    io::copy(&mut io::stdin().take(4 << 20), &mut io::sink())?;
+    File::create(marker)?;
+    sender.join().expect("the sender lives").map(drop)
+}
+
+/// An agent that posts a body with these headers, and writes the body of the answer.
+fn post(url: &str, body: &str, headers: &[&str]) -> io::Result<()> {
+    let (host, path) = url
+        .strip_prefix("http://")
+        .and_then(|rest| rest.split_once('/'))
+        .expect("http://HOST/PATH");
+    let mut server = TcpStream::connect(host)?;
+    let length = body.len();
+    let headers = [headers, &[""]].concat().join("\r\n");
+    write!(
+        server,
+        "POST /{path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
+    )?;
+    let mut answer = String::new();
+    server.read_to_string(&mut answer)?;
+    let (_, body) = answer.split_once("\r\n\r\n").expect("a head");
+    println!("{body}");
+    Ok(())
 }
 
 /// Writes that many bytes to standard error before it answers anything.

@@ -1,7 +1,6 @@
 //! The files of a recording: names, links, concurrency, and failing disks.
 
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use tapewright_schemas::event::{Direction, EventBody};
@@ -341,7 +340,7 @@ fn a_full_disk_stops_no_traffic_and_is_told_by_status_and_tape() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("fs.tape.jsonl");
         // A limit on the size of files simulates a full disk: writes begin to fail.
-        let mut command = Command::new("sh");
+        let mut command = std::process::Command::new("sh");
         let script = "ulimit -f 64; exec \"$@\"";
         command.args([
             "-c",

@@ -17,7 +17,9 @@ const SERVER: &str = r#"
 hostile=$(cat "$1")
 printf '\033]0;title\007 ::warning::stderr ##[group]x\n' >&2
 while read -r line; do
-  id=$(printf '%s' "$line" | sed -n 's/.*"id":\("[^"]*"\|[0-9]*\).*/\1/p')
+  id=${line##*\"id\":}
+  id=${id%%,*}
+  id=${id%\}}
   case "$line" in
     *'"method":"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"x":{%s:1}},"serverInfo":{"name":%s,"version":%s},"instructions":%s}}\n' "$id" "$hostile" "$hostile" "$hostile" "$hostile";;
     *'"method":"tools/list"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":%s,"description":%s,"inputSchema":{"type":"object"}},{"name":"t","inputSchema":{"type":"object"}}]}}\n' "$id" "$hostile" "$hostile";;

@@ -201,7 +201,7 @@ fn what_is_not_redacted_on_request_is_told_by_the_tape() {
 fn messages_over_the_limit_are_clipped_and_told() {
     let folder = tempfile::tempdir().unwrap();
     let tape = folder.path().join("s.tape.jsonl");
-    let script = "head -c 300000 /dev/zero | tr '\\0' y; echo";
+    let script = "x=yyyyyyyyyy; for i in 1 2 3 4; do x=$x$x$x$x$x$x$x$x$x$x; done; echo $x$x$x";
     let output = run(&[
         "record",
         "--max-message",

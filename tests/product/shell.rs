@@ -10,7 +10,7 @@ const INPUT: &str =
     "{\"method\":\"initialize\"}\n{\"id\":12,\"method\":\"ping\"}\n  blanks  \nno end";
 
 /// Each with what the scripts of the tests use.
-const SCRIPTS: [&str; 12] = [
+const SCRIPTS: [&str; 15] = [
     r#"while read -r line; do case "$line" in *'"initialize"'*) echo '{"a  b"}';; *ping\"*|*pong*) printf '%s\n' "${line##*\"id\":}";; *) echo "<$line>" >&2;; esac; done"#,
     r#"while read line; do n=$((n+1)); id=${line#*id\":}; echo "$n ${id%%,*} ${id%,*}"; done; exit $n"#,
     r#"ask() { echo "asked $1 of $#"; }; ask 'a b' && ask "$@" || echo never; echo "$0"; exit 3"#,
@@ -23,6 +23,9 @@ const SCRIPTS: [&str; 12] = [
     r#"A=1 B='x y'; export C=3; echo "$A$B$C ${D:-none} ${A:-none}"; VALUE=given exec sh -c 'echo "$VALUE $0 $1"' zero one; echo never"#,
     "read -r first; echo \"$first\"; cat; # a comment\nexit 0",
     r#"printf '%s|' "$0" "$@"; echo; exit 260"#,
+    r#"say() { for i in "$@"; do echo "$i"; done; x=inside; exit 5; }; x=out; say a 'b  c' | cat; echo "$? $x"; false | cat | sh -c 'cat; exit 4' && echo never; echo $?"#,
+    r#"all() { shift; echo "$# $1"; shift 2; echo "$#"; }; all a b c; x=$(for i in 1 2 3; do echo $i; done | A=given sh -c 'cat; echo $A'); echo "$x""#,
+    r#"x=0123456789; for i in 1 2 3 4; do x=$x$x$x$x$x$x$x$x$x$x; done; y=$(echo $x | cat | cat); [ "$x" = "$y" ] && echo same; echo gone | cat > /dev/null; echo a | sh -c 'cat; echo bad >&2' 2>/dev/null"#,
 ];
 
 fn run(shell: &Path, script: &str) -> Output {
@@ -59,7 +62,8 @@ fn scripts_do_the_same_in_both_shells() {
 #[test]
 fn what_it_does_not_know_is_refused() {
     for script in [
-        "echo a | cat",
+        "echo a | while read -r line; do echo b; done",
+        "f() { cat; }; echo a | f",
         "echo a; echo b 2>&1",
         "exec <&-",
         "sleep 1 &",

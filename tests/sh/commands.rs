@@ -20,6 +20,10 @@ pub(crate) fn run(shell: &mut Shell, name: &str, words: &[String]) -> Option<Res
         "cat" => cat(shell, words),
         "sleep" => sleep(words),
         "exit" => Err(Stop::Exit(number(words.first()).unwrap_or(0))),
+        "shift" => {
+            let count = number(words.first()).and_then(|count| count.try_into().ok());
+            Ok(i32::from(shell.shift(count.unwrap_or(1)).is_none()))
+        }
         "export" => {
             for (name, value) in words.iter().filter_map(|word| word.split_once('=')) {
                 shell.set(name, value.to_owned());

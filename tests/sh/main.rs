@@ -11,6 +11,7 @@
 mod commands;
 mod expand;
 mod parse;
+mod programs;
 mod run;
 
 use std::path::Path;

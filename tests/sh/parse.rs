@@ -39,6 +39,8 @@ pub(crate) enum Command {
     },
     Function(String, List),
     Group(List),
+    /// A command, and the program that reads what it writes.
+    Pipe(Box<Self>, Vec<Token>),
 }
 
 /// A word as it was written, or an operator.
@@ -182,7 +184,7 @@ fn list(tokens: &mut Tokens, ends: &[&str]) -> Result<List, String> {
         {
             return Ok(found);
         }
-        found.push((join, command(tokens)?));
+        found.push((join, piped(tokens)?));
         join = Join::Always;
         match tokens.peek() {
             Some(Token::Operator("&&")) => join = Join::IfSuccessful,
@@ -193,6 +195,18 @@ fn list(tokens: &mut Tokens, ends: &[&str]) -> Result<List, String> {
         }
         tokens.next();
     }
+}
+
+/// A command, with all programs that its output passes through.
+fn piped(tokens: &mut Tokens) -> Result<Command, String> {
+    let mut whole = command(tokens)?;
+    while tokens.next_if_eq(&Token::Operator("|")).is_some() {
+        let Command::Simple(reader) = command(tokens)? else {
+            return Err("only a program can be behind a pipe".to_owned());
+        };
+        whole = Command::Pipe(Box::new(whole), reader);
+    }
+    Ok(whole)
 }
 
 fn expect(tokens: &mut Tokens, word: &str) -> Result<(), String> {

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, PipeWriter, Write as _};
 use std::path::Path;
-use std::process::{self, Stdio};
+use std::process;
 
 use super::commands;
 use super::expand::{expand, whole};
@@ -17,6 +17,7 @@ pub(crate) enum Sink {
     Error,
     Nowhere,
     File(File),
+    Pipe(PipeWriter),
     Text(Vec<u8>),
 }
 
@@ -43,8 +44,8 @@ impl From<io::Error> for Stop {
 pub(crate) struct Shell {
     /// The name of the script and its arguments.
     words: Vec<String>,
-    variables: HashMap<String, String>,
-    functions: HashMap<String, List>,
+    pub(crate) variables: HashMap<String, String>,
+    pub(crate) functions: HashMap<String, List>,
     status: i32,
     pub(crate) out: Sink,
     pub(crate) error: Sink,
@@ -64,6 +65,11 @@ impl Shell {
 
     pub(crate) fn arguments(&self) -> Vec<String> {
         self.words.iter().skip(1).cloned().collect()
+    }
+
+    /// Drops that many arguments; `None` if there are fewer.
+    pub(crate) fn shift(&mut self, count: usize) -> Option<()> {
+        (count < self.words.len()).then(|| drop(self.words.drain(1..=count)))
     }
 
     pub(crate) fn set(&mut self, name: &str, value: String) {
@@ -136,7 +142,7 @@ impl Shell {
         Ok(self.status == 0)
     }
 
-    fn command(&mut self, command: &Command) -> Result<i32, Stop> {
+    pub(crate) fn command(&mut self, command: &Command) -> Result<i32, Stop> {
         match command {
             Command::Simple(tokens) => return self.redirected(tokens),
             Command::While {
@@ -188,12 +194,23 @@ impl Shell {
                 return Ok(0);
             }
             Command::Group(body) => self.list(body)?,
+            Command::Pipe(writer, reader) => return self.pipe(writer, reader),
         }
         Ok(self.status)
     }
 
     /// A simple command, with its output where its redirections say.
     fn redirected(&mut self, tokens: &[Token]) -> Result<i32, Stop> {
+        self.with_words(tokens, Self::simple)
+    }
+
+    /// Calls `act` with the words of a simple command and what it assigns, its output being where its
+    /// redirections say.
+    pub(crate) fn with_words<T>(
+        &mut self,
+        tokens: &[Token],
+        act: impl FnOnce(&mut Self, &[String], &[(String, String)]) -> Result<T, Stop>,
+    ) -> Result<T, Stop> {
         let mut words = Vec::new();
         let mut assigned = Vec::new();
         let (mut out, mut error) = (None, None);
@@ -222,7 +239,7 @@ impl Shell {
             out.map(|out| std::mem::replace(&mut self.out, out)),
             error.map(|error| std::mem::replace(&mut self.error, error)),
         );
-        let done = self.simple(&words, &assigned);
+        let done = act(self, &words, &assigned);
         if let Some(out) = before.0 {
             self.out = out;
         }
@@ -257,26 +274,6 @@ impl Shell {
         }
     }
 
-    /// A program.
-    fn other(
-        &mut self,
-        name: &str,
-        arguments: &[String],
-        assigned: &[(String, String)],
-    ) -> Result<i32, Stop> {
-        let mut program = process::Command::new(name);
-        program.args(arguments).envs(assigned.iter().cloned());
-        if let Sink::Text(text) = &mut self.out {
-            let output = program.stderr(Stdio::inherit()).output()?;
-            text.extend(output.stdout);
-            return Ok(output.status.code().unwrap_or(1));
-        }
-        program
-            .stdout(given(&self.out)?)
-            .stderr(given(&self.error)?);
-        Ok(program.status()?.code().unwrap_or(1))
-    }
-
     /// Writes to standard output.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.out {
@@ -288,6 +285,7 @@ impl Shell {
             Sink::Error => io::stderr().write_all(bytes),
             Sink::Nowhere => Ok(()),
             Sink::File(file) => file.write_all(bytes),
+            Sink::Pipe(pipe) => pipe.write_all(bytes),
             Sink::Text(text) => text.write_all(bytes),
         }
     }
@@ -313,14 +311,4 @@ fn opened(path: &str, is_kept: bool) -> io::Result<Sink> {
         .write(!is_kept)
         .truncate(!is_kept);
     options.open(Path::new(path)).map(Sink::File)
-}
-
-/// The output of a program.
-fn given(sink: &Sink) -> io::Result<Stdio> {
-    Ok(match sink {
-        Sink::Out => io::stdout().into(),
-        Sink::Error => io::stderr().into(),
-        Sink::File(file) => file.try_clone()?.into(),
-        Sink::Nowhere | Sink::Text(_) => Stdio::null(),
-    })
 }

@@ -36,13 +36,14 @@ fn streamed(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Foun
     let file = File::open(path).map_err(io)?;
     let metadata = file.metadata().map_err(io)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let source = Source::new(file);
     let mut text = Text {
-        source: &Source::new(file),
+        source: &source,
         // It is read once for checking, and up to twice in each of two passes.
         work: RefCell::new(Work::new(metadata.len().saturating_mul(5), name.into())),
         beside: false,
     };
-    let mut draft = (!check).then(|| Draft::new(path, text.source));
+    let mut draft = (!check).then(|| Draft::new(path, &source));
     let checked = text.check(rules, draft.as_mut())?;
     let Checked {
         is_plain,
@@ -76,6 +77,8 @@ fn streamed(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Foun
     let (new, differs) = again.finish();
     let counts = if differs { &redactor } else { &first }.counts().clone();
     if changed {
+        // Windows replaces no file that is open.
+        drop(source);
         new.commit(Some(metadata.permissions()))?;
     }
     Ok(Found {

@@ -141,6 +141,7 @@ fn a_migration_is_examined_recording_by_recording() {
     let all = all.as_array().unwrap();
     assert_eq!(all.len(), 2, "{out}");
     for (one, path) in all.iter().zip(["all/a.tape.jsonl", "all/b.tape.jsonl"]) {
+        let path = &native(path);
         let (_, out, _) = run(stage.path(), &[&doctor[..], &[path, "--json"]].concat());
         let alone: Value = serde_json::from_str(&out).unwrap();
         assert_eq!(*one, alone, "{path}");

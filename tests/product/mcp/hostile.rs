@@ -16,6 +16,11 @@ const NAME: &str = if cfg!(windows) {
 } else {
     "a\u{1b}]0;x\u{7}\u{202e}<b>.tape.jsonl"
 };
+const URI: &str = if cfg!(windows) {
+    "tapewright://recording/a%E2%80%AEb.tape.jsonl"
+} else {
+    "tapewright://recording/a%1B%5D0;x%07%E2%80%AE%3Cb%3E.tape.jsonl"
+};
 
 /// A tape in which every text is hostile, and many are long.
 fn tape() -> String {
@@ -176,10 +181,7 @@ fn no_tool_hands_out_what_moves_a_terminal_or_grows_without_bound() {
     assert!(succeeded > 14, "{succeeded}");
     for (method, params) in [
         ("resources/list", json!({})),
-        (
-            "resources/read",
-            json!({ "uri": "tapewright://recording/a%1B%5D0;x%07%E2%80%AE%3Cb%3E.tape.jsonl" }),
-        ),
+        ("resources/read", json!({ "uri": URI })),
         (
             "prompts/get",
             json!({ "name": "why_does_this_hang", "arguments": { "recording": NASTY } }),

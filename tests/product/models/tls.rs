@@ -356,7 +356,8 @@ fn an_agent_behind_the_proxy_is_told_of_it_and_of_our_authority() {
     assert!(output.stderr.is_empty(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
     let told: Vec<&str> = text.trim_end().split('|').collect();
-    let ca = folder.path().join("home/authority/ca.pem");
+    let home = folder.path().join("home");
+    let ca = home.join("authority").join("ca.pem");
     let ca = ca.to_str().unwrap();
     assert!(told[0].starts_with("http://127.0.0.1:"), "{text}");
     assert_eq!(told[1..3], [told[0]; 2]);

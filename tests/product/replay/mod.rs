@@ -3,6 +3,7 @@
 mod again;
 mod bad;
 pub(crate) mod bounds;
+#[cfg(unix)]
 mod elsewhere;
 mod http;
 pub(crate) mod models;
@@ -16,6 +17,8 @@ mod starts;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
+
+use serde_json::json;
 
 use crate::support::{Session, tapewright};
 
@@ -54,7 +57,7 @@ pub(crate) fn call(argument: &str, said: &str) -> String {
     exchange(
         "tools/call",
         &format!(r#"{{"name":"echo","arguments":{{"text":{argument}}}}}"#),
-        &format!(r#"{{"content":[{{"type":"text","text":"{said}"}}]}}"#),
+        &json!({"content": [{"type": "text", "text": said}]}).to_string(),
     )
 }
 

@@ -421,25 +421,20 @@ fn the_run_of_an_agent_becomes_a_suite_that_holds() {
 }
 
 /// An agent as a shell script: it asks a model, and a server that it starts. `$RECORDER` and
-/// `$PEER` are in its environment.
+/// `$PEER` and its `$SERVER` are in its environment.
 const AGENT: &str = r#"
-url=${ANTHROPIC_BASE_URL#http://}
-place=${url%%/*}
-exec 3<>"/dev/tcp/${place%:*}/${place#*:}"
-body='BODY'
-printf 'POST /%s/v1/messages HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s' "${url#*/}" "$place" "$(printf %s "$body" | wc -c)" "$body" >&3
-cat <&3 | tail -n 1
-echo
-echo '{"jsonrpc":"2.0","id":1,"method":"ping"}' | "$RECORDER" record --label fs -- "$PEER" answer log
+"$PEER" post "$ANTHROPIC_BASE_URL/v1/messages" 'BODY'
+echo '{"jsonrpc":"2.0","id":1,"method":"ping"}' | "$RECORDER" record --label fs -- "$SERVER" answer log
 "#;
 
 fn agent(folder: &Path, server: &Path, arguments: &[&str]) -> std::process::Command {
     let mut command = tapewright();
     command
         .args(arguments)
-        .args(["--", "bash", "-c", &AGENT.replace("BODY", MESSAGES)])
+        .args(["--", "sh", "-c", &AGENT.replace("BODY", MESSAGES)])
         .env("RECORDER", env!("CARGO_BIN_EXE_tapewright"))
-        .env("PEER", server)
+        .env("PEER", crate::support::peer())
+        .env("SERVER", server)
         .env("TAPEWRIGHT_HOME", folder.join("home"))
         .env_remove("ANTHROPIC_BASE_URL")
         .current_dir(folder)

@@ -7,17 +7,12 @@ use serde_json::{Value, json};
 
 use crate::support::provider::Provider;
 use crate::support::system::HOME;
-use crate::support::tapewright;
+use crate::support::{peer, tapewright};
 
 /// The common part of every agent here: asks a model, as `ask_model BODY`.
 const ASK: &str = r#"
 ask_model() {
-    url=${ANTHROPIC_BASE_URL#http://}
-    place=${url%%/*}
-    exec 3<>"/dev/tcp/${place%:*}/${place#*:}"
-    printf 'POST /%s/v1/messages HTTP/1.1\r\nHost: %s\r\nx-api-key: sk-told\r\nanthropic-version: 2023-06-01\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s' "${url#*/}" "$place" "$(printf %s "$1" | wc -c)" "$1" >&3
-    cat <&3 | tail -n 1
-    echo
+    "$PEER" post "$ANTHROPIC_BASE_URL/v1/messages" "$1" 'x-api-key: sk-told' 'anthropic-version: 2023-06-01'
 }
 "#;
 
@@ -40,8 +35,9 @@ fn run(
     let mut command: Command = tapewright();
     command
         .args(arguments)
-        .args(["--", "bash", "-c", &format!("{ASK}{agent}")])
+        .args(["--", "sh", "-c", &format!("{ASK}{agent}")])
         .env("RECORDER", env!("CARGO_BIN_EXE_tapewright"))
+        .env("PEER", peer())
         .env("SERVER", SERVER)
         .env(HOME, home)
         .env("TMPDIR", temporary)
@@ -105,10 +101,13 @@ fn each_start_of_a_server_plays_the_tape_of_that_start_and_finds_the_rest_in_the
     assert_eq!(left.count(), 0);
 }
 
+#[cfg(unix)]
 const AT_HOME: &str = r#"
 ask_model "{\"model\":\"claude-x\",\"max_tokens\":9,\"system\":\"You work in $PWD, the home is $HOME.\",\"messages\":[{\"role\":\"user\",\"content\":\"read $PWD/a.txt and $HOME/.notes/b\"}]}"
 "#;
 
+// Windows does not learn the folders of a recording.
+#[cfg(unix)]
 #[test]
 fn an_agent_of_another_home_and_another_folder_is_known_again() {
     let (there, here) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -60,7 +60,7 @@ impl Lookup<'_> {
             .is_some_and(|ending| {
                 let known =
                     |known: &&str| known.trim_start_matches('.').eq_ignore_ascii_case(ending);
-                self.endings.iter().any(|ending| known(&ending))
+                self.endings.iter().any(known)
             });
         if is_program && (self.is_file)(path) {
             return Some(path.to_owned());

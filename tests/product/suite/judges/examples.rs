@@ -41,7 +41,7 @@ fn stage(wanted: impl Fn(&str) -> bool) -> Stage {
 
 /// The way a user runs the example: tapewright is on the `PATH`.
 fn as_shown(stage: &Stage, provider: Option<&Provider>, words: &[&str]) -> CommandOutput {
-    let program = Path::new(env!("CARGO_BIN_EXE_tapewright"));
+    let program = std::path::absolute(env!("CARGO_BIN_EXE_tapewright")).expect("a path");
     let folder = program.parent().expect("a folder").to_owned();
     let paths = std::env::var_os("PATH").expect("a path");
     let paths = std::env::join_paths(std::iter::once(folder).chain(std::env::split_paths(&paths)));
