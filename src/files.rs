@@ -10,7 +10,7 @@ mod suite;
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use tapewright_schemas::cassette;
 use tapewright_schemas::envelope::Envelope;
@@ -24,6 +24,11 @@ use crate::report::{self, Mistake};
 pub(crate) use create::{NewFile, spool};
 pub(crate) use find::{near, same_file, unreadable_or_near};
 pub(crate) use suite::{Disk, is_yaml, suites};
+
+/// A path with the same separators on every system, for what is compared on another one.
+pub(crate) fn portable(path: &Path) -> String {
+    path.to_string_lossy().replace(MAIN_SEPARATOR, "/")
+}
 
 /// A recording opened for reading.
 #[derive(Debug)]

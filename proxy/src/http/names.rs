@@ -13,7 +13,9 @@ impl Names {
     pub(crate) const CONNECTION: Self = Self(1);
     pub(crate) const CONTENT_ENCODING: Self = Self(1 << 1);
     pub(crate) const EXPECT: Self = Self(1 << 2);
-    /// A field that shows the API of a provider of models.
+    /// A field that shows the API of a provider of models ([`FIELDS_OF_WIRES`]).
+    ///
+    /// [`FIELDS_OF_WIRES`]: tapewright_models::FIELDS_OF_WIRES
     pub(crate) const OF_PROVIDER: Self = Self(1 << 3);
     pub(crate) const KEEP_ALIVE: Self = Self(1 << 4);
     pub(crate) const LAST_EVENT_ID: Self = Self(1 << 5);
@@ -71,6 +73,7 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use http::HeaderValue;
+    use tapewright_models::FIELDS_OF_WIRES;
 
     use super::*;
 
@@ -105,6 +108,9 @@ mod tests {
         }
         let all = Names::of(&all);
         assert!(known.iter().all(|(_, set)| all.has(*set)));
+        for (name, _) in FIELDS_OF_WIRES {
+            assert_eq!(Names::named(name), Names::OF_PROVIDER, "{name}");
+        }
         let none = Names::named("content-length");
         assert!(known.iter().all(|(_, set)| !none.has(*set)));
     }

@@ -40,7 +40,7 @@ pub use family::Family;
 pub use keys::hide_keys;
 pub use mcp::{result_of_mcp, tool_of_mcp};
 pub use read::{MAX_BYTES, Problem, ReadError};
-pub use recognise::{Call, Framing, Operation, recognise};
+pub use recognise::{Call, FIELDS_OF_WIRES, Framing, Operation, recognise};
 pub use stream::{Ended, Fold, Frame, StreamReader, write_array};
 /// Parts of texts whose bounds are our own.
 pub use tapewright_schemas::slices;

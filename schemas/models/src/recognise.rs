@@ -53,6 +53,12 @@ pub enum Framing {
     JsonArray,
 }
 
+/// The fields of a head that show a wire, whatever the path.
+pub const FIELDS_OF_WIRES: [(&str, Wire); 2] = [
+    ("anthropic-version", Wire::Anthropic),
+    ("x-goog-api-key", Wire::Gemini),
+];
+
 /// The wire of a request, regardless of its host; `None` if it is none of them.
 ///
 /// `target` is the path with its query. `head` returns the value of a header. A JSON-RPC body is
@@ -67,9 +73,13 @@ pub fn recognise<'h>(
 ) -> Option<Call> {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let path = path.trim_end_matches('/');
-    let mut call = by_path(path, query)
-        .or_else(|| head("anthropic-version").map(|_| other(Wire::Anthropic)))
-        .or_else(|| head("x-goog-api-key").map(|_| other(Wire::Gemini)))?;
+    let shown = || {
+        FIELDS_OF_WIRES
+            .iter()
+            .find(|(name, _)| head(name).is_some())
+    };
+    let by_field = || shown().map(|(_, wire)| other(*wire));
+    let mut call = by_path(path, query).or_else(by_field)?;
     if body.is_some_and(is_json_rpc) {
         return None;
     }

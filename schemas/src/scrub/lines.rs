@@ -25,6 +25,24 @@ enum Source {
     Bytes(Vec<u8>),
 }
 
+impl Source {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Utf8(text) => text.as_bytes(),
+            Self::Bytes(text) => text,
+        }
+    }
+
+    /// A line, if it is UTF-8.
+    fn line(&self, start: usize, end: usize) -> Option<&str> {
+        match self {
+            Self::Utf8(text) => text.get(start..end),
+            // Perhaps only another line is not.
+            Self::Bytes(text) => str::from_utf8(text.part(start..end)).ok(),
+        }
+    }
+}
+
 impl Default for Source {
     fn default() -> Self {
         Self::Bytes(Vec::new())
@@ -52,10 +70,7 @@ impl Lines {
     /// Their text.
     #[must_use]
     pub fn text(&self) -> &[u8] {
-        match &self.source {
-            Source::Utf8(text) => text.as_bytes(),
-            Source::Bytes(text) => text,
-        }
+        self.source.bytes()
     }
 
     /// The number of lines.
@@ -78,12 +93,18 @@ impl Lines {
 
     /// Cuts a text into lines and their members.
     fn cut(&mut self, text: Vec<u8>) {
+        self.source = match String::from_utf8(text) {
+            Ok(text) => Source::Utf8(text),
+            Err(error) => Source::Bytes(error.into_bytes()),
+        };
+        let text = self.source.bytes();
         let mut start = 0;
-        let ends = memchr_iter(b'\n', &text);
+        let ends = memchr_iter(b'\n', text);
         let rest = (text.last() != Some(&b'\n')).then_some(text.len());
         for end in ends.chain(rest) {
             let before = self.members.len();
-            let is_json = members_of(text.part(start..end), &mut self.members);
+            let line = self.source.line(start, end);
+            let is_json = line.is_some_and(|line| members_of(line, &mut self.members));
             if !is_json {
                 self.members.truncate(before);
             }
@@ -91,10 +112,6 @@ impl Lines {
             self.all.push(Line { end, members });
             start = end + 1;
         }
-        self.source = match String::from_utf8(text) {
-            Ok(text) => Source::Utf8(text),
-            Err(error) => Source::Bytes(error.into_bytes()),
-        };
     }
 
     /// Calls `each` for every line, in order.
@@ -105,12 +122,7 @@ impl Lines {
             let json = line.members.and_then(|last| {
                 let members = self.members.part(first..last);
                 first = last;
-                let text = match &self.source {
-                    Source::Utf8(text) => text.get(start..line.end),
-                    // Another line is not UTF-8.
-                    Source::Bytes(_) => str::from_utf8(bytes).ok(),
-                };
-                Some((text?, members))
+                Some((self.source.line(start, line.end)?, members))
             });
             each(OneLine { bytes, json, start });
             start = line.end + 1;
@@ -118,12 +130,10 @@ impl Lines {
     }
 }
 
-/// Validates that a line is JSON in UTF-8, and reads its members, which only an object has. Returns
-/// whether it is.
-pub(super) fn members_of(line: &[u8], members: &mut Vec<(Text, Span)>) -> bool {
-    if str::from_utf8(line).is_err() {
-        return false;
-    }
+/// Validates that a line is JSON, and reads its members, which only an object has. Returns whether
+/// it is.
+pub(super) fn members_of(line: &str, members: &mut Vec<(Text, Span)>) -> bool {
+    let line = line.as_bytes();
     let before = members.len();
     // A line by tapewright begins with its brace, and is validated while its members are read.
     if let Some(end) = json::members_end(line, 0, 0, |name, value| members.push((name, value))) {

@@ -51,7 +51,7 @@ impl TapeScrubber {
         let mut members = std::mem::take(&mut self.members);
         members.clear();
         let text = str::from_utf8(line).ok();
-        let json = text.filter(|_| members_of(line, &mut members));
+        let json = text.filter(|text| members_of(text, &mut members));
         self.one(line, json.map(|text| (text, &*members)));
         self.members = members;
         std::mem::take(&mut self.edits).apply(line)

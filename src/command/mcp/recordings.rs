@@ -1,7 +1,7 @@
 //! The recordings of a folder, by names that never lead out of it.
 
 use std::fs;
-use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::Context as _;
@@ -10,7 +10,7 @@ use tapewright_schemas::near::did_you_mean;
 use tapewright_schemas::order::Order as _;
 
 use crate::command::record::target;
-use crate::files::{Recording, folder};
+use crate::files::{Recording, folder, portable};
 use crate::report::{Mistake, safe};
 
 /// A folder of recordings, and the folders directly in it, which hold those of agents.
@@ -120,8 +120,10 @@ impl Recordings {
 impl Found {
     /// A file, if it is a recording by its name and lies within the folder, wherever links lead.
     fn at(root: &Path, path: &Path) -> Option<Self> {
-        let name = path.strip_prefix(root).ok()?.to_str()?;
-        let name = name.replace(MAIN_SEPARATOR, "/");
+        let name = path.strip_prefix(root).ok()?;
+        // A name that is no text could not be asked for.
+        name.to_str()?;
+        let name = portable(name);
         let path = fs::canonicalize(path).ok()?;
         if !path.starts_with(root) {
             return None;

@@ -1,7 +1,7 @@
 //! Captures the agent tests of a suite, model by model.
 
 use std::collections::HashMap;
-use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,6 +18,7 @@ use super::join::{SuiteCandidates, join};
 use super::source::SourceArguments;
 use crate::command::models::money;
 use crate::command::suites::Ready;
+use crate::files::portable;
 use crate::report::Mistake;
 use crate::suite::live::agents::cassette;
 use crate::suite::live::{self, AgentOptions, Capture, CapturedRun};
@@ -382,11 +383,6 @@ fn named(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let path = path.strip_prefix(here).unwrap_or(path);
     portable(path.strip_prefix(".").unwrap_or(path))
-}
-
-/// A path with the same separators on every system, since a baseline may be compared on another one.
-fn portable(path: &Path) -> String {
-    path.to_string_lossy().replace(MAIN_SEPARATOR, "/")
 }
 
 /// How the servers of the agent tests are reached.

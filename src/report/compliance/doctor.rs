@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 use tapewright_corpus::migration::{CASES, Case, Evidence, Finding, Severity, Status as Outcome};
 
 use super::official;
-use super::uri;
 use crate::command::compliance::{Examination, Examined};
 use crate::report::formats::{self, Reportable};
 use crate::report::model::{Group, Level, Problem, Report, Row, Spot, Status};
@@ -184,7 +183,7 @@ fn rule(case: &Case) -> Value {
 fn results(examined: &Examined, finding: &Finding) -> Vec<Value> {
     let one = |evidence: &Evidence| {
         let line = line(examined, evidence);
-        let physical = formats::sarif::place(&uri(&examined.path), line);
+        let physical = formats::sarif::place(&examined.path, line);
         let name = format!("event {} {}", evidence.event, evidence.pointer);
         json!({
             "ruleId": finding.case.id,

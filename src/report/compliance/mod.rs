@@ -15,7 +15,7 @@ use super::model::{Group, Level, Problem, Report, Row, Spot, Status};
 use crate::command::compliance::{Expectations, Server, Verdicts};
 use crate::report::safe;
 
-pub(crate) use self::sarif::{sarif, uri};
+pub(crate) use self::sarif::sarif;
 
 impl Reportable for Verdicts {
     fn report(&self) -> Report {

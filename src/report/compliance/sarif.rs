@@ -1,7 +1,6 @@
 //! Verdicts as SARIF 2.1.0, for code scanning.
 
 use std::collections::BTreeMap;
-use std::path::{Path, is_separator};
 
 use serde_json::{Value, json};
 use tapewright_compliance::code::Code;
@@ -99,7 +98,7 @@ fn result(server: &Server, finding: &Finding, index: Option<&usize>, expected: b
 /// The location of an event: a line of a tape, a pointer into a capture.
 fn location(server: &Server, place: Option<&Place>) -> Value {
     let line = place.and_then(|place| server.line(place.seq));
-    let physical = sarif::place(&uri(&server.path), line);
+    let physical = sarif::place(&server.path, line);
     let Some(place) = place else {
         return json!({"physicalLocation": physical});
     };
@@ -118,47 +117,5 @@ fn level(severity: Severity) -> &'static str {
         Severity::Must => "error",
         Severity::Should => "warning",
         Severity::Derived => "note",
-    }
-}
-
-/// A path as a URI reference, relative if the path is.
-pub(crate) fn uri(path: &Path) -> String {
-    let bytes = path.as_os_str().as_encoded_bytes();
-    let is_separator = |byte: u8| is_separator(char::from(byte));
-    let mut uri = String::new();
-    if path.is_absolute() {
-        uri.push_str("file://");
-        // A drive of Windows follows a slash.
-        if !bytes.first().is_some_and(|first| is_separator(*first)) {
-            uri.push('/');
-        }
-    }
-    for byte in bytes {
-        match byte {
-            separator if is_separator(*separator) => uri.push('/'),
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                uri.push(char::from(*byte));
-            }
-            other => uri.extend(['%', hex(other >> 4), hex(other & 15)]),
-        }
-    }
-    uri
-}
-
-fn hex(digit: u8) -> char {
-    char::from_digit(u32::from(digit), 16).map_or('0', |digit| digit.to_ascii_uppercase())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_become_uris() {
-        assert_eq!(uri(Path::new("a b/ü.json")), "a%20b/%C3%BC.json");
-        let absolute = uri(&std::path::absolute("/x/y").unwrap());
-        assert!(absolute.starts_with("file:///"), "{absolute}");
-        assert!(absolute.ends_with("/x/y"), "{absolute}");
-        assert_eq!(absolute == "file:///x/y", cfg!(unix), "{absolute}");
     }
 }

@@ -8,7 +8,6 @@ use tapewright_corpus::rule::{RegisteredRule, Severity};
 
 use super::words;
 use crate::command::compliance::run::{Judged, Scored};
-use crate::report::compliance::uri;
 use crate::report::formats::sarif;
 use crate::report::safe;
 
@@ -46,7 +45,7 @@ fn result(scored: &Scored, index: usize, rule: &RegisteredRule, finding: &Broken
     let file = file.map_or("server", String::as_str);
     let line = finding.seq.filter(|_| super::is_tape(file));
     let line = line.map(|seq| seq.saturating_add(1));
-    let physical = sarif::place(&uri(Path::new(file)), line);
+    let physical = sarif::place(Path::new(file), line);
     json!({
         "ruleId": rule.id,
         "ruleIndex": index,

@@ -3,9 +3,10 @@
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::task::{Context, Poll, Waker};
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
 
+use atomic_waker::AtomicWaker;
 use http::{HeaderMap, Request, StatusCode, Version};
 use hyper::ext::on_informational;
 use tapewright_schemas::event::{Direction, EventBody, Head, ResponseHead};
@@ -28,26 +29,18 @@ pub(super) struct Flooded(Arc<Flood>);
 #[derive(Default)]
 struct Flood {
     is_there: AtomicBool,
-    waiter: Mutex<Option<Waker>>,
+    waiter: AtomicWaker,
 }
 
 impl Flood {
     fn begin(&self) {
         // Set before the waiter is woken: either it is woken, or it sees this.
         self.is_there.store(true, Ordering::SeqCst);
-        let waiter = self.waiter.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(waiter) = &*waiter {
-            waiter.wake_by_ref();
-        }
+        self.waiter.wake();
     }
 
     fn poll(&self, context: &Context<'_>) -> Poll<()> {
-        let mut waiter = self.waiter.lock().unwrap_or_else(PoisonError::into_inner);
-        match &mut *waiter {
-            Some(known) => known.clone_from(context.waker()),
-            None => *waiter = Some(context.waker().clone()),
-        }
-        drop(waiter);
+        self.waiter.register(context.waker());
         if self.is_there.load(Ordering::SeqCst) {
             Poll::Ready(())
         } else {

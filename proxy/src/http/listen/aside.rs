@@ -1,9 +1,11 @@
 //! A future that is seldom woken, next to one that often is.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
+
+use atomic_waker::AtomicWaker;
 
 /// Polls a future only after it was woken itself. All futures of a task have the same waker, so
 /// that each piece of traffic would also poll those that wait for a shutdown.
@@ -11,13 +13,11 @@ pub(super) struct Aside<'f, F> {
     future: Pin<&'f mut F>,
     woken: Arc<Woken>,
     waker: Waker,
-    // The waker of the task, as `woken` has it.
-    task: Option<Waker>,
 }
 
 struct Woken {
     is: AtomicBool,
-    task: Mutex<Option<Waker>>,
+    task: AtomicWaker,
 }
 
 impl Wake for Woken {
@@ -27,10 +27,7 @@ impl Wake for Woken {
 
     fn wake_by_ref(self: &Arc<Self>) {
         self.is.store(true, Ordering::Release);
-        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(task) = &*task {
-            task.wake_by_ref();
-        }
+        self.task.wake();
     }
 }
 
@@ -38,13 +35,12 @@ impl<'f, F> Aside<'f, F> {
     pub(super) fn new(future: Pin<&'f mut F>) -> Self {
         let woken = Arc::new(Woken {
             is: AtomicBool::new(true),
-            task: Mutex::default(),
+            task: AtomicWaker::new(),
         });
         Self {
             future,
             waker: Waker::from(Arc::clone(&woken)),
             woken,
-            task: None,
         }
     }
 }
@@ -57,19 +53,13 @@ impl<F: Future> Future for Aside<'_, F> {
             future,
             woken,
             waker,
-            task,
         } = &mut *self;
-        let is_known = |task: &Waker| task.will_wake(context.waker());
-        if !task.as_ref().is_some_and(is_known) {
-            *task = Some(context.waker().clone());
-            let mut place = woken.task.lock().unwrap_or_else(PoisonError::into_inner);
-            place.clone_from(task);
-        }
-        if !woken.is.load(Ordering::Acquire) {
+        // First, so that a wake from here on reaches this task.
+        woken.task.register(context.waker());
+        // Before the poll, so that being woken during it counts.
+        if !woken.is.swap(false, Ordering::AcqRel) {
             return Poll::Pending;
         }
-        // Before the poll, so that being woken during it counts.
-        woken.is.store(false, Ordering::Release);
         future.as_mut().poll(&mut Context::from_waker(waker))
     }
 }
