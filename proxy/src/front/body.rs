@@ -11,7 +11,8 @@ use tokio::time::timeout;
 
 use super::check::Refusal;
 use super::shared::{Front, unavailable};
-use crate::http::tap::{Share, Undecodable, decoded};
+use crate::http::decode::{Undecodable, decoded};
+use crate::http::tap::Share;
 use tapewright_schemas::event::InPlaceCause;
 
 /// A body in memory, whose share of the budget is returned when it is dropped.

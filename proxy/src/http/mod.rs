@@ -14,6 +14,7 @@
 //! - `tap`, `sessions`: what is read from the copy.
 
 pub mod body;
+pub(crate) mod decode;
 pub mod direct;
 mod edit;
 pub(crate) mod fault;

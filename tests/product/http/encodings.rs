@@ -9,7 +9,7 @@ use tapewright_schemas::event::{CloseReason, Direction, EventBody, GapReason};
 use crate::support::http::{Gateway, Recorded, chunk, find, pair, post};
 
 /// A compressor that returns its output so far.
-enum Encoder {
+pub(super) enum Encoder {
     Brotli(Box<brotli::CompressorWriter<Vec<u8>>>),
     Deflate(DeflateEncoder<Vec<u8>>),
     Gzip(GzEncoder<Vec<u8>>),
@@ -18,7 +18,7 @@ enum Encoder {
 }
 
 impl Encoder {
-    fn new(name: &str) -> Self {
+    pub(super) fn new(name: &str) -> Self {
         let level = Compression::default();
         match name {
             "br" => Self::Brotli(Box::new(brotli::CompressorWriter::new(
@@ -35,7 +35,7 @@ impl Encoder {
     }
 
     /// Everything so far, with a part more, flushed.
-    fn push(&mut self, part: &[u8]) -> &[u8] {
+    pub(super) fn push(&mut self, part: &[u8]) -> &[u8] {
         let out: &mut dyn std::io::Write = match self {
             Self::Brotli(out) => out,
             Self::Deflate(out) => out,
@@ -54,7 +54,7 @@ impl Encoder {
         }
     }
 
-    fn finish(self) -> Vec<u8> {
+    pub(super) fn finish(self) -> Vec<u8> {
         match self {
             Self::Brotli(out) => out.into_inner(),
             Self::Deflate(out) => out.finish().unwrap(),
@@ -65,7 +65,7 @@ impl Encoder {
     }
 }
 
-fn encoded(name: &str, text: &[u8]) -> Vec<u8> {
+pub(super) fn encoded(name: &str, text: &[u8]) -> Vec<u8> {
     let mut encoder = Encoder::new(name);
     encoder.push(text);
     encoder.finish()

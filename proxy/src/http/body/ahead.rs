@@ -6,8 +6,10 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body::{Body as _, Frame, SizeHint};
-use hyper::body::Incoming;
 use tapewright_schemas::event::Offset;
+
+use super::BodyError;
+use super::source::Source;
 
 /// The maximum number of bytes read ahead.
 const MOST_AHEAD: usize = 256 * 1024;
@@ -17,7 +19,7 @@ const MOST_PIECES: usize = 1_024;
 
 /// A body, and the parts of it that were read but not forwarded.
 pub(super) struct Ahead {
-    inner: Incoming,
+    inner: Source,
     pieces: VecDeque<(Bytes, Offset)>,
     bytes: usize,
     // What followed the pieces, until it is taken.
@@ -25,10 +27,10 @@ pub(super) struct Ahead {
     came: Offset,
 }
 
-type Last = Option<Result<Frame<Bytes>, hyper::Error>>;
+type Last = Option<Result<Frame<Bytes>, BodyError>>;
 
 impl Ahead {
-    pub(super) fn new(inner: Incoming) -> Self {
+    pub(super) fn new(inner: Source) -> Self {
         Self {
             inner,
             pieces: VecDeque::new(),

@@ -3,6 +3,7 @@
 mod ahead;
 pub(crate) mod events;
 mod gate;
+mod source;
 mod stall;
 mod tapped;
 

@@ -13,8 +13,10 @@ use tapewright_engine::fault::FaultSet;
 use tapewright_schemas::event::{CloseReason, Offset};
 
 use super::ahead::Ahead;
+use super::source::{BrokenContent, Source};
 use super::stall::Stall;
 use super::{BodyError, Gate};
+use crate::http::decode::Decoder;
 use crate::http::edit::Editor;
 use crate::http::fault::Ends;
 use crate::http::origin::Lease;
@@ -48,8 +50,13 @@ pub(crate) struct Tapped {
 impl Tapped {
     /// Boxed from the start: it is large, and passed along several times.
     pub(crate) fn new(inner: Incoming, tap: Tap) -> Box<Self> {
+        Self::decoded(inner, None, tap)
+    }
+
+    /// Forwards what a decoder, if any, makes of a body. The tap reads that, too.
+    pub(crate) fn decoded(inner: Incoming, decoder: Option<Decoder>, tap: Tap) -> Box<Self> {
         let mut body = Box::new(Self {
-            inner: Ahead::new(inner),
+            inner: Ahead::new(Source::new(inner, decoder)),
             tap,
             lease: None,
             editor: None,
@@ -103,11 +110,11 @@ impl Tapped {
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let next = self.inner.poll_frame(now, context);
         let Some(stall) = &mut self.stall else {
-            return next.map_err(Into::into);
+            return next;
         };
         if next.is_ready() {
             stall.moved();
-            return next.map_err(Into::into);
+            return next;
         }
         stall.poll(context).map(|stalled| Some(Err(stalled.into())))
     }
@@ -272,7 +279,13 @@ impl Body for Tapped {
                     }
                 },
                 Some(Err(error)) => {
-                    self.finish(CloseReason::Aborted);
+                    // The sender goes on, but what it sends is useless.
+                    let is_ours = error.is::<BrokenContent>();
+                    self.finish(if is_ours {
+                        CloseReason::Failed
+                    } else {
+                        CloseReason::Aborted
+                    });
                     return Poll::Ready(Some(Err(error)));
                 }
                 None => {

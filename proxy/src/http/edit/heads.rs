@@ -30,6 +30,13 @@ pub(crate) fn fields(before: &HeaderMap, after: &HeaderMap) -> Vec<Edit> {
     edits
 }
 
+/// Removes a field; returns the edit.
+pub(crate) fn remove(head: &mut HeaderMap, name: &HeaderName) -> Edit {
+    let before = values(head, name).join(", ");
+    head.remove(name);
+    edit(EditTarget::FieldRemoved, name, before, String::new())
+}
+
 /// The edit of a target: a proxy gets the whole URL, and a server the path and query.
 pub(crate) fn target(before: &Uri, after: &Uri) -> Option<Edit> {
     // HTTP/2 has no such forms.

@@ -15,7 +15,8 @@ use super::leg::{self, ClientLeg};
 use super::observe::{GatewayExchange, ResponseWatch};
 use super::ours;
 use crate::http::body::{Outbound, Tapped};
-use crate::http::edit::{Addresses, Editor, EndpointEditor, ResourceEditor, challenge};
+use crate::http::decode::Decoder;
+use crate::http::edit::{Addresses, Editor, EndpointEditor, ResourceEditor, challenge, heads};
 use crate::http::fields;
 use crate::http::metrics::InFlight;
 use crate::http::names::Names;
@@ -46,8 +47,8 @@ pub(crate) fn pass(
     answer: Answer,
 ) -> Response<Outbound> {
     let (response, names, lease) = (answer.response, answer.names, answer.lease);
-    let kind = BodyKind::of(response.headers(), names);
-    let (is_stream, is_encoded) = (kind.is_stream, kind.is_encoded);
+    let mut kind = BodyKind::of(response.headers(), names);
+    let is_stream = kind.is_stream;
     let is_legacy_stream = place(exchange, asked, is_stream, &response);
     let carrier = carrier(exchange, asked, is_stream, is_legacy_stream);
     let log = &exchange.log;
@@ -62,28 +63,26 @@ pub(crate) fn pass(
     });
     let ends = ends(exchange, asked, status, response.headers());
     let (mut parts, body) = response.into_parts();
-    let tap = Tap::new(
-        Arc::clone(&exchange.log),
-        Direction::ToClient,
-        kind,
-        Box::new(ResponseWatch {
-            exchange: Arc::clone(exchange),
-            ends,
-            is_legacy_stream,
-            in_flight,
-        }),
-    )
-    .with_status(status)
-    .of_model(exchange.is_model_call);
+    let may_announce = is_stream && may_announce(asked, status);
+    let decoder = may_announce.then(|| decoder(asked, &mut kind)).flatten();
+    let is_encoded = kind.is_encoded;
+    let watch = ResponseWatch {
+        exchange: Arc::clone(exchange),
+        ends,
+        is_legacy_stream,
+        in_flight,
+    };
+    let tap = tap(exchange, kind, status, watch);
     fields::strip(&mut parts.headers, names);
     if let Some((leg, (came, version), is_open)) = &leg {
         leg.note_response(came, *version, &parts.headers, *is_open, &exchange.log);
     }
     // Each leg has its own version (RFC 9110 §2.5).
     parts.version = Version::HTTP_11;
-    // Any stream that a GET opens: the editor only examines its first event.
-    let may_announce =
-        is_stream && asked.method == Method::GET && !asked.resumes && status.is_success();
+    if decoder.is_some() {
+        let edit = heads::remove(&mut parts.headers, &header::CONTENT_ENCODING);
+        log.note(Direction::ToClient, EventBody::Edited(Box::new(edit)));
+    }
     let editor = rewrite(exchange, asked, &mut parts, names, may_announce);
     if editor.is_some() {
         // The length may change.
@@ -92,12 +91,40 @@ pub(crate) fn pass(
     let faults = &exchange.gateway.faults;
     let may_be_apart = faults.is_open() && is_stream && !is_encoded;
     let events_apart = may_be_apart.then(|| Arc::clone(faults));
-    let body = Tapped::new(body, tap)
+    let body = Tapped::decoded(body, decoder, tap)
         .with_lease(lease, Arc::clone(&exchange.sent))
         .with_editor(editor)
         .with_times(faults.is_open())
         .with_events_apart(events_apart);
     Response::from_parts(parts, Outbound::passing(body))
+}
+
+fn tap(
+    exchange: &GatewayExchange,
+    kind: BodyKind,
+    status: StatusCode,
+    watch: ResponseWatch,
+) -> Tap {
+    let log = Arc::clone(&exchange.log);
+    Tap::new(log, Direction::ToClient, kind, Box::new(watch))
+        .with_status(status)
+        .of_model(exchange.is_model_call)
+}
+
+/// Whether a stream may announce an address: any that a GET opens, as the editor only examines its
+/// first event.
+fn may_announce(asked: &RequestContext, status: StatusCode) -> bool {
+    asked.method == Method::GET && !asked.resumes && status.is_success()
+}
+
+/// The decoder of a compressed stream in which an address has to be changed.
+fn decoder(asked: &RequestContext, kind: &mut BodyKind) -> Option<Decoder> {
+    // In a session with an id, which later revisions have, a stream announces no address.
+    let has_id = asked.session_id.is_some();
+    if has_id || !kind.is_encoded || asked.goal.addresses().is_none() {
+        return None;
+    }
+    kind.take_decoder()
 }
 
 /// The carrier of the messages in a response.

@@ -1,7 +1,6 @@
 //! Reads a copy of forwarded bodies: messages, events of a stream, other bodies.
 
 mod budget;
-mod decode;
 mod log;
 mod whole;
 
@@ -19,14 +18,13 @@ use tapewright_schemas::event::{
 };
 use tapewright_schemas::slices::Part as _;
 
-use self::decode::{Decoder, Encoding, SLICE};
 use self::whole::Whole;
+use super::decode::{Decoder, Encoding, SLICE};
 use super::fields;
 use super::metrics::Loss;
 use super::names::Names;
 
 pub(crate) use self::budget::{Budget, Share};
-pub(crate) use self::decode::{Undecodable, decoded};
 pub(crate) use self::log::Log;
 
 /// Observes what a tap reads.
@@ -98,6 +96,21 @@ impl BodyKind {
             } else {
                 Encoding::Plain
             },
+        }
+    }
+
+    /// Takes the decoder of an encoded body whose content is to be forwarded, if its encoding can be
+    /// decoded.
+    pub(crate) fn take_decoder(&mut self) -> Option<Decoder> {
+        match std::mem::replace(&mut self.encoding, Encoding::Plain) {
+            Encoding::Known(decoder) => {
+                self.is_encoded = false;
+                Some(decoder)
+            }
+            other => {
+                self.encoding = other;
+                None
+            }
         }
     }
 }

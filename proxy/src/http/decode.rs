@@ -1,4 +1,4 @@
-//! Decodes content encodings of the recorded copy. The forwarded body is unchanged.
+//! Decodes content encodings: of the recorded copy, and of a stream that has to be changed.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use crate::http::fields::items;
 
 /// Decodes the encodings of one body incrementally: a flushed part of a compressed stream is
 /// available immediately.
-pub(super) struct Decoder {
+pub(crate) struct Decoder {
     // In the order of decoding: the last applied encoding first.
     stages: Vec<Stage>,
     failed: bool,
@@ -17,7 +17,7 @@ pub(super) struct Decoder {
 }
 
 /// The content encoding of a body.
-pub(super) enum Encoding {
+pub(crate) enum Encoding {
     /// Not at all.
     Plain,
     /// Encodings that can be decoded.
@@ -27,7 +27,7 @@ pub(super) enum Encoding {
 }
 
 /// How much is decoded at a time, in bytes.
-pub(super) const SLICE: usize = 4 * 1024;
+pub(crate) const SLICE: usize = 4 * 1024;
 
 /// The maximum decoded size of a slice. Real content shrinks to a tenth or a hundredth; content
 /// that grows to more than two thousand times its size is meant to exhaust its decoder.
@@ -116,7 +116,7 @@ impl Stage {
 
 impl Encoding {
     /// The encoding according to a head.
-    pub(super) fn of(head: &HeaderMap) -> Self {
+    pub(crate) fn of(head: &HeaderMap) -> Self {
         let names = items(head, &header::CONTENT_ENCODING)
             .map(str::to_ascii_lowercase)
             .filter(|name| !name.is_empty() && name != "identity");
@@ -141,7 +141,7 @@ impl Encoding {
 
 impl Decoder {
     /// The decoded next bytes, of at most a [`SLICE`]. Empty after an error.
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Bytes {
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Bytes {
         let length = bytes.len() as u64;
         let mut bytes = bytes.to_vec();
         for stage in &mut self.stages {
@@ -161,12 +161,12 @@ impl Decoder {
     }
 
     /// The rest that a decoder still holds at the end.
-    pub(super) fn finish(&mut self) -> Bytes {
+    pub(crate) fn finish(&mut self) -> Bytes {
         self.push(&[])
     }
 
     /// The number of bytes that could not be decoded, after an error.
-    pub(super) fn lost(&self) -> Option<u64> {
+    pub(crate) fn lost(&self) -> Option<u64> {
         self.failed.then_some(self.lost)
     }
 }
