@@ -127,9 +127,15 @@ impl EraTracker {
     /// Handles a message whose era is already known.
     pub fn told(&mut self, dir: Direction, envelope: &Envelope<'_>) {
         // A message that cannot change anything is not examined.
-        if self.base.is_none() || self.probed {
+        if !self.is_settled() {
             self.observe(dir, envelope);
         }
+    }
+
+    /// Whether [`told`](Self::told) no longer examines any message.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.base.is_some() && !self.probed
     }
 
     fn other_era(&self) -> Option<Era> {

@@ -1,6 +1,10 @@
 //! Taking events.
 
+use std::collections::VecDeque;
+
+use tapewright_schemas::conversation::Pair;
 use tapewright_schemas::envelope::{Envelope, Kind};
+use tapewright_schemas::era::Era;
 use tapewright_schemas::event::{
     ConduitId, Direction, Event, EventBody, Payload, Peer, Seen, SessionEnd, SessionKey,
     SessionMark, SessionStart, Sink,
@@ -8,6 +12,7 @@ use tapewright_schemas::event::{
 use tapewright_schemas::tape::Ending;
 
 use super::results::{Judged, Results};
+use super::routine::Routine;
 use super::turn::{Turn, silent};
 use super::{Checker, Closing, Out};
 use crate::facts::Transport;
@@ -78,6 +83,7 @@ impl Checker {
 
     /// Events are missing here.
     fn gap(&mut self) {
+        self.routine = None;
         self.doubts.add(Doubt::Gap);
         self.sessions.each(|session| session.gap = true);
         for conduit in self.conduits.values_mut() {
@@ -123,6 +129,10 @@ impl Checker {
             seq: event.seq,
             at: event.at,
         };
+        // What a server logs changes no session.
+        if !matches!(event.body, EventBody::Stderr { .. }) {
+            self.routine = None;
+        }
         match &event.body {
             EventBody::Opened(Peer::Client { connection, .. }) => {
                 self.open(event.conduit, *connection);
@@ -267,6 +277,18 @@ impl Checker {
     }
 
     fn message(&mut self, seen: &Seen<'_>, bytes: &[u8]) {
+        if !self.enter_routine(seen) {
+            self.judge_message(seen, bytes);
+        }
+    }
+
+    /// Pairs a message, and determines whether any rule must see it.
+    fn judge_message(&mut self, seen: &Seen<'_>, bytes: &[u8]) {
+        #[cfg(test)]
+        {
+            self.judged_one_by_one += 1;
+        }
+        let before = self.routine.take();
         let (event, envelope) = (seen.event, seen.message);
         let EventBody::Message { origin, .. } = &event.body else {
             return;
@@ -276,9 +298,9 @@ impl Checker {
             return self.body(event, bytes.len() as u64);
         }
         let mut message = Message::new(seen, bytes, envelope);
+        let has_routine = self.has_routine();
         let session = self.session(event);
-        session.last = session.last.max(event.at);
-        session.begin_payload(event.dir);
+        session.begin_message(event);
         let era = session.era(seen.era, &message);
         if event.is_made_by_us() {
             return session.answered_by_us(event, &message);
@@ -304,25 +326,46 @@ impl Checker {
         let briefs = &mut self.briefs;
         if let Some(number) = silent(&self.dispatch, briefs, session, conduit, carrier, &message) {
             session.silent.count(number);
+            if has_routine {
+                self.routine = Routine::after(before, session, seen, &message, number);
+            }
             return session.enter(&message);
         }
-        let Some(results) = self.results.get_mut(&event.session) else {
+        self.show(seen, bytes, &message, told, era);
+    }
+
+    /// Shows a message, whose session was used last, to the rules, and enters it; `told` is what each message of a batch
+    /// does.
+    fn show(
+        &mut self,
+        seen: &Seen<'_>,
+        bytes: &[u8],
+        message: &Message<'_>,
+        told: Option<VecDeque<Pair>>,
+        era: Option<Era>,
+    ) {
+        let event = seen.event;
+        let (EventBody::Message { origin, .. }, Some(session), Some(results)) = (
+            &event.body,
+            self.sessions.last_mut(),
+            self.results.get_mut(&event.session),
+        ) else {
             return;
         };
         let mut turn = Turn {
             offers: &mut self.offers,
-            carrier,
+            carrier: origin.carrier,
             event,
             dispatch: &self.dispatch,
             briefs: &mut self.briefs,
-            conduit,
+            conduit: self.conduits.get(&event.conduit),
             results,
             found: &mut self.found,
             mildest: self.selection.severity(),
         };
-        turn.payload(session, &message);
+        turn.payload(session, message);
         match told {
-            None => turn.member(session, &message),
+            None => turn.member(session, message),
             Some(told) => turn.members(session, seen, bytes, told, era),
         }
     }

@@ -17,6 +17,7 @@ mod drive;
 mod exchange;
 mod out;
 mod results;
+mod routine;
 mod selection;
 mod sessions;
 mod turn;
@@ -32,6 +33,7 @@ use self::dispatch::Dispatch;
 pub(crate) use self::out::{Fault, Out};
 use self::results::Results;
 pub use self::results::{Judged, Outcome};
+use self::routine::Routine;
 pub use self::selection::{Selection, SelectionError};
 use self::sessions::Sessions;
 use crate::facts::Facts;
@@ -54,6 +56,8 @@ pub struct Checker {
     bridged: HashSet<ConduitId>,
     world: SessionIds,
     results: BTreeMap<SessionKey, Results>,
+    // What is routine in the session that was used last.
+    routine: Option<Routine>,
     found: VecDeque<Finding>,
     // The names of the tools that each session offers.
     offers: BTreeMap<SessionKey, BTreeSet<String>>,
@@ -62,6 +66,9 @@ pub struct Checker {
     // The number of the last event, if events are numbered, and how many were missing.
     last_seq: u64,
     missing: u64,
+    // The number of messages that were not routine.
+    #[cfg(test)]
+    judged_one_by_one: u64,
     // Verdicts at the end are not needed.
     forgetting: bool,
     // The following messages belong to no session, although the file does not record exchanges.
@@ -87,11 +94,14 @@ impl Checker {
             bridged: HashSet::new(),
             world: SessionIds::default(),
             results: BTreeMap::new(),
+            routine: None,
             found: VecDeque::new(),
             offers: BTreeMap::new(),
             doubts: Doubts::default(),
             last_seq: 0,
             missing: 0,
+            #[cfg(test)]
+            judged_one_by_one: 0,
             forgetting: false,
             sessionless: false,
         }

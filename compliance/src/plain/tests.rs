@@ -1,6 +1,7 @@
 //! The property of plain messages: a rule that examines every message has the same results.
 
 use proptest::prelude::*;
+use tapewright_schemas::era::EraTracker;
 use tapewright_schemas::event::{
     Carrier, ConduitId, Direction, Event, EventBody, LineEnd, Maker, Offset, Origin, Payload,
     SessionKey, Sink as _,
@@ -120,6 +121,50 @@ fn event() -> impl Strategy<Value = Event> {
     )
 }
 
+/// Calls and their answers in turn, with nothing else in between. `#` is the next id, or that of the oldest call without
+/// an answer.
+fn calls() -> impl Strategy<Value = Vec<Event>> {
+    let said = (any::<bool>(), 0..12_u8, 1..3_u8).prop_map(|(back, odd, session)| {
+        let params = PARAMS[usize::from(odd == 0)];
+        let result = RESULTS[usize::from(odd == 1)];
+        let (dir, text) = if back {
+            let text = format!(r#"{{"jsonrpc":"2.0","id":#,"result":{result}}}"#);
+            (Direction::ToClient, text)
+        } else {
+            let text =
+                format!(r#"{{"jsonrpc":"2.0","id":#,"method":"tools/call","params":{params}}}"#);
+            (Direction::ToServer, text)
+        };
+        let payload = Payload::Whole(text.into_bytes().into());
+        let mut event = Event::new(Offset(0), dir, EventBody::message(payload, LineEnd::Lf));
+        event.session = SessionKey(if odd == 2 { u32::from(session) } else { 1 });
+        event
+    });
+    prop::collection::vec(said, 2..16)
+}
+
+/// Sets the ids that are written `#`, and the eras of messages.
+fn count_up(events: &mut [Event]) {
+    let (mut asked, mut answered) = (100, 100);
+    let mut eras = EraTracker::default();
+    for event in events {
+        let EventBody::Message { payload, .. } = &mut event.body else {
+            continue;
+        };
+        let text = String::from_utf8(payload.kept().to_vec()).unwrap();
+        if text.contains('#') {
+            let next = match event.dir {
+                Direction::ToServer => &mut asked,
+                Direction::ToClient => &mut answered,
+            };
+            *payload = Payload::Whole(text.replace('#', &next.to_string()).into_bytes().into());
+            *next += 1;
+        }
+        let era = event.envelope().map(|one| eras.observe(event.dir, &one));
+        event.era = era.flatten();
+    }
+}
+
 fn handshake(version: &str) -> [Event; 3] {
     let said = |dir, text: String| {
         let payload = Payload::Whole(text.into_bytes().into());
@@ -157,14 +202,17 @@ proptest! {
     #[test]
     fn no_rule_that_is_asked_says_anything_else(
         version in prop::sample::select(&["2024-11-05", "2025-06-18", "2025-11-25", "2026-07-28"][..]),
-        events in prop::collection::vec(event(), 1..24),
+        events in prop::collection::vec(prop_oneof![4 => event().prop_map(|one| vec![one]), 1 => calls()], 1..24),
+        eras in any::<bool>(),
         transport in prop::sample::select(&[Transport::Stdio, Transport::Http, Transport::Unknown][..]),
         gap in 0..30_u64,
     ) {
-        let mut events: Vec<Event> = handshake(version).into_iter().chain(events).collect();
+        let mut events: Vec<Event> = handshake(version).into_iter().chain(events.concat()).collect();
+        count_up(&mut events);
         for (seq, event) in (1..).zip(&mut events) {
             event.seq = seq + u64::from(seq > gap && gap > 0);
             event.at = Offset(seq * 1_000);
+            event.era = event.era.filter(|_| eras);
         }
         let facts = Facts { transport, keeps: Keeps::Everything, numbered: true, ..Facts::live() };
         let spared = verdicts(Checker::new(facts, Selection::all()), &events);

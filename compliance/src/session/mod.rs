@@ -11,6 +11,7 @@ pub(crate) mod ids;
 pub(crate) mod lifecycle;
 pub(crate) mod lists;
 pub(crate) mod modern;
+mod next;
 mod paired;
 pub(crate) mod pending_request;
 pub(crate) mod tasks;
@@ -333,6 +334,11 @@ impl Session {
         self.eras.observe(message.dir, message.envelope)
     }
 
+    /// Whether a message whose era is told changes nothing about the eras of those that follow.
+    pub(crate) fn has_settled_era(&self) -> bool {
+        self.eras.is_settled() && !self.stateless
+    }
+
     /// The revisions that a message may be of.
     pub(crate) fn possible(&self, era: Option<Era>, message: &Message<'_>) -> Revisions {
         if self.stateless
@@ -403,6 +409,12 @@ impl Session {
         if let Some(asked) = handle.and_then(|one| self.requests_mut(way).get_mut(one)) {
             asked.faulted = true;
         }
+    }
+
+    /// Begins a message.
+    pub(crate) fn begin_message(&mut self, event: &Event) {
+        self.last = self.last.max(event.at);
+        self.begin_payload(event.dir);
     }
 
     /// Begins the next payload of a direction.

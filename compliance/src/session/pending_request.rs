@@ -80,6 +80,14 @@ impl PendingRequest {
         }
     }
 
+    /// Whether it is the call of a tool whose answer ends nothing but the call.
+    pub(crate) fn is_plain_call(&self) -> bool {
+        self.method == Method::ToolsCall
+            && self.cancelled.is_none()
+            && self.token.is_none()
+            && !self.task
+    }
+
     pub(crate) fn more(&self) -> Option<&More> {
         self.more.as_deref()
     }

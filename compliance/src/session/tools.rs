@@ -67,10 +67,15 @@ impl Tools {
 
     /// What is currently known of a tool.
     pub(crate) fn look_up(&self, name: &str) -> Listed {
+        self.look_up_bytes(name.as_bytes())
+    }
+
+    /// The same for a name that is part of a message.
+    pub(crate) fn look_up_bytes(&self, name: &[u8]) -> Listed {
         let Some(listed) = self.listed.as_ref().filter(|_| !self.stale) else {
             return Listed::Unknown;
         };
-        let key = hash(name.as_bytes());
+        let key = hash(name);
         if listed.contains_key(&key) {
             Listed::Known(key)
         } else {

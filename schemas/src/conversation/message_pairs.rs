@@ -68,6 +68,24 @@ impl MessagePairs {
         }
     }
 
+    /// Takes a request whose id is one more than the last integer that its side used, if [`observe`](Self::observe) would
+    /// report nothing but its handle. Otherwise it changes nothing.
+    pub fn ask_next(&mut self, scope: Scope, dir: Direction, id: i64) -> Option<Handle> {
+        self.requests.ask_next(scope, dir, id)
+    }
+
+    /// Takes a response, if its id is that of one request only, which `expected` accepts: [`observe`](Self::observe) would
+    /// report nothing but that request. Otherwise it changes nothing.
+    pub fn answer_if(
+        &mut self,
+        scope: Scope,
+        dir: Direction,
+        id: i64,
+        expected: impl FnOnce(Handle) -> bool,
+    ) -> Option<Handle> {
+        self.requests.answer_if(scope, dir, id, expected)
+    }
+
     fn ask(&mut self, scope: Scope, dir: Direction, key: IdKey) -> Pair {
         let asked = self.requests.ask(scope, dir, key, ());
         let mut first = asked.reuses.filter(|_| key != IdKey::Null);
@@ -208,15 +226,33 @@ mod tests {
             Kind::Request { id, .. } | Kind::Response { id, .. } => IdKey::by_value(id),
             _ => IdKey::Null,
         };
-        (told, pairs.observe(event.scope(), event.dir, &message, key))
+        let (scope, dir) = (event.scope(), event.dir);
+        let quick = match (&message.kind, key) {
+            (Kind::Request { .. }, IdKey::Integer(id)) => pairs.ask_next(scope, dir, id),
+            (Kind::Response { .. }, IdKey::Integer(id)) => {
+                // What is not expected is left to the other way.
+                assert_eq!(pairs.answer_if(scope, dir, id, |_| false), None);
+                pairs.answer_if(scope, dir, id, |_| true)
+            }
+            _ => None,
+        };
+        let pair = match quick {
+            None => pairs.observe(scope, dir, &message, key),
+            handle => Pair {
+                handle,
+                ..Pair::default()
+            },
+        };
+        (told, pair)
     }
 
     fn of_handles() -> Conversation<()> {
         Conversation::of_handles().by_value()
     }
 
+    /// `@` counts up with the requests.
     const IDS: &[&str] = &[
-        "1", "2", "3", "3.0", "\"1\"", "\"a\"", "null", "true", "1.5", "7000",
+        "@", "@", "@", "@", "1", "2", "3", "3.0", "\"1\"", "\"a\"", "null", "true", "1.5", "7000",
     ];
 
     fn said() -> impl Strategy<Value = (u32, bool, String)> {
@@ -240,8 +276,11 @@ mod tests {
             said in prop::collection::vec(said(), 1..80),
         ) {
             let (mut conversation, mut pairs) = (of_handles(), MessagePairs::default());
+            let mut count = 0;
             for (session, back, text) in said {
                 let dir = if back { Direction::ToClient } else { Direction::ToServer };
+                count += u32::from(text.contains(r#""method":"x""#));
+                let text = text.replace('@', &count.to_string());
                 let (told, pair) = both(&mut conversation, &mut pairs, &event(session, dir, &text));
                 prop_assert_eq!(told, pair, "{}", text);
             }

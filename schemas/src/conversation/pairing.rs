@@ -1,6 +1,7 @@
 //! Requests in flight, and their answers.
 
 mod answers;
+mod next;
 mod removal;
 
 use std::collections::{HashMap, VecDeque};
