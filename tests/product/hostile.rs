@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::support::system::output;
 use crate::support::tapewright;
 
 /// Escape sequences in C0 and C1, the clipboard of a terminal (OSC 52), bidirectional control
@@ -85,7 +86,7 @@ fn run(folder: &Path, words: &[&str]) -> Vec<(&'static str, String)> {
     let mut command: Command = tapewright();
     command.current_dir(folder).args(words);
     command.env("TAPEWRIGHT_HOME", folder.join("home"));
-    let output = command.stdin(std::process::Stdio::null()).output().unwrap();
+    let output = output(command.stdin(std::process::Stdio::null())).unwrap();
     [("stdout", output.stdout), ("stderr", output.stderr)]
         .map(|(name, bytes)| (name, String::from_utf8(bytes).expect("UTF-8")))
         .into()

@@ -7,6 +7,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use crate::support::system::output;
+
 /// A folder with these files.
 pub(crate) fn folder(files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -33,18 +35,19 @@ pub(crate) fn golden(case: &str, folder: &Path, arguments: &[&str]) {
         fs::write(&path, &found).unwrap();
     }
     let expected = fs::read_to_string(&path).unwrap_or_default();
-    // Messages have the separators and the words of the system.
-    let of_all = |text: &str| {
-        text.replace(MAIN_SEPARATOR, "/").replace(
-            "program not found",
-            "No such file or directory (os error 2)",
-        )
-    };
     assert_eq!(
         of_all(&found),
         of_all(&expected),
         "`{case}` differs; TAPEWRIGHT_BLESS=1 writes it anew"
     );
+}
+
+/// A message as it is on every system: the separators and some words are the system's.
+pub(crate) fn of_all(text: &str) -> String {
+    text.replace(MAIN_SEPARATOR, "/").replace(
+        "program not found",
+        "No such file or directory (os error 2)",
+    )
 }
 
 /// Without these, Windows starts no other program and opens no socket.
@@ -59,14 +62,14 @@ pub(crate) fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     let kept = NEEDED
         .iter()
         .map(|name| (name, std::env::var_os(name).unwrap_or_default()));
-    let output = Command::new(env!("CARGO_BIN_EXE_tapewright"))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tapewright"));
+    command
         .args(arguments)
         .current_dir(folder)
         .env_clear()
         .envs(kept)
-        .env("CHECK_VALUE", "Xq7vB2kPz9sLm4Wd8")
-        .output()
-        .unwrap();
+        .env("CHECK_VALUE", "Xq7vB2kPz9sLm4Wd8");
+    let output = output(&mut command).unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (
         output.status.code().unwrap_or(-1),

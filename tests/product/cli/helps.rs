@@ -1,5 +1,6 @@
 //! The help of every command.
 
+use crate::support::system::output;
 use crate::support::tapewright;
 
 /// The words of the command lines whose help has examples.
@@ -23,6 +24,6 @@ pub(super) fn commands() -> Vec<Vec<String>> {
 }
 
 pub(super) fn help(words: &[String]) -> String {
-    let output = tapewright().args(words).arg("--help").output();
-    String::from_utf8(output.expect("the binary runs").stdout).expect("text")
+    let done = output(tapewright().args(words).arg("--help"));
+    String::from_utf8(done.expect("the binary runs").stdout).expect("text")
 }

@@ -6,7 +6,7 @@ use std::process::Output;
 
 use super::golden::folder;
 use super::helps::{commands, help};
-use crate::support::system::HOME;
+use crate::support::system::{HOME, output};
 use crate::support::tapewright;
 
 /// Spellings from before, which still work and are in no help: the command, the old one with a value, the new one.
@@ -145,7 +145,7 @@ fn refused(command: &[String], options: &[&str], variables: &[(&str, &str)]) -> 
         .arg("--no-such-option")
         .env("TERM", "xterm")
         .envs(variables.iter().copied());
-    asked.output().expect("the binary runs")
+    output(&mut asked).expect("the binary runs")
 }
 
 #[test]

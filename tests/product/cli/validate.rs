@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::golden::{folder, golden, run};
+use super::golden::{folder, golden, of_all, run};
 
 fn suites(folder: &str) -> (PathBuf, Vec<String>) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -48,7 +48,7 @@ fn every_mistake_is_shown_where_it_is() {
             fs::write(&expected, &found).unwrap();
         }
         let expected = fs::read_to_string(&expected).unwrap_or_default();
-        if found != expected {
+        if of_all(&found) != of_all(&expected) {
             differing.push(format!(
                 "{name}\n--- found\n{found}\n--- expected\n{expected}"
             ));

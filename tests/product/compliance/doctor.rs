@@ -6,17 +6,18 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::support::http::Gateway;
+use crate::support::system::output;
 use crate::support::{peer, tapewright};
 
 /// The result of `doctor`: its exit status and its document.
 fn doctor(arguments: &[&str]) -> (i32, Value) {
     let home = tempfile::tempdir().unwrap();
-    let output = tapewright()
+    let mut command = tapewright();
+    command
         .args(["compliance", "doctor", "--format", "json"])
         .args(arguments)
-        .env("TAPEWRIGHT_HOME", home.path())
-        .output()
-        .unwrap();
+        .env("TAPEWRIGHT_HOME", home.path());
+    let output = output(&mut command).unwrap();
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     let document =
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {errors}"));
@@ -110,7 +111,8 @@ fn every_format_tells_a_failure() {
 /// A server of 2025-11-25 that answers in the order of requests, whatever their ids are.
 const OLD: &str = r#"
 while read -r line; do
-  id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+  id=${line##*\"id\":}
+  id=${id%%,*}
   case "$line" in
     *'"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{}},"serverInfo":{"name":"s","version":"1"}}}\n' "$id"
       printf '{"jsonrpc":"2.0","id":900,"method":"roots/list"}\n';;

@@ -10,7 +10,7 @@ use tapewright_schemas::event::{Carrier, Direction, Event, EventBody};
 use tapewright_schemas::recording::Document;
 
 use crate::cli::golden::{folder, run};
-use crate::support::{Tape, tapewright};
+use crate::support::{Tape, native, tapewright};
 
 /// A long session with one stray response and one line of noise in its middle.
 fn tape() -> String {
@@ -155,8 +155,8 @@ fn a_capture_of_others_is_cut_down_as_a_capture_where_it_must_be() {
     };
     // Only the member of a capture shows that the server has no tools.
     assert_eq!(
-        (code.as_str(), file.as_str()),
-        ("INV-003", "proof/s-INV-003-1.capture.json")
+        (code.as_str(), file.clone()),
+        ("INV-003", native("proof/s-INV-003-1.capture.json"))
     );
     let text = fs::read_to_string(folder.path().join(file)).unwrap();
     assert!(!text.contains("ping"), "{text}");

@@ -130,10 +130,17 @@ fn snapshots_are_recorded_compared_and_refreshed() {
 #[test]
 fn transforms_stand_where_they_should() {
     let stage = Stage::new();
+    stage.write(
+        "swap.sh",
+        r#"text=$(cat)
+case "$text" in *"$1"*) text=${text%%$1*}$2${text#*$1};; esac
+printf '%s\n' "$text"
+"#,
+    );
     let suite = with_peer(
         r#"defaultTest:
   transform:
-    response: sed s/quiet/loud/
+    response: sh swap.sh quiet loud
 tools:
   - name: response
     server: peer
@@ -145,7 +152,7 @@ tools:
     server: peer
     tool: echo
     args: { message: before }
-    transform: { request: "sed s/before/after/" }
+    transform: { request: sh swap.sh before after }
     expect:
       - { target: "result.content[0].text", matcher: { exact: after } }
   - name: assertion
@@ -153,7 +160,7 @@ tools:
     tool: echo
     args: { message: a }
     expect:
-      - { target: "result.content[0].text", transform: "tr a b", matcher: { exact: b } }
+      - { target: "result.content[0].text", transform: sh swap.sh a b, matcher: { exact: b } }
   - name: it knows its test
     server: peer
     tool: echo

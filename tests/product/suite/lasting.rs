@@ -230,7 +230,6 @@ fn a_budget_of_the_default_test_points_at_its_own_line() {
     assert_eq!(places, expected, "{report:#}");
 }
 
-#[cfg(unix)]
 #[test]
 fn a_transform_lies_beside_the_suite_and_has_the_time_of_its_test() {
     let stage = Stage::new();

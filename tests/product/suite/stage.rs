@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
+use crate::support::system::output;
 use crate::support::{peer, tapewright};
 
 /// A folder for one test.
@@ -83,7 +84,7 @@ pub(super) fn said(command: &mut Command) -> CommandOutput {
         status,
         stdout,
         stderr,
-    } = command.output().expect("the binary runs");
+    } = output(command).expect("the binary runs");
     CommandOutput {
         status: status.code().unwrap_or(-1),
         out: String::from_utf8(stdout).expect("text"),

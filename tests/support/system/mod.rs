@@ -10,9 +10,9 @@ use self::unix as ours;
 #[cfg(windows)]
 use self::windows as ours;
 
-pub(crate) use self::ours::{
-    HOME, STATE, STOPPED, assert_mode, mark_written, peak_memory_kib, prepare, set_mode, signal,
-    spawn, without_console,
-};
 #[cfg(unix)]
-pub(crate) use self::ours::{make_executable, marked};
+pub(crate) use self::ours::marked;
+pub(crate) use self::ours::{
+    HOME, STATE, STOPPED, assert_mode, make_executable, mark_written, output, peak_memory_kib,
+    prepare, set_mode, signal, spawn, without_console,
+};

@@ -4,7 +4,7 @@ use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Output};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Once};
 
@@ -31,6 +31,11 @@ pub(crate) fn prepare(_recorder: &mut Command) {
 /// Starts a process.
 pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
     command.spawn()
+}
+
+/// Runs a process to its end.
+pub(crate) fn output(command: &mut Command) -> io::Result<Output> {
+    command.output()
 }
 
 /// Does nothing: a recorder shares the terminal of the tests, if there is one.

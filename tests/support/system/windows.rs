@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::windows::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Output};
 
 use winsafe::HPROCESS;
 use winsafe::co::PROCESS;
@@ -22,13 +22,22 @@ const NOT_STARTED: i32 = 1359;
 
 /// Starts a process. Under load one in some thousands does not start under Wine.
 pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
+    until_started(|| command.spawn())
+}
+
+/// Runs a process to its end.
+pub(crate) fn output(command: &mut Command) -> io::Result<Output> {
+    until_started(|| command.output())
+}
+
+fn until_started<T>(mut start: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     for _ in 0..4 {
-        match command.spawn() {
+        match start() {
             Err(error) if error.raw_os_error() == Some(NOT_STARTED) => {}
             other => return other,
         }
     }
-    command.spawn()
+    start()
 }
 
 /// `DETACHED_PROCESS`
@@ -102,6 +111,13 @@ pub(crate) fn assert_mode(_path: &Path, _mode: u32) {}
 
 /// Does nothing: see [`assert_mode`].
 pub(crate) fn set_mode(_path: &Path, _mode: u32) {}
+
+/// Makes a script a program: a batch file next to it runs it, as npm does for its programs.
+pub(crate) fn make_executable(path: &Path) {
+    let mut batch = path.as_os_str().to_owned();
+    batch.push(".cmd");
+    std::fs::write(batch, "@sh \"%~dpn0\" %*\r\n").expect("a file");
+}
 
 /// Does nothing: that a tape is open for writing is the mark.
 pub(crate) fn mark_written(_tape: &File) {}

@@ -2,7 +2,6 @@
 //! compared with people.
 
 mod calibrate;
-#[cfg(unix)]
 mod scorers;
 mod similar;
 
