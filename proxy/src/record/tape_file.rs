@@ -13,7 +13,7 @@ use tracing::{info, warn};
 
 use super::counted::Counted;
 use super::finish::{Failure, Finished, Projection};
-use super::follow::{self, Follower, Progress};
+use super::follow::{self, Facts, Follower, Progress};
 use super::judging::Bench;
 use super::names::create_tape;
 use super::order::Order;
@@ -76,6 +76,8 @@ pub(crate) struct TapeWriter {
     follower: Option<Follower>,
     follow_from: u64,
     progress: Arc<Progress>,
+    // What the encoder knows about the lines that are not written yet, for the follower.
+    facts: Vec<Facts>,
     finished: bool,
 }
 
@@ -146,6 +148,7 @@ impl TapeWriter {
             follower: None,
             follow_from: follow::FROM,
             progress: Arc::default(),
+            facts: Vec::new(),
             finished: false,
         };
         match tape
@@ -185,7 +188,10 @@ impl TapeWriter {
         if self.lost.events > 0 && self.unwritten.events == 0 {
             self.tell_gap(event.at);
         }
-        self.encoder.encode(event, &mut self.out);
+        let position = self.good + self.out.len() as u64;
+        if let Some(facts) = self.encoder.encode(event, &mut self.out) {
+            self.facts.push((position, facts));
+        }
         self.line(1, payload_bytes(event) as u64);
         if let Some(bench) = &mut self.bench {
             bench.note(event);
@@ -228,12 +234,13 @@ impl TapeWriter {
         }
         self.out.clear();
         self.lines.clear();
+        self.facts.clear();
         self.good
     }
 
     /// Publishes the new length to the follower, after a write of this many bytes.
     fn let_follow(&mut self, written: u64) {
-        self.progress.set(self.good);
+        self.progress.set(self.good, &mut self.facts);
         if let Some(follower) = &self.follower {
             // It writes to the disk as well.
             self.disk.call(|| follower.keep_up(written));
@@ -243,6 +250,9 @@ impl TapeWriter {
             // Only once: a tape that cannot be followed is projected at the end.
             self.follow_from = u64::MAX;
             self.follower = Follower::start(&self.path, &self.target, &self.progress);
+            if self.follower.is_some() {
+                self.encoder.tell_facts();
+            }
         }
     }
 
@@ -362,6 +372,7 @@ impl TapeWriter {
     pub(super) fn followed_alone(mut self) -> Self {
         self.follow_from = u64::MAX;
         self.follower = Follower::alone(&self.path, &self.target, &self.progress);
+        self.encoder.tell_facts();
         self
     }
 

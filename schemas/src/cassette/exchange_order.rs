@@ -217,6 +217,9 @@ impl<S: Write + Seek> ExchangeOrder<S> {
             Tag::Tail => &mut draft.tail,
             _ => &mut draft.extra,
         };
+        if buffer.capacity() == 0 {
+            *buffer = self.spare.pop().unwrap_or_default();
+        }
         let length = parts.iter().map(|part| part.len()).sum();
         buffer.reserve(length);
         for part in parts {
@@ -286,7 +289,9 @@ impl<S: Write + Seek> ExchangeOrder<S> {
             self.main.put(part)?;
         }
         self.end_run(start, session, draft.known_parts());
-        self.recycle(draft.head);
+        for buffer in [draft.head, draft.tail, draft.extra] {
+            self.recycle(buffer);
+        }
         Ok(())
     }
 
@@ -470,7 +475,8 @@ impl<S: Write + Seek> ExchangeOrder<S> {
     }
 
     fn recycle(&mut self, mut buffer: Vec<u8>) {
-        if self.spare.len() < SPARE_LIMIT && buffer.capacity() <= SPARE_LIMIT_BYTES {
+        let is_useful = (1..=SPARE_LIMIT_BYTES).contains(&buffer.capacity());
+        if is_useful && self.spare.len() < SPARE_LIMIT {
             buffer.clear();
             self.spare.push(buffer);
         }

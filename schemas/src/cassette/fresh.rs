@@ -135,6 +135,10 @@ impl<S: Read + Write + Seek> Entries<S> {
             end,
             ..Rest::default()
         };
-        self.exchange_order.close(first.ordinal, rest)
+        self.exchange_order.close(first.ordinal, rest)?;
+        if self.end.capacity() == 0 {
+            self.end = first.end;
+        }
+        Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! Writing the data of an HTTP exchange to a cassette.
 
+use super::field_texts::{FieldTexts, is_passing};
 use super::text::{push_millis, push_string};
 use crate::event::{CloseReason, ConduitId, Edit, Fields, ResponseHead, SseNote};
 use crate::http_exchange::HttpExchange;
@@ -11,6 +12,7 @@ pub(super) fn push_http(
     conduit: ConduitId,
     exchange: &HttpExchange,
     times: bool,
+    texts: &mut FieldTexts,
     out: &mut Vec<u8>,
 ) {
     let mut object = Object { out, empty: true };
@@ -36,17 +38,17 @@ pub(super) fn push_http(
     {
         object.string("request_ended", ended(reason));
     }
-    object.fields("request", &exchange.request.fields);
+    object.fields("request", &exchange.request.fields, texts);
     let [request_trailers, trailers] = &exchange.trailers;
     if let Some(fields) = request_trailers {
-        object.fields("request_trailers", fields);
+        object.fields("request_trailers", fields, texts);
     }
     if let Some((_, response)) = &exchange.response {
-        object.fields("response", &response.fields);
+        object.fields("response", &response.fields, texts);
         push_ours(response, &mut object);
     }
     if let Some(fields) = trailers {
-        object.fields("trailers", fields);
+        object.fields("trailers", fields, texts);
     }
     push_edits(&exchange.edits, times, &mut object);
     if let Some(added) = exchange.added.filter(|_| times) {
@@ -174,19 +176,9 @@ impl Object<'_> {
     }
 
     /// The fields that matter when the exchange is served or judged again.
-    fn fields(&mut self, name: &str, fields: &Fields) {
+    fn fields(&mut self, name: &str, fields: &Fields, texts: &mut FieldTexts) {
         self.name(name);
-        self.out.push(b'[');
-        let kept = fields.iter().filter(|(name, _)| !is_passing(name));
-        for (place, (name, value)) in kept.enumerate() {
-            self.out
-                .extend_from_slice(if place == 0 { b"[" } else { b", [" });
-            push_string(name, self.out);
-            self.out.extend_from_slice(b", ");
-            push_string(value, self.out);
-            self.out.push(b']');
-        }
-        self.out.push(b']');
+        texts.push(fields, self.out);
     }
 }
 
@@ -208,34 +200,4 @@ const ENDED: [(CloseReason, &str); 5] = [
     (CloseReason::ReceiverGone, "receiver gone"),
     (CloseReason::Failed, "failed"),
     (CloseReason::Policy, "policy"),
-];
-
-/// Whether a field is specific to one connection or one moment.
-fn is_passing(name: &str) -> bool {
-    let first = name.as_bytes().first().map(u8::to_ascii_lowercase);
-    // This runs for every field: the first letter distinguishes most of them.
-    let mut alike = PASSING
-        .iter()
-        .filter(|known| known.len() == name.len() && known.as_bytes().first() == first.as_ref());
-    alike.any(|known| known.eq_ignore_ascii_case(name))
-}
-
-/// Fields that do not matter when the exchange is served or judged again.
-const PASSING: &[&str] = &[
-    "accept-encoding",
-    "accept-language",
-    "connection",
-    "content-length",
-    "date",
-    "expect",
-    "host",
-    "keep-alive",
-    "proxy-connection",
-    "sec-fetch-dest",
-    "sec-fetch-mode",
-    "sec-fetch-site",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
 ];

@@ -88,6 +88,7 @@ pub(crate) mod ends;
 mod entry;
 mod exchange;
 mod exchange_order;
+mod field_texts;
 mod finisher;
 mod fresh;
 mod http;

@@ -9,6 +9,7 @@ use super::assemble::{Assembly, Remainder};
 use super::course::Counted;
 use super::ends::Ends;
 use super::exchange_order::ExchangeOrder;
+use super::field_texts::FieldTexts;
 use super::fresh::Fresh;
 use super::note::{self, Content, Remark};
 use super::open::Open;
@@ -65,6 +66,7 @@ pub(super) struct Entries<S: Write> {
     pub(super) tail: Vec<u8>,
     pub(super) end: Vec<u8>,
     pub(super) http_text: Vec<u8>,
+    pub(super) field_texts: FieldTexts,
     // Set if the positions of exchanges are requested.
     pub(super) methods: Option<MethodNames>,
 }
@@ -128,6 +130,7 @@ impl<S: Read + Write + Seek> Projector<S> {
             tail: Vec::new(),
             end: Vec::new(),
             http_text: Vec::new(),
+            field_texts: FieldTexts::default(),
             methods: None,
         };
         Self {

@@ -162,7 +162,8 @@ impl<S: Read + Write + Seek> Entries<S> {
     fn over(&mut self, conduit: ConduitId, exchange: &HttpExchange) -> io::Result<()> {
         let mut text = std::mem::take(&mut self.http_text);
         text.clear();
-        push_http(conduit, exchange, self.counted.is_none(), &mut text);
+        let times = self.counted.is_none();
+        push_http(conduit, exchange, times, &mut self.field_texts, &mut text);
         let told = self.over_as(conduit, exchange, &text);
         self.http_text = text;
         told

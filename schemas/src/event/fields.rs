@@ -97,7 +97,9 @@ impl Fields {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         let mut named = self.iter();
-        let (_, value) = named.find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+        // Most are spelled in the same way.
+        let is_it = |known: &str| known == name || known.eq_ignore_ascii_case(name);
+        let (_, value) = named.find(|(known, _)| is_it(known))?;
         Some(value)
     }
 

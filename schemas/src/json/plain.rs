@@ -53,6 +53,21 @@ fn plain_words(text: &[u8]) -> usize {
     words.len() * 8 + found.unwrap_or(tail.len())
 }
 
+/// Whether all of `text` is string content that needs no escape. Most texts are short: their last
+/// bytes are tested as a word that overlaps the one before.
+#[inline]
+pub(super) fn is_plain(text: &[u8]) -> bool {
+    let Some(last) = text.last_chunk::<8>() else {
+        return plain_words(text) == text.len();
+    };
+    if special_bytes(u64::from_le_bytes(*last)) != 0 {
+        return false;
+    }
+    let (words, _) = text.as_chunks::<8>();
+    let special = |word: &[u8; 8]| special_bytes(u64::from_le_bytes(*word));
+    words.iter().fold(0, |found, word| found | special(word)) == 0
+}
+
 /// The high bit of every byte of `word` that is a quote, a backslash or a control character.
 /// Borrows may also set bits above the lowest of these, never below.
 #[inline]
@@ -94,6 +109,8 @@ mod tests {
                 for at in 0..length {
                     let mut text = vec![b'y'; length];
                     text[at] = byte;
+                    let wanted = slowly(&text) == length;
+                    assert_eq!(is_plain(&text), wanted, "{byte:#x} at {at} of {length}");
                     assert_eq!(
                         plain_run(&text),
                         slowly(&text),
@@ -108,6 +125,7 @@ mod tests {
         #[test]
         fn the_first_of_several_counts(text in prop::collection::vec(prop_oneof![Just(b'y'), any::<u8>()], 0..120)) {
             prop_assert_eq!(plain_run(&text), slowly(&text));
+            prop_assert_eq!(is_plain(&text), slowly(&text) == text.len());
         }
     }
 }

@@ -55,7 +55,7 @@ pub fn raw_offset(content: &[u8], decoded: usize) -> usize {
 /// Escapes only what the grammar requires, so that the result stays readable.
 pub fn escape(text: &str, out: &mut Vec<u8>) {
     for piece in text.as_bytes().chunks(PIECE) {
-        if piece.iter().fold(true, |all, byte| all & is_plain(*byte)) {
+        if super::plain::is_plain(piece) {
             out.extend_from_slice(piece);
         } else {
             escape_bytes(piece, out);

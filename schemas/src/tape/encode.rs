@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use bytes::Bytes;
 
+use super::facts::{Content, LineFacts, Told};
 use super::http::Conduits;
 use super::line::{
     NOT_JSON, SPACED, TOO_DEEP, TOO_LONG, fits_a_line, push_base64, push_bytes, push_clipped,
-    push_dir, push_era, push_exit, push_line_end, push_origin, push_text, push_value,
+    push_dir, push_era, push_exit, push_line_end, push_origin, push_text, push_value, push_word,
 };
 use super::seen::SeenFields;
 use super::watch::Watch;
@@ -46,6 +47,9 @@ pub struct Encoder {
     gists: VecDeque<Gist>,
     // The conduit that was opened last.
     opened: Option<ConduitId>,
+    // Whether facts are kept, and those of the current line.
+    pub(super) has_facts: bool,
+    pub(super) told: Option<Told>,
 }
 
 impl Encoder {
@@ -65,7 +69,14 @@ impl Encoder {
             has_gists: false,
             gists: VecDeque::new(),
             opened: None,
+            has_facts: false,
+            told: None,
         }
+    }
+
+    /// From now on, [`encode`](Self::encode) returns facts about the lines that have any.
+    pub fn tell_facts(&mut self) {
+        self.has_facts = true;
     }
 
     /// Collects the gists of events, for [`gists`](Self::gists).
@@ -81,8 +92,9 @@ impl Encoder {
         &mut self.gists
     }
 
-    /// Appends one event as one line.
-    pub fn encode(&mut self, event: &Event, out: &mut Vec<u8>) {
+    /// Appends one event as one line. If facts were requested, returns those about this line, for
+    /// [`Reader::next_known`](super::Reader::next_known).
+    pub fn encode(&mut self, event: &Event, out: &mut Vec<u8>) -> Option<LineFacts> {
         self.seq += 1;
         self.watch.begin();
         let start = out.len();
@@ -107,6 +119,9 @@ impl Encoder {
         if self.has_gists {
             self.tell_gist(event);
         }
+        let told = self.told.take()?;
+        let line = start..out.len();
+        Some(LineFacts::of(event, self.seq, &line, told))
     }
 
     /// Appends the members of an event.
@@ -135,6 +150,7 @@ impl Encoder {
             EventBody::Closed(reason) => {
                 push_dir(event.dir, out);
                 push_closed(*reason, out);
+                self.tell(Content::Closed(*reason));
                 self.http.closed(event.conduit, event.dir);
             }
             EventBody::Faulted(faulted) => {
@@ -163,6 +179,36 @@ impl Encoder {
             | EventBody::Session(_)
             | EventBody::Sse(_)
             | EventBody::Trailers(_) => self.beside_messages(event, out),
+        }
+    }
+
+    /// Notes that the current line has these contents and no text.
+    pub(super) fn tell(&mut self, content: Content) {
+        if self.has_facts {
+            self.told = Some((0..0, content));
+        }
+    }
+
+    /// Notes that the current line has a message, which begins at this place and is recorded
+    /// unchanged.
+    fn tell_message(
+        &mut self,
+        event: &Event,
+        era: Option<Era>,
+        outline: Option<Outline>,
+        start: usize,
+    ) {
+        if let EventBody::Message { end, origin, .. } = event.body
+            && let Some(outline) = outline
+        {
+            let text = start..start + outline.length();
+            let content = Content::Message {
+                end,
+                origin,
+                era,
+                outline,
+            };
+            self.told = Some((text, content));
         }
     }
 
@@ -268,6 +314,7 @@ impl Encoder {
                 let era = self.follow(event, bytes, outline.as_ref(), as_it_came, out);
                 if self.has_gists {
                     let gist = if is_plain {
+                        let outline = outline.clone();
                         Gist::of_message(event, self.seq, era, bytes.clone(), outline)
                     } else {
                         let text = Bytes::copy_from_slice(&redacted);
@@ -277,6 +324,9 @@ impl Encoder {
                 }
                 if fits_a_line(&redacted) {
                     out.extend_from_slice(b",\"message\":");
+                    if as_it_came && self.has_facts {
+                        self.tell_message(event, era, outline, out.len());
+                    }
                     out.extend_from_slice(&redacted);
                 } else {
                     push_bytes("text", &redacted, SPACED, out);
@@ -407,9 +457,9 @@ fn push_process(pid: u32, out: &mut Vec<u8>) {
 fn push_closed(reason: CloseReason, out: &mut Vec<u8>) {
     // A reader of format 1.0 does not know `aborted` and treats it as a failure.
     if reason == CloseReason::Aborted {
-        push_text("closed", CloseReason::Failed.name(), out);
+        push_word("closed", CloseReason::Failed.name(), out);
         out.extend_from_slice(b",\"aborted\":true");
     } else {
-        push_text("closed", reason.name(), out);
+        push_word("closed", reason.name(), out);
     }
 }

@@ -1,19 +1,21 @@
 //! Lines for the parts of HTTP other than messages, and the state that they need.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
 use super::Encoder;
+use super::facts::Content;
 use super::head::{push_request, push_response};
 use super::line::{
     NOT_UTF8, SPACED, TOO_LONG, fits_a_line, push_base64, push_clipped, push_dir, push_text,
-    push_value,
+    push_value, push_word,
 };
 use crate::envelope::Envelope;
 use crate::era::{Era, EraTracker};
 use crate::event::{
-    ConduitId, Direction, Edit, EditTarget, Event, EventBody, Fields, Head, Payload, Peer,
+    Added, ConduitId, Direction, Edit, EditTarget, Event, EventBody, Fields, Head, Payload, Peer,
     RequestHead, ResponseHead, SessionKey, SessionMark, SseNote,
 };
 use crate::json::{is_valid, push_number};
@@ -36,7 +38,16 @@ impl Encoder {
                 // Not `opened`, which denotes a process for readers of format 1.0.
                 out.extend_from_slice(b",\"client\":{\"connection\":");
                 push_number(*connection, out);
-                push_text("address", &self.redactor.target(address), out);
+                let start = out.len() + BEFORE_ADDRESS;
+                let redacted = self.redactor.target(address);
+                push_text("address", &redacted, out);
+                let text = start..out.len() - 1;
+                // Neither redacted nor escaped.
+                let is_plain = matches!(redacted, Cow::Borrowed(_)) && text.len() == address.len();
+                if is_plain && self.has_facts {
+                    let connection = *connection;
+                    self.told = Some((text, Content::Client { connection }));
+                }
                 out.push(b'}');
             }
             EventBody::Opened(Peer::Server { url }) => {
@@ -55,31 +66,41 @@ impl Encoder {
             EventBody::Edited(edit) => {
                 push_value("edited", &redacted_edit(&mut self.redactor, edit), out);
             }
-            EventBody::Added(added) => push_value("added", added, out),
+            EventBody::Added(added) => {
+                push_added(*added, out);
+                self.tell(Content::Added(*added));
+            }
             EventBody::Session(SessionMark::Began(how)) => {
-                push_text("began", how.name(), out);
+                push_word("began", how.name(), out);
             }
             EventBody::Session(SessionMark::Ended(why)) => {
-                push_text("ended", why.name(), out);
+                push_word("ended", why.name(), out);
             }
             _ => {}
         }
     }
 
     fn head(&mut self, event: &Event, head: &Head, out: &mut Vec<u8>) {
-        match head {
+        let start = out.len();
+        let name = match head {
             Head::Request(request) => {
                 self.http.asked(event, request);
                 push_request(&mut self.redactor, &mut self.seen, request, out);
+                "request"
             }
             Head::Interim(interim) => {
                 let (redactor, seen) = (&mut self.redactor, &mut self.seen);
-                push_response(redactor, seen, "interim", interim, out);
+                return push_response(redactor, seen, "interim", interim, out);
             }
             Head::Response(response) => {
                 let (redactor, seen) = (&mut self.redactor, &mut self.seen);
                 push_response(redactor, seen, "response", response, out);
+                "response"
             }
+        };
+        if self.has_facts {
+            let value = start + name.len() + AROUND_NAME;
+            self.told = Some((value..out.len(), Content::Head(name)));
         }
     }
 
@@ -92,6 +113,20 @@ impl Encoder {
         out.splice(start..=start, *b",\"body\":{");
         out.push(b'}');
     }
+}
+
+/// The length of `,"address":"`.
+const BEFORE_ADDRESS: usize = 12;
+
+/// The length of `,"":`.
+const AROUND_NAME: usize = 4;
+
+fn push_added(added: Added, out: &mut Vec<u8>) {
+    out.extend_from_slice(b",\"added\":{\"request_us\":");
+    push_number(added.request_us, out);
+    out.extend_from_slice(b",\"response_us\":");
+    push_number(added.response_us, out);
+    out.push(b'}');
 }
 
 /// Appends the members with the contents of a body.

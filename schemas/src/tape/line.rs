@@ -44,7 +44,7 @@ pub(super) fn push_dir(dir: Direction, out: &mut Vec<u8>) {
 
 pub(super) fn push_era(era: Option<Era>, out: &mut Vec<u8>) {
     if let Some(era) = era {
-        push_text("era", era.name(), out);
+        push_word("era", era.name(), out);
     }
 }
 
@@ -55,10 +55,10 @@ pub(super) fn push_origin(origin: Origin, out: &mut Vec<u8>) {
         push_number(number.get(), out);
     }
     if origin.carrier != Carrier::default() {
-        push_text("via", origin.carrier.name(), out);
+        push_word("via", origin.carrier.name(), out);
     }
     if origin.maker != Maker::default() {
-        push_text("by", origin.maker.name(), out);
+        push_word("by", origin.maker.name(), out);
     }
     if origin.named {
         out.extend_from_slice(b",\"event\":\"message\"");
@@ -68,8 +68,8 @@ pub(super) fn push_origin(origin: Origin, out: &mut Vec<u8>) {
 pub(super) fn push_line_end(end: LineEnd, out: &mut Vec<u8>) {
     match end {
         LineEnd::Lf => {}
-        LineEnd::CrLf => push_text("eol", "crlf", out),
-        LineEnd::None => push_text("eol", "none", out),
+        LineEnd::CrLf => push_word("eol", "crlf", out),
+        LineEnd::None => push_word("eol", "none", out),
     }
 }
 
@@ -97,6 +97,17 @@ pub(super) fn push_text(name: &str, text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b"\":\"");
     json::escape(text, out);
+    out.push(b'"');
+}
+
+/// Appends a member whose value is one of our words, which have nothing to escape.
+#[inline]
+pub(super) fn push_word(name: &str, word: &str, out: &mut Vec<u8>) {
+    out.reserve(name.len() + word.len() + 6);
+    out.extend_from_slice(b",\"");
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b"\":\"");
+    out.extend_from_slice(word.as_bytes());
     out.push(b'"');
 }
 

@@ -105,6 +105,7 @@
 
 mod bodies;
 mod encode;
+mod facts;
 mod footer;
 mod head;
 mod header;
@@ -121,6 +122,7 @@ mod seen;
 mod watch;
 
 pub use encode::Encoder;
+pub use facts::LineFacts;
 pub use footer::{Footer, GapTotal, TapeFailure};
 pub use header::{Header, VERSION};
 pub(crate) use http::{redacted_edit, redacted_note, redacted_request, redacted_response};

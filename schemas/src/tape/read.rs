@@ -11,7 +11,7 @@ use super::record::{Line, Record, parse};
 use crate::envelope::Envelope;
 use crate::event::Event;
 use crate::slices::Part as _;
-use crate::tape::{Footer, Header, VERSION};
+use crate::tape::{Footer, Header, LineFacts, VERSION};
 
 /// Reads a tape, event by event.
 #[derive(Debug)]
@@ -194,6 +194,28 @@ impl<R: BufRead> Reader<R> {
             return None;
         }
         self.proof.envelope(event)
+    }
+
+    /// Like [`next_event`](Self::next_event), for the next line of the encoder that told these
+    /// facts about it; a line that is long, or not whole in the input's buffer, is parsed.
+    pub fn next_known(&mut self, facts: LineFacts) -> Result<Option<Event>, ReadError> {
+        let length = facts.length();
+        if length > SHORT || self.old.is_some() || self.ending.is_some() {
+            return self.next_event();
+        }
+        let buffer = self.input.fill_buf().unwrap_or_default();
+        let Some((event, outline)) = facts.read(buffer, &self.heads) else {
+            return self.next_event();
+        };
+        self.input.consume(length);
+        self.offset += length as u64;
+        self.line += 1;
+        self.last_seq = event.seq;
+        self.proof = Proof {
+            is_json: outline.is_some(),
+            outline,
+        };
+        Ok(Some(event))
     }
 
     /// Like [`next_event`](Self::next_event), for code that examines the event later.

@@ -11,6 +11,7 @@
 //! This is optional: if it is not possible, or fails, the tape is projected at its end, with the
 //! same result.
 
+mod handed;
 mod progress;
 
 use std::fs::File;
@@ -22,6 +23,7 @@ use std::thread;
 use tapewright_schemas::tape::{Ending, Reader};
 use tapewright_schemas::{capture, cassette};
 
+use self::handed::Known;
 use self::progress::Behind;
 use super::finish::{Content, folder_of, spool};
 use super::names::Target;
@@ -29,6 +31,7 @@ use crate::system::Rank;
 use crate::system::process::step_back;
 use crate::system::{files, unnamed};
 
+pub(crate) use self::handed::Facts;
 pub(crate) use self::progress::Progress;
 
 /// The minimum size of a tape that is followed: a shorter one is projected quickly at its end.
@@ -125,6 +128,7 @@ impl Drop for Follower {
 struct Following {
     progress: Arc<Progress>,
     reader: Reader<Behind>,
+    known: Known,
     cassette: Option<(cassette::Projector<File>, PathBuf)>,
     capture: Option<(capture::Projector<File>, PathBuf)>,
     // Events since the free space of the disk was last checked.
@@ -181,6 +185,7 @@ impl Following {
             cassette: None,
             capture: None,
             reader,
+            known: Known::default(),
             since: 0,
         };
         let header = following.reader.header();
@@ -212,7 +217,11 @@ impl Following {
 
     /// Handles the next event; returns whether there was one.
     fn step(&mut self) -> io::Result<bool> {
-        let Some(event) = self.reader.next_event().map_err(io::Error::other)? else {
+        let next = match self.known.at(self.reader.offset(), &self.progress.handed) {
+            Some(facts) => self.reader.next_known(facts),
+            None => self.reader.next_event(),
+        };
+        let Some(event) = next.map_err(io::Error::other)? else {
             return Ok(false);
         };
         let message = self.reader.envelope(&event);

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use tapewright_schemas::slices::Part as _;
 
+use super::handed::{Facts, Handed};
+
 /// How far a tape is written, for the thread that reads it meanwhile.
 ///
 /// While traffic flows the reader checks after short naps and the writer does not notify it, so
@@ -22,6 +24,7 @@ pub(crate) struct Progress {
     closed: AtomicBool,
     asleep: AtomicBool,
     reader: OnceLock<Thread>,
+    pub(super) handed: Handed,
 }
 
 /// The duration of a nap.
@@ -30,8 +33,10 @@ const NAP: Duration = Duration::from_millis(20);
 const NAPS: u32 = 50;
 
 impl Progress {
-    /// Sets the number of bytes of whole lines.
-    pub(crate) fn set(&self, written: u64) {
+    /// Sets the number of bytes of whole lines, and takes facts about the new ones.
+    pub(crate) fn set(&self, written: u64, facts: &mut Vec<Facts>) {
+        // A reader that sees the lines finds the facts.
+        self.handed.put(facts);
         self.written.store(written, Ordering::SeqCst);
         if self.asleep.load(Ordering::SeqCst) {
             self.wake();

@@ -7,10 +7,11 @@ use std::io::{Seek as _, SeekFrom, Write as _};
 
 use proptest::prelude::*;
 use tapewright_schemas::event::{
-    ConduitId, Direction, Event, EventBody, Gap, LineEnd, Offset, Payload, SessionKey,
+    Added, CloseReason, ConduitId, Direction, Event, EventBody, Gap, LineEnd, Offset, Payload,
+    Peer, SessionKey,
 };
 use tapewright_schemas::redact::{Redactor, Rules, Settings};
-use tapewright_schemas::tape::{Encoder, Header, VERSION};
+use tapewright_schemas::tape::{Encoder, Header, LineFacts, VERSION};
 
 use super::*;
 use crate::record::finish::{write_capture, write_cassette};
@@ -28,14 +29,33 @@ fn message(client: bool, text: String) -> Event {
 
 fn event() -> impl Strategy<Value = Event> {
     let id = prop::sample::select(vec!["1", "\"a\"", "2", "null"]);
-    (any::<bool>(), id, 0..8, 0..2_u32).prop_map(|(client, id, kind, session)| {
+    (any::<bool>(), id, 0..15, 0..2_u32).prop_map(|(client, id, kind, session)| {
         let text = match kind {
             0..3 => format!(r#"{{"id":{id},"method":"initialize"}}"#),
             3..6 => format!(r#"{{"id":{id},"result":{{"capabilities":{{"a":{id}}}}}}}"#),
             6 => r#"{"method":"notifications/message"}"#.to_owned(),
+            7 => format!(r#"{{"id":{id},"result":{{"password":"blue-42-heron"}}}}"#),
+            8 => format!(r#"[{{"id":{id},"result":{{}}}},{{"method":"x"}}]"#),
+            9 => format!(" {{\"id\":{id},\n\"method\":\"x\"}}"),
             _ => "noise".to_owned(),
         };
-        let event = message(client, text);
+        let mut event = message(client, text);
+        match kind {
+            12 => event.body = EventBody::Closed(CloseReason::Aborted),
+            13 => {
+                event.body = EventBody::Added(Added {
+                    request_us: 3,
+                    response_us: 4,
+                });
+            }
+            14 => {
+                event.body = EventBody::Opened(Peer::Client {
+                    address: "127.0.0.1:4000".to_owned(),
+                    connection: 1,
+                });
+            }
+            _ => {}
+        }
         Event {
             session: SessionKey(session),
             conduit: ConduitId(session),
@@ -57,20 +77,25 @@ fn redactor() -> Redactor {
     Redactor::new(Arc::new(Rules::new(&Settings::default()).unwrap()))
 }
 
+/// A line, and what its encoder knows about it.
+type Told = (Vec<u8>, Option<LineFacts>);
+
 /// The lines of a tape with these events.
-fn lines(events: &[Event], complete: bool) -> Vec<Vec<u8>> {
+fn lines(events: &[Event], complete: bool) -> Vec<Told> {
     let mut encoder = Encoder::new(redactor());
-    let mut lines = vec![Vec::new()];
-    header().write(&mut lines[0]);
+    encoder.tell_facts();
+    let mut first = Vec::new();
+    header().write(&mut first);
+    let mut lines = vec![(first, None)];
     for event in events {
         let mut line = Vec::new();
-        encoder.encode(event, &mut line);
-        lines.push(line);
+        let facts = encoder.encode(event, &mut line);
+        lines.push((line, facts));
     }
     if complete {
         let mut line = Vec::new();
         encoder.footer(9, None).write(&mut line);
-        lines.push(line);
+        lines.push((line, None));
     }
     lines
 }
@@ -105,6 +130,7 @@ proptest! {
         events in prop::collection::vec(event(), 0..40),
         complete in any::<bool>(),
         cuts in prop::collection::vec(1..6_usize, 1..5),
+        is_told in prop::collection::vec(any::<bool>(), 1..5),
     ) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("fs.tape.jsonl");
@@ -114,16 +140,20 @@ proptest! {
         let mut written = 0;
         let lines = lines(&events, complete);
         let mut rest = lines.as_slice();
+        let mut is_told = is_told.iter().cycle();
         for count in cuts.iter().cycle() {
             let (now, later) = rest.split_at((*count).min(rest.len()));
-            for line in now {
+            let mut told = Vec::new();
+            for (line, facts) in now {
                 tape.write_all(line).unwrap();
+                let facts = facts.clone().filter(|_| is_told.next() == Some(&true));
+                told.extend(facts.map(|facts| (written, facts)));
                 written += line.len() as u64;
             }
             // The next line is started, but incomplete.
-            let begun = later.first().map_or(0, |line| line.len() / 2);
-            tape.write_all(&later.first().map_or(&[][..], Vec::as_slice)[..begun]).unwrap();
-            progress.set(written);
+            let next = later.first().map_or(&[][..], |(line, _)| line);
+            tape.write_all(&next[..next.len() / 2]).unwrap();
+            progress.set(written, &mut told);
             if follower.is_none() {
                 follower = Follower::start(&path, &target(folder.path()), &progress);
             }
@@ -275,11 +305,11 @@ fn who_is_not_asked_leaves_nothing() {
 fn a_tape_that_cannot_be_read_is_left_to_its_end() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("fs.tape.jsonl");
-    let mut tape = lines(&[], false).concat();
+    let (mut tape, _) = lines(&[], false).remove(0);
     tape.extend_from_slice(b"{\"seq\":1}\n");
     fs::write(&path, &tape).unwrap();
     let progress = Arc::<Progress>::default();
-    progress.set(tape.len() as u64);
+    progress.set(tape.len() as u64, &mut Vec::new());
     let follower = Follower::start(&path, &target(folder.path()), &progress);
     assert!(follower.unwrap().finish().is_none());
 }
