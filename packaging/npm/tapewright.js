@@ -6,7 +6,7 @@
 const { spawn } = require('node:child_process')
 const { constants } = require('node:os')
 
-const NAMES = { linux: ['x64', 'arm64'], darwin: ['x64', 'arm64'], win32: ['x64'] }
+const NAMES = { linux: ['x64', 'arm64'], darwin: ['x64', 'arm64'], win32: ['x64', 'arm64'] }
 
 function binary() {
   if (process.env.TAPEWRIGHT_BINARY) return process.env.TAPEWRIGHT_BINARY
@@ -14,7 +14,9 @@ function binary() {
   if (!NAMES[platform]?.includes(arch)) {
     fail(`tapewright does not support ${platform} on ${arch}`, 'build it with cargo, and name it in TAPEWRIGHT_BINARY')
   }
-  const name = `@tapewright/${platform}-${arch}${isMusl() ? '-musl' : ''}`
+  // Windows on ARM runs programs for x64.
+  const processor = platform === 'win32' ? 'x64' : arch
+  const name = `@tapewright/${platform}-${processor}${isMusl() ? '-musl' : ''}`
   try {
     return require.resolve(`${name}/bin/tapewright${platform === 'win32' ? '.exe' : ''}`)
   } catch {

@@ -54,9 +54,8 @@ impl Agent {
         signals: Signals,
         ended: impl FnOnce(Option<Exit>) + Send + 'static,
     ) -> io::Result<()> {
-        let child = process::command(&self.program, None)?
+        let child = process::command(&self.program, None, &self.variables)?
             .args(&self.arguments)
-            .envs(self.variables)
             .spawn()?;
         let alive = LiveChild::of(&child);
         let for_signals = alive.clone();

@@ -109,7 +109,8 @@ fn tape_beside(cassette: &Path) -> Option<PathBuf> {
         let Some(number) = file_name.to_str().and_then(|name| tape_number(name, stem)) else {
             continue;
         };
-        let changed = entry.metadata().and_then(|data| data.modified());
+        // Windows only updates the time of an entry when the file is closed.
+        let changed = fs::metadata(entry.path()).and_then(|data| data.modified());
         let rank = (changed.unwrap_or(SystemTime::UNIX_EPOCH), number);
         if best
             .as_ref()

@@ -46,7 +46,7 @@ pub(crate) fn recording(bytes: u64, told: &Value) -> String {
         line.push_str("  still written");
     }
     if told.get("redacted") == Some(&Value::Bool(false)) {
-        line.push_str("  contains secrets, and is not shown");
+        line.push_str("  not marked as redacted, and is not shown");
     }
     if told.get("problem").is_some() {
         let _never_fails = write!(line, "  {}", text("problem"));

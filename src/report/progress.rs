@@ -8,6 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use tapewright_proxy::clock::Clock;
+use tapewright_proxy::system::terminal::is_dumb;
 
 use super::figures::size;
 use super::safe;
@@ -196,8 +197,7 @@ impl Drop for Elapsed {
 
 /// Whether there is a terminal on which a line can be overwritten.
 fn is_shown() -> bool {
-    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-    io::stderr().is_terminal() && !is_dumb
+    io::stderr().is_terminal() && !is_dumb()
 }
 
 /// A reader that counts bytes.

@@ -1,12 +1,12 @@
 //! Makes text of peers safe for a terminal and the log of a CI.
 
 use std::borrow::Cow;
-use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::sync::OnceLock;
 
 use clap::ValueEnum;
+use tapewright_proxy::system::terminal::is_dumb;
 use tapewright_schemas::slices::Part as _;
 
 /// Escapes every character that could move the cursor, change colours or reverse the direction of
@@ -114,7 +114,7 @@ fn are_wanted(is_terminal: bool) -> bool {
         chosen: CHOSEN.get().copied().unwrap_or_default(),
         no_color: variable("NO_COLOR").is_some(),
         forced: variable("CLICOLOR_FORCE").is_some_and(|value| value != "0"),
-        is_dumb: variable("TERM").is_none_or(|term| term == OsStr::new("dumb")),
+        is_dumb: is_dumb(),
     };
     settings.want(is_terminal)
 }

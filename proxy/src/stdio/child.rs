@@ -103,11 +103,10 @@ impl Upstream for ChildProcess {
         // A session without a guard is better than none; its child then leads its own group, which
         // ends with tapewright except after SIGKILL.
         let group = self.ahead.put(None).or_else(|| Group::start().ok());
-        let mut command = process::command(&self.program, self.folder.as_deref())
+        let folder = self.folder.as_deref();
+        let mut command = process::command(&self.program, folder, &self.variables)
             .map_err(|source| self.error(source))?;
-        command
-            .args(&self.arguments)
-            .envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command.args(&self.arguments);
         let started = Group::spawn(group, command).map_err(|source| self.error(source))?;
         Ok(Link {
             peer: Peer::Process { pid: started.pid },

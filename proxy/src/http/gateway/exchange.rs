@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use hyper::body::{Body as _, Incoming};
 use tapewright_models::recognise;
 use tapewright_schemas::event::{
@@ -138,11 +138,11 @@ impl Gateway {
         }
         let session_id = parts.headers.get(&SESSION_ID).cloned();
         let resumes = names.has(Names::LAST_EVENT_ID);
-        let is_metadata = goal.ours.is_some() && self.asks_for_metadata(&parts, &log);
-        if !self.faults.is_idle() {
+        let is_metadata = self.is_for_metadata(&goal, &parts.uri);
+        if is_metadata || !self.faults.is_idle() {
             ask_for_plain(&mut parts.headers, &log);
         }
-        let (leg, mut upstream) = self.onward(parts, body, &goal, names, is_metadata, &log);
+        let (leg, mut upstream) = self.onward(parts, body, &goal, names, &log);
         let flooded = interim::pass(&mut upstream, names, &log);
         async move {
             let before = self.clock.now();
@@ -210,13 +210,12 @@ impl Gateway {
         body: Outbound,
         goal: &RequestTarget,
         names: Names,
-        is_metadata: bool,
         log: &Log,
     ) -> (Option<ClientLeg>, Request<Outbound>) {
         let is_reverse = goal.ours.is_some();
         let came = (!is_reverse).then(|| (parts.headers.clone(), parts.uri.clone(), parts.version));
         let (origin, changes) = (&goal.origin, &self.changes);
-        let goes = to_server(parts, body, origin, changes, is_reverse, is_metadata, names);
+        let goes = to_server(parts, body, origin, changes, is_reverse, names);
         let leg = came.map(|came| {
             let is_ours = |edit: &Edit| {
                 let mut added = changes.fields.iter();
@@ -235,21 +234,9 @@ impl Gateway {
         (leg, goes)
     }
 
-    /// Whether a request is for a document that is rewritten, and so must not be encoded.
-    fn asks_for_metadata(&self, parts: &http::request::Parts, log: &Log) -> bool {
-        if !self.changes.rewrite_auth || !self.metadata.has(parts.uri.path()) {
-            return false;
-        }
-        let accepted = parts.headers.get(header::ACCEPT_ENCODING);
-        let accepted = accepted.and_then(|value| value.to_str().ok());
-        let edit = EventBody::Edited(Box::new(Edit {
-            what: EditTarget::AcceptEncoding,
-            before: accepted.unwrap_or_default().to_owned(),
-            after: "identity".to_owned(),
-            ..Edit::default()
-        }));
-        log.note(Direction::ToServer, edit);
-        true
+    /// Whether a request is for a document that is rewritten.
+    fn is_for_metadata(&self, goal: &RequestTarget, uri: &Uri) -> bool {
+        goal.ours.is_some() && self.changes.rewrite_auth && self.metadata.has(uri.path())
     }
 
     /// One side of an exchange, for the faults that may act on it.

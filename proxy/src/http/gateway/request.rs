@@ -40,7 +40,6 @@ pub(crate) fn to_server(
     origin: &Origin,
     changes: &Changes,
     is_reverse: bool,
-    is_metadata: bool,
     names: Names,
 ) -> Request<Outbound> {
     fields::strip(&mut parts.headers, names);
@@ -65,11 +64,6 @@ pub(crate) fn to_server(
             Some(said) if is_said_once => *said = host,
             _ => drop(parts.headers.insert(header::HOST, host)),
         }
-    }
-    if is_metadata {
-        // The document is to be changed, and so must not be encoded.
-        let identity = HeaderValue::from_static("identity");
-        parts.headers.insert(header::ACCEPT_ENCODING, identity);
     }
     for (name, value) in &changes.fields {
         parts.headers.insert(name.clone(), value.clone());

@@ -8,6 +8,7 @@ mod address;
 mod alert;
 mod connect;
 mod destination;
+mod dial;
 mod pool;
 mod tls;
 
@@ -65,11 +66,11 @@ pub struct OriginSettings {
 impl OriginSettings {
     /// Connects to a server that is an allowed destination.
     pub(crate) async fn tcp(&self, host: &str, port: u16) -> io::Result<TcpStream> {
-        let stream = match &self.destinations {
-            None => TcpStream::connect((host, port)).await,
-            Some(only) => TcpStream::connect(only.resolve(host, port).await?.as_slice()).await,
+        let addresses = match &self.destinations {
+            None => tokio::net::lookup_host((host, port)).await?.collect(),
+            Some(only) => only.resolve(host, port).await?,
         };
-        but_to_us(stream?)
+        but_to_us(dial::first(&addresses).await?)
     }
 }
 

@@ -21,9 +21,15 @@ pub use rustix::process::Signal;
 pub use super::ancestors::variable_above;
 
 /// A program that is searched in `PATH` as by its client; by default it runs in the current folder.
+/// It gets these variables in addition to ours; if `PATH` is one of them, it is searched there.
 #[expect(clippy::unnecessary_wraps, reason = "elsewhere it is looked for here")]
-pub(crate) fn command(program: &OsStr, folder: Option<&Path>) -> io::Result<Command> {
+pub(crate) fn command<N: AsRef<OsStr>>(
+    program: &OsStr,
+    folder: Option<&Path>,
+    variables: &[(N, N)],
+) -> io::Result<Command> {
     let mut command = Command::new(program);
+    command.envs(variables.iter().map(|(name, value)| (name, value)));
     if let Some(folder) = folder {
         command.current_dir(folder);
     }

@@ -1,5 +1,6 @@
 //! For programs that use the terminal: signals that end or suspend them.
 
+use std::env;
 use std::io;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
@@ -30,6 +31,13 @@ impl TerminalSignals {
             }
         }
     }
+}
+
+/// Whether the terminal understands no escape sequences.
+#[must_use]
+pub fn is_dumb() -> bool {
+    let term = env::var_os("TERM").filter(|term| !term.is_empty());
+    term.is_none_or(|term| term == "dumb")
 }
 
 /// Stops until the shell continues this process.

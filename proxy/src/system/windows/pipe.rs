@@ -1,7 +1,7 @@
 //! Handles as chunk sources and sinks.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::io::{self, ErrorKind, IsTerminal as _, Read as _, Write as _};
 use std::os::windows::io::{AsHandle as _, OwnedHandle};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -159,8 +159,12 @@ fn room(space: &Vec<u8>) -> usize {
 
 /// Reads available data; none at the end.
 pub(super) fn read_some(mut file: &File, buffer: &mut [u8]) -> io::Result<usize> {
+    // A write of no bytes arrives as well, and looks like an end. The end of a pipe or a file can be
+    // read again; that of a console is read once.
+    let mut is_certain = file.is_terminal();
     loop {
         match file.read(buffer) {
+            Ok(0) if !is_certain => is_certain = true,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             // The other side is gone.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(0),

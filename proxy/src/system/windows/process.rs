@@ -55,13 +55,22 @@ impl Signal {
 }
 
 /// A program that is searched in `PATH` as by its client, also with `PATHEXT`: `npx` is `npx.cmd`.
-/// By default it runs in the current folder.
+/// By default it runs in the current folder. It gets these variables in addition to ours; if `PATH`
+/// is one of them, the program is searched there, as on other systems.
 ///
 /// A batch file is run by `cmd.exe`, which parses its arguments again: `std` quotes them so that
 /// none becomes a command, and refuses those for which that is not possible.
-pub(crate) fn command(program: &OsStr, folder: Option<&Path>) -> io::Result<Command> {
-    let found = program::find(program, folder)?;
+pub(crate) fn command<N: AsRef<OsStr>>(
+    program: &OsStr,
+    folder: Option<&Path>,
+    variables: &[(N, N)],
+) -> io::Result<Command> {
+    let path = variables
+        .iter()
+        .rfind(|(name, _)| name.as_ref().eq_ignore_ascii_case("PATH"));
+    let found = program::find(program, folder, path.map(|(_, value)| value.as_ref()))?;
     let mut command = Command::new(found);
+    command.envs(variables.iter().map(|(name, value)| (name, value)));
     if let Some(folder) = folder {
         command.current_dir(folder);
     }

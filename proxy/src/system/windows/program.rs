@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,24 +10,39 @@ use std::path::{Path, PathBuf};
 const ENDINGS: &str = ".COM;.EXE;.BAT;.CMD";
 
 /// The file of a program. A path is relative to `folder`, any other name is only searched in the
-/// folders of `PATH`: not in the current folder, where someone may have placed one.
-pub(super) fn find(program: &OsStr, folder: Option<&Path>) -> io::Result<PathBuf> {
+/// folders of `path`, or of `PATH` without it: not in the current folder, where someone may have
+/// placed one.
+pub(super) fn find(
+    program: &OsStr,
+    folder: Option<&Path>,
+    path: Option<&OsStr>,
+) -> io::Result<PathBuf> {
     let endings = env::var("PATHEXT")
         .ok()
         .filter(|endings| !endings.is_empty());
     let endings = endings.unwrap_or_else(|| ENDINGS.to_owned());
-    let path = env::var_os("PATH").unwrap_or_default();
+    let path = path.map(OsStr::to_owned);
+    let path = path.or_else(|| env::var_os("PATH")).unwrap_or_default();
     let lookup = Lookup {
         endings: endings
             .split(';')
             .filter(|ending| !ending.is_empty())
             .collect(),
         folders: env::split_paths(&path).collect(),
-        is_file: &|path| path.is_file(),
+        is_file: &is_file,
     };
-    lookup
-        .find(Path::new(program), folder)
+    let found = lookup.find(Path::new(program), folder);
+    // `cmd.exe` runs in the folder, and would resolve a relative path there once more.
+    found
+        .map(std::path::absolute)
+        .transpose()?
         .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "program not found"))
+}
+
+/// Whether this is a file that can be started. An alias of the Microsoft Store, such as `python.exe`
+/// in `WindowsApps`, can be, but not opened.
+fn is_file(path: &Path) -> bool {
+    path.is_file() || fs::symlink_metadata(path).is_ok_and(|it| it.is_file())
 }
 
 /// What to search for, and where.

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
 use tokio::runtime::Builder;
@@ -12,12 +12,13 @@ use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_logoff, ctrl_s
 use super::process::Signal;
 
 /// Calls `told` for each Ctrl-C, Ctrl-Break, and the closing of the console, until it returns
-/// false. Blocks.
-pub(super) fn each(mut told: impl FnMut(Signal) -> bool) -> io::Result<()> {
+/// false. Blocks. `caught` is called as soon as they end this process no more.
+pub(super) fn each(caught: impl FnOnce(), mut told: impl FnMut(Signal) -> bool) -> io::Result<()> {
     let runtime = Builder::new_current_thread().build()?;
     runtime.block_on(async {
         let (mut interrupt, mut stop, mut close) = (ctrl_c()?, ctrl_break()?, ctrl_close()?);
         let (mut logoff, mut shutdown) = (ctrl_logoff()?, ctrl_shutdown()?);
+        caught();
         loop {
             let (signal, came) = tokio::select! {
                 came = interrupt.recv() => (Signal::INT, came),
@@ -33,12 +34,18 @@ pub(super) fn each(mut told: impl FnMut(Signal) -> bool) -> io::Result<()> {
     })
 }
 
-/// Like `each`, on a separate thread.
+/// Like `each`, on a separate thread. They are caught when it returns.
 pub(super) fn heard(told: impl FnMut(Signal) -> bool + Send + 'static) -> io::Result<()> {
     let thread = thread::Builder::new().name("signals".to_owned());
-    // Without a console there are no events.
-    thread.spawn(move || each(told).ok())?;
-    Ok(())
+    let (ready, is_ready) = sync_channel(1);
+    thread.spawn(move || {
+        let caught = ready.clone();
+        if let Err(error) = each(|| drop(caught.send(Ok(()))), told) {
+            // After the start, the error has no receiver.
+            ready.send(Err(error)).ok();
+        }
+    })?;
+    is_ready.recv().unwrap_or(Ok(()))
 }
 
 /// Sends each signal that arrives to `notify`, from a separate thread.

@@ -21,7 +21,8 @@ type Stream = std::net::TcpStream;
 /// A connection that [`Listener`] accepted.
 pub(crate) type LocalStream = NamedPipeServer;
 
-/// A connection to a named pipe.
+/// A connection to a named pipe. It is written before it is read: the system lets a write wait while
+/// another thread reads the same end.
 #[derive(Debug)]
 pub struct LocalClient {
     pipe: Pipe,
@@ -90,8 +91,9 @@ impl Read for LocalClient {
     }
 }
 
-/// A named pipe that is private: no other process has created it before, no other machine can
-/// connect, and only its owner may write to it. It is removed when dropped.
+/// A named pipe that no other process has created before, and to which no other machine can connect.
+/// Only its owner, administrators and the system may write to it; others can connect, but ask nothing.
+/// It is removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Listener {
     path: PathBuf,
