@@ -10,10 +10,12 @@ pub(crate) struct Followed(Vec<u64>);
 
 impl Followed {
     /// Counts a message that this brief handled.
+    #[inline]
     pub(super) fn count(&mut self, number: usize) {
         self.add(number, 1);
     }
 
+    #[inline]
     fn add(&mut self, number: usize, times: u64) {
         if number >= self.0.len() {
             self.0.resize(number + 1, 0);

@@ -57,6 +57,7 @@ impl Checker {
     }
 
     /// Handles the next message, whose event has no number yet.
+    #[inline]
     pub(crate) fn see(&mut self, seen: &Seen<'_>) {
         match &seen.event.body {
             EventBody::Message {
@@ -276,6 +277,7 @@ impl Checker {
         refused && response && event.dir == Direction::ToClient && envelope.version.is_none()
     }
 
+    #[inline]
     fn message(&mut self, seen: &Seen<'_>, bytes: &[u8]) {
         if !self.enter_routine(seen) {
             self.judge_message(seen, bytes);

@@ -50,29 +50,27 @@ enum Usual<'a> {
 
 impl Checker {
     /// Enters a message if it is routine; returns whether it was.
-    #[inline]
     pub(super) fn enter_routine(&mut self, seen: &Seen<'_>) -> bool {
         let (Some(routine), Some(session)) = (&self.routine, self.sessions.last_mut()) else {
             return false;
         };
-        let is_alike = carrier(seen) == Some(routine.setting.carrier)
-            && seen.era == Some(routine.setting.era)
-            && seen.event.scope() == routine.setting.scope;
-        let usual = if is_alike { Usual::of(seen) } else { None };
-        let number = match (usual, routine.call, routine.answer) {
+        if !routine.setting.is_of(seen) {
+            return false;
+        }
+        let revisions = routine.setting.revisions;
+        let (number, is_entered) = match (Usual::of(seen), routine.call, routine.answer) {
             (Some(Usual::Call { id, name }), Some(number), _) => {
-                let is_next = session.enter_next_call(seen, id, name, routine.setting.revisions);
-                is_next.then_some(number)
+                (number, session.enter_next_call(seen, id, name, revisions))
             }
             (Some(Usual::Answer { id }), _, Some((number, tool))) => {
-                session.enter_next_answer(seen, id, tool).then_some(number)
+                (number, session.enter_next_answer(seen, id, tool))
             }
-            _ => None,
+            _ => return false,
         };
-        if let Some(number) = number {
+        if is_entered {
             session.silent.count(number);
         }
-        number.is_some()
+        is_entered
     }
 
     /// Whether messages can be routine: those of HTTP have more around them.
@@ -91,12 +89,7 @@ impl Routine {
         message: &Message<'_>,
         number: usize,
     ) -> Option<Self> {
-        let setting = Setting {
-            scope: seen.event.scope(),
-            carrier: carrier(seen)?,
-            era: seen.era?,
-            revisions: message.revisions,
-        };
+        let setting = Setting::of(seen, message.revisions)?;
         let is_steady = session.sort == SessionKind::Process
             && session.beside.is_none()
             && session.has_settled_era()
@@ -130,36 +123,55 @@ impl Routine {
     }
 }
 
+impl Setting {
+    /// The setting of a message by a peer whose line is terminated.
+    fn of(seen: &Seen<'_>, revisions: Revisions) -> Option<Self> {
+        let EventBody::Message { origin, .. } = &seen.event.body else {
+            return None;
+        };
+        let setting = Self {
+            scope: seen.event.scope(),
+            carrier: origin.carrier,
+            era: seen.era?,
+            revisions,
+        };
+        setting.is_of(seen).then_some(setting)
+    }
+
+    /// Whether it is that of a message, but for the revisions.
+    fn is_of(&self, seen: &Seen<'_>) -> bool {
+        let EventBody::Message { origin, end, .. } = &seen.event.body else {
+            return false;
+        };
+        origin.carrier == self.carrier
+            && origin.maker == Maker::Peer
+            && *end != LineEnd::None
+            && seen.era == Some(self.era)
+            && seen.event.scope() == self.scope
+    }
+}
+
 impl<'a> Usual<'a> {
     fn of(seen: &Seen<'a>) -> Option<Self> {
         let message: &'a Envelope<'a> = seen.message;
         if message.version != Some(b"\"2.0\"") {
             return None;
         }
-        match (&message.kind, seen.event.dir) {
-            (Kind::Request { id, method, params }, Direction::ToServer)
-                if method == "tools/call" =>
-            {
-                let (id, name) = (integer(id)?, plain_call((*params)?)?);
-                Some(Self::Call { id, name })
+        let dir = seen.event.dir;
+        match &message.kind {
+            Kind::Request { id, method, params } => {
+                let is_call = dir == Direction::ToServer && method == "tools/call";
+                let name = plain_call(params.filter(|_| is_call)?)?;
+                integer(id).map(|id| Self::Call { id, name })
             }
-            (Kind::Response { id, result, error }, Direction::ToClient) if error.is_none() => {
-                let id = integer(id)?;
-                is_one_text_alone(Value((*result)?)).then_some(Self::Answer { id })
+            Kind::Response { id, result, error } => {
+                let is_result = dir == Direction::ToClient && error.is_none();
+                let result = result.filter(|_| is_result).map(Value)?;
+                let id = integer(id).filter(|_| is_one_text_alone(result))?;
+                Some(Self::Answer { id })
             }
             _ => None,
         }
-    }
-}
-
-/// The carrier of a message by a peer whose line is terminated.
-fn carrier(seen: &Seen<'_>) -> Option<Carrier> {
-    match &seen.event.body {
-        EventBody::Message { origin, end, .. } => {
-            let is_whole = origin.maker == Maker::Peer && *end != LineEnd::None;
-            is_whole.then_some(origin.carrier)
-        }
-        _ => None,
     }
 }
 

@@ -79,6 +79,7 @@ impl<T> Default for Flight<T> {
 
 impl<T> Flight<T> {
     /// Adds a request; `side` is the order of its side.
+    #[inline]
     pub(super) fn push(&mut self, request: Request<T>, side: &mut Ends) -> Handle {
         let number = self.next;
         self.next = number.saturating_add(1);
@@ -129,6 +130,7 @@ impl<T> Flight<T> {
     }
 
     /// Frees the slot of a request that was removed.
+    #[inline]
     fn release(&mut self, place: u32, dir: Direction, side: &mut Ends) {
         if let Some(count) = self.counts.get_mut(dir as usize) {
             *count -= 1;

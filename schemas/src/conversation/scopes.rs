@@ -53,6 +53,7 @@ impl Scopes {
         })
     }
 
+    #[inline]
     pub(super) fn get_mut(&mut self, scope: Scope, dir: Direction) -> Option<&mut Side> {
         let place = self.place(scope)?;
         self.last = Some((scope, place));
@@ -78,6 +79,7 @@ impl Scopes {
         place
     }
 
+    #[inline]
     fn place(&self, scope: Scope) -> Option<usize> {
         match self.last {
             Some((last, place)) if last == scope => Some(place),
@@ -155,6 +157,7 @@ impl Scopes {
 }
 
 impl Side {
+    #[inline]
     pub(super) fn find(&self, id: IdKey) -> Option<u32> {
         if let IdKey::Integer(number) = id
             && let Some(place) = self.window.get(number)
@@ -164,6 +167,7 @@ impl Side {
         self.others.get(&id).copied()
     }
 
+    #[inline]
     pub(super) fn put(&mut self, id: IdKey, place: u32) {
         let entered = match id {
             IdKey::Integer(number) => self.window.put(number, place),
@@ -175,6 +179,7 @@ impl Side {
     }
 
     /// Removes an id, and returns the place of its first request.
+    #[inline]
     pub(super) fn take(&mut self, id: IdKey) -> Option<u32> {
         if let IdKey::Integer(number) = id
             && let Some(place) = self.window.take(number)

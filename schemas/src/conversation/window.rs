@@ -16,11 +16,13 @@ const SPAN: usize = 4_096;
 const SKIP: usize = 16;
 
 impl Window {
+    #[inline]
     pub(super) fn get(&self, id: i64) -> Option<u32> {
         *self.places.get(self.index(id)?)?
     }
 
     /// Enters a place; false when its number is out of line.
+    #[inline]
     pub(super) fn put(&mut self, id: i64, place: u32) -> bool {
         if self.places.is_empty() {
             self.first = id;
@@ -42,6 +44,7 @@ impl Window {
     }
 
     /// Removes a number, and returns its place if it is in the window.
+    #[inline]
     pub(super) fn take(&mut self, id: i64) -> Option<u32> {
         let index = self.index(id)?;
         let place = self.places.get_mut(index)?.take()?;
@@ -56,6 +59,7 @@ impl Window {
         self.places.iter().flatten().copied()
     }
 
+    #[inline]
     fn index(&self, id: i64) -> Option<usize> {
         usize::try_from(id.checked_sub(self.first)?).ok()
     }
