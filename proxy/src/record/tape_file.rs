@@ -360,37 +360,10 @@ impl TapeWriter {
         }
     }
 
-    /// Follows the tape from another length.
-    #[cfg(test)]
-    pub(super) fn followed_from(mut self, bytes: u64) -> Self {
-        self.follow_from = bytes;
-        self
-    }
-
-    /// Makes the writer itself follow the tape from here on.
-    #[cfg(test)]
-    pub(super) fn followed_alone(mut self) -> Self {
-        self.follow_from = u64::MAX;
-        self.follower = Follower::alone(&self.path, &self.target, &self.progress);
-        self.encoder.tell_facts();
-        self
-    }
-
-    /// Takes the follower.
-    #[cfg(test)]
-    pub(super) fn take_follower(&mut self) -> Option<Follower> {
-        self.follower.take()
-    }
-
     /// Writes to another file from now on; returns the previous one.
     #[cfg(test)]
     pub(super) fn swap_file(&mut self, file: Arc<File>) -> Option<Arc<File>> {
         self.file.replace(file)
-    }
-
-    #[cfg(test)]
-    pub(super) fn is_followed(&self) -> bool {
-        self.follower.is_some()
     }
 
     /// What the disk did not take so far.
@@ -496,3 +469,6 @@ fn write_all(mut file: &File, disk: &Disk, bytes: &[u8]) -> Result<(), (usize, i
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
